@@ -51,7 +51,15 @@ module.exports = {
       comment: 'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
       severity: 'error',
       from: { path: '^src/server/site/site-machine\\.' },
-      to: { pathNot: '^src/(correctable|protocol|server/(replica|generator|state|service|log|records|collections))/' },
+      to: { pathNot: '^src/(correctable|protocol|server/(replica|generator|state|service|messages|log|records|collections))/' },
+    },
+    {
+      name: 'one-door-to-the-codec-of-disks',
+      comment:
+        'What lies on disks is not changed by a change of the wire: one file knows by which codec it is written.',
+      severity: 'error',
+      from: { path: '^src/server/storage/', pathNot: '^src/server/storage/format/values\\.ts$' },
+      to: { path: '^src/protocol/codec/' },
     },
     {
       name: 'zod-by-its-version',

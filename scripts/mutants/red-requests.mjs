@@ -199,8 +199,8 @@ export const RED_REQUEST_MUTANTS = [
     name: 'a start is named by its number alone',
     rule: 'redblue L3',
     file: 'src/server/replica/replica.ts',
-    line: 'this.name = `${String(options.sites[options.site])}-${options.start.toString(36)}`;',
-    replacement: 'this.name = `${String(options.sites[options.site])}`;',
+    line: 'this.name = startName(options.origins.at(options.site), options.start);',
+    replacement: 'this.name = startName(options.origins.at(options.site), 0);',
     command: unit('server/replica/red/given-up.test.ts'),
   },
   {

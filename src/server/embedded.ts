@@ -18,12 +18,15 @@ import type { GeneratorOptions } from './generator/generator-run.ts';
 import type { Service } from './service/service.ts';
 import { SiteBinding } from './site/site-binding.ts';
 import type { RedBlueLevels } from './site/site-binding.ts';
-import type { SiteMessage } from './site/site-machine.ts';
+import type { Envelope } from './messages/envelope.ts';
+import { Origins } from './records/origin.ts';
+import type { Origin } from './records/origin.ts';
+import { deploymentName } from './site/deployment-name.ts';
 import { SignedTokens } from './site/session-tokens.ts';
 import { RejectionCounter } from './site/rejections.ts';
 import type { Rejections } from './site/rejections.ts';
-import { clockSetAlarm, guardedAlarm, warn } from './alarms/site-alarm.ts';
-import { clockObserver, generatorAlarm } from './site/replica-alarms.ts';
+import { clockSetAlarm, guardedAlarm, redHaltedAlarm, warn } from './alarms/site-alarm.ts';
+import { clockObserver, fullLinkAlarm, generatorAlarm, refusalAlarm } from './site/replica-alarms.ts';
 import type { OnAlarm, SiteAlarm } from './alarms/site-alarm.ts';
 import { SiteDriver } from './site/site-driver.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
@@ -199,30 +202,34 @@ export interface OpenedEmbedded<N extends string = string> {
 export function openEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): OpenedEmbedded<N> {
   checkEmbedded(service, options, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
   const { sites, wan = 'none', attemptsMax = DEFAULT_ATTEMPTS, inFlightMax = DEFAULT_IN_FLIGHT } = options;
-  const redLeader = leaderIn(sites, options.redLeader ?? sites[0]);
+  const origins = Origins.of(sites);
+  const redLeader = leaderIn(origins, options.redLeader ?? sites[0]);
   const { siteWaitMs = DEFAULT_SITE_WAIT_MS, maxClockSkewMs = DEFAULT_CLOCK_SKEW_MS } = options;
   const onAlarm = guardedAlarm(options.onAlarm ?? warn);
   const timeouts = { reachTimeoutMs: siteWaitMs, sessionWaitMs: siteWaitMs, resendAfterMs: RESEND_AFTER_MS };
   const { backlogMax = DEFAULT_BACKLOG, dataDir, checkInvariants = areChecked(service) } = options;
-  const drivers: SiteDriver[] = [];
-  const counters: RejectionCounter[] = [];
+  const drivers = new Map<Origin, SiteDriver>();
+  const counters = new Map<Origin, RejectionCounter>();
   // Before the storage is opened: where delays are missing, nothing must stay locked.
-  const links = linksBetween(sites, wan, (from, to, messages) => drivers[to]?.receive(from, messages));
+  const links = linksBetween(origins, { wan, onAlarm }, (to, envelopes) => drivers.get(to)?.receive(envelopes));
   const storage = openStorage(dataDir, {
     service,
     sites,
-    redLeader: String(sites[redLeader]),
+    redLeader: origins.nameOf(redLeader),
     hasOwnKey: options.clusterKey !== undefined,
     onAlarm,
   });
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
   const close = async (): Promise<void> => {
-    for (const link of links.flat()) link?.close();
-    for (const driver of drivers) driver.close();
+    for (const to of links.values()) for (const link of to.values()) link.close();
+    for (const driver of drivers.values()) driver.close();
     await storage.close();
   };
-  const makeDriver = (site: number, siteStorage: SiteStorage): SiteDriver => {
-    const send = (to: number, message: SiteMessage): void => links[site]?.[to]?.send(message);
+  const deployment = deploymentName(clusterKey, service.contract.name);
+  const makeDriver = (site: Origin, siteStorage: SiteStorage): SiteDriver => {
+    const name = origins.nameOf(site);
+    const outgoing = links.get(site);
+    const send = (envelope: Envelope): void => outgoing?.get(envelope.to.site)?.send(envelope);
     const { redInFlightMax = Math.ceil(inFlightMax / 2) } = options;
     const limits = {
       attemptsMax,
@@ -234,34 +241,41 @@ export function openEmbedded<const N extends string>(service: Service, options: 
       ...timeouts,
     };
     const tokens = new SignedTokens({ key: clusterKey, sites, site });
-    const invariants = checkInvariants ? invariantObserver(service, sites[site] ?? '', onAlarm) : {};
+    const invariants = checkInvariants ? invariantObserver(service, name, onAlarm) : {};
     const rejections = new RejectionCounter(site);
-    counters.push(rejections);
+    counters.set(site, rejections);
     const observer = {
-      ...clockObserver(sites, site, onAlarm),
+      ...clockObserver(origins, site, onAlarm),
       ...invariants,
       rejected: rejections.rejected,
     };
-    const onThrown = generatorAlarm(String(sites[site]), onAlarm);
+    const onThrown = generatorAlarm(name, onAlarm);
     const generators = { ...generatorOptions(options.generators ?? {}), onThrown };
     return new SiteDriver({
       service,
+      deployment,
       site,
-      sites,
+      origins,
       redLeader,
       storage: siteStorage,
       send,
       tokens,
       observer,
+      onRefused: refusalAlarm(origins, site, onAlarm),
       generators,
+      redHalted: redHaltedAlarm(name, onAlarm),
       // One clock for all sites of the process: one of them tells.
-      clockSet: site === 0 ? clockSetAlarm(sites[0], onAlarm) : undefined,
+      clockSet: name === sites[0] ? clockSetAlarm(sites[0], onAlarm) : undefined,
       ...limits,
     });
   };
   try {
-    for (const [site, siteStorage] of storage.sites.entries()) {
-      drivers.push(takenUp(String(sites[site]), () => makeDriver(site, siteStorage), onAlarm));
+    for (const [place, site] of origins.sites.entries()) {
+      const siteStorage = storage.sites[place] as SiteStorage;
+      drivers.set(
+        site,
+        takenUp(origins.nameOf(site), () => makeDriver(site, siteStorage), onAlarm),
+      );
     }
   } catch (error) {
     void close();
@@ -274,15 +288,16 @@ export function openEmbedded<const N extends string>(service: Service, options: 
       void close();
       throw error;
     }
-    for (const driver of drivers) driver.start();
+    for (const driver of drivers.values()) driver.start();
   };
+  const siteOf = (name: string): Origin => origins.find(name) ?? noSite(name, sites);
   const bindings = new Map<string, SiteBinding>();
   const embedded: Embedded<N> = {
     sites,
-    remembered: (name) => (drivers[sites.indexOf(name)] ?? noSite(name, sites)).remembered,
-    rejections: (name) => (counters[sites.indexOf(name)] ?? noSite(name, sites)).counts,
+    remembered: (name) => (drivers.get(siteOf(name)) as SiteDriver).remembered,
+    rejections: (name) => (counters.get(siteOf(name)) as RejectionCounter).counts,
     site: (name) => {
-      const driver = drivers[sites.indexOf(name)] ?? noSite(name, sites);
+      const driver = drivers.get(siteOf(name)) as SiteDriver;
       let binding = bindings.get(name);
       // The same one while it is open.
       if (binding === undefined || binding.isClosed) bindings.set(name, (binding = new SiteBinding(name, driver)));
@@ -312,20 +327,30 @@ function generatorOptions({ guarded = false, ...limits }: GeneratorSettings): Ge
   return { limits, elapsedMs: () => performance.now(), guard: guarded ? guardedRun : undefined };
 }
 
-/** The place of the red leader among the sites. */
-function leaderIn(sites: readonly string[], redLeader: string): number {
-  const leader = sites.indexOf(redLeader);
-  if (leader < 0) throw invalid('redLeader', `'${redLeader}' is not one of ${sites.join(', ')}`);
+function leaderIn(origins: Origins, redLeader: string): Origin {
+  const leader = origins.find(redLeader);
+  if (leader === undefined) throw invalid('redLeader', `'${redLeader}' is not one of ${origins.names.join(', ')}`);
   return leader;
 }
 
-type Receive = (from: number, to: number, messages: readonly SiteMessage[]) => void;
+type Receive = (to: Origin, envelopes: readonly Envelope[]) => void;
+/** By sender and receiver. */
+type Links = ReadonlyMap<Origin, ReadonlyMap<Origin, Link<Envelope>>>;
 
-function linksBetween(sites: readonly string[], wan: Wan, receive: Receive): (Link<SiteMessage> | undefined)[][] {
-  return sites.map((fromName, from) =>
-    sites.map((toName, to) => {
-      if (from === to) return undefined;
-      return new Link(oneWayDelayMs(wan, fromName, toName), (messages) => receive(from, to, messages));
-    }),
-  );
+function linksBetween(
+  origins: Origins,
+  { wan, onAlarm }: { readonly wan: Wan; readonly onAlarm: OnAlarm },
+  receive: Receive,
+): Links {
+  const linkOf = (from: Origin, to: Origin): Link<Envelope> => {
+    const [sender, receiver] = [origins.nameOf(from), origins.nameOf(to)];
+    return new Link({
+      delayMs: oneWayDelayMs(wan, sender, receiver),
+      deliver: (envelopes) => receive(to, envelopes),
+      onFull: fullLinkAlarm(sender, receiver, onAlarm),
+    });
+  };
+  const linksOf = (from: Origin): ReadonlyMap<Origin, Link<Envelope>> =>
+    new Map(origins.others(from).map((to) => [to, linkOf(from, to)]));
+  return new Map(origins.sites.map((from) => [from, linksOf(from)]));
 }

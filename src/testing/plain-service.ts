@@ -9,6 +9,8 @@ import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
 import { Fifo } from '../server/collections/fifo.ts';
 import type { SiteStorage, StorageListener } from '../server/log/storage.ts';
 import { expiredError } from '../server/records/failure.ts';
+import { Origins } from '../server/records/origin.ts';
+import type { Origin } from '../server/records/origin.ts';
 import { EXPIRED, IdTable } from '../server/replica/once/id-table.ts';
 import { clientOf } from '../server/records/operation-id.ts';
 import type { SubmissionRequest } from '../server/records/submissions.ts';
@@ -29,8 +31,9 @@ import { VolatileStorage } from '../server/storage/volatile-storage.ts';
 import { requireService } from './require-service.ts';
 
 /** The site entry of vectors: there is one site. */
-const SITE = 0;
 const SITE_NAME = 'plain';
+const ORIGINS = Origins.of([SITE_NAME]);
+const [SITE] = ORIGINS.sites as [Origin];
 
 /** What is global is looked up anew at each call. */
 const clock = performance;
@@ -97,7 +100,7 @@ interface Read {
 class PlainSite implements SubmissionPort {
   readonly contract: SubmissionPort['contract'];
   readonly site = SITE;
-  readonly sites: readonly string[] = [SITE_NAME];
+  readonly origins = ORIGINS;
   readonly tokens: SessionTokens = NO_TOKENS;
   readonly #storage: SiteStorage;
   readonly #state: SiteState;
@@ -121,7 +124,7 @@ class PlainSite implements SubmissionPort {
     this.#storage = storage;
     this.#isBatched = options.batched ?? false;
     const onThrown = generatorAlarm(SITE_NAME, onAlarm);
-    this.#state = new SiteState(service, 1, {
+    this.#state = new SiteState(service, ORIGINS, {
       elapsedMs: this.#isBatched ? elapsedMs : () => performance.now(),
       name: SITE_NAME,
       onThrown,
@@ -136,6 +139,7 @@ class PlainSite implements SubmissionPort {
   #listener(): StorageListener {
     return {
       synced: (_log, length) => this.#onSynced(length),
+      fenced: (cause) => this.#interrupt('Another one has the log', () => true, cause),
       failed: (cause) => this.#interrupt('The log failed', () => true, cause),
     };
   }
@@ -173,7 +177,7 @@ class PlainSite implements SubmissionPort {
       return;
     }
     const { choice, reply, refusal } = this.#state.run(input);
-    const stamp = { time: version, site: SITE, entry: SITE, version, seen: [version, 0] };
+    const stamp = { time: version, site: SITE, entry: SITE, version, seen: [0, version] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
     if (choice !== undefined) {
       this.#invariants?.applied({ id: origin?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);

@@ -10,6 +10,8 @@ import { SortedEntries } from '../../src/server/state/sorted-entries.ts';
 import { Store } from '../../src/server/state/store.ts';
 import { TableStore } from '../../src/server/state/table-store.ts';
 import { counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
+import { placeOf, siteAt, sitesTo } from '../support/origins.ts';
+import type { Origin } from '../../src/server/records/origin.ts';
 
 const notes = table(
   { n: counter(), title: register<string>(), tags: set<string>(), lines: log<string>() },
@@ -61,19 +63,20 @@ const historyArbitrary: fc.Arbitrary<readonly Operation[]> = fc
   .map((drafts) => {
     const operations: Operation[] = [];
     const seenOf = [
-      [0, 0],
-      [0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
     ];
     for (const { site, sees, pause, effects } of drafts) {
       const seen = seenOf[site] as number[];
       const other = 1 - site;
-      const others = operations.filter(({ stamp }) => stamp.site === other).slice(0, sees);
+      const others = operations.filter(({ stamp }) => stamp.site === siteAt(other)).slice(0, sees);
       // What another site's operation had seen is seen with it.
       for (const { stamp } of others)
-        for (const entry of [0, 1]) seen[entry] = Math.max(seen[entry] ?? 0, stamp.seen[entry] ?? 0);
+        for (const entry of sitesTo(2)) seen[entry] = Math.max(seen[entry] ?? 0, stamp.seen[entry] ?? 0);
       const time = Math.max(...seen) + 1 + pause;
-      seen[site] = time;
-      operations.push({ stamp: { time, site, entry: site, version: time, seen: [...seen] }, effects });
+      const origin = siteAt(site);
+      seen[origin] = time;
+      operations.push({ stamp: { time, site: origin, entry: origin, version: time, seen: [...seen] }, effects });
     }
     return operations;
   });
@@ -81,12 +84,14 @@ const historyArbitrary: fc.Arbitrary<readonly Operation[]> = fc
 /** Applies all of them in an order that keeps causality, choosing by `picks` among those that may come next. */
 function applied(operations: readonly Operation[], picks: readonly number[]): TableStore {
   const store = new TableStore('notes', notes);
-  const stable = [0, 0];
+  const stable = [0, 0, 0];
+  const otherOf = (site: Origin): Origin => siteAt(1 - placeOf(site));
   const left = [...operations];
   for (let turn = 0; left.length > 0; turn += 1) {
     const ready = left.filter(({ stamp }) => {
       const isNext = !left.some((other) => other.stamp.site === stamp.site && other.stamp.time < stamp.time);
-      return isNext && (stamp.seen[1 - stamp.site] ?? 0) <= (stable[1 - stamp.site] ?? 0);
+      const other = otherOf(stamp.site);
+      return isNext && (stamp.seen[other] ?? 0) <= (stable[other] ?? 0);
     });
     const next = ready[(picks[turn % picks.length] ?? 0) % ready.length] as Operation;
     for (const effect of next.effects) store.apply(effect, next.stamp);
@@ -122,13 +127,14 @@ describe('rows', () => {
   test('an indexed set of 20 000 → each addition costs what one does, not what the set holds', () => {
     const store = new TableStore('notes', notes);
     const add = (index: number): void => {
-      const stamp = { time: index, site: 0, entry: 0, version: index, seen: [index - 1, 0] };
+      const stamp = { time: index, site: siteAt(0), entry: siteAt(0), version: index, seen: [0, index - 1] };
       store.apply({ table: 'notes', key: 'a', field: 'tags', action: 'add', value: `t${index}` }, stamp);
     };
     // Were each to look at all, this would take minutes.
     for (let index = 1; index <= 20_000; index += 1) add(index);
     expect([...store.scan({ table: 'notes', field: 'tags' }, false)]).toHaveLength(20_000);
-    store.apply(removeEffect('notes', 'a'), { time: 30_000, site: 0, entry: 0, version: 30_000, seen: [20_000, 0] });
+    const removal = { time: 30_000, site: siteAt(0), entry: siteAt(0), version: 30_000, seen: [0, 20_000] };
+    store.apply(removeEffect('notes', 'a'), removal);
     expect([...store.scan({ table: 'notes', field: 'tags' }, false)]).toEqual([]);
   });
 
@@ -270,7 +276,8 @@ describe('scans', () => {
         let time = 0;
         const apply = (store: Store, effects: readonly Effect[]): void => {
           time += 1;
-          for (const effect of effects) store.apply(effect, { time, site: 0, entry: 0, version: time, seen: [time] });
+          const stamp = { time, site: siteAt(0), entry: siteAt(0), version: time, seen: [0, time] };
+          for (const effect of effects) store.apply(effect, stamp);
         };
         const store = new Store(tables);
         const expected = new Store(tables);

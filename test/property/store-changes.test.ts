@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { insertEffect, removeEffect } from '../../src/server/service/row-effects.ts';
 import { Store } from '../../src/server/state/store.ts';
 import { counter, queue, register, table } from '../../src/server/service/tables.ts';
+import { siteAt } from '../support/origins.ts';
+import { RED } from '../../src/server/records/origin.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 300);
 const TABLES = {
@@ -47,8 +49,8 @@ test('any effects, with changes taken at any moments between them → restored, 
       const apply = (each: (typeof before)[number]): void => {
         time += 1;
         const isRed = each.table === 'lines';
-        const seen = isRed ? [time, time - 1] : [time, 0];
-        store.apply(each, { time, site: 0, entry: isRed ? 1 : 0, version: time, seen });
+        const seen = isRed ? [time - 1, time] : [0, time];
+        store.apply(each, { time, site: siteAt(0), entry: isRed ? RED : siteAt(0), version: time, seen });
       };
       const take = (max: number): void => {
         for (const [name, saved] of store.takeChanges(max)) {

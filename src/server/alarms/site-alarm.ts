@@ -2,6 +2,7 @@
 import { isThenable } from '../../correctable/given.ts';
 import { wellFormed } from '../../protocol/codec/value-domain.ts';
 import { textOf } from '../records/failure.ts';
+import type { RedHalt } from '../log/red-feed.ts';
 import type { StorageEvents } from '../log/storage.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
 
@@ -26,6 +27,14 @@ export interface SiteAlarm {
     | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
+    /** A message of another site cannot be read, is of another deployment, or goes by other rules: it is not taken. */
+    | 'message-refused'
+    /** So much is on its way to another site that more is dropped: what matters of it is sent again. */
+    | 'link-full'
+    /** Another process has taken the data over: the site has stopped, and told nothing since then. */
+    | 'site-fenced'
+    /** The red log has a gap, or is not what it was: red updates and strong reads wait, blue updates go on. */
+    | 'red-log-halted'
     /** An operation left a row without what the service declares of it; told once a row and invariant. */
     | 'invariant-broken';
   /** The site that noticed. */
@@ -88,6 +97,17 @@ export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
     damaged: (what) => tell('data-damaged', `${what}.`.replace(/\.\.$/, '.')),
     stopped: ({ message }) =>
       tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Mend the disk and restart.`),
+    fenced: ({ message }) =>
+      tell('site-fenced', `another one has its data, so it has stopped (${message}). One process a data folder.`),
+  };
+}
+
+/** Tells of a site that takes nothing more of the red log. */
+export function redHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
+  return ({ reason, message }) => {
+    const what = reason === 'gap' ? 'records of the red log are missing' : 'the red log is not what it was';
+    const rest = 'Red updates and strong reads wait until it is repaired and the site restarted; blue updates go on.';
+    onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${what} (${message}). ${rest}` });
   };
 }
 

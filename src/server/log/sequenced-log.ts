@@ -8,14 +8,20 @@
  */
 import { Fifo } from '../collections/fifo.ts';
 import type { LogEntry, LogMessage, LogOutput, RedLog, SavedLog } from './log.ts';
+import type { Origin } from '../records/origin.ts';
+import type { Position } from './position.ts';
+import { PrefixDigest } from './prefix-digest.ts';
 import { WINDOWS } from '../records/windows.ts';
 import type { Windows } from '../records/windows.ts';
 
 /** How a node is set up. */
 export interface SequencedLogOptions<R> {
-  readonly site: number;
-  readonly siteCount: number;
-  readonly leader: number;
+  readonly site: Origin;
+  /** All of them. */
+  readonly sites: readonly Origin[];
+  readonly leader: Origin;
+  /** What the log is called; `red` unless given. */
+  readonly identity?: string | undefined;
   /** Tells its new proposals from old ones: as `epochOf`, larger than at any earlier start that its files tell of. */
   readonly epoch: number;
   /** What its log held at the start from position `start` (default 0) on, all synced. */
@@ -82,6 +88,9 @@ export class SequencedLog<R> implements RedLog<R> {
   protected synced: number;
   #committed = 0;
   #delivered = 0;
+  /** The same as a place: groups are of one entry here. */
+  #position: Position;
+  readonly #digest: PrefixDigest;
   /** Own proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
   /** Those that are beyond the window: they have no number yet, and may be taken back. */
@@ -94,11 +103,11 @@ export class SequencedLog<R> implements RedLog<R> {
   /** The first proposal was sent again: once it has arrived, those after it are. */
   #isProbing = false;
   /** At the leader: what it expects from each proposer. */
-  readonly #progress = new Map<number, Progress>();
+  readonly #progress = new Map<Origin, Progress>();
   /** The same, counting delivered entries only. */
-  readonly #deliveredProgress = new Map<number, Progress>();
+  readonly #deliveredProgress = new Map<Origin, Progress>();
   /** At the leader: the other sites. */
-  readonly #followers = new Map<number, Follower>();
+  readonly #followers = new Map<Origin, Follower>();
   #outputs: LogOutput<R>[] = [];
 
   constructor({ entries = [], ...options }: SequencedLogOptions<R>) {
@@ -108,13 +117,16 @@ export class SequencedLog<R> implements RedLog<R> {
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
+    this.#position = { seq: this.#delivered, index: 0 };
+    // Of an empty prefix it is known.
+    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     this.#epoch = this.#above(options.epoch, entries);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
       this.#progress.set(origin, { epoch, next });
       this.#deliveredProgress.set(origin, { epoch, next });
     }
-    for (let site = 0; site < options.siteCount; site += 1) {
+    for (const site of options.sites) {
       if (site === options.site || !this.#isLeader) continue;
       this.#followers.set(site, {
         matched: undefined,
@@ -132,8 +144,22 @@ export class SequencedLog<R> implements RedLog<R> {
   /** What has to be saved so that the entries delivered so far need not be read again. */
   save(): SavedLog {
     const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
-    return { delivered: this.#delivered, progress };
+    const position = this.#position;
+    const digest = this.digest(position);
+    const saved = { delivered: this.#delivered, position, identity: this.identity(), progress };
+    return digest === undefined ? saved : { ...saved, digest };
   }
+
+  identity(): string {
+    return this.options.identity ?? 'red';
+  }
+
+  digest({ seq }: Position): number | undefined {
+    return this.#digest.at(seq);
+  }
+
+  /** The site's storage cuts its copy; what the leader sends to others is here until they have it. */
+  release(): void {}
 
   /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
   get keptFrom(): number {
@@ -175,7 +201,7 @@ export class SequencedLog<R> implements RedLog<R> {
     return this.#unsent.delete(record);
   }
 
-  receive(from: number, message: LogMessage<R>, nowMs: number): void {
+  receive(from: Origin, message: LogMessage<R>, nowMs: number): void {
     switch (message.kind) {
       case 'log.propose':
         return this.#onPropose(from, message);
@@ -240,7 +266,7 @@ export class SequencedLog<R> implements RedLog<R> {
 
   /** How many of the first entries a majority holds, as far as this node knows. */
   protected majorityLength(): number {
-    const majority = Math.floor(this.options.siteCount / 2) + 1;
+    const majority = Math.floor(this.options.sites.length / 2) + 1;
     if (!this.#isLeader) {
       // What a follower has is synced at the leader too: two of three are a majority.
       return majority <= 2 ? this.synced : this.#committed;
@@ -269,10 +295,10 @@ export class SequencedLog<R> implements RedLog<R> {
 
   /** With more than three sites a follower cannot tell from its own log what a majority has. */
   get #mustAnnounce(): boolean {
-    return this.options.siteCount > 3;
+    return this.options.sites.length > 3;
   }
 
-  #onPropose(from: number, message: LogMessage<R> & { kind: 'log.propose' }): void {
+  #onPropose(from: Origin, message: LogMessage<R> & { kind: 'log.propose' }): void {
     const { epoch, sequence, record } = message;
     const progress = this.#progress.get(from);
     if (progress !== undefined && epoch < progress.epoch) return;
@@ -292,7 +318,7 @@ export class SequencedLog<R> implements RedLog<R> {
     if (answers) this.#confirm();
   }
 
-  #onAppended(from: number, { length, committed }: LogMessage<R> & { kind: 'log.appended' }, nowMs: number): void {
+  #onAppended(from: Origin, { length, committed }: LogMessage<R> & { kind: 'log.appended' }, nowMs: number): void {
     const follower = this.#followers.get(from);
     // Said before this start: all followers have had more ever since, and what they had is not here any more.
     if (follower === undefined || length < this.#forgotten) return;
@@ -361,13 +387,13 @@ export class SequencedLog<R> implements RedLog<R> {
   }
 
   /** Sends what was not sent, as far as the window goes: one that is away is not sent all that it misses. */
-  #sendWindow(site: number, follower: Follower): void {
+  #sendWindow(site: Origin, follower: Follower): void {
     if (follower.isReminded) return;
     const sendable = Math.min(this.sendable(), follower.base + this.#windows.appended);
     while (follower.sent < sendable) this.#sendBatch(site, follower, sendable);
   }
 
-  #sendBatch(site: number, follower: Follower, sendable: number): void {
+  #sendBatch(site: Origin, follower: Follower, sendable: number): void {
     const position = follower.sent;
     if (position < this.#forgotten) throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
     const end = Math.min(sendable, position + APPEND_MAX);
@@ -402,18 +428,21 @@ export class SequencedLog<R> implements RedLog<R> {
   }
 
   #deliverUpTo(end: number): void {
-    const position = this.#delivered;
+    const from = this.#position;
     const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
-      const { record, origin, epoch, sequence } = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
-      note(this.#deliveredProgress, origin, epoch, sequence + 1);
-      records.push(record);
+      const entry = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
+      note(this.#deliveredProgress, entry.origin, entry.epoch, entry.sequence + 1);
+      this.#digest.add(entry);
+      records.push(entry.record);
     }
-    this.#outputs.push({ kind: 'deliver', position, records });
+    const next = { seq: end, index: 0 };
+    this.#position = next;
+    this.#outputs.push({ kind: 'deliver', from, next, records });
   }
 
   /** An append without entries: it tells what is committed, and is answered by how much the follower has. */
-  #announceTo(site: number, { sent }: Follower): void {
+  #announceTo(site: Origin, { sent }: Follower): void {
     this.#send(site, { kind: 'log.append', position: sent, entries: [], committed: this.#committed });
   }
 
@@ -423,17 +452,17 @@ export class SequencedLog<R> implements RedLog<R> {
     for (; this.#forgotten < known; this.#forgotten += 1) this.#entries.shift();
   }
 
-  #send(to: number, message: LogMessage<R>): void {
+  #send(to: Origin, message: LogMessage<R>): void {
     this.#outputs.push({ kind: 'send', to, message });
   }
 }
 
 /** The next epoch above `known` with the chance of `own`. */
-function stepAbove(known: number, own: number): number {
+export function stepAbove(known: number, own: number): number {
   return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);
 }
 
-function note(progress: Map<number, Progress>, origin: number, epoch: number, next: number): void {
+function note(progress: Map<Origin, Progress>, origin: Origin, epoch: number, next: number): void {
   const known = progress.get(origin);
   if (known === undefined) progress.set(origin, { epoch, next });
   else [known.epoch, known.next] = [epoch, next];

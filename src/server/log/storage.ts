@@ -1,6 +1,8 @@
 /** The port by which a site keeps its logs and its checkpoints. */
 import type { Section } from '../records/checkpoint.ts';
-import type { Cut, LogPlaces, SiteLogName, StoredSite } from './stored-site.ts';
+import type { LocalLogListener, Term } from './local-log.ts';
+import type { LogId } from './log-id.ts';
+import type { Cut, LogPlaces, StoredSite } from './stored-site.ts';
 
 /** The state that a storage saves beside the logs now and then. */
 export interface CheckpointSource {
@@ -8,15 +10,12 @@ export interface CheckpointSource {
   cut(): Cut;
   /** Entries from these places on are needed even where a checkpoint contains them. */
   readonly keptFrom: LogPlaces;
+  /** A checkpoint that contains the entries before these places is on the disk. */
+  checkpointed?(contained: LogPlaces): void;
 }
 
-/** What a storage tells its site. */
-export interface StorageListener {
-  /** The first `length` entries of a log, from its very beginning, are synced: they can no longer be lost. */
-  synced(log: SiteLogName, length: number): void;
-  /** The logs cannot be written any more: nothing that is not synced by now can be promised. */
-  failed(error: Error): void;
-}
+/** What a storage tells its site: the same as a log tells its holder. */
+export type StorageListener = LocalLogListener;
 
 /** What a site's storage tells of. */
 export interface StorageEvents {
@@ -26,14 +25,16 @@ export interface StorageEvents {
   /** Something that was on the disk is not there any more, or not whole. */
   damaged(what: string): void;
   stopped(error: Error): void;
+  /** Somebody else has the data: the site has stopped. */
+  fenced(error: Error): void;
 }
 
 /** Where one site keeps what it must not lose. Nothing counts before it is synced. */
 export interface SiteStorage {
   /** What was found at the start: to be taken up before `attach`, which lets go of it. */
   readonly stored: StoredSite;
-  /** Larger than at any earlier start of this site. */
-  readonly epoch: number;
+  /** Of this start as the holder of the site's log: larger than at any earlier one. */
+  readonly term: Term;
   /** Whether there is no room for more: what was appended is kept, but nothing should be begun. */
   readonly isFull: boolean;
   /** Why, for whoever is refused. */
@@ -51,7 +52,7 @@ export interface SiteStorage {
    * Appends entries. `submissions` came to the site since the last time, reads among them: where they are few, and that
    * is said, the site may be held up until the disk has the entries.
    */
-  append(log: SiteLogName, entries: readonly unknown[], submissions?: number): void;
+  append(log: LogId, entries: readonly unknown[], submissions?: number): void;
   /** Ends when everything appended is synced, or never will be. */
   close(): Promise<void>;
 }

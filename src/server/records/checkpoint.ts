@@ -5,6 +5,10 @@
  *
  * Whatever a replica remembers and its logs alone do not give belongs into one of the two.
  */
+import type { SavedOrigin } from './origin.ts';
+import type { BlueOperation, RedRecord } from './records.ts';
+import type { Vector } from './vector.ts';
+import type { Decision } from './verdict.ts';
 
 /** Rows of a section by name, as they were saved. */
 export type SectionRows = ReadonlyMap<string, unknown>;
@@ -35,11 +39,58 @@ export interface Checkpoint {
   readonly rest: unknown;
 }
 
-/** The part of a saved replica that says what it has of each stream. */
-export interface SavedStreams {
-  /** By origin: so many operations, from the first on. */
-  readonly streams: readonly { readonly synced: number }[];
+/** A checkpoint has two parts: what all sites share that have got as far, and what is the site's own. */
+export type PartName = 'shared' | 'own';
+
+/** Sections of a site's own have names that begin with this. */
+export const OWN_SECTION = 'own.';
+
+/** The part that a section belongs to. */
+export function partOf(section: string): PartName {
+  return section.startsWith(OWN_SECTION) ? 'own' : 'shared';
 }
+
+/** The sections of one part. */
+export function sectionsOf(part: PartName, { sections }: Pick<Checkpoint, 'sections'>): Checkpoint['sections'] {
+  return Object.fromEntries(Object.entries(sections).filter(([name]) => partOf(name) === part));
+}
+
+/** A record of the red log that the certifier has decided, before it may pass the gate. */
+export interface GateItem {
+  readonly record: RedRecord;
+  readonly decision: Decision;
+}
+
+/** The red path without its sections. */
+export interface SavedRedPath {
+  readonly delivered: number;
+  /** Records behind the gate. */
+  readonly gate: readonly GateItem[];
+  readonly certifier: unknown;
+}
+
+/** The small part of a replica's state that is the same at every site that has got as far: it can be sent to another one. */
+export interface SharedState {
+  /** Whose the ordinals are that it has: unknown of what a version before has saved, whose folder says that. */
+  readonly origins?: readonly SavedOrigin[];
+  readonly stable: Vector;
+  /** By ordinal: so many operations of its stream are in the rows, from the first on. */
+  readonly applied: readonly number[];
+  readonly red: SavedRedPath;
+}
+
+/** The small part of a replica's state that is the site's own: the end of what it has, and what it has promised. */
+export interface OwnState {
+  /** Entries of the site's own log that the checkpoint contains. */
+  readonly synced: number;
+  /** No stamp of the site is at or below it from then on. */
+  readonly clock: number;
+  /** By ordinal: operations of its stream that are synced here and not in the rows yet. */
+  readonly waiting: readonly (readonly BlueOperation[])[];
+}
+
+/** The own part of a site that has none yet. */
+export const NOTHING_OWN: OwnState = { synced: 0, clock: 0, waiting: [] };
 
 /** Which rows have changed since they were last taken. Notes nothing until `addAll`, so that who saves nothing pays nothing. */
 export class Changes<K> {

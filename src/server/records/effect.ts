@@ -1,6 +1,7 @@
 /**
  * Effects: what a shadow operation does to one field, as plain data that is replicated (RedBlue, OSDI 2012, §5.1).
  */
+import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
 
 declare const resultType: unique symbol;
@@ -34,10 +35,10 @@ export type ResultsOf<E extends readonly Effect[]> = {
 export interface Place {
   /** Hybrid clock time: last writer wins by it, then by `site`. */
   readonly time: number;
-  /** Index of the site where the operation was generated. */
-  readonly site: number;
-  /** The vector entry that covers the operation: its site's, or the red one. */
-  readonly entry: number;
+  /** The site where the operation was generated. */
+  readonly site: Origin;
+  /** The origin that covers the operation: its site, or the red order. */
+  readonly entry: Origin;
   /** Its stamp in that entry. */
   readonly version: number;
 }
@@ -48,7 +49,7 @@ export interface Stamp extends Place {
 }
 
 /** A place as it is saved. */
-export type SavedPlace = readonly [time: number, site: number, entry: number, version: number];
+export type SavedPlace = readonly [time: number, site: Origin, entry: Origin, version: number];
 
 export function savePlace({ time, site, entry, version }: Place): SavedPlace {
   return [time, site, entry, version];
@@ -60,8 +61,9 @@ export function loadPlace([time, site, entry, version]: SavedPlace): Place {
 
 /**
  * The total order of last-writer-wins and of logs: by time, then by site. The rest only decides where a site whose clock
- * was set back has given one time twice. Positive when `a` comes after `b`.
+ * was set back has given one time twice: what is red comes after what is blue then. Positive when `a` comes after `b`.
  */
 export function compareStamps(a: Place, b: Place): number {
-  return a.time - b.time || a.site - b.site || a.entry - b.entry || a.version - b.version;
+  // Of one site the entry is its own or that of the red order, which has the lower ordinal.
+  return a.time - b.time || a.site - b.site || b.entry - a.entry || a.version - b.version;
 }

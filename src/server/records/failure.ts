@@ -1,11 +1,12 @@
 /** Failures as plain data, in logs, and as errors, for those who are told. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { wellFormed } from '../../protocol/codec/value-domain.ts';
+import type { Origin, Origins } from './origin.ts';
 import type { Failure } from './records.ts';
 
 interface SessionLimits {
-  readonly sites: readonly string[];
-  readonly site: number;
+  readonly origins: Origins;
+  readonly site: Origin;
   readonly sessionWaitMs: number;
 }
 
@@ -79,6 +80,12 @@ export function redFullError(redInFlightMax: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
+/** The site takes nothing more of the red log, since it does not go on as it should. */
+export function redHaltedError(because: string): CorrectableError {
+  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted.`;
+  return new CorrectableError('UNAVAILABLE', message);
+}
+
 /** The same, of an operation that another site, or an earlier start of this one, may have begun. */
 export function mayHaveBegunError(): CorrectableError {
   const message =
@@ -87,7 +94,7 @@ export function mayHaveBegunError(): CorrectableError {
 }
 
 /** The session has seen elsewhere what is not here yet. */
-export function sessionBehindError({ sites, site, sessionWaitMs }: SessionLimits): CorrectableError {
-  const message = `Site ${String(sites[site])} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;
+export function sessionBehindError({ origins, site, sessionWaitMs }: SessionLimits): CorrectableError {
+  const message = `Site ${origins.nameOf(site)} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;
   return new CorrectableError('SESSION_BEHIND', message);
 }

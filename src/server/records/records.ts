@@ -2,6 +2,7 @@
 import type { DomainRefusal, ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
 import type { ReadRange } from './key-range.ts';
+import type { Origin } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
@@ -20,8 +21,8 @@ export interface Failure {
 /** The part that both colours share. */
 export interface ShadowRecord {
   readonly id: OperationId;
-  /** Index of the site where the generator ran. */
-  readonly site: number;
+  /** The site where the generator ran. */
+  readonly site: Origin;
   /** The chosen shadow operation; none for a path that changes nothing. */
   readonly shadow?: string;
   readonly effects: readonly Effect[];
@@ -78,7 +79,7 @@ export interface RedOperation extends ShadowRecord {
 export interface CloseRecord {
   readonly kind: 'close';
   readonly id: OperationId;
-  readonly site: number;
+  readonly site: Origin;
   /** What whoever asks is told. */
   readonly failure: Failure;
 }
@@ -87,7 +88,7 @@ export interface CloseRecord {
 export interface MarkerRecord {
   readonly kind: 'marker';
   readonly id: OperationId;
-  readonly site: number;
+  readonly site: Origin;
 }
 
 /** An entry of the red log. */
@@ -109,7 +110,7 @@ export interface AnswerRecord {
  */
 export type SlotDecision =
   | AnswerRecord
-  | { readonly kind: 'claim'; readonly site: number; readonly hop: number }
+  | { readonly kind: 'claim'; readonly site: Origin; readonly hop: number }
   | { readonly kind: 'handover' };
 
 /** A blue operation in the log of a site: one of its own, or received from another one. */
@@ -142,10 +143,10 @@ export type BlueMessage =
   | { readonly kind: 'blue.received'; readonly sequence: number }
   /** The sender's stream has got to this operation; answered by `blue.received`. */
   | { readonly kind: 'blue.heartbeat'; readonly sequence: number }
-  /** How far the sender has synced the stream of each site; `asks` for the same in return. */
+  /** How far the sender has synced the stream of each origin, by ordinal; `asks` for the same in return. */
   | { readonly kind: 'blue.have'; readonly synced: readonly number[]; readonly asks: boolean }
   /** The sender lacks the operations of `origin` after this one. */
-  | { readonly kind: 'blue.resend'; readonly origin: number; readonly after: number };
+  | { readonly kind: 'blue.resend'; readonly origin: Origin; readonly after: number };
 
 /** What sites ask each other to find out what became of an operation that has moved. */
 export type SlotMessage =

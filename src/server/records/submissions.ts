@@ -1,14 +1,15 @@
 /** What goes into a replica and what comes out: all that it says to the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { BlueMessage, LocalEntry, OperationId, RedRecord, SlotMessage } from './records.ts';
+import type { Origin } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
-/** Where an operation comes from that may be submitted again, here or at another site. */
-export interface Origin {
+/** Of an operation that may be submitted again, here or at another site: its name, and the way that it has come. */
+export interface Identity {
   readonly id: OperationId;
-  /** Index of the site that it was sent to first: its log is where the walk begins. */
-  readonly home: number;
+  /** The site that it was sent to first: its log is where the walk begins. */
+  readonly home: Origin;
   /** How often its client had changed sites with it: 0 at home. */
   readonly hop: number;
   /** Its client has the answers of its operations up to this number and will not ask for them again. */
@@ -23,7 +24,7 @@ export interface Submission {
   /** Parsed by the contract. */
   readonly args: unknown;
   /** Given by whoever may submit it again; then it takes effect once all the same. */
-  readonly origin?: Origin | undefined;
+  readonly origin?: Identity | undefined;
   /** Present in a session: what the session has seen, which every view must contain. */
   readonly after?: Vector | undefined;
   /** Seeds the generator's `random`: an unsigned 32-bit number. */
@@ -44,7 +45,7 @@ export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
 
 /** What a replica wants done, in order. */
 export type ReplicaOutput =
-  | { readonly kind: 'send'; readonly to: number; readonly message: BlueMessage | SlotMessage }
+  | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** Nobody waits for it any more: not to be proposed, if that can still be. */

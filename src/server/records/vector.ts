@@ -1,14 +1,27 @@
 /**
- * Vectors: one entry per site and a last one for the red order (RedBlue, OSDI 2012, §6.1: ⟨⟨b0…bk-1⟩, r⟩). An entry
- * says: all operations of that origin up to this stamp. The red order behaves like one more site.
+ * Vectors: one entry an origin, by its ordinal, so that the one of the red order stands first (RedBlue, OSDI 2012, §6.1:
+ * ⟨⟨b0…bk-1⟩, r⟩). An entry says: all operations of that origin up to this stamp. The red order behaves like one more
+ * site. What a vector has no entry for, it has seen nothing of: one from before a site joined says the same after it.
  */
+import { RED } from './origin.ts';
+import type { Origins } from './origin.ts';
 
-/** One stamp a site, then the red stamp. */
+/** Stamps by ordinal. */
 export type Vector = readonly number[];
 
 /** The vector that covers nothing. */
-export function zeroVector(siteCount: number): number[] {
-  return Array.from({ length: siteCount + 1 }, () => 0);
+export function zeroVector({ size }: Pick<Origins, 'size'>): number[] {
+  return Array.from({ length: size }, () => 0);
+}
+
+/** Its stamp in the red order. */
+export function redOf(vector: Vector): number {
+  return vector[RED] ?? 0;
+}
+
+/** A vector as versions before wrote it, with the red entry last: sites were counted from 0 then. */
+export function redFirst(vector: Vector): Vector {
+  return [vector.at(-1) ?? 0, ...vector.slice(0, -1)];
 }
 
 /** Whether `a` ≤ `b` entry by entry, where the entry `except` does not count. */

@@ -12,3 +12,6 @@ export interface Windows {
 }
 
 export const WINDOWS: Windows = { asked: 1024, sent: 8192, appended: 4096, proposed: 1024 };
+
+/** Operations of a stream, or entries of the red log, in one message at most. */
+export const OPERATIONS_MAX = 4096;

@@ -10,6 +10,7 @@
  */
 import type { BluePath } from './causal/blue-path.ts';
 import { operationId } from '../records/operation-id.ts';
+import type { Origin } from '../records/origin.ts';
 import type { BlueOperation, OperationId } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
@@ -41,7 +42,8 @@ export class Floors {
   readonly #host: FloorsHost;
   /** Of this start of the site: no other start names operations like it. */
   readonly #client: string;
-  readonly #floors: Vector[];
+  /** By ordinal, of sites alone. */
+  readonly #floors = new Map<Origin, Vector>();
   #coming: Coming | undefined;
   #written = 0;
   /** Removals that had been applied when the last vector was taken. */
@@ -50,15 +52,15 @@ export class Floors {
   constructor(host: FloorsHost, startName: string) {
     this.#host = host;
     this.#client = `${startName}.floor`;
-    this.#floors = host.core.options.sites.map(() => []);
   }
 
   /** A blue operation has been applied; of floors what they cover is forgotten. */
   onApplied({ shadow, site, reply }: BlueOperation): void {
     if (shadow !== FLOOR) return;
-    this.#floors[site] = reply.value as Vector;
-    const { state } = this.#host.core;
-    const covered = state.stable.map((_, entry) => Math.min(...this.#floors.map((floor) => floor[entry] ?? 0)));
+    this.#floors.set(site, reply.value as Vector);
+    const { state, options } = this.#host.core;
+    const floors = options.origins.sites.map((each) => this.#floors.get(each));
+    const covered = state.stable.map((_, entry) => Math.min(...floors.map((floor) => floor?.[entry] ?? 0)));
     state.store.forgetRemovals(covered);
   }
 

@@ -5,12 +5,14 @@
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import { BluePath } from './causal/blue-path.ts';
-import type { Checkpoint, SavedStreams, Section } from '../records/checkpoint.ts';
+import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
 import { Coverage } from './core/coverage.ts';
-import { droppedError, redFullError } from '../records/failure.ts';
+import { droppedError } from '../records/failure.ts';
 import { Floors } from './floors.ts';
 import { operationId } from '../records/operation-id.ts';
+import { startName } from '../records/origin.ts';
+import type { Origin } from '../records/origin.ts';
 import { Quarantine } from './core/quarantine.ts';
 import type {
   BlueMessage,
@@ -22,14 +24,13 @@ import type {
   SlotMessage,
 } from '../records/records.ts';
 import { RedPath } from './red/red-path.ts';
-import type { SavedRedPath } from './red/red-gate.ts';
 import type { RedPathHost } from './red/red-path.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput, Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
 import type { Answer } from '../records/reply.ts';
 import type { Vector } from '../records/vector.ts';
-import type { LoggedOperation, SavedStream } from './causal/streams.ts';
+import type { LoggedOperation } from './causal/streams.ts';
 import type { Remembered } from './once/remembered.ts';
 import { Updates } from './updates.ts';
 import type { UpdatesHost } from './updates.ts';
@@ -38,25 +39,22 @@ import type { Walks } from './once/walks.ts';
 /** Told when an entry of the site's own log is synced, with its place there. */
 type OnSynced = (position: number) => void;
 
+/** The state of a replica as a checkpoint has it, in two parts. */
+export interface SavedReplica {
+  readonly sections: Checkpoint['sections'];
+  readonly shared: SharedState;
+  readonly own: OwnState;
+}
+
 /** What a replica finds at its start. */
 export interface StoredReplica {
-  readonly checkpoint?: Checkpoint | undefined;
+  readonly checkpoint?: SavedReplica | undefined;
   /** Entries of the site's own log from position `start` on; those before the checkpoint's cut are kept for others. */
   readonly start: number;
   readonly entries: readonly LocalEntry[];
 }
 
 const NOTHING_STORED: StoredReplica = { start: 0, entries: [] };
-
-/** The small part of a replica's state. */
-export interface SavedReplica extends SavedStreams {
-  /** Entries of the site's own log that the state contains. */
-  readonly synced: number;
-  readonly stable: Vector;
-  readonly clock: number;
-  readonly streams: readonly SavedStream[];
-  readonly red: SavedRedPath;
-}
 
 /** One site's replica. After each input, `takeOutputs` says what has to be done. */
 export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
@@ -86,7 +84,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.options = options;
-    this.name = `${String(options.sites[options.site])}-${options.start.toString(36)}`;
+    this.name = startName(options.origins.at(options.site), options.start);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.state = this.createState();
@@ -138,11 +136,17 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     return { rows: this.state.store, ...this.walks.slots.sections, ...this.red.sections };
   }
 
-  /** The small part of the state, to be saved together with what has changed in the sections. */
-  save(): SavedReplica {
+  /** The small parts of the state, to be saved together with what has changed in the sections. */
+  save(): Omit<SavedReplica, 'sections'> {
     const { state, clock, blue, red } = this;
-    const [synced, stable] = [this.#syncedLength, [...state.stable]];
-    return { synced, stable, clock: clock.last, streams: blue.save(), red: red.save() };
+    const streams = blue.save();
+    const applied = streams.map(({ synced, waiting }) => synced - waiting.length);
+    const waiting = streams.map((stream) => stream.waiting);
+    const origins = this.options.origins.save();
+    return {
+      shared: { origins, stable: [...state.stable], applied, red: red.save() },
+      own: { synced: this.#syncedLength, clock: clock.last, waiting },
+    };
   }
 
   /** Entries of the site's own log that are synced: the state contains them. */
@@ -175,7 +179,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     else this.#early.push(submission);
   }
 
-  receive(from: number, message: BlueMessage | SlotMessage): void {
+  receive(from: Origin, message: BlueMessage | SlotMessage): void {
     if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
     else this.blue.receive(from, message);
     this.#settle();
@@ -246,11 +250,11 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   /** A message of `peer` was sent when its clock showed `sentAtMs`; sites that share a clock do not say so. */
-  hear(peer: number, sentAtMs: number | undefined): void {
+  hear(peer: Origin, sentAtMs: number | undefined): void {
     if (sentAtMs !== undefined) this.#quarantine.hear(peer, sentAtMs);
   }
 
-  acceptsStamp(peer: number, stamp: number): boolean {
+  acceptsStamp(peer: Origin, stamp: number): boolean {
     return this.#quarantine.accepts(peer, stamp);
   }
 
@@ -272,8 +276,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   protected createState(): SiteState {
-    const { service, sites, generators } = this.options;
-    return new SiteState(service, sites.length, { ...generators, name: this.name });
+    const { service, origins, generators } = this.options;
+    return new SiteState(service, origins, { ...generators, name: this.name });
   }
 
   protected createBluePath(): BluePath {
@@ -314,11 +318,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   #load({ checkpoint, start, entries }: StoredReplica): void {
-    const saved = checkpoint?.rest as SavedReplica | undefined;
-    const before = (saved?.synced ?? start) - start;
-    if (checkpoint !== undefined && saved !== undefined) {
-      this.#loadCheckpoint(checkpoint, saved, operationsOf(entries.slice(0, before), start));
-    }
+    const before = (checkpoint?.own.synced ?? start) - start;
+    if (checkpoint !== undefined) this.#loadCheckpoint(checkpoint, operationsOf(entries.slice(0, before), start));
     this.#syncedLength = start + before;
     for (const entry of entries.slice(before)) {
       this.#restore(entry, this.#syncedLength);
@@ -326,13 +327,18 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     }
   }
 
-  #loadCheckpoint({ sections }: Checkpoint, saved: SavedReplica, kept: readonly LoggedOperation[]): void {
+  #loadCheckpoint({ sections, shared, own }: SavedReplica, kept: readonly LoggedOperation[]): void {
+    this.options.origins.check(shared.origins ?? []);
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
-    this.state.loadStable(saved.stable);
-    this.clock.advance(saved.clock);
-    this.blue.load(saved.streams, kept);
-    this.red.load(saved.red);
-    this.#redProven = saved.red.delivered;
+    this.state.loadStable(shared.stable);
+    this.clock.advance(own.clock);
+    const streams = shared.applied.map((applied, origin) => {
+      const waiting = own.waiting[origin] ?? [];
+      return { synced: applied + waiting.length, waiting };
+    });
+    this.blue.load(streams, kept);
+    this.red.load(shared.red);
+    this.#redProven = shared.red.delivered;
   }
 
   #restore(entry: LocalEntry, position: number): void {
@@ -369,7 +375,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     if (wants.causal && isCovered) this.#readHere(submission);
     // Below its session the weak view is skipped, not delayed, where a strong one follows.
     if (wants.strong && this.red.isFull) {
-      this.answer(submission, 'strong', redFullError(this.options.redInFlightMax ?? Infinity));
+      this.answer(submission, 'strong', this.red.fullError());
     } else if (wants.strong) this.red.read(this.idOf(token), submission);
     if (wants.strong) return;
     if (!isCovered) this.updates.whenSeen(submission, () => this.#readHere(submission));

@@ -11,7 +11,7 @@ import type { GeneratorOutcome } from '../generator/generator-run.ts';
 import type { AnswerRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
-import type { Origin, Stage, Submission } from '../records/submissions.ts';
+import type { Identity, Stage, Submission } from '../records/submissions.ts';
 import type { Answer } from '../records/reply.ts';
 import type { Slot } from './once/slots.ts';
 import { Walks } from './once/walks.ts';
@@ -95,7 +95,7 @@ export class Updates implements WalkHost {
   }
 
   /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
-  #cannotHaveBegun({ hop }: Origin): boolean {
+  #cannotHaveBegun({ hop }: Identity): boolean {
     return hop === 0 && this.#host.red.order(this.#host.idOf(NO_TOKEN));
   }
 

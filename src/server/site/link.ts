@@ -1,28 +1,62 @@
-/** A one-way link between two sites in one process: first in, first out, each message delayed by the same time. */
+/**
+ * A one-way link between two sites in one process: first in, first out, each message delayed by the same time. It holds
+ * so much and no more: what comes beyond is dropped, as networks do, and what matters of it is sent again.
+ */
 import { Fifo } from '../collections/fifo.ts';
+
+/** How much a link may hold. */
+export interface LinkLimits {
+  readonly messagesMax: number;
+  /** Bytes of the messages of which it is told how many they have. */
+  readonly bytesMax: number;
+}
+
+/** Far beyond what windows let sites send before they are answered: whoever comes here is held up. */
+export const LINK_LIMITS: LinkLimits = { messagesMax: 1 << 16, bytesMax: 1 << 28 };
 
 interface InFlight<M> {
   readonly message: M;
+  readonly bytes: number;
   readonly dueAtMs: number;
+}
+
+/** How a link is set up. */
+export interface LinkOptions<M> {
+  readonly delayMs: number;
+  readonly limits?: LinkLimits;
+  deliver(messages: readonly M[]): void;
+  /** Told of each message that is dropped. */
+  onFull?: (() => void) | undefined;
 }
 
 /** A link. Its timer exists only while messages are in flight, so that it keeps no process alive for nothing. */
 export class Link<M> {
-  readonly #delayMs: number;
-  readonly #deliver: (messages: readonly M[]) => void;
+  readonly #options: LinkOptions<M>;
+  readonly #limits: LinkLimits;
   readonly #inFlight = new Fifo<InFlight<M>>();
+  #bytes = 0;
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #closed = false;
 
-  constructor(delayMs: number, deliver: (messages: readonly M[]) => void) {
-    this.#delayMs = delayMs;
-    this.#deliver = deliver;
+  constructor(options: LinkOptions<M>) {
+    this.#options = options;
+    this.#limits = options.limits ?? LINK_LIMITS;
   }
 
-  send(message: M): void {
+  /** @param bytes none of a message that is handed over as it is */
+  send(message: M, bytes = 0): void {
     if (this.#closed) return;
-    this.#inFlight.push({ message, dueAtMs: performance.now() + this.#delayMs });
-    if (this.#timer === undefined) this.#schedule(this.#delayMs);
+    const { messagesMax, bytesMax } = this.#limits;
+    const { size } = this.#inFlight;
+    // One message goes, however large it is.
+    if (size >= messagesMax || (size > 0 && this.#bytes + bytes > bytesMax)) {
+      this.#options.onFull?.();
+      return;
+    }
+    const { delayMs } = this.#options;
+    this.#bytes += bytes;
+    this.#inFlight.push({ message, bytes, dueAtMs: performance.now() + delayMs });
+    if (this.#timer === undefined) this.#schedule(delayMs);
   }
 
   close(): void {
@@ -41,11 +75,14 @@ export class Link<M> {
     this.#timer = undefined;
     const nowMs = performance.now();
     const due: M[] = [];
-    while ((this.#inFlight.at(0)?.dueAtMs ?? Infinity) <= nowMs)
-      due.push((this.#inFlight.shift() as InFlight<M>).message);
+    while ((this.#inFlight.at(0)?.dueAtMs ?? Infinity) <= nowMs) {
+      const { message, bytes } = this.#inFlight.shift() as InFlight<M>;
+      this.#bytes -= bytes;
+      due.push(message);
+    }
     const next = this.#inFlight.at(0);
     // Scheduled before the messages are handled: what they send in turn comes after what is in flight.
     if (next !== undefined) this.#schedule(next.dueAtMs - nowMs);
-    if (due.length > 0) this.#deliver(due);
+    if (due.length > 0) this.#options.deliver(due);
   }
 }

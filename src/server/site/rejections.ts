@@ -1,5 +1,6 @@
 /** How often a site's red operations were rejected by certification, by what they met. */
 import type { Conflict } from '../records/verdict.ts';
+import type { Origin } from '../records/origin.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
 
 /**
@@ -13,7 +14,7 @@ export class RejectionCounter {
   readonly #counts = { name: 0, range: 0, predecessor: 0, window: 0 };
   readonly rejected: NonNullable<ReplicaObserver['rejected']>;
 
-  constructor(site: number) {
+  constructor(site: Origin) {
     this.rejected = (operation, conflict) => {
       if (operation.site === site && conflict !== undefined) this.#counts[conflict.reason] += 1;
     };

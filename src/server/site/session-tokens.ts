@@ -2,6 +2,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { SessionTokens } from './site-binding.ts';
+import type { Origin } from '../records/origin.ts';
+import { redFirst } from '../records/vector.ts';
 import type { Vector } from '../records/vector.ts';
 
 /** What tokens of one site are made with. */
@@ -9,9 +11,14 @@ export interface SignedTokensOptions {
   /** The same at all sites. */
   readonly key: string | Uint8Array;
   readonly sites: readonly string[];
-  /** Index of the site that makes them: a client keeps only the newest of each. */
-  readonly site: number;
+  /** The site that makes them: a client keeps only the newest of each. */
+  readonly site: Origin;
 }
+
+/** What is signed beside the content. */
+const VERSION = 'correctables session v2';
+/** Its vectors have the red entry last: sessions go on over an upgrade. */
+const VERSION_BEFORE = 'correctables session v1';
 
 /** Longest token that is looked at. */
 const LENGTH_MAX = 4096;
@@ -57,19 +64,23 @@ export class SignedTokens implements SessionTokens {
     const end = text.lastIndexOf('.');
     const content = text.slice(0, Math.max(0, end));
     const given = Buffer.from(text.slice(end + 1), 'base64url');
-    const expected = this.#sign(content);
-    if (given.length === expected.length && timingSafeEqual(given, expected)) {
-      return JSON.parse(Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString()) as Vector;
-    }
+    const isSignedAs = (version: string): boolean => {
+      const expected = this.#sign(content, version);
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    };
+    const said = (): Vector =>
+      JSON.parse(Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString()) as Vector;
+    if (isSignedAs(VERSION)) return said();
+    if (isSignedAs(VERSION_BEFORE)) return redFirst(said());
     const message =
       'session: the token was not made by this deployment, or was changed on the way. Open a new session.';
     throw new CorrectableError('UNAUTHENTICATED', message, { field: 'session' });
   }
 
-  #sign(content: string): Buffer {
+  #sign(content: string, version = VERSION): Buffer {
     const { key, sites } = this.#options;
     return createHmac('sha256', key)
-      .update(JSON.stringify(['correctables session v1', sites, content]))
+      .update(JSON.stringify([version, sites, content]))
       .digest();
   }
 }

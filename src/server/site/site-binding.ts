@@ -16,7 +16,8 @@ import { ParsedOperation } from '../../protocol/contract/parsed-operation.ts';
 import { sentCopy } from '../../protocol/codec/sent-copy.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
 import { operationId as operationIdOf } from '../records/operation-id.ts';
-import type { Origin, Stage, SubmissionRequest } from '../records/submissions.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import type { Identity, Stage, SubmissionRequest } from '../records/submissions.ts';
 import type { Reply } from '../records/reply.ts';
 import { isCovered, zeroVector } from '../records/vector.ts';
 import type { Vector } from '../records/vector.ts';
@@ -55,9 +56,8 @@ export interface SessionTokens {
 /** The part of a site that a binding needs. */
 export interface SubmissionPort {
   readonly contract: ContractInfo;
-  /** Index of the site in `sites`. */
-  readonly site: number;
-  readonly sites: readonly string[];
+  readonly site: Origin;
+  readonly origins: Origins;
   readonly tokens: SessionTokens;
   /** Why the site has stopped, where its storage has failed. */
   readonly failure?: CorrectableError | undefined;
@@ -72,9 +72,9 @@ class SiteSession implements BindingSession {
   #seen: number[];
   #sealed: readonly string[] | undefined;
 
-  constructor(tokens: SessionTokens, given: readonly string[], siteCount: number) {
+  constructor(tokens: SessionTokens, given: readonly string[], origins: Origins) {
     this.#tokens = tokens;
-    this.#seen = zeroVector(siteCount);
+    this.#seen = zeroVector(origins);
     for (const token of given) this.merge(tokens.open(token));
     // One token says all that there is: it need not be made again until there is more.
     if (given.length === 1) this.#sealed = given;
@@ -151,7 +151,7 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       const isRead = this.#site.contract.operations[name]?.effect === 'read';
       const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
       const session = this.#sessionOf(context);
-      const origin = isRead ? undefined : originOf(context, this.#site);
+      const origin = isRead ? undefined : identityOf(context, this.#site);
       const submission = { operation: name, args, origin, after: session?.seen, wants };
       const told = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
@@ -163,7 +163,7 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
   }
 
   openSession(tokens: readonly string[] = []): BindingSession {
-    return new SiteSession(this.#site.tokens, tokens, this.#site.sites.length);
+    return new SiteSession(this.#site.tokens, tokens, this.#site.origins);
   }
 
   #argsOf(operation: Operation): unknown {
@@ -386,27 +386,27 @@ export function untoldError(effect: Effect, stage: Stage, cause: unknown): Corre
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */
-function originOf(context: InvocationContext, { site, sites }: SubmissionPort): Origin | undefined {
+function identityOf(context: InvocationContext, { site, origins }: SubmissionPort): Identity | undefined {
   const { origin } = context;
   if (origin === undefined) {
     const { operationId } = context;
-    return operationId === undefined ? undefined : opaqueOrigin(operationId, site);
+    return operationId === undefined ? undefined : opaqueIdentity(operationId, site);
   }
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
-  const homeIndex = home === undefined ? site : sites.indexOf(home);
+  const homeSite = home === undefined ? site : origins.find(home);
   // The messages are made when they are needed: this is done for every update.
   if (!isName(client)) misfit('client', 'must be a non-empty string of whole characters');
   if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
   if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
   if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
-  if (homeIndex < 0) misfit('home', `must be one of ${sites.join(', ')}, not '${String(home)}'`);
-  if (hop === 0 && homeIndex !== site) {
+  if (homeSite === undefined) misfit('home', `must be one of ${origins.names.join(', ')}, not '${String(home)}'`);
+  if (hop === 0 && homeSite !== site) {
     misfit('hop', `must count the moves from ${String(home)} to here, so at least 1`);
   }
-  return { id: operationIdOf(client, sequence), home: homeIndex, hop, acknowledged };
+  return { id: operationIdOf(client, sequence), home: homeSite, hop, acknowledged };
 }
 
-function opaqueOrigin(name: unknown, site: number): Origin {
+function opaqueIdentity(name: unknown, site: Origin): Identity {
   if (!isName(name)) {
     const message = `operationId must be a non-empty string of whole characters, not ${String(name)}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });

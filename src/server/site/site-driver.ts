@@ -13,13 +13,16 @@ import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { tellFailure, tellView } from './telling.ts';
 import { needsRoom, SiteMachine } from './site-machine.ts';
-import type { SiteMessage, SiteOptions, SiteOutput } from './site-machine.ts';
-import type { SiteLogName } from '../log/stored-site.ts';
+import type { SiteOptions, SiteOutput } from './site-machine.ts';
+import type { Envelope } from '../messages/envelope.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import type { LogId } from '../log/log-id.ts';
+import type { RedHalt } from '../log/red-feed.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
   readonly storage: SiteStorage;
-  send(to: number, message: SiteMessage): void;
+  send(envelope: Envelope): void;
   /** How often a busy site looks for messages that were lost. */
   readonly tickMs: number;
   /** Submissions under way at most; more fail with `OVERLOADED`. */
@@ -29,6 +32,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
   readonly tokens: SessionTokens;
   /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
   readonly clockSet?: ((byMs: number) => void) | undefined;
+  /** Nothing more is taken of the red log. */
+  readonly redHalted?: ((halt: RedHalt) => void) | undefined;
 }
 
 const SEED_RANGE = 2 ** 32;
@@ -56,8 +61,8 @@ const FULL_RETRY_MS = 1000;
 /** A running site. */
 export class SiteDriver implements SubmissionPort {
   readonly contract: ContractInfo;
-  readonly site: number;
-  readonly sites: readonly string[];
+  readonly site: Origin;
+  readonly origins: Origins;
   readonly tokens: SessionTokens;
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
@@ -84,11 +89,11 @@ export class SiteDriver implements SubmissionPort {
     this.#options = options;
     this.contract = options.service.contract;
     this.site = options.site;
-    this.sites = options.sites;
+    this.origins = options.origins;
     this.tokens = options.tokens;
     const { storage } = options;
     this.#machine = new SiteMachine(
-      { ...options, start: epochOf(storage.epoch, Math.random()) },
+      { ...options, start: epochOf(storage.term, Math.random()) },
       storage.stored,
       performance.now(),
       Date.now(),
@@ -115,6 +120,8 @@ export class SiteDriver implements SubmissionPort {
         this.#machine.onSynced(log, length, performance.now(), Date.now());
         this.#act();
       },
+      fenced: (cause) =>
+        this.#endWith({ why: `The site has stopped, because another one has its data (${cause.message})`, cause }),
       failed: (error) => this.#stop(error),
     });
     this.#act();
@@ -142,13 +149,12 @@ export class SiteDriver implements SubmissionPort {
     }
   }
 
-  receive(from: number, messages: readonly SiteMessage[]): void {
+  receive(envelopes: readonly Envelope[]): void {
     if (this.#closed) return;
-    for (const message of messages) {
+    for (const envelope of envelopes) {
       // Without room for it a message is not taken: whoever sent it sends it again.
-      if (this.#options.storage.isStuck && needsRoom(message)) continue;
-      // Sites of one process share its clock: none of them is ahead of another.
-      this.#machine.receive(from, message, performance.now(), Date.now());
+      if (this.#options.storage.isStuck && needsRoom(envelope)) continue;
+      this.#machine.receive(envelope, performance.now(), Date.now());
     }
     this.#act();
   }
@@ -244,9 +250,12 @@ export class SiteDriver implements SubmissionPort {
   #do(output: SiteOutput, nowMs: number): void {
     switch (output.kind) {
       case 'send':
-        return this.#options.send(output.to, output.message);
+        // Sites of one process share its clock: none of them is ahead of another, and no envelope says what it shows.
+        return this.#options.send(output.envelope);
       case 'store':
         return this.#append(output.log, output.entries);
+      case 'halted':
+        return this.#options.redHalted?.(output.halt);
       case 'view':
         return this.#tell(output, nowMs);
       case 'failed':
@@ -254,7 +263,7 @@ export class SiteDriver implements SubmissionPort {
     }
   }
 
-  #append(log: SiteLogName, entries: readonly unknown[]): void {
+  #append(log: LogId, entries: readonly unknown[]): void {
     const submissions = this.#nextToken - this.#appendedAtToken;
     this.#appendedAtToken = this.#nextToken;
     this.#options.storage.append(log, entries, submissions);

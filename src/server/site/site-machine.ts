@@ -1,30 +1,54 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
-import type { LogMessage, LogOutput, RedLog } from '../log/log.ts';
+import { logIds } from '../log/log-id.ts';
+import type { LogId, LogIds } from '../log/log-id.ts';
+import type { LogMessage, LogOutput, RedLog, SavedLog } from '../log/log.ts';
+import { comparePositions } from '../log/position.ts';
+import type { Position } from '../log/position.ts';
+import { RedFeed } from '../log/red-feed.ts';
+import type { RedHalt } from '../log/red-feed.ts';
 import { SequencedLog } from '../log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../log/sequenced-log.ts';
-import { NOTHING_STORED } from '../log/stored-site.ts';
-import type { Cut, LogPlaces, SavedSite, SiteLogName, StoredSite } from '../log/stored-site.ts';
+import { NOTHING_STORED, savedSiteOf } from '../log/stored-site.ts';
+import type { Cut, LogPlaces, SavedSite, StoredSite } from '../log/stored-site.ts';
 import type { Section } from '../records/checkpoint.ts';
-import type { BlueMessage, RedRecord, SlotMessage } from '../records/records.ts';
+import { MessageDoor } from '../messages/message-door.ts';
+import type { MessageDoorOptions } from '../messages/message-door.ts';
+import { ONLY_PARTITION } from '../messages/envelope.ts';
+import type { Envelope, SiteMessage } from '../messages/envelope.ts';
+import type { Origin } from '../records/origin.ts';
+import type { RedRecord } from '../records/records.ts';
 import { Replica } from '../replica/replica.ts';
-import type { StoredReplica } from '../replica/replica.ts';
+import type { SavedReplica, StoredReplica } from '../replica/replica.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
+import { redHaltedError } from '../records/failure.ts';
 import type { ReplicaOutput, Submission } from '../records/submissions.ts';
-
-/** What sites send each other. */
-export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;
 
 /** What a site wants done. */
 export type SiteOutput =
-  | { readonly kind: 'send'; readonly to: number; readonly message: SiteMessage }
-  | { readonly kind: 'store'; readonly log: SiteLogName; readonly entries: readonly unknown[] }
+  | { readonly kind: 'send'; readonly envelope: Envelope }
+  | { readonly kind: 'store'; readonly log: LogId; readonly entries: readonly unknown[] }
+  /** Nothing more is taken of the red log, so that red operations wait; blue ones go on. Said once a start. */
+  | { readonly kind: 'halted'; readonly halt: RedHalt }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
 
 /** How a site is set up. */
 export interface SiteOptions extends ReplicaOptions {
-  /** Index of the site that sequences the red log. */
-  readonly redLeader: number;
+  /** Which deployment the site is of: the same at all its sites and at no other's. */
+  readonly deployment: string;
+  /** The site that sequences the red log. */
+  readonly redLeader: Origin;
+  /** The partition that it is of; 0 unless given. */
+  readonly partition?: number | undefined;
+  /** The engine of the red log; the one that is built in unless given. */
+  readonly makeRedLog?: MakeRedLog | undefined;
+  /** Told of messages that were not taken. */
+  readonly onRefused?: MessageDoorOptions['onRefused'];
 }
+
+/** Makes a site's node of the red log, of what the site has of it. */
+export type MakeRedLog = (options: SequencedLogOptions<RedRecord>) => RedLog<RedRecord>;
+
+const BUILT_IN: MakeRedLog = (options) => new SequencedLog(options);
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
@@ -33,28 +57,45 @@ export interface SiteOptions extends ReplicaOptions {
 export class SiteMachine {
   readonly replica: Replica;
   readonly log: RedLog<RedRecord>;
+  /** Through which messages leave and come. */
+  readonly door: MessageDoor;
+  readonly #feed: RedFeed<RedRecord>;
+  readonly #logIds: LogIds;
+  /** Where the red log stood at the last cut. */
+  #cutAt: Position | undefined;
+  #isHaltTold = false;
   #outputs: SiteOutput[] = [];
   /** The time of the last input. */
   #nowMs: number;
 
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
-    const { site, sites, start, redLeader, resendAfterMs, windows } = options;
-    const { sections = {}, rest } = stored.checkpoint ?? {};
-    const saved = rest as SavedSite | undefined;
-    const checkpoint = saved && { sections, rest: saved.replica };
+    const { site, origins, deployment, start, redLeader, resendAfterMs, windows, onRefused } = options;
+    const { partition = ONLY_PARTITION } = options;
+    this.#logIds = logIds(partition);
+    this.door = this.createDoor({ deployment, origins, self: { site, partition }, term: start, onRefused });
+    const saved = stored.checkpoint && savedSiteOf(stored.checkpoint);
+    const checkpoint: SavedReplica | undefined = saved && {
+      sections: stored.checkpoint?.sections ?? {},
+      shared: saved.shared.replica,
+      own: saved.own,
+    };
     this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
-    this.log = this.createLog({
+    const logOptions: SequencedLogOptions<RedRecord> = {
       site,
-      siteCount: sites.length,
+      sites: origins.sites,
       leader: redLeader,
+      identity: `${this.#logIds.red}@${origins.nameOf(redLeader)}`,
       epoch: start,
       ...stored.red,
-      saved: saved?.log,
+      saved: saved?.shared.log,
       committed: this.replica.redProven,
       resendAfterMs,
       windows,
-    });
+    };
+    this.log = this.createLog(logOptions, options.makeRedLog);
+    this.#feed = this.createFeed(this.log, saved?.shared.log);
+    if (this.#feed.halt !== undefined) this.#onHalt(this.#feed.halt);
     this.#settle();
   }
 
@@ -73,10 +114,26 @@ export class SiteMachine {
     return this.replica.sections;
   }
 
-  /** What makes a checkpoint of the sections as they are now. */
+  /**
+   * What makes a checkpoint of the sections as they are now.
+   *
+   * @throws Error where the red log does not go on as it should: what it says of itself is not what was taken of it
+   */
   cut(): Cut {
-    const rest: SavedSite = { replica: this.replica.save(), log: this.log.save() };
+    const { halt, next } = this.#feed;
+    const log = this.log.save();
+    if (halt !== undefined) throw new Error(`nothing more is taken of the red log, since ${halt.message}`);
+    // An engine that has jumped, and has not shown it yet.
+    if (comparePositions(log.position, next) !== 0) throw new Error('the red log is ahead of what it has delivered');
+    this.#cutAt = next;
+    const { shared, own } = this.replica.save();
+    const rest: SavedSite = { shared: { replica: shared, log }, own };
     return { rest, contained: { local: this.replica.synced, red: this.replica.redDelivered } };
+  }
+
+  /** The last cut is a checkpoint on the disk. */
+  checkpointed(): void {
+    if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
   }
 
   /** Entries from these places on are needed even where a checkpoint contains them: other sites may lack them. */
@@ -103,11 +160,16 @@ export class SiteMachine {
     this.replica.submit(submission, nowMs, wallMs);
   }
 
-  /** @param sentAtMs what the sender's clock showed; `undefined` where it is the same one as here */
-  receive(from: number, message: SiteMessage, nowMs: number, wallMs = nowMs, sentAtMs?: number): void {
+  receive(envelope: Envelope, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
     this.replica.pass(nowMs, wallMs);
-    this.replica.hear(from, sentAtMs);
+    const message = this.door.open(envelope);
+    if (message === undefined) {
+      for (const answer of this.door.takeAnswers()) this.#outputs.push({ kind: 'send', envelope: answer });
+      return;
+    }
+    const from = envelope.from.site;
+    this.replica.hear(from, envelope.sentAtMs);
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message);
     this.#settle();
@@ -120,10 +182,10 @@ export class SiteMachine {
   }
 
   /** The first `length` entries of one of the site's logs are synced. */
-  onSynced(log: SiteLogName, length: number, nowMs: number, wallMs = nowMs): void {
+  onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
     this.replica.pass(nowMs, wallMs);
-    if (log === 'red') this.log.onSynced(length);
+    if (log === this.#logIds.red) this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs, wallMs);
     this.#settle();
   }
@@ -140,18 +202,25 @@ export class SiteMachine {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
-  /** Where another engine of the red log is plugged in. */
-  protected createLog(options: SequencedLogOptions<RedRecord>): RedLog<RedRecord> {
-    return new SequencedLog(options);
+  protected createLog(options: SequencedLogOptions<RedRecord>, make = BUILT_IN): RedLog<RedRecord> {
+    return make(options);
+  }
+
+  protected createFeed(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedFeed<RedRecord> {
+    return new RedFeed(log, saved);
+  }
+
+  protected createDoor(options: MessageDoorOptions): MessageDoor {
+    return new MessageDoor(options);
   }
 
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
-  #receiveLog(from: number, message: LogMessage<RedRecord>, nowMs: number): void {
+  #receiveLog(from: Origin, message: LogMessage<RedRecord>, nowMs: number): void {
     if (recordsOf(message).every((record) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
   }
 
   /** What the leader passes on of others, it has accepted. */
-  #accepts(from: number, record: RedRecord): boolean {
+  #accepts(from: Origin, record: RedRecord): boolean {
     if (record.kind !== 'operation' || record.site !== from) return true;
     return this.replica.acceptsStamp(from, record.clock);
   }
@@ -170,7 +239,11 @@ export class SiteMachine {
   #onReplicaOutput(output: ReplicaOutput): void {
     if (output.kind === 'propose') this.log.propose(output.record, this.#nowMs);
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
-    else this.#outputs.push(output);
+    else if (output.kind === 'send') this.#send(output.to, output.message);
+    // The replica calls its log by the kind, which is its name in partition 0.
+    else if (output.kind === 'store' && output.log !== this.#logIds.local) {
+      this.#outputs.push({ ...output, log: this.#logIds.local });
+    } else this.#outputs.push(output);
   }
 
   #withdraw(record: RedRecord): void {
@@ -180,14 +253,42 @@ export class SiteMachine {
   }
 
   #onLogOutput(output: LogOutput<RedRecord>): void {
-    if (output.kind === 'deliver') this.replica.deliver(output.records);
-    else if (output.kind === 'store') this.#outputs.push({ kind: 'store', log: 'red', entries: output.entries });
-    else this.#outputs.push(output);
+    switch (output.kind) {
+      case 'deliver': {
+        const records = this.#feed.take(output);
+        if (records.length > 0) this.replica.deliver(records);
+        break;
+      }
+      case 'store':
+        this.#outputs.push({ kind: 'store', log: this.#logIds.red, entries: output.entries });
+        return;
+      case 'send':
+        this.#send(output.to, output.message);
+        return;
+      case 'gap':
+      case 'regressed':
+        this.#feed.stop({ reason: output.kind, message: output.message });
+        break;
+      case 'unavailable':
+      case 'available':
+        return;
+    }
+    if (this.#feed.halt !== undefined && !this.#isHaltTold) this.#onHalt(this.#feed.halt);
+  }
+
+  #onHalt(halt: RedHalt): void {
+    this.#isHaltTold = true;
+    this.replica.red.halted = redHaltedError(halt.message);
+    this.#outputs.push({ kind: 'halted', halt });
+  }
+
+  #send(to: Origin, message: SiteMessage): void {
+    this.#outputs.push({ kind: 'send', envelope: this.door.seal(to, message) });
   }
 }
 
 /** Whether what a message leads to has to be written down: without room a site takes only the others. */
-export function needsRoom(message: SiteMessage): boolean {
+export function needsRoom({ message }: Envelope): boolean {
   switch (message.kind) {
     case 'log.append':
       return message.entries.length > 0;
@@ -201,6 +302,7 @@ export function needsRoom(message: SiteMessage): boolean {
     case 'blue.received':
     case 'blue.resend':
     case 'log.appended':
+    case 'term.passed':
       return false;
   }
 }

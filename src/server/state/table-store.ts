@@ -7,6 +7,7 @@ import type { FieldKind, FieldState } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/kinds.ts';
 import { isScalar } from '../records/key-range.ts';
 import type { Entry, ReadRange, Scalar } from '../records/key-range.ts';
+import { RED } from '../records/origin.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import { TableParts } from './table-parts.ts';
@@ -274,8 +275,7 @@ export class TableStore {
 /** What is kept of a stamp for long: not what its operation had seen. */
 const placeOf = ({ time, site, entry, version }: Stamp): Place => ({ time, site, entry, version });
 
-/** Whether it is that of a red operation: its entry is the last one. */
-const isRedStamp = ({ entry, seen }: Stamp): boolean => entry === seen.length - 1;
+const isRedStamp = ({ entry }: Stamp): boolean => entry === RED;
 
 const NOTHING: readonly Scalar[] = [];
 

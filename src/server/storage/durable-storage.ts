@@ -1,7 +1,9 @@
 /** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
-import type { LogPlaces, SiteLogName, StoredSite } from '../log/stored-site.ts';
+import type { Term } from '../log/local-log.ts';
+import type { LogId } from '../log/log-id.ts';
+import type { LogPlaces, StoredSite } from '../log/stored-site.ts';
 import { Checkpointer } from './checkpointer.ts';
 import type { CommitPlaces } from './checkpointer.ts';
 import type { StorageEvents } from '../log/storage.ts';
@@ -10,6 +12,7 @@ import type { Files, Timing } from './disk/files.ts';
 import type { FolderLock } from './disk/folder-lock.ts';
 import { EntryPacker } from './format/packed-entries.ts';
 import type { SegmentHeader } from './format/names.ts';
+import type { TableShapes } from './format/table-shapes.ts';
 import { recover } from './recovery.ts';
 import type { Recovered } from './recovery.ts';
 import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
@@ -22,6 +25,8 @@ export interface DurableStorageOptions {
   readonly timing: Timing;
   /** The folder of the site, relative to `files`. */
   readonly folder: string;
+  /** The partition whose logs they are; 0 unless given. */
+  readonly partition?: number;
   /** Size of one log file. */
   readonly segmentBytes?: number;
   /** Entries that wait for the disk: so many need not wait for the write before them. */
@@ -52,7 +57,7 @@ const SEGMENTS_AT_START_MAX = 4;
 
 /** One site's logs and checkpoints in a folder. */
 export class DurableStorage implements SiteStorage {
-  readonly epoch: number;
+  readonly term: Term;
   readonly #options: Omit<DurableStorageOptions, 'recovered'>;
   /** What was found, until it is taken up: it may be as large as the state. */
   #recovered: Recovered | undefined;
@@ -76,16 +81,18 @@ export class DurableStorage implements SiteStorage {
    */
   constructor({ recovered, ...options }: DurableStorageOptions) {
     const { files, timing, folder, packer = new EntryPacker() } = options;
-    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false } = options;
+    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false, partition } = options;
     this.#options = options;
     this.#recovered = recovered ?? recoverTold(files, folder, options.events);
     files.makeFolder(folder);
     const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
     this.#lastCheckpoint = lastCheckpoint;
-    // Each start makes a file with a new number before anything else.
-    this.epoch = number;
     const listener: StorageListener = {
       synced: (log, length) => this.#onSynced(log, length),
+      fenced: (error) => {
+        options.events?.fenced(error);
+        this.#listener?.fenced(error);
+      },
       failed: (error) => {
         options.events?.stopped(error);
         this.#listener?.failed(error);
@@ -101,6 +108,7 @@ export class DurableStorage implements SiteStorage {
         files,
         timing,
         folder,
+        partition,
         number,
         lengths,
         segments,
@@ -112,6 +120,8 @@ export class DurableStorage implements SiteStorage {
         packer,
         lastCheckpoint: () => this.#lastCheckpoint,
       });
+      // Each start makes a file with a new number before anything else.
+      this.term = this.#log.takeOver();
       options.lock?.onLost((error) => this.#log.fail(error));
     } catch (error) {
       throw cannotStart(error as Error);
@@ -166,8 +176,8 @@ export class DurableStorage implements SiteStorage {
     return this.#recovered;
   }
 
-  append(log: SiteLogName, entries: readonly unknown[], submissions?: number): void {
-    this.#log.append(log, entries, submissions);
+  append(log: LogId, entries: readonly unknown[], submissions?: number): void {
+    this.#log.append(this.term, log, entries, submissions);
   }
 
   /** Begins a checkpoint, unless one is under way. */
@@ -194,7 +204,7 @@ export class DurableStorage implements SiteStorage {
     return Promise.resolve();
   }
 
-  #onSynced(log: SiteLogName, length: number): void {
+  #onSynced(log: LogId, length: number): void {
     this.#listener?.synced(log, length);
     this.#removeOldSegments();
     const { checkpointBytes = CHECKPOINT_BYTES } = this.#options;
@@ -204,6 +214,7 @@ export class DurableStorage implements SiteStorage {
   #onCheckpoint(places: CommitPlaces, file: number): void {
     this.#checkpointed = places;
     this.#lastCheckpoint = { file, ...places.contained };
+    this.#source?.checkpointed?.(places.contained);
     this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#plannedRetry = undefined;
     this.#removeOldSegments();
@@ -215,7 +226,7 @@ export class DurableStorage implements SiteStorage {
     const { contained, kept } = this.#checkpointed;
     const end = this.#log.oldestEnd;
     if (this.#source === undefined || end === undefined || !isUpTo(end, contained)) return;
-    if (isUpTo(end, kept)) this.#log.removeBefore(kept);
+    if (isUpTo(end, kept)) this.#log.trim(kept);
     // Not before it is written down that they are not needed: else nobody could tell that one of them is lost.
     else if (this.#plannedRetry === undefined && isUpTo(end, this.#source.keptFrom)) this.checkpoint();
   }
@@ -238,11 +249,17 @@ export class DurableStorage implements SiteStorage {
 /**
  * Reads what a site has, and tells of what is damaged.
  *
+ * @param tables as `recover` wants them
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
  */
-export function recoverTold(files: Files, folder: string, events: StorageEvents | undefined): Recovered {
+export function recoverTold(
+  files: Files,
+  folder: string,
+  events: StorageEvents | undefined,
+  tables?: TableShapes,
+): Recovered {
   try {
-    const recovered = recover(files, folder);
+    const recovered = recover(files, folder, tables);
     for (const damage of recovered.damages) events?.damaged(`${damage}. Nothing is lost by it, and it is made again`);
     return recovered;
   } catch (error) {

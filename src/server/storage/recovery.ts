@@ -8,7 +8,9 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
-import type { LogPlaces, SiteLogName, StoredSite } from '../log/stored-site.ts';
+import { LOG_KINDS } from '../log/log-id.ts';
+import type { LogKind } from '../log/log-id.ts';
+import type { LogPlaces, StoredSite } from '../log/stored-site.ts';
 import { readCheckpoint } from './format/checkpoint-file.ts';
 import type { FoundCheckpoint } from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';
@@ -17,16 +19,15 @@ import type { LogDamage } from './format/log-file.ts';
 import {
   checkpointCopyName,
   checkpointName,
-  FORMAT_MIN,
+  FILE_FORMAT_MIN,
   FORMAT,
   isReadable,
   numbersOf,
   segmentName,
 } from './format/names.ts';
-import type { SegmentHeader } from './format/names.ts';
-import type { Segment } from './segment-log.ts';
-
-const LOGS = ['local', 'red'] as const;
+import type { Segment, SegmentHeader } from './format/names.ts';
+import type { TableShapes } from './format/table-shapes.ts';
+import { checkpointFromBefore } from './format/version-before.ts';
 
 /** What there was, and where to go on. */
 export interface Recovered {
@@ -58,11 +59,15 @@ interface Logs {
   readonly useless: string[];
   /** The last checkpoint that the files know of. */
   checkpoint: SegmentHeader['checkpoint'];
+  /** Of who wrote the last file. */
+  term: number;
 }
 
 interface LatestCheckpoint {
   readonly number: number | undefined;
+  /** As it was written. */
   readonly checkpoint: Checkpoint | undefined;
+  readonly format: number | undefined;
   readonly contained: LogPlaces | undefined;
   /** Where the logs that go with it begin at the latest. */
   readonly kept: LogPlaces | undefined;
@@ -83,14 +88,16 @@ interface FoundCopy {
 /**
  * Reads the folder of a site. Changes nothing.
  *
+ * @param tables of the service whose data it is: what a version before wrote of its fields cannot be read without them
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
  */
-export function recover(files: Files, folder: string): Recovered {
+export function recover(files: Files, folder: string, tables: TableShapes = {}): Recovered {
   const names = files.list(folder);
   const segmentNumbers = numbersOf(names, 'log');
   const latest = latestCheckpoint(files, folder, names);
   const logs = readSegments(files, folder, segmentNumbers, latest.kept);
-  const { checkpoint, contained, number } = latest;
+  const { contained, number } = latest;
+  const checkpoint = checkpointOf(latest, tables);
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
   checkThatTheyMeet(logs, lengths, latest);
   return {
@@ -138,6 +145,7 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
   return {
     number: best?.number,
     checkpoint: best?.content?.checkpoint,
+    format: best?.content?.format,
     contained: best?.content?.contained,
     kept: best?.content?.kept,
     commits: best?.content?.commits ?? 0,
@@ -147,10 +155,15 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
   };
 }
 
+/** The checkpoint, whatever version wrote it, as this one would have. */
+function checkpointOf({ checkpoint, format }: LatestCheckpoint, tables: TableShapes): Checkpoint | undefined {
+  return checkpoint === undefined || format === FORMAT ? checkpoint : checkpointFromBefore(checkpoint, tables);
+}
+
 /** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
 function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, latest: LatestCheckpoint): void {
   const { checkpoint, contained, kept, damages } = latest;
-  for (const log of LOGS) {
+  for (const log of LOG_KINDS) {
     const from = checkpoint === undefined ? 0 : contained?.[log];
     // What format 4 wrote does not say where its checkpoint stands.
     if (from === undefined) continue;
@@ -198,25 +211,31 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
       else damaged ??= { path, damage };
       continue;
     }
-    const { format, local, red, checkpoint } = header;
+    const { format, term = 0, local, red, checkpoint } = header;
     if (!isReadable(format))
-      throw unreadable(`${path} has format ${format}; this version reads ${FORMAT_MIN} to ${FORMAT}`);
+      throw unreadable(`${path} has format ${format}; this version reads ${FILE_FORMAT_MIN} to ${FORMAT}`);
+    // Whoever wrote it had been deposed by then, and was told so: nothing of it was ever acknowledged.
+    if (term < (logs?.term ?? 0)) {
+      useless.push(path);
+      continue;
+    }
     const segment = { number, local, red };
     if (logs !== undefined && isRemnant(logs, segment, kept)) {
       useless.push(...logs.segments.map((earlier) => pathOf(folder, earlier.number)));
       logs = undefined;
     }
-    logs ??= { start: { local, red }, local: [], red: [], segments: [], useless, checkpoint };
+    logs ??= { start: { local, red }, local: [], red: [], segments: [], useless, checkpoint, term };
     joinAt(logs, segment, path);
     // Whatever stood behind the end of the file before: it did not count.
     damaged = damage && { path, damage };
     for (const { log, entry } of entries) logs[log].push(entry);
     logs.segments.push(segment);
     logs.checkpoint = checkpoint ?? logs.checkpoint;
+    logs.term = term;
   }
   if (damaged !== undefined) throw unreadable(describe(damaged.path, damaged.damage));
   const start = { local: 0, red: 0 };
-  return logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined };
+  return logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined, term: 0 };
 }
 
 /**
@@ -225,11 +244,11 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
  */
 function isRemnant(logs: Logs, next: Segment, kept: LatestCheckpoint['kept']): boolean {
   if (kept === undefined || next.local > kept.local || next.red > kept.red) return false;
-  return LOGS.some((log) => missingBefore(logs, next, log) > 0);
+  return LOG_KINDS.some((log) => missingBefore(logs, next, log) > 0);
 }
 
 /** How many entries of a log there are none of, between what was read and a file. */
-function missingBefore(logs: Logs, next: Segment, log: SiteLogName): number {
+function missingBefore(logs: Logs, next: Segment, log: LogKind): number {
   return next[log] - logs.start[log] - logs[log].length;
 }
 
@@ -244,7 +263,7 @@ function describe(path: string, { position, frames, laterEntries }: LogDamage): 
 
 /** A file begins where the entries before it ended when it was made: what the earlier file has beyond that never counted. */
 function joinAt(logs: Logs, segment: Segment, path: string): void {
-  for (const log of LOGS) {
+  for (const log of LOG_KINDS) {
     if (missingBefore(logs, segment, log) > 0) {
       const missing = `entries ${logs.start[log] + logs[log].length} to ${segment[log] - 1} of the ${log} log`;
       throw unreadable(`${missing} are missing before ${path}`);

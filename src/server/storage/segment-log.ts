@@ -7,29 +7,28 @@
  * the log says that it is full and the other half takes what is still under way, so that everything that was accepted
  * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
-import type { LogPlaces, SiteLogName } from '../log/stored-site.ts';
-import type { StorageListener } from '../log/storage.ts';
-import { isNoSpace } from './disk/files.ts';
+import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
+import { LOG_KINDS, logIds } from '../log/log-id.ts';
+import type { LogId, LogIds, LogKind } from '../log/log-id.ts';
+import type { LogPlaces } from '../log/stored-site.ts';
+import { fencedError, isFenced, isNoSpace } from './disk/files.ts';
 import type { Files, SyncedFile, Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
 import { FORMAT, segmentName } from './format/names.ts';
-import type { SegmentHeader } from './format/names.ts';
+import type { Segment, SegmentHeader } from './format/names.ts';
+import { recover } from './recovery.ts';
 import { FULL_RETRY_MS, OrderedWrites } from './disk/ordered-writes.ts';
 import type { OrderedWritesOptions } from './disk/ordered-writes.ts';
-import type { EntryPacker, LoggedEntry } from './format/packed-entries.ts';
-
-/** A segment that is complete, and where its entries begin in the logs. */
-export interface Segment {
-  readonly number: number;
-  readonly local: number;
-  readonly red: number;
-}
+import type { LoggedEntry } from './format/logged-entry.ts';
+import type { EntryPacker } from './format/packed-entries.ts';
 
 /** What a log goes on from. */
 export interface SegmentLogOptions {
   readonly files: Files;
   readonly timing: Timing;
   readonly folder: string;
+  /** The partition that it is of; 0 unless given. */
+  readonly partition?: number | undefined;
   /** Number of the first file to write. */
   readonly number: number;
   /** Entries of each log that there are already. */
@@ -44,7 +43,7 @@ export interface SegmentLogOptions {
   readonly packer: EntryPacker;
   /** The last checkpoint that there is now. */
   lastCheckpoint(): SegmentHeader['checkpoint'];
-  readonly listener: StorageListener;
+  readonly listener: LocalLogListener;
   /** There is no other file to be had, and why, or there is again. */
   fullChanged(because: Error | undefined): void;
 }
@@ -68,16 +67,20 @@ const FEW_SUBMISSIONS = FEW_ENTRIES;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
 const WRITES_MAX = 2;
 
-/** The logs of one site, as they are written. */
-export class SegmentLog {
+/** The logs of one partition at a site, as they are written into one file after the other. */
+export class SegmentLog implements LocalLog {
   readonly #options: SegmentLogOptions;
-  readonly #lengths: Record<SiteLogName, number>;
+  readonly #ids: LogIds;
+  /** That of the first file, whose number no start before had. */
+  #term: Term | undefined;
+  readonly #lengths: Record<LogKind, number>;
   readonly #segments: Segment[];
   #pending: LoggedEntry[] = [];
   /** What has come to the site since the last write began. */
   #submissions = 0;
   readonly #writes: OrderedWrites;
-  #file: SyncedFile;
+  /** None before the log is taken over. */
+  #file: SyncedFile | undefined;
   #fileBytes: number;
   /** What has been given to the current file, whether it is on the disk or not. */
   #position = 0;
@@ -100,6 +103,7 @@ export class SegmentLog {
 
   constructor(options: SegmentLogOptions) {
     this.#options = options;
+    this.#ids = logIds(options.partition);
     this.#lengths = { ...options.lengths };
     this.#segments = [...options.segments];
     this.#writes = this.createWrites({
@@ -110,8 +114,19 @@ export class SegmentLog {
     this.#number = options.number;
     this.#lastNumber = options.number;
     this.#fileBytes = Math.min(FIRST_BYTES_MAX, options.segmentBytes);
-    this.#file = options.files.createNow(this.#pathOf(this.#number), this.#fileBytes);
+  }
+
+  /** Makes the first file: its number, larger than all before, is the term, and says so before anything is written. */
+  takeOver(): Term {
+    this.#file = this.#options.files.createNow(this.#pathOf(this.#number), this.#fileBytes);
     this.#segments.push({ number: this.#number, ...this.#lengths });
+    this.#term = this.#number;
+    return this.#term;
+  }
+
+  read(): StoredLogs {
+    const { local, red } = recover(this.#options.files, this.#options.folder).stored;
+    return { local, red };
   }
 
   /** Whether there is no other file to be had. */
@@ -144,16 +159,18 @@ export class SegmentLog {
     return this.#segments[1];
   }
 
-  append(log: SiteLogName, entries: readonly unknown[], submissions = Infinity): void {
+  append(term: Term, log: LogId, entries: readonly unknown[], submissions = Infinity): void {
+    if (term !== this.#term) return this.fail(deposed(term));
     this.#submissions += submissions;
-    for (const entry of entries) this.#pending.push({ log, entry });
+    const kind = log === this.#ids.red ? 'red' : 'local';
+    for (const entry of entries) this.#pending.push({ log: kind, entry });
     if (this.#isPlanned || !this.#mayWrite()) return;
     const { soon, later } = this.#options.timing;
     this.#plan(this.#pending.length < FEW_ENTRIES ? later : soon);
   }
 
   /** Removes the files all of whose entries stand before these places. */
-  removeBefore(places: LogPlaces): void {
+  trim(places: LogPlaces): void {
     for (;;) {
       const next = this.#segments[1];
       if (next === undefined || next.local > places.local || next.red > places.red) return;
@@ -174,7 +191,7 @@ export class SegmentLog {
   /** Leaves nothing of a log in which nothing was ever written. */
   discard(): void {
     this.#isOver = true;
-    this.#file.close();
+    this.#file?.close();
     // Whoever was refused may want to try again at once.
     this.#options.files.removeNow(this.#pathOf(this.#number));
   }
@@ -184,7 +201,7 @@ export class SegmentLog {
     this.#onIdle = () => {
       this.#isOver = true;
       this.#writes.end();
-      this.#file.close();
+      this.#file?.close();
       this.#next?.file.close();
       done();
     };
@@ -230,7 +247,8 @@ export class SegmentLog {
       return sealFrame(packed, { file, index: this.#frames, isSettled: this.#writes.size === 0 });
     }
     const checkpoint = this.#options.lastCheckpoint();
-    const header: SegmentHeader = { format: FORMAT, ...this.#lengths, ...(checkpoint && { checkpoint }) };
+    const own = { format: FORMAT, term: this.#term as Term, ...this.#lengths };
+    const header: SegmentHeader = { ...own, ...(checkpoint && { checkpoint }) };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
       sealFrame(packed, { file, index: 1 }),
@@ -246,7 +264,9 @@ export class SegmentLog {
     for (const { log } of group) counts[log] += 1;
     const mayBlock = this.#options.mayBlock && this.#submissions < FEW_SUBMISSIONS;
     this.#submissions = 0;
-    this.#writes.begin({ file: this.#file, bytes, position, mayBlock }, () => this.#onWritten(counts, bytes.length));
+    this.#writes.begin({ file: this.#file as SyncedFile, bytes, position, mayBlock }, () =>
+      this.#onWritten(counts, bytes.length),
+    );
   }
 
   #onWritten(counts: LogPlaces, byteCount: number): void {
@@ -260,8 +280,8 @@ export class SegmentLog {
     const smallCount = Math.max(FEW_ENTRIES, (counts.local + counts.red) * SMALL_SHARE);
     if (this.#pending.length > 0 && this.#pending.length < smallCount) this.#plan(this.#options.timing.later);
     else this.#write();
-    for (const log of ['local', 'red'] as const) {
-      if (counts[log] > 0) this.#options.listener.synced(log, this.#lengths[log]);
+    for (const kind of LOG_KINDS) {
+      if (counts[kind] > 0) this.#options.listener.synced(this.#ids[kind], this.#lengths[kind]);
     }
   }
 
@@ -273,7 +293,7 @@ export class SegmentLog {
       this.#makeNext(neededBytes);
       return;
     }
-    this.#file.close();
+    this.#file?.close();
     this.#file = this.#next.file;
     this.#number = this.#next.number;
     this.#fileBytes = this.#next.sizeBytes;
@@ -339,12 +359,13 @@ export class SegmentLog {
     if (isNews) this.#options.fullChanged(because);
   }
 
-  /** Nothing more is promised: after a failed write nobody can say what is on the disk. */
+  /** Nothing more is promised: another one has the log, or after a failed write nobody can say what is on the disk. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#writes.end();
-    this.#options.listener.failed(error);
+    if (isFenced(error)) this.#options.listener.fenced(error);
+    else this.#options.listener.failed(error);
     this.#checkIdle();
   }
 
@@ -360,4 +381,9 @@ export class SegmentLog {
   #pathOf(number: number): string {
     return `${this.#options.folder}/${segmentName(number)}`;
   }
+}
+
+/** An append by a holder that is none any more, or not yet. */
+function deposed(term: Term): Error {
+  return fencedError(`term ${term} is not that of the holder of this log`);
 }

@@ -1,24 +1,32 @@
 /** Storage in memory. */
+import type { LogId } from '../log/log-id.ts';
+import type { Term } from '../log/local-log.ts';
 import { NOTHING_STORED } from '../log/stored-site.ts';
-import type { SiteLogName, StoredSite } from '../log/stored-site.ts';
+import type { StoredSite } from '../log/stored-site.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
+import { VolatileLog } from './volatile-log.ts';
 
-/**
- * Keeps nothing: an entry counts as synced at once, and all are gone with the process. For demonstrations and tests.
- * The whole of one turn is reported together, as a disk would.
- */
+/** Keeps nothing: all is gone with the process. For demonstrations and tests. */
 export class VolatileStorage implements SiteStorage {
   readonly stored: StoredSite = NOTHING_STORED;
-  readonly epoch: number;
+  readonly term: Term;
   readonly isFull = false;
   readonly fullBecause = undefined;
   readonly isStuck = false;
-  readonly #lengths: Record<SiteLogName, number> = { local: 0, red: 0 };
-  readonly #grown = new Set<SiteLogName>();
+  readonly #log: VolatileLog;
   #listener: StorageListener | undefined;
 
-  constructor(epoch: number) {
-    this.epoch = epoch;
+  /** @param term larger than at any earlier start, of which nothing is known here */
+  constructor(term: Term) {
+    this.#log = new VolatileLog(
+      { term: term - 1, lengths: new Map() },
+      {
+        synced: (log, length) => this.#listener?.synced(log, length),
+        fenced: (error) => this.#listener?.fenced(error),
+        failed: (error) => this.#listener?.failed(error),
+      },
+    );
+    this.term = this.#log.takeOver();
   }
 
   attach(_source: CheckpointSource, listener: StorageListener): void {
@@ -29,17 +37,9 @@ export class VolatileStorage implements SiteStorage {
     return true;
   }
 
-  append(log: SiteLogName, entries: readonly unknown[]): void {
-    this.#lengths[log] += entries.length;
-    if (this.#grown.size === 0) queueMicrotask(() => this.#report());
-    this.#grown.add(log);
+  append(log: LogId, entries: readonly unknown[]): void {
+    this.#log.append(this.term, log, entries);
   }
 
   async close(): Promise<void> {}
-
-  #report(): void {
-    const grown = [...this.#grown];
-    this.#grown.clear();
-    for (const log of grown) this.#listener?.synced(log, this.#lengths[log]);
-  }
 }

@@ -55,6 +55,9 @@ export const EXPECTED = [
   'clocks quarantined',
   'views in sessions',
   'moves',
+  'red deliveries repeated',
+  'red logs halted',
+  'sites fenced',
 ] as const;
 /** Fewer runs may miss something. */
 export const EXPECTED_FROM_RUNS = 200;

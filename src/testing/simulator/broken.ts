@@ -1,5 +1,6 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
-import type { RedLog } from '../../server/log/log.ts';
+import type { RedLog, SavedLog } from '../../server/log/log.ts';
+import { RedFeed } from '../../server/log/red-feed.ts';
 import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
 import type { Section } from '../../server/records/checkpoint.ts';
@@ -10,6 +11,7 @@ import type { Conflict } from '../../server/records/verdict.ts';
 import { Chain } from '../../server/replica/red/chain.ts';
 import { Coverage } from '../../server/replica/core/coverage.ts';
 import type { Stamp } from '../../server/records/effect.ts';
+import type { Origin } from '../../server/records/origin.ts';
 import type { GeneratorOutcome } from '../../server/generator/generator-run.ts';
 import { EXPIRED } from '../../server/replica/once/id-table.ts';
 import { removalName } from '../../server/generator/read-set.ts';
@@ -37,7 +39,6 @@ import type { Slot } from '../../server/replica/once/slots.ts';
 import { Updates } from '../../server/replica/updates.ts';
 import { Walks } from '../../server/replica/once/walks.ts';
 import type { Walk, WalkHost } from '../../server/replica/once/walks.ts';
-import { SimulatedDisk } from './disk.ts';
 import type { MachineFactory } from './simulated-site.ts';
 
 const MICROS_PER_MS = 1000;
@@ -171,7 +172,7 @@ class SwappingRedPath extends RedPath {
 
   constructor(replica: Replica) {
     super(replica);
-    this.#isSwapping = replica.options.site === 1;
+    this.#isSwapping = replica.options.site === 2;
   }
 
   override deliver(record: RedRecord): void {
@@ -267,7 +268,7 @@ class ArrivalOrderState extends SiteState {
 
 /** Takes any claim for its own: whoever claimed executes, whoever claimed first. */
 class GreedyWalks extends Walks {
-  readonly #site: number;
+  readonly #site: Origin;
 
   constructor(host: WalkHost) {
     super(host);
@@ -304,7 +305,7 @@ class EndlessWalks extends Walks {
     super(host, new HoplessSlots());
   }
 
-  protected override goTo(walk: Walk, to: { readonly site: number; readonly hop: number }): void {
+  protected override goTo(walk: Walk, to: { readonly site: Origin; readonly hop: number }): void {
     const steps = (this.#steps.get(walk) ?? 0) + 1;
     this.#steps.set(walk, steps);
     if (steps < STEPS_MAX) super.goTo(walk, to);
@@ -403,16 +404,27 @@ class HastyMachine extends SiteMachine {
   }
 }
 
-/** Says at once that all is synced. */
-export class LyingDisk extends SimulatedDisk {
-  protected override written(done: (error: undefined) => void): void {
-    this.options.timeline.after(0, () => done(undefined));
+/** Goes on behind a gap. */
+class TrustingFeed<R> extends RedFeed<R> {
+  protected override onGap(delivery: Parameters<RedFeed<R>['take']>[0]): readonly R[] {
+    return this.goOn(delivery);
   }
-  protected override synced(): void {}
 }
+
+const withFeed =
+  (Broken: typeof RedFeed): MachineFactory =>
+  (options, stored, nowMs, wallMs) => {
+    class Machine extends SiteMachine {
+      protected override createFeed(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedFeed<RedRecord> {
+        return new Broken(log, saved);
+      }
+    }
+    return new Machine(options, stored, nowMs, wallMs);
+  };
 
 /** What a machine can be broken by, by name. */
 export const BROKEN = {
+  trustingFeed: withFeed(TrustingFeed),
   blindBluePath: withBluePath((...args) => new BlindBluePath(...args)),
   selfishBluePath: withBluePath((...args) => new SelfishBluePath(...args)),
   gatelessRedPath: withRedPath((replica) => new GatelessRedPath(replica)),
@@ -460,7 +472,7 @@ export const BROKEN = {
   arrivalOrder: withReplica(
     class extends Replica {
       protected override createState(): SiteState {
-        return new ArrivalOrderState(this.options.service, this.options.sites.length, { name: this.name });
+        return new ArrivalOrderState(this.options.service, this.options.origins, { name: this.name });
       }
     },
   ),

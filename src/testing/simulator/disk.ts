@@ -2,6 +2,7 @@
  * A disk that takes its time, and when its site crashes loses what was not synced or keeps some sectors of it, in no
  * order; so may files that were being removed be there again. The storage of production runs on it, byte by byte.
  */
+import { fencedError } from '../../server/storage/disk/files.ts';
 import type { Files, SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage } from './disk-damage.ts';
 import type { Damage } from './disk-damage.ts';
@@ -46,6 +47,8 @@ export class SimulatedDisk {
   /** Files whose removal is not on the disk yet. */
   readonly #removing = new Map<string, Uint8Array>();
   #mounts = 0;
+  /** Whether somebody else has taken over what the present mount shows. */
+  #isDeposed = false;
   /** The files as they were before they were damaged. */
   #whole: Map<string, Uint8Array> | undefined;
   /** As they were at the crash before. */
@@ -58,8 +61,19 @@ export class SimulatedDisk {
   /** The disk as one start of the site sees it. After the next crash nothing done through it has any effect. */
   mount(): Files {
     this.#mounts += 1;
+    this.#isDeposed = false;
     const mount = this.#mounts;
     return new MountedDisk(this, () => mount === this.#mounts);
+  }
+
+  /** Somebody else takes it over: whatever is done through the present mount has no effect, and is told so. */
+  depose(): void {
+    this.#isDeposed = true;
+    this.#unsynced.clear();
+  }
+
+  get isDeposed(): boolean {
+    return this.#isDeposed;
   }
 
   /** Loses what is not synced, or parts of it. */
@@ -69,7 +83,7 @@ export class SimulatedDisk {
       if (this.options.random.chance(0.5)) this.#files.set(path, bytes);
     }
     this.#removing.clear();
-    for (const write of this.#unsynced) this.#tear(write);
+    if (!this.#isDeposed) for (const write of this.#unsynced) this.#tear(write);
     this.#unsynced.clear();
     const { damageChance = 0, random } = this.options;
     if (damageChance > 0 && random.chance(damageChance)) this.#damage();
@@ -160,7 +174,8 @@ export class SimulatedDisk {
     }
     this.#unsynced.add(write);
     this.afterSync(() => {
-      if (this.#unsynced.delete(write)) this.#sync(write, isMounted, done);
+      const wasDeposed = this.#isDeposed && isMounted();
+      if (this.#unsynced.delete(write) || wasDeposed) this.#sync(write, isMounted, done);
     });
     this.written(done);
   }
@@ -174,7 +189,8 @@ export class SimulatedDisk {
 
   #sync(write: Write, isMounted: () => boolean, done: Done): void {
     const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
-    const error = isLonger && this.isFull ? noSpace() : undefined;
+    const isDeposed = this.#isDeposed && isMounted();
+    const error = isDeposed ? fencedError('taken over') : isLonger && this.isFull ? noSpace() : undefined;
     if (error === undefined) this.#store(write, 0, write.bytes.length);
     if (isMounted()) this.synced(error, done);
   }
@@ -225,7 +241,7 @@ class MountedDisk implements Files {
   makeFolder(): void {}
 
   createNow(path: string, sizeBytes: number): SyncedFile {
-    this.#disk.make(path, sizeBytes);
+    this.#make(path, sizeBytes);
     return this.#fileOf(path);
   }
 
@@ -233,7 +249,7 @@ class MountedDisk implements Files {
     this.#disk.afterSync(() => {
       if (!this.#isMounted()) return;
       try {
-        this.#disk.make(path, sizeBytes);
+        this.#make(path, sizeBytes);
       } catch (error) {
         done(error as Error);
         return;
@@ -243,16 +259,21 @@ class MountedDisk implements Files {
   }
 
   replace(path: string, bytes: Uint8Array): void {
-    this.#disk.make(path, bytes.length);
+    this.#make(path, bytes.length);
     this.#disk.write({ path, bytes, position: 0, mayBlock: false }, this.#isMounted, () => {});
   }
 
   remove(path: string): void {
-    if (this.#isMounted()) this.#disk.beginToRemove(path);
+    if (this.#isMounted() && !this.#disk.isDeposed) this.#disk.beginToRemove(path);
   }
 
   removeNow(path: string): void {
     this.remove(path);
+  }
+
+  #make(path: string, sizeBytes: number): void {
+    if (this.#disk.isDeposed) throw fencedError('taken over');
+    this.#disk.make(path, sizeBytes);
   }
 
   #fileOf(path: string): SyncedFile {

@@ -1,5 +1,6 @@
 /** What the clients of a run did and were told: what checkers that look from outside go by. */
 
+import type { Origin } from '../../server/records/origin.ts';
 import type { Stage } from '../../server/records/submissions.ts';
 
 /** One operation of a client, over all its submissions. */
@@ -14,7 +15,7 @@ export interface ClientOperation {
   readonly answers: {
     readonly value: unknown;
     readonly stage: Stage;
-    readonly site: number;
+    readonly site: Origin;
     readonly atMs: number;
   }[];
   /** Every failure that was told, in order, but for those that only say that the request came late. */

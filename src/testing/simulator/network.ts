@@ -1,10 +1,19 @@
 /** A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both. */
-import type { SiteMessage } from '../../server/site/site-machine.ts';
+import type { Origin } from '../../server/records/origin.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
 import type { Timeline } from './timeline.ts';
 
-type Receive = (to: number, from: number, message: SiteMessage, sentAtMs: number) => void;
+/** A message on its way: the bytes of its envelope. */
+export interface Sent {
+  readonly from: Origin;
+  readonly to: Origin;
+  /** What sort of message it is: to be counted. */
+  readonly kind: string;
+  readonly bytes: Uint8Array;
+}
+
+type Receive = (sent: Sent) => void;
 
 /** The links between the sites of one run. */
 export class HostileNetwork {
@@ -27,14 +36,14 @@ export class HostileNetwork {
     this.#planPartition();
   }
 
-  /** @param sentAtMs what the sender's clock shows */
-  send(from: number, to: number, message: SiteMessage, sentAtMs: number): void {
-    this.sent.set(message.kind, (this.sent.get(message.kind) ?? 0) + 1);
+  send(sent: Sent): void {
+    const { from, to, kind } = sent;
+    this.sent.set(kind, (this.sent.get(kind) ?? 0) + 1);
     const link = `${from}-${to}`;
     if (this.#cut.has(link)) return;
     if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return;
     const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
-    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, () => this.#receive(to, from, message, sentAtMs));
+    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, () => this.#receive(sent));
   }
 
   /** From now on nothing is lost, repeated or cut. */
@@ -63,12 +72,13 @@ export class HostileNetwork {
     });
   }
 
+  /** Links are named by ordinals. */
   #partition(): void {
     const { partitionMeanMs, isPartitionOneWay, isPartitionTotal, siteCount } = this.#options;
     this.partitions += 1;
-    const isolated = this.#random.between(0, siteCount - 1);
+    const isolated = this.#random.between(1, siteCount);
     const cut: string[] = [];
-    for (let other = 0; other < siteCount; other += 1) {
+    for (let other = 1; other <= siteCount; other += 1) {
       if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3))) continue;
       cut.push(`${isolated}-${other}`);
       if (!isPartitionOneWay) cut.push(`${other}-${isolated}`);

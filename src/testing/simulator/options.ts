@@ -87,6 +87,12 @@ export interface SimulationOptions {
   readonly windowMax: number;
   /** How many undecided red operations of a site may lie under the run of another. */
   readonly chainMax: number;
+  /** How likely the red log is to deliver a site again what it has, to leave something out, and to come back shorter. */
+  readonly redRepeatChance: number;
+  readonly redJumpChance: number;
+  readonly redRegressChance: number;
+  /** Mean time between moments at which another holder takes a site's log over; `Infinity` for none. */
+  readonly deposeEveryMs: number;
 }
 
 /** Kinds of runs. */
@@ -167,8 +173,23 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)),
     ...drawChains(seed),
     ...drawLeaving(seed, profile),
+    ...drawEngines(seed, profile),
   };
 }
+
+/** Logs as engines that are not ours may be; apart, for the same reason. */
+function drawEngines(seed: number, profile: Profile): Engines {
+  const random = new Random(seed ^ 0x109);
+  const isDrawn = profile === 'crashes' || profile === 'swarm';
+  return {
+    redRepeatChance: random.pick([0, 0.05, 0.5]),
+    redJumpChance: isDrawn ? random.pick([0, 0, 0, 0.03]) : 0,
+    redRegressChance: isDrawn ? random.pick([0, 0, 0, 0.02]) : 0,
+    deposeEveryMs: isDrawn && random.chance(0.3) ? random.between(300, 3000) : Infinity,
+  };
+}
+
+type Engines = Pick<SimulationOptions, 'redRepeatChance' | 'redJumpChance' | 'redRegressChance' | 'deposeEveryMs'>;
 
 /** Clients that do not wait for long, and no more than that; apart, for the same reason. */
 function drawLeaving(
@@ -188,7 +209,8 @@ function drawChains(seed: number): Pick<SimulationOptions, 'chainMax'> & Partial
   return random.chance(0.25) ? { chainMax, workload: 'hot' } : { chainMax };
 }
 
-type Drawn = Omit<SimulationOptions, keyof Clocks | 'chainMax' | 'giveUpChance'> & Pick<Clocks, 'wildClockAheadMs'>;
+type Drawn = Omit<SimulationOptions, keyof Clocks | keyof Engines | 'chainMax' | 'giveUpChance'> &
+  Pick<Clocks, 'wildClockAheadMs'>;
 
 type Clocks = Pick<
   SimulationOptions,

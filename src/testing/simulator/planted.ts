@@ -4,10 +4,12 @@
  */
 import type { Service } from '../../server/service/service.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
-import { BROKEN, LyingDisk } from './broken.ts';
+import { BROKEN } from './broken.ts';
+import { BoastfulDisk, LyingDisk } from './broken-disks.ts';
 import { BROKEN_STORAGE } from './broken-storage.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { LIARS } from './liars.ts';
+import { MISTAKEN } from './mistaken-peers.ts';
 import type { Profile, SimulationOptions } from './options.ts';
 import { simulatedService } from './service.ts';
 import type { MachineFactory } from './simulated-site.ts';
@@ -113,6 +115,20 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'calm',
     service: simulatedService('blue'),
   },
+  'messages-of-an-older-start': {
+    rule: 'what an earlier start of a site has sent is not taken any more',
+    caughtBy: ['terms'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, isOrdered: false },
+    makeMachine: MISTAKEN.starts,
+  },
+  'origin-taken-for-an-index': {
+    rule: 'an origin is an ordinal, and no place in a list of sites',
+    caughtBy: ['oracle', 'convergence'],
+    profile: 'calm',
+    overrides: { siteCount: 3 },
+    makeMachine: MISTAKEN.origins,
+  },
   'swapped-records': {
     rule: 'every site takes the red log in the same order',
     caughtBy: ['red total order'],
@@ -140,6 +156,20 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'crashes',
     overrides: { syncMeanMs: 100, largeGroup: 1, thinkMeanMs: 1 },
     Storage: BROKEN_STORAGE.unordered,
+  },
+  'past-a-gap': {
+    rule: 'nothing is taken of the red log behind a gap',
+    caughtBy: ['red total order', 'serializability', 'exactly once', 'convergence', 'durability', 'oracle', 'progress'],
+    profile: 'calm',
+    overrides: { siteCount: 3, redJumpChance: 0.05 },
+    makeMachine: BROKEN.trustingFeed,
+  },
+  'acknowledged-though-fenced': {
+    rule: 'what was appended to a log that another one has taken over is not acknowledged',
+    caughtBy: ['durability', 'exactly once', 'convergence', 'causal order', 'red total order', 'progress', 'crash'],
+    profile: 'crashes',
+    overrides: { deposeEveryMs: 300, crashEveryMs: 500 },
+    Disk: BoastfulDisk,
   },
   'forgiving-storage': {
     rule: 'checkpoint and logs meet, or there is no start',

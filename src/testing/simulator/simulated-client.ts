@@ -3,6 +3,7 @@
  * It keeps its requests and now and then one of them comes again, late.
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
+import type { Origin } from '../../server/records/origin.ts';
 import type { Submission } from '../../server/records/submissions.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { GivenRefusal, GivenView, Told } from './checkers/checker.ts';
@@ -32,7 +33,7 @@ export interface SimulatedClientOptions {
 
 /** A request as it was sent, to be sent again. */
 interface Request {
-  readonly site: number;
+  readonly site: SimulatedSite;
   readonly operation: ClientOperation;
   readonly submission: Omit<Submission, 'token' | 'submittedAtMs'>;
 }
@@ -49,7 +50,7 @@ interface Sending {
 
 /** Where the operation under way was sent first, and how often it has moved. */
 interface Journey {
-  readonly home: number;
+  readonly home: Origin;
   hop: number;
   /** What its session had seen when it was first submitted. */
   readonly after: Vector | undefined;
@@ -62,6 +63,8 @@ const PATIENCE = 1.3;
 const PATIENCE_MAX_MS = 10_000;
 /** Requests kept for coming late. */
 const REQUESTS_MAX = 8;
+/** Nothing was done: too much waits for the red order, or nothing more comes of it. */
+const REFUSALS: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE']);
 /** What only says that a request came late. */
 const LATE: ReadonlySet<string> = new Set(['ABORTED', 'EXPIRED_ID']);
 
@@ -72,9 +75,10 @@ export class SimulatedClient {
   readonly #options: SimulatedClientOptions;
   readonly #requests: Request[] = [];
   #left: number;
+  /** Among all sites. */
   #site: number;
   #acknowledged = 0;
-  #journey: Journey = { home: 0, hop: 0, after: undefined };
+  #journey: Journey;
   /** The last time that an operation was sent. */
   readonly #sendings = new WeakMap<ClientOperation, Sending>();
   /** What its session has seen, if it keeps one. */
@@ -86,6 +90,7 @@ export class SimulatedClient {
     this.#left = options.options.operationsPerClient;
     this.#site = random.between(0, sites.length - 1);
     this.#seen = random.chance(options.options.sessionChance) ? sites.map(() => 0).concat(0) : undefined;
+    this.#journey = { home: this.#here.origin, hop: 0, after: undefined };
     this.#think();
   }
 
@@ -103,7 +108,7 @@ export class SimulatedClient {
     const sequence = options.operationsPerClient - this.#left + 1;
     const id = `c${client}/${sequence}`;
     if (random.chance(0.5)) this.#acknowledged = sequence - 1;
-    this.#journey = { home: this.#site, hop: 0, after: this.#seen };
+    this.#journey = { home: this.#here.origin, hop: 0, after: this.#seen };
     const operation: ClientOperation = {
       id,
       client,
@@ -146,7 +151,7 @@ export class SimulatedClient {
     this.#end();
     if (token === undefined) return;
     sending.isGivenUp = true;
-    this.#options.sites[request.site]?.abandon(token);
+    request.site.abandon(token);
   }
 
   #end(): void {
@@ -163,7 +168,7 @@ export class SimulatedClient {
     const origin = { id, home, hop, acknowledged: this.#acknowledged };
     const seed = this.#options.random.bits();
     const submission = { operation: name, args, seed, wants, after, ...(reads ? {} : { origin }) };
-    return { site: this.#site, operation, submission };
+    return { site: this.#here, operation, submission };
   }
 
   #send(request: Request, isLate = false): Sending {
@@ -171,14 +176,18 @@ export class SimulatedClient {
     const sending: Sending = { request, isLate, token: undefined, isGivenUp: false };
     this.#sendings.set(operation, sending);
     operation.isSureNot = false;
-    const target = this.#options.sites[site] as SimulatedSite;
-    sending.token = target.submit(operation, submission, (answer) => this.#onAnswer(sending, answer));
+    sending.token = site.submit(operation, submission, (answer) => this.#onAnswer(sending, answer));
     return sending;
+  }
+
+  /** The site where it is. */
+  get #here(): SimulatedSite {
+    return this.#options.sites[this.#site] as SimulatedSite;
   }
 
   #moveMaybe(): void {
     const { sites, random, options } = this.#options;
-    const mustMove = sites[this.#site]?.isLost === true;
+    const mustMove = this.#here.isLost;
     if (sites.length === 1 || !(mustMove || random.chance(options.moveChance))) return;
     this.#site = (this.#site + random.between(1, sites.length - 1)) % sites.length;
     this.#journey.hop += 1;
@@ -186,7 +195,8 @@ export class SimulatedClient {
   }
 
   #onAnswer(sending: Sending, answer: SiteAnswer): void {
-    const { site, operation } = sending.request;
+    const { operation } = sending.request;
+    const site = sending.request.site.origin;
     const { token, stage } = answer;
     this.#tell(sending, answer);
     if (answer.kind !== 'failed') {
@@ -209,7 +219,9 @@ export class SimulatedClient {
     if (wasOpen) this.#end();
   }
 
-  #tell({ request: { site, operation }, isGivenUp }: Sending, answer: SiteAnswer): void {
+  #tell({ request, isGivenUp }: Sending, answer: SiteAnswer): void {
+    const { operation } = request;
+    const site = request.site.origin;
     const { token, stage, kind } = answer;
     const code = kind === 'failed' && answer.domain === undefined ? answer.code : undefined;
     const isEnd = kind === 'final' || (kind === 'failed' && stage === undefined);
@@ -219,7 +231,7 @@ export class SimulatedClient {
   /** Some refusals say that nothing was done, nor will be: for ever, where nobody asks again. */
   #noteUndone(sending: Sending, code: string): void {
     const { operation, submission } = sending.request;
-    const saysSo = code === 'OVERLOADED' || (code === 'ABORTED' && sending.isGivenUp);
+    const saysSo = REFUSALS.has(code) || (code === 'ABORTED' && sending.isGivenUp);
     if (!saysSo || sending.isLate || this.#sendings.get(operation) !== sending) return;
     operation.isSureNot = true;
     if (code === 'ABORTED' && submission.origin !== undefined) this.counts.undone += 1;
@@ -239,8 +251,8 @@ export class SimulatedClient {
       return true;
     }
     // Not kept as an answer: what is refused so may be taken when it comes again.
-    if (code === 'OVERLOADED') {
-      this.counts.refused += 1;
+    if (REFUSALS.has(code)) {
+      this.counts.refused += code === 'OVERLOADED' ? 1 : 0;
       operation.error ??= 'UNKNOWN';
       return true;
     }

@@ -1,10 +1,15 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
+import { LOG_KINDS } from '../../server/log/log-id.ts';
+import type { LogKind } from '../../server/log/log-id.ts';
 import { epochOf } from '../../server/log/sequenced-log.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import type { Stage, Submission } from '../../server/records/submissions.ts';
-import type { SiteMachine, SiteMessage, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
+import type { Origin } from '../../server/records/origin.ts';
+import { decodeEnvelope, encodeEnvelope } from '../../server/messages/envelope-codec.ts';
+import type { Envelope, RefusedMessage } from '../../server/messages/envelope.ts';
+import type { SiteMachine, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
 import type { Cut, StoredSite } from '../../server/log/stored-site.ts';
 import { needsRoom } from '../../server/site/site-machine.ts';
 import type { Vector } from '../../server/records/vector.ts';
@@ -14,6 +19,7 @@ import { Fault } from './checkers/checker.ts';
 import type { ClientSubmission } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
+import type { Sent } from './network.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
@@ -40,7 +46,7 @@ export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: n
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'start' | 'observer'>;
+  readonly site: Omit<SiteOptions, 'start' | 'observer' | 'onRefused'>;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
@@ -50,8 +56,9 @@ export interface SimulatedSiteOptions {
   /** Small ones, so that files are changed and checkpoints made within a run. */
   readonly storage: Required<Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>>;
   readonly Storage: typeof DurableStorage;
-  /** @param sentAtMs what the site's clock shows */
-  send(to: number, message: SiteMessage, sentAtMs: number): void;
+  send(sent: Sent): void;
+  /** A message of another site was taken, by this start of the site. */
+  took(envelope: Envelope, start: number): void;
   /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
   started(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
@@ -61,6 +68,7 @@ export interface SimulatedSiteOptions {
 }
 
 const TICK_MS = 25;
+const ENVELOPE_BYTES = 2000;
 /** What a clock that is right shows when a run begins. */
 const EPOCH_MS = Date.UTC(2024);
 const FOLDER = 'site';
@@ -68,11 +76,17 @@ const FOLDER = 'site';
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** A site on a full disk cannot start; it is tried again after this. */
 const RESTART_MS = 50;
+/** How long people need to notice that the red log of a site has halted. */
+const REPAIR_MS = 400;
 
 /** A site that crashes, restarts and pauses. */
 export class SimulatedSite {
+  readonly origin: Origin;
   machine: SiteMachine | undefined;
   crashes = 0;
+  /** Times that it was told that another one has its log, and that its red log has halted. */
+  fences = 0;
+  halts = 0;
   /** Checkpoints made, and starts that had one. */
   checkpoints = 0;
   startsFromCheckpoint = 0;
@@ -105,6 +119,7 @@ export class SimulatedSite {
 
   constructor(options: SimulatedSiteOptions) {
     this.#options = options;
+    this.origin = options.site.site;
     this.start();
     this.#planTick();
   }
@@ -128,8 +143,8 @@ export class SimulatedSite {
     this.#storage = storage;
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
-    const start = epochOf(storage.epoch, (this.#starts * GOLDEN) % 1);
-    const options = { ...site, start, observer };
+    const start = epochOf(storage.term, (this.#starts * GOLDEN) % 1);
+    const options = { ...site, start, observer, onRefused: refused };
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
     storage.attach(
@@ -139,11 +154,13 @@ export class SimulatedSite {
         get keptFrom() {
           return machine.keptFrom;
         },
+        checkpointed: () => machine.checkpointed(),
       },
       {
         synced: (log, length) => {
           this.#input((current) => current.onSynced(log, length, timeline.nowMs, this.wallMs), machine);
         },
+        fenced: () => this.#onFenced(machine),
         failed: (error) => {
           throw error;
         },
@@ -167,7 +184,7 @@ export class SimulatedSite {
       return open();
     }
     disk.keep();
-    for (const log of ['local', 'red'] as const) {
+    for (const log of LOG_KINDS) {
       const undamaged = recover(whole, FOLDER);
       const [has, had] = [endOf(storage.stored, log), undamaged.lengths[log]];
       const isKept = storage.stored[log].start <= undamaged.kept[log];
@@ -198,6 +215,26 @@ export class SimulatedSite {
     if (downMs === Infinity) return;
     this.#options.timeline.after(downMs, () => {
       if (!this.isLost) this.start();
+    });
+  }
+
+  /** Another holder takes its log over: it notices when it writes, and the next start is that holder. */
+  depose(): void {
+    if (this.machine !== undefined) this.#options.disk.depose();
+  }
+
+  /** It has said nothing of what it could not append. */
+  #onFenced(machine: SiteMachine): void {
+    if (this.machine !== machine) return;
+    this.fences += 1;
+    this.crash(RESTART_MS);
+  }
+
+  /** Its red log does not go on as it should: after a while somebody mends that and starts it again. */
+  #onHalted(machine: SiteMachine | undefined): void {
+    this.halts += 1;
+    this.#options.timeline.after(REPAIR_MS, () => {
+      if (this.machine === machine) this.crash(RESTART_MS);
     });
   }
 
@@ -240,9 +277,16 @@ export class SimulatedSite {
     if (this.#answers.has(token)) this.#input((machine) => machine.abandon(token));
   }
 
-  receive(from: number, message: SiteMessage, sentAtMs: number): void {
-    if (this.#storage?.isStuck === true && needsRoom(message)) return;
-    this.#input((machine) => machine.receive(from, message, this.#options.timeline.nowMs, this.wallMs, sentAtMs));
+  /** As many bytes as came over the network: only what they say can reach the site. */
+  receive({ bytes }: Sent): void {
+    const envelope = decodeEnvelope(bytes, this.#options.site.origins);
+    if (this.#storage?.isStuck === true && needsRoom(envelope)) return;
+    const start = this.#starts;
+    this.#input((machine) => {
+      const before = machine.door.refusals.term;
+      machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs);
+      if (machine.door.refusals.term === before) this.#options.took(envelope, start);
+    });
   }
 
   /** The site's clock, as people set it. */
@@ -284,10 +328,19 @@ export class SimulatedSite {
 
   #act(): void {
     for (const output of this.machine?.takeOutputs() ?? []) {
-      if (output.kind === 'send') this.#options.send(output.to, output.message, this.wallMs);
+      if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.wallMs });
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#answer(output);
+      else if (output.kind === 'halted') this.#onHalted(this.machine);
       else this.#fail(output);
+    }
+  }
+
+  /** In small envelopes, so that messages are divided as large ones are. */
+  #send(envelope: Envelope): void {
+    const { from, to, message } = envelope;
+    for (const bytes of encodeEnvelope(envelope, ENVELOPE_BYTES)) {
+      this.#options.send({ from: from.site, to: to.site, kind: message.kind, bytes });
     }
   }
 
@@ -327,7 +380,12 @@ export class SimulatedSite {
   }
 }
 
+/** Nothing is sent that should not be taken, but for what a restart has made late. */
+function refused({ message }: RefusedMessage): never {
+  throw new Fault(`a message was refused: ${message}`, 'messages');
+}
+
 /** How long a log is that a site found. */
-function endOf(stored: StoredSite, log: 'local' | 'red'): number {
+function endOf(stored: StoredSite, log: LogKind): number {
   return stored[log].start + stored[log].entries.length;
 }

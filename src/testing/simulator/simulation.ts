@@ -5,8 +5,10 @@
 import { CERTIFIER_LIMITS } from '../../server/replica/red/certifier.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
+import { SequencedLog } from '../../server/log/sequenced-log.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import type { SiteMessage } from '../../server/site/site-machine.ts';
+import type { MakeRedLog } from '../../server/site/site-machine.ts';
+import { Origins, startName, type Origin } from '../../server/records/origin.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { AnswerChecker } from './checkers/answers.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
@@ -21,11 +23,14 @@ import { InvariantChecker } from './checkers/invariants.ts';
 import { OracleChecker } from './checkers/oracle.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
+import { TermChecker } from './checkers/terms.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
+import { coverageOf } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
 import type { ClientOperation } from './history.ts';
 import { HostileNetwork } from './network.ts';
+import type { Sent } from './network.ts';
 import { drawOptions } from './options.ts';
 import type { Profile, SimulationOptions } from './options.ts';
 import type { PlantedFault } from './planted.ts';
@@ -35,6 +40,7 @@ import { SimulatedClient } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
 import type { MachineFactory } from './simulated-site.ts';
 import { Timeline } from './timeline.ts';
+import { UnsteadyLog } from './unsteady-log.ts';
 import { worldOf } from './worlds/index.ts';
 import type { World } from './worlds/world.ts';
 
@@ -70,6 +76,7 @@ export class Simulation {
   readonly #timeline = new Timeline();
   readonly #world: World;
   readonly #history: History;
+  readonly #origins: Origins;
   readonly #oracle: OracleChecker;
   readonly #network: HostileNetwork;
   readonly #disks: SimulatedDisk[] = [];
@@ -90,6 +97,7 @@ export class Simulation {
     clockSteps: 0,
     refusals: 0,
     floors: 0,
+    repeated: 0,
   };
   #checking = '';
   #isHealed = false;
@@ -101,24 +109,23 @@ export class Simulation {
     this.#world = world ?? worldOf(options.world, seed, planted?.service);
     this.#history = new History(this.#world.traits);
     this.#random = new Random(seed);
-    const receive = (to: number, from: number, message: SiteMessage, sentAtMs: number): void => {
-      this.#sites[to]?.receive(from, message, sentAtMs);
-    };
+    const receive = (sent: Sent): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive);
-    const { siteCount } = this.#options;
-    const { service } = this.#world;
-    this.#oracle = new OracleChecker(service, siteCount);
+    this.#origins = Origins.of(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
+    const [origins, { service }] = [this.#origins, this.#world];
+    this.#oracle = new OracleChecker(service, origins);
     this.#checkers = [
-      new CausalOrderChecker(siteCount),
+      new CausalOrderChecker(origins),
       new TotalOrderChecker(),
-      new SerializabilityChecker(siteCount),
+      new SerializabilityChecker(origins),
       new InvariantChecker(service),
-      new SessionChecker(siteCount),
+      new SessionChecker(origins),
       new ClockChecker(this.#sites, LIMITS.maxClockSkewMs),
-      new ExactlyOnceChecker(siteCount),
-      new DurabilityChecker(siteCount),
+      new ExactlyOnceChecker(origins),
+      new DurabilityChecker(origins),
       new AnswerChecker(this.#options.attemptsMax),
-      new FloorChecker(siteCount),
+      new FloorChecker(origins),
+      new TermChecker(),
       ...this.#world.checkers(),
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
@@ -152,14 +159,13 @@ export class Simulation {
   }
 
   #startSites(): void {
-    const { siteCount, skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
+    const { skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const { windowCommits, identifiersMax, perClientMax, answerBytesMax, sessionWaitMs } = this.#options;
-    const { removalsPerFloor, redInFlightMax, chainMax } = this.#options;
-    const sites = Array.from({ length: siteCount }, (_, index) => `s${index}`);
-    const { service } = this.#world;
-    const { windowMax: most } = this.#options;
+    const { removalsPerFloor, redInFlightMax, chainMax, windowMax: most } = this.#options;
+    const [origins, { service }] = [this.#origins, this.#world];
     const windows = { asked: most, sent: most, appended: most, proposed: most };
-    for (const site of sites.keys()) {
+    const place = { deployment: 'simulated', origins, redLeader: origins.sites[LEADER] as Origin };
+    for (const [index, site] of origins.sites.entries()) {
       const bytes = { bytesMax: answerBytesMax, clientBytesMax: answerBytesMax };
       const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, ...bytes };
       const remembers = { windowCommits, endings };
@@ -167,7 +173,7 @@ export class Simulation {
       const limits = { attemptsMax, sessionWaitMs, ...bounds, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
-          site: { service, site, sites, redLeader: LEADER, windows, ...limits },
+          site: { service, ...place, site, windows, makeRedLog: this.#makeRedLog, ...limits },
           makeMachine: this.#observed(site),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
@@ -175,7 +181,8 @@ export class Simulation {
           disk: this.#makeDisk(),
           storage: { segmentBytes, checkpointBytes, largeGroup },
           Storage: this.#planted?.Storage ?? DurableStorage,
-          send: (to, message, sentAtMs) => this.#network.send(site, to, message, sentAtMs),
+          send: (sent) => this.#network.send(sent),
+          took: (envelope, start) => this.#tell((checker) => checker.took?.(site, envelope, start)),
           save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
           started: (saved) => {
             const notes = saved as ReadonlyMap<string, unknown> | undefined;
@@ -184,12 +191,13 @@ export class Simulation {
           submitted: (submission) => this.#tell((checker) => checker.submitted?.({ ...submission, site })),
         }),
       );
-      this.#planCrash(site);
-      this.#planPause(site);
-      this.#planFullDisk(site);
+      this.#planCrash(index);
+      this.#planPause(index);
+      this.#planFullDisk(index);
+      this.#planTakeOver(index);
     }
     this.#planLoss();
-    this.#planClocks(this.#sites[this.#random.between(0, siteCount - 1)] as SimulatedSite);
+    this.#planClocks(this.#sites[this.#random.between(0, origins.sites.length - 1)] as SimulatedSite);
   }
 
   #startClients(): void {
@@ -210,11 +218,11 @@ export class Simulation {
   }
 
   /** Makes machines whose generator runs checkers see. */
-  #observed(site: number): MachineFactory {
+  #observed(site: Origin): MachineFactory {
     const make = this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args));
     return (options, ...found) => {
       const machine = make(options, ...found);
-      const name = `${options.sites[site]}-${options.start.toString(36)}`;
+      const name = startName(options.origins.at(site), options.start);
       observeRuns(machine.replica.state, name, (run) => this.#tell((checker) => checker.ran?.(site, run)));
       return machine;
     };
@@ -238,7 +246,7 @@ export class Simulation {
     this.#tell((checker) => checker.refused?.({ ...given, isRead }));
   };
 
-  #observerOf(site: number): ReplicaObserver {
+  #observerOf(site: Origin): ReplicaObserver {
     return {
       created: (operation) => {
         if (isChained(operation)) this.#counts.chained += 1;
@@ -261,7 +269,7 @@ export class Simulation {
     };
   }
 
-  #count(site: number, operation: AnyOperation): void {
+  #count(site: Origin, operation: AnyOperation): void {
     if (isFloor(operation)) this.#counts.floors += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
     if (operation.site === site && isChained(operation)) this.#counts.chainedApplied += 1;
@@ -307,6 +315,25 @@ export class Simulation {
       this.#planFullDisk(site);
     });
   }
+
+  #planTakeOver(site: number): void {
+    const { deposeEveryMs } = this.#options;
+    if (deposeEveryMs === Infinity) return;
+    this.#timeline.after(this.#random.exponential(deposeEveryMs), () => {
+      if (this.#isHealed) return;
+      this.#sites[site]?.depose();
+      this.#planTakeOver(site);
+    });
+  }
+
+  readonly #makeRedLog: MakeRedLog = (options) => {
+    const log = new SequencedLog(options);
+    const { redRepeatChance: repeatChance, redJumpChance: jumpChance, redRegressChance: regressChance } = this.#options;
+    if (repeatChance + jumpChance + regressChance === 0) return log;
+    const isSteady = (): boolean => this.#isHealed;
+    const repeated = (): void => void (this.#counts.repeated += 1);
+    return new UnsteadyLog(log, { random: this.#random, repeatChance, jumpChance, regressChance, isSteady, repeated });
+  };
 
   /** One clock may be wild for a while; the others are set, mostly back, and drift. */
   #planClocks(wild: SimulatedSite): void {
@@ -385,27 +412,16 @@ export class Simulation {
   #checkEnd(): void {
     this.#checking = 'progress';
     const sites: FinalState['sites'][number][] = [];
-    const lost = new Set<number>();
-    for (const [site, { machine, isLost }] of this.#sites.entries()) {
+    const lost = new Set<Origin>();
+    for (const { origin: site, machine, isLost } of this.#sites) {
       if (isLost) lost.add(site);
       else if (machine !== undefined) sites.push({ site, state: machine.replica.state });
     }
     require(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
     this.#tell((checker) => checker.finished?.({ sites, lost, history: this.#history }));
     this.#checking = 'leftovers';
-    const busy = this.#sites.flatMap((site, index) => (site.isLost || this.#isIdle(site) ? [] : [index]));
+    const busy = this.#sites.flatMap((site) => (site.isLost || this.#isIdle(site) ? [] : [site.origin]));
     require(busy.length === 0, () => `something is left under way at site ${busy.join()}, long after all have ended`);
-  }
-
-  #damageCounts(): Record<string, number> {
-    const sum = (kind: 'lost' | 'flipped' | 'old'): number =>
-      this.#disks.reduce((total, { damages }) => total + damages[kind], 0);
-    return {
-      'files lost': sum('lost'),
-      'bits flipped': sum('flipped'),
-      'old files brought back': sum('old'),
-      'starts refused for damage': this.#sites.reduce((total, { startsRefused }) => total + startsRefused, 0),
-    };
   }
 
   #result(fault?: RunResult['fault']): RunResult {
@@ -424,17 +440,11 @@ export class Simulation {
       'red committed on others': this.#counts.chainedApplied,
       'red rejected with others': this.#counts.chainsBroken,
       'commits trimmed': Math.max(0, this.#oracle.redCount - this.#options.windowCommits),
-      crashes: this.#sites.reduce((sum, { crashes }) => sum + crashes, 0),
+      ...coverageOf(this.#sites, this.#disks),
       'crashes of the leader': this.#sites[LEADER]?.crashes ?? 0,
       pauses: this.#counts.pauses,
       partitions: this.#network.partitions,
       'full disks': this.#counts.fullDisks,
-      'torn writes': this.#disks.reduce((sum, { tornWrites }) => sum + tornWrites, 0),
-      'starts after a torn write': this.#sites.reduce((sum, site) => sum + site.startsAfterTornWrites, 0),
-      'refused by a full disk': this.#sites.reduce((sum, site) => sum + site.refusals, 0),
-      ...this.#damageCounts(),
-      checkpoints: this.#sites.reduce((sum, { checkpoints }) => sum + checkpoints, 0),
-      'starts from a checkpoint': this.#sites.reduce((sum, site) => sum + site.startsFromCheckpoint, 0),
       'sites lost': this.#sites.length - this.#left.length,
       'clocks quarantined': this.#counts.quarantines,
       'clocks set': this.#counts.clockSteps,
@@ -448,6 +458,7 @@ export class Simulation {
       'told OVERLOADED': sum(({ counts }) => counts.refused),
       'refused by the domain': this.#counts.refusals,
       floors: this.#counts.floors,
+      'red deliveries repeated': this.#counts.repeated,
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;
     const history = this.#history.operations;

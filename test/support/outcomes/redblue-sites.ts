@@ -8,11 +8,13 @@ import type { Binding } from '../../../src/correctable/binding.ts';
 import { blue, defineContract, defineService, log, red, table, withMeta } from '../../../src/server/index.ts';
 import { Link } from '../../../src/server/site/link.ts';
 import { SiteBinding } from '../../../src/server/site/site-binding.ts';
-import type { SiteMessage } from '../../../src/server/site/site-machine.ts';
+import type { Envelope } from '../../../src/server/messages/envelope.ts';
+import { Origins } from '../../../src/server/records/origin.ts';
 import { SignedTokens } from '../../../src/server/site/session-tokens.ts';
 import { clockObserver } from '../../../src/server/site/replica-alarms.ts';
 import { SiteDriver } from '../../../src/server/site/site-driver.ts';
 import { openStorage } from '../../../src/server/storage/folder/open-storage.ts';
+import { placeOf, siteAt } from '../origins.ts';
 
 const args = z.object({ mark: z.string() });
 const result = z.object({ mark: z.string(), run: z.string() });
@@ -66,26 +68,29 @@ const LIMITS = {
 
 export class RedBlueSites {
   readonly #drivers: SiteDriver[] = [];
-  readonly #links: Link<SiteMessage>[] = [];
+  readonly #links: Link<Envelope>[] = [];
   readonly #closed = new Set<number>();
 
   constructor() {
     const deployment = { service, sites: SITES, redLeader: SITES[RED_LEADER], onAlarm: () => {} };
     const storage = openStorage(undefined, deployment);
+    const origins = Origins.of(SITES);
     for (const [site, siteStorage] of storage.sites.entries()) {
       const links = [...SITES.keys()].map((to) => {
-        return new Link<SiteMessage>(ONE_WAY_MS, (messages) => this.#drivers[to]?.receive(site, messages));
+        const deliver = (envelopes: readonly Envelope[]): void => this.#drivers[to]?.receive(envelopes);
+        return new Link<Envelope>({ delayMs: ONE_WAY_MS, deliver });
       });
       this.#links.push(...links);
       const driver = new SiteDriver({
         service,
-        site,
-        sites: SITES,
-        redLeader: RED_LEADER,
+        deployment: 'test',
+        site: siteAt(site),
+        origins,
+        redLeader: siteAt(RED_LEADER),
         storage: siteStorage,
-        send: (to, message) => links[to]?.send(message),
-        tokens: new SignedTokens({ key: 'k'.repeat(32), sites: SITES, site }),
-        observer: clockObserver(SITES, site, () => {}),
+        send: (envelope) => links[placeOf(envelope.to.site)]?.send(envelope),
+        tokens: new SignedTokens({ key: 'k'.repeat(32), sites: SITES, site: siteAt(site) }),
+        observer: clockObserver(origins, siteAt(site), () => {}),
         generators: { limits: { repeatedShare: 1 }, elapsedMs: () => performance.now(), guard: undefined },
         ...LIMITS,
       });

@@ -6,17 +6,19 @@
  * operations alone; heartbeats only tell how long a stream is.
  */
 import { clientOf, sequenceOf } from '../../records/operation-id.ts';
+import { RED } from '../../records/origin.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { BlueMessage, BlueOperation } from '../../records/records.ts';
 import { Fifo } from '../../collections/fifo.ts';
-import { WINDOWS } from '../../records/windows.ts';
+import { OPERATIONS_MAX, WINDOWS } from '../../records/windows.ts';
 import type { Windows } from '../../records/windows.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
 import { isCovered, maxEntry } from '../../records/vector.ts';
 
-/** Operations in one message at most. */
+/** Operations in one message of those that are sent again. */
 const BATCH_MAX = 256;
 
 /** What a blue operation of this site is made of. */
@@ -29,7 +31,7 @@ export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
 /** Blue operations of this site and of the others. */
 export class BluePath {
   protected readonly core: ReplicaCore;
-  /** By origin: what other sites may lack. */
+  /** By ordinal: what other sites may lack. The place of the red order, which is no stream, stays empty. */
   readonly #outgoing: readonly OutgoingStream[];
   readonly #incoming: readonly IncomingStream[];
   /** Operations of this site that are not synced, in the order in which they were stored. */
@@ -37,18 +39,19 @@ export class BluePath {
   /** Operations of this site that are synced and not yet sent. */
   #unsent: BlueOperation[] = [];
   /** Sites whose operations were synced since they were last told so. */
-  readonly #unconfirmed = new Set<number>();
+  readonly #unconfirmed = new Set<Origin>();
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: Windows;
 
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
     this.#onApplied = onApplied;
-    const { sites, site, windows } = core.options;
+    const { origins, site, windows } = core.options;
     this.#windows = { ...WINDOWS, ...windows };
-    const all = [...sites.keys()];
-    this.#outgoing = all.map((origin) => new OutgoingStream(all.filter((each) => each !== origin && each !== site)));
-    this.#incoming = sites.map(() => new IncomingStream());
+    const receiversOf = (origin: Origin): Origin[] => origins.others(site).filter((each) => each !== origin);
+    const streams = [RED, ...origins.sites];
+    this.#outgoing = streams.map((origin) => new OutgoingStream(origin === RED ? [] : receiversOf(origin)));
+    this.#incoming = streams.map(() => new IncomingStream());
   }
 
   get busy(): boolean {
@@ -84,19 +87,20 @@ export class BluePath {
     return operation;
   }
 
-  /** The streams as they are saved, by their sites. */
+  /** The streams as they are saved, by ordinal. */
   save(): SavedStream[] {
     return this.#incoming.map((stream) => stream.save());
   }
 
   /** Takes up what was saved; `kept` are operations from before, which other sites may lack. */
   load(streams: readonly SavedStream[], kept: readonly LoggedOperation[]): void {
-    for (const [site, saved] of streams.entries()) {
-      this.#stream(site).load(saved);
-      this.#outgoingOf(site).load(
-        saved.synced,
-        kept.filter(({ operation }) => operation.site === site),
-      );
+    for (const origin of this.core.options.origins.sites) {
+      const saved = streams[origin];
+      // It has joined since.
+      if (saved === undefined) continue;
+      this.#stream(origin).load(saved);
+      const ofOrigin = kept.filter(({ operation }) => operation.site === origin);
+      this.#outgoingOf(origin).load(saved.synced, ofOrigin);
     }
   }
 
@@ -117,7 +121,7 @@ export class BluePath {
     if (site === this.core.options.site) this.core.clock.advance(vector[site] ?? 0);
   }
 
-  receive(from: number, message: BlueMessage): void {
+  receive(from: Origin, message: BlueMessage): void {
     switch (message.kind) {
       case 'blue.operations':
         return this.#onOperations(from, message.operations);
@@ -135,7 +139,7 @@ export class BluePath {
   /** Applies what has become visible; says whether anything has. */
   pump(): boolean {
     let moved = false;
-    for (let site = 0; site < this.#incoming.length; site += 1) {
+    for (const site of this.core.options.origins.sites) {
       const { waiting } = this.#stream(site);
       for (let next = waiting.at(0); next !== undefined && this.isVisible(next, site); next = waiting.at(0)) {
         waiting.shift();
@@ -150,11 +154,12 @@ export class BluePath {
 
   /** Sends what has gathered during one input. */
   flush(): void {
-    if (this.#unsent.length > 0) {
-      const operations = this.#unsent;
-      this.#unsent = [];
+    while (this.#unsent.length > 0) {
+      const isAll = this.#unsent.length <= OPERATIONS_MAX;
+      const operations = isAll ? this.#unsent : this.#unsent.slice(0, OPERATIONS_MAX);
+      this.#unsent = isAll ? [] : this.#unsent.slice(OPERATIONS_MAX);
       const message: BlueMessage = { kind: 'blue.operations', operations };
-      for (let site = 0; site < this.core.options.sites.length; site += 1) {
+      for (const site of this.core.options.origins.sites) {
         if (site === this.core.options.site) continue;
         if (!this.#ownOutgoing.isFarBehind(site, this.#windows.sent)) this.#send(site, message);
       }
@@ -167,8 +172,9 @@ export class BluePath {
   /** Asks peers that have been silent for long how much they have. */
   tick(): void {
     const { nowMs, options } = this.core;
-    const asked = new Set<number>();
-    for (const [origin, outgoing] of this.#outgoing.entries()) {
+    const asked = new Set<Origin>();
+    for (const origin of options.origins.sites) {
+      const outgoing = this.#outgoingOf(origin);
       for (const site of outgoing.takeSilent(nowMs, options.resendAfterMs)) {
         if (origin === options.site) this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
         else asked.add(site);
@@ -180,10 +186,10 @@ export class BluePath {
   /** The last own operation in the stable snapshot, and the last one that another site has synced too. */
   get own(): { readonly applied: number; readonly durable: number } {
     const { applied } = this.#own;
-    return { applied, durable: this.core.options.sites.length === 1 ? applied : this.#ownOutgoing.farthest };
+    return { applied, durable: this.core.options.origins.sites.length === 1 ? applied : this.#ownOutgoing.farthest };
   }
 
-  protected isVisible(operation: BlueOperation, site: number): boolean {
+  protected isVisible(operation: BlueOperation, site: Origin): boolean {
     return isCovered(operation.vector, this.core.state.stable, site);
   }
 
@@ -195,13 +201,13 @@ export class BluePath {
     return this.#outgoingOf(this.core.options.site);
   }
 
-  #outgoingOf(origin: number): OutgoingStream {
+  #outgoingOf(origin: Origin): OutgoingStream {
     return this.#outgoing[origin] as OutgoingStream;
   }
 
-  #stream(site: number): IncomingStream {
+  #stream(site: Origin): IncomingStream {
     const stream = this.#incoming[site];
-    if (stream === undefined) throw new Error(`no site ${site} in this deployment`);
+    if (stream === undefined) throw new Error(`no site has ordinal ${site} in this deployment`);
     return stream;
   }
 
@@ -213,7 +219,7 @@ export class BluePath {
     if (this.#outgoing.length > 1) this.#unsent.push(operation);
   };
 
-  #onOperations(from: number, operations: readonly BlueOperation[]): void {
+  #onOperations(from: Origin, operations: readonly BlueOperation[]): void {
     let isNew = false;
     for (const operation of operations) {
       const origin = operation.site;
@@ -238,14 +244,14 @@ export class BluePath {
   }
 
   /** Asks a site for what is lacking of a stream, unless it was asked for already. */
-  #askFor(from: number, origin: number): void {
+  #askFor(from: Origin, origin: Origin): void {
     const { nowMs, options } = this.core;
     const stream = this.#stream(origin);
     if (origin === options.site || !stream.takeAsking(nowMs, options.resendAfterMs, this.#windows.asked)) return;
     this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
   }
 
-  #onHeartbeat(from: number, sequence: number): void {
+  #onHeartbeat(from: Origin, sequence: number): void {
     const stream = this.#stream(from);
     stream.hear(sequence);
     if (stream.received < sequence) this.#askFor(from, from);
@@ -253,9 +259,10 @@ export class BluePath {
   }
 
   /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
-  protected onHave(from: number, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
+  protected onHave(from: Origin, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
     const { nowMs } = this.core;
-    for (const [origin, sequence] of synced.entries()) {
+    for (const origin of this.core.options.origins.sites) {
+      const sequence = synced[origin] ?? 0;
       this.#outgoingOf(origin).acknowledge(from, sequence, nowMs);
       const stream = this.#stream(origin);
       stream.hear(sequence);
@@ -264,22 +271,22 @@ export class BluePath {
     if (asks) this.#sendHave(from, false);
   }
 
-  #sendHave(site: number, asks: boolean): void {
+  #sendHave(site: Origin, asks: boolean): void {
     this.#send(site, { kind: 'blue.have', synced: this.#incoming.map(({ synced }) => synced), asks });
   }
 
-  #sendFrom(site: number, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
+  #sendFrom(site: Origin, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
     const missing = this.#outgoingOf(origin).after(after, this.#windows.asked);
     for (let start = 0; start < missing.length; start += BATCH_MAX) {
       this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + BATCH_MAX) });
     }
   }
 
-  #confirm(site: number): void {
+  #confirm(site: Origin): void {
     this.#send(site, { kind: 'blue.received', sequence: this.#stream(site).synced });
   }
 
-  #send(to: number, message: BlueMessage): void {
+  #send(to: Origin, message: BlueMessage): void {
     this.core.emit({ kind: 'send', to, message });
   }
 }

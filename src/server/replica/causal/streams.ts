@@ -1,5 +1,6 @@
 /** The blue stream of a site, as its sender and as its receivers keep it. */
 import { Fifo } from '../../collections/fifo.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { BlueOperation } from '../../records/records.ts';
 
 /** An incoming stream as it is saved. */
@@ -92,12 +93,12 @@ export class IncomingStream {
 export class OutgoingStream {
   readonly #kept = new Fifo<LoggedOperation>();
   /** By receiver: the last operation that it has synced. */
-  readonly #acknowledged = new Map<number, number>();
-  readonly #movedAtMs = new Map<number, number>();
+  readonly #acknowledged = new Map<Origin, number>();
+  readonly #movedAtMs = new Map<Origin, number>();
   #last = 0;
 
   /** `receivers` are the sites that need the stream: all but its origin and this one. */
-  constructor(receivers: readonly number[]) {
+  constructor(receivers: readonly Origin[]) {
     for (const site of receivers) {
       this.#acknowledged.set(site, 0);
       this.#movedAtMs.set(site, 0);
@@ -140,7 +141,7 @@ export class OutgoingStream {
     if (isNeeded) this.#kept.push({ operation, position });
   }
 
-  acknowledge(site: number, sequence: number, nowMs: number): void {
+  acknowledge(site: Origin, sequence: number, nowMs: number): void {
     if (sequence <= (this.#acknowledged.get(site) ?? Infinity)) return;
     this.#acknowledged.set(site, sequence);
     this.#movedAtMs.set(site, nowMs);
@@ -156,13 +157,13 @@ export class OutgoingStream {
   }
 
   /** Whether a site lacks so much that it is not sent what is new: it asks for that once it is back. */
-  isFarBehind(site: number, window: number): boolean {
+  isFarBehind(site: Origin, window: number): boolean {
     return this.#last - (this.#acknowledged.get(site) ?? 0) > window;
   }
 
   /** The sites that lack something and have not got on for `silentMs`; each is named once per such time. */
-  takeSilent(nowMs: number, silentMs: number): number[] {
-    const silent: number[] = [];
+  takeSilent(nowMs: number, silentMs: number): Origin[] {
+    const silent: Origin[] = [];
     for (const [site, sequence] of this.#acknowledged) {
       if (sequence >= this.#last || nowMs - (this.#movedAtMs.get(site) ?? 0) < silentMs) continue;
       this.#movedAtMs.set(site, nowMs);

@@ -3,6 +3,7 @@
  * site's clock along: what a site stamps is refused while its clock is far ahead, and taken once that is set right. Judged
  * are clocks as they are now, never the stamps of the past: those may be ahead of any clock that was set back since.
  */
+import type { Origin } from '../../records/origin.ts';
 import type { ReplicaOptions } from './replica-port.ts';
 
 const MICROS_PER_MS = 1000;
@@ -10,7 +11,7 @@ const MICROS_PER_MS = 1000;
 /** Which sites are in quarantine, as this one sees it. */
 export class Quarantine {
   readonly #options: ReplicaOptions;
-  readonly #quarantined = new Set<number>();
+  readonly #quarantined = new Set<Origin>();
   /**
    * The clock that others are held to. Where the one here is set back it goes on, so that a site whose own clock is behind
    * does not take all others for wild.
@@ -29,7 +30,7 @@ export class Quarantine {
   }
 
   /** A message of `peer` was sent when its clock showed `sentAtMs`; tells the observer when its quarantine changes. */
-  hear(peer: number, sentAtMs: number): void {
+  hear(peer: Origin, sentAtMs: number): void {
     const { maxClockSkewMs, observer } = this.#options;
     const aheadMs = sentAtMs - this.#yardstickMs;
     const isWild = aheadMs > maxClockSkewMs;
@@ -44,7 +45,7 @@ export class Quarantine {
   }
 
   /** Whether a stamp that comes from `peer` itself may be taken: what it stamped before its clock went wild may. */
-  accepts(peer: number, stamp: number): boolean {
+  accepts(peer: Origin, stamp: number): boolean {
     if (!this.#quarantined.has(peer)) return true;
     return stamp / MICROS_PER_MS - this.#yardstickMs <= this.#options.maxClockSkewMs;
   }

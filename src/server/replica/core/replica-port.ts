@@ -5,6 +5,7 @@ import type { Windows } from '../../records/windows.ts';
 import type { HybridClock } from '../../records/clock.ts';
 import type { Coverage } from './coverage.ts';
 import type { GeneratorOptions } from '../../generator/generator-run.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
 import type { BlueOperation, LocalEntry, OperationId, RedOperation } from '../../records/records.ts';
 import type { Service } from '../../service/service.ts';
 import type { SiteState } from './site-state.ts';
@@ -24,17 +25,17 @@ export interface ReplicaObserver {
   /** A view that is no guess is given to a submission within a session. */
   viewed?(submission: Submission): void;
   /** The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile is refused. */
-  quarantined?(peer: number, aheadMs: number): void;
+  quarantined?(peer: Origin, aheadMs: number): void;
   /** The site's stamps can be taken again. */
-  released?(peer: number): void;
+  released?(peer: Origin): void;
 }
 
 /** How a replica is set up. */
 export interface ReplicaOptions {
   readonly service: Service;
-  /** Index of this site in `sites`. */
-  readonly site: number;
-  readonly sites: readonly string[];
+  /** This site. */
+  readonly site: Origin;
+  readonly origins: Origins;
   /**
    * Names this start, as `epochOf` does: larger than at any earlier one of this site that its files tell of, and the same
    * at no other one, whatever of its past was lost.
@@ -81,7 +82,7 @@ export interface ReplicaCore {
   isWaitedFor(id: OperationId): boolean;
   emit(output: ReplicaOutput): void;
   /** Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is too far ahead. */
-  acceptsStamp(peer: number, stamp: number): boolean;
+  acceptsStamp(peer: Origin, stamp: number): boolean;
   /** Writes to the site's own log; `onSynced` runs once the entry is synced, with its place in that log. */
   store(entry: LocalEntry, onSynced: (position: number) => void): void;
 }

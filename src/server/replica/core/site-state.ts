@@ -10,11 +10,13 @@ import type { GeneratorInput } from '../../generator/generator-context.ts';
 import type { GeneratorOptions, GeneratorOutcome } from '../../generator/generator-run.ts';
 import { Overlay } from '../../state/overlay.ts';
 import { ownError, toldOf } from '../../records/own-errors.ts';
+import { RED } from '../../records/origin.ts';
+import type { Origins } from '../../records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import type { Answer, Choice, Reply } from '../../records/reply.ts';
 import type { Service } from '../../service/service.ts';
 import { Store } from '../../state/store.ts';
-import { zeroVector } from '../../records/vector.ts';
+import { redOf, zeroVector } from '../../records/vector.ts';
 import type { Vector } from '../../records/vector.ts';
 import { portable } from '../../generator/writable.ts';
 
@@ -40,10 +42,10 @@ export class SiteState {
   readonly #stable: number[];
   #version = 0;
 
-  constructor(service: Service, siteCount: number, generators: GeneratorOptions = {}) {
+  constructor(service: Service, origins: Origins, generators: GeneratorOptions = {}) {
     this.#service = service;
     this.#onThrown = generators.onThrown;
-    this.#stable = zeroVector(siteCount);
+    this.#stable = zeroVector(origins);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
     this.laid = new Overlay(service.tables, this.store);
@@ -59,7 +61,7 @@ export class SiteState {
 
   /** The red stamp of the stable snapshot. */
   get redStamp(): number {
-    return this.#stable.at(-1) ?? 0;
+    return redOf(this.#stable);
   }
 
   /** Grows with every operation that is applied. */
@@ -127,12 +129,11 @@ export class SiteState {
   /** Applies a committed red operation and gives its answer. */
   applyRed(operation: RedOperation, version: number): Answer {
     const { site, clock, snapshot, effects, after } = operation;
-    const entry = this.#stable.length - 1;
     // What it stands on it has seen; and that nobody else has written there since, certification has found.
-    const seen = after === undefined ? snapshot : snapshot.with(entry, version - 1);
-    const stamp = { time: clock, site, entry, version, seen };
+    const seen = after === undefined ? snapshot : snapshot.with(RED, version - 1);
+    const stamp = { time: clock, site, entry: RED, version, seen };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
-    this.#stable[entry] = version;
+    this.#stable[RED] = version;
     this.#version += 1;
     const { shadow, args, reply, refusal } = operation;
     if (refusal !== undefined) return errorOf(refusal);

@@ -3,6 +3,7 @@
  * answer, or that the operation has gone on to another site or to the red log. Since only the site itself appends to its
  * log, the order is known when an entry is appended; but nothing is told before the entry is synced.
  */
+import { OWN_SECTION } from '../../records/checkpoint.ts';
 import type { Section } from '../../records/checkpoint.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
 import type { ValueCodec } from './id-table.ts';
@@ -94,7 +95,7 @@ export class Slots {
 
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
-    return this.#table.sections('slots');
+    return this.#table.sections(`${OWN_SECTION}slots`);
   }
 
   /** The decision counts: those who wait are told. */

@@ -9,9 +9,10 @@ import { Counts } from '../../collections/counts.ts';
 import { errorOf, expiredError, mayHaveBegunError, unacknowledgedError } from '../../records/failure.ts';
 import { EXPIRED } from './id-table.ts';
 import { clientOf } from '../../records/operation-id.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { Origin, Submission } from '../../records/submissions.ts';
+import type { Identity, Submission } from '../../records/submissions.ts';
 import { Slots } from './slots.ts';
 import type { Slot } from './slots.ts';
 import type { Answer } from '../../records/reply.ts';
@@ -19,9 +20,9 @@ import type { Answer } from '../../records/reply.ts';
 /** The way of one submission to its answer. */
 export interface Walk {
   readonly submission: Submission;
-  readonly origin: Origin;
+  readonly origin: Identity;
   /** The slot that it has got to. */
-  site: number;
+  site: Origin;
   hop: number;
   /** When it began to ask the site of that slot, and when it last did. */
   sinceMs: number;
@@ -59,7 +60,7 @@ export class Walks {
     return this.#asking.size > 0;
   }
 
-  begin(submission: Submission, origin: Origin): void {
+  begin(submission: Submission, origin: Identity): void {
     this.#learn(origin);
     const { id, home, hop } = origin;
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
@@ -109,7 +110,7 @@ export class Walks {
     this.#append(id, walk.hop, slot);
   }
 
-  receive(from: number, message: SlotMessage): void {
+  receive(from: Origin, message: SlotMessage): void {
     if (message.kind === 'slot.ask') this.#onAsk(from, message);
     else this.#onTold(from, message);
   }
@@ -130,7 +131,7 @@ export class Walks {
   }
 
   /** What the client has the answers of need not be kept. */
-  #learn({ id, acknowledged }: Origin): void {
+  #learn({ id, acknowledged }: Identity): void {
     const client = clientOf(id);
     if (acknowledged === 0 || !this.slots.expire(client, acknowledged)) return;
     this.#host.core.store({ kind: 'expire', client, upTo: acknowledged }, () => {});
@@ -175,7 +176,7 @@ export class Walks {
     this.#send(walk.site, { kind: 'slot.ask', id, hop: walk.hop, by: hop });
   }
 
-  #onAsk(from: number, { id, hop, by }: SlotMessage & { kind: 'slot.ask' }): void {
+  #onAsk(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.ask' }): void {
     const slot = this.slots.find(id, hop) ?? this.#claimFor(from, { id, hop, by });
     const tell = (decision: SlotDecision | undefined): void => {
       this.#send(from, { kind: 'slot.told', id, hop, by, decision });
@@ -184,13 +185,13 @@ export class Walks {
     else this.slots.whenSettled(slot, () => tell(slot.decision));
   }
 
-  #claimFor(site: number, { id, hop, by }: { id: OperationId; hop: number; by: number }): Slot {
+  #claimFor(site: Origin, { id, hop, by }: { id: OperationId; hop: number; by: number }): Slot {
     const slot = this.slots.decide(id, hop, { kind: 'claim', site, hop: by });
     this.#append(id, hop, slot);
     return slot;
   }
 
-  #onTold(from: number, { id, hop, by, decision }: SlotMessage & { kind: 'slot.told' }): void {
+  #onTold(from: Origin, { id, hop, by, decision }: SlotMessage & { kind: 'slot.told' }): void {
     const key = keyOf(id, by);
     const walks = this.#asking.get(key) ?? [];
     const isAnswered = (walk: Walk): boolean => walk.site === from && walk.hop === hop;
@@ -218,7 +219,7 @@ export class Walks {
     }
   }
 
-  protected goTo(walk: Walk, { site, hop }: { readonly site: number; readonly hop: number }): void {
+  protected goTo(walk: Walk, { site, hop }: { readonly site: Origin; readonly hop: number }): void {
     walk.site = site;
     walk.hop = hop;
     this.step(walk);
@@ -246,7 +247,7 @@ export class Walks {
   }
 
   #unknownError({ site }: Walk): CorrectableError {
-    const name = this.#host.core.options.sites[site] ?? String(site);
+    const name = this.#host.core.options.origins.nameOf(site);
     const message = `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect: ask again.`;
     return new CorrectableError('UNKNOWN', message);
   }
@@ -255,7 +256,7 @@ export class Walks {
     this.#host.answerCommitted(walk.submission, error);
   }
 
-  #send(to: number, message: SlotMessage): void {
+  #send(to: Origin, message: SlotMessage): void {
     this.#host.core.emit({ kind: 'send', to, message });
   }
 }

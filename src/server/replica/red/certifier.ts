@@ -17,6 +17,7 @@ import { clientOf } from '../../records/operation-id.ts';
 import { changesRange, writtenNames } from '../../generator/read-set.ts';
 import { plainBytes } from '../../records/plain-bytes.ts';
 import type { Execution, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
+import { redOf } from '../../records/vector.ts';
 import type { Conflict, Decision, Ending } from '../../records/verdict.ts';
 
 export const CERTIFIER_LIMITS: CertifierLimits = {
@@ -134,7 +135,7 @@ export class Certifier implements Section {
     const { reads, ranges = [], snapshot, after } = operation;
     if (after !== undefined) return this.#conflictBehind(operation, after);
     if (reads.length === 0 && ranges.length === 0) return undefined;
-    const read = snapshot.at(-1) ?? 0;
+    const read = redOf(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
     const name = reads.find((each) => (this.#lastWrite.get(each) ?? 0) > read);
     if (name !== undefined) return { reason: 'name', name };
@@ -148,7 +149,7 @@ export class Certifier implements Section {
    */
   #conflictBehind(operation: RedOperation, after: readonly Execution[]): Conflict | undefined {
     const { reads, ranges = [], snapshot } = operation;
-    const read = snapshot.at(-1) ?? 0;
+    const read = redOf(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
     const written = reads.filter((each) => (this.#lastWrite.get(each) ?? 0) > read);
     const missing = new Map(after);

@@ -13,7 +13,7 @@ import { WINDOWS } from '../../records/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
 import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
 import type { Conflict } from '../../records/verdict.ts';
-import type { Section } from '../../records/checkpoint.ts';
+import type { GateItem, SavedRedPath, Section } from '../../records/checkpoint.ts';
 import { Contention } from './contention.ts';
 import { conflictError } from './conflict.ts';
 import type { Effect } from '../../records/effect.ts';
@@ -32,12 +32,13 @@ import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import { InTurn } from '../../collections/in-turn.ts';
 import { EXPIRED, IdTable } from '../once/id-table.ts';
 import { clientOf } from '../../records/operation-id.ts';
+import { RED } from '../../records/origin.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
 import { PacedRequests } from './paced.ts';
 import { ANSWER_CODEC } from './red-answers.ts';
 import { Previews } from './previews.ts';
 import { isLastOf, recordOf } from './red-record.ts';
-import type { GateItem, SavedRedPath } from './red-gate.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
@@ -63,6 +64,8 @@ export interface RedPathHost {
 
 /** Red operations of this site, and the red order as this site takes it in. */
 export class RedPath {
+  /** Why nothing more comes of the red log: then nothing more begins, and what waits for it goes on waiting. */
+  halted: CorrectableError | undefined;
   protected readonly certifier: Certifier;
   readonly #host: RedPathHost;
   readonly #core: ReplicaCore;
@@ -90,9 +93,9 @@ export class RedPath {
     this.#host = host;
     this.#core = host.core;
     this.certifier = certifier;
-    const { service, sites, remembers = CERTIFIER_LIMITS } = host.core.options;
+    const { service, origins, remembers = CERTIFIER_LIMITS } = host.core.options;
     this.#answers = new IdTable<Answer>(remembers.endings, ANSWER_CODEC);
-    this.#paced = new PacedRequests(service, sites.length);
+    this.#paced = new PacedRequests(service, origins.sites.length);
     this.#previews = new Previews(host, this.#requests, this.#paced);
     this.#chain = this.createChain();
     this.#contention = new Contention(host.core);
@@ -108,15 +111,21 @@ export class RedPath {
    * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
    */
   get isFull(): boolean {
+    if (this.halted !== undefined) return true;
     const { redInFlightMax = Infinity, windows } = this.#core.options;
     const left = this.#requests.left + this.#reads.left;
     const places = this.#requests.size + this.#reads.awaited + this.#reads.left;
     return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;
   }
 
+  /** What is told where it `isFull`. */
+  fullError(): CorrectableError {
+    return this.halted ?? redFullError(this.#core.options.redInFlightMax ?? Infinity);
+  }
+
   /** Why no more of this operation may begin here, if that is so; to be asked before anything of it is decided. */
   refusalOf(operation: string): CorrectableError | undefined {
-    if (this.isFull) return redFullError(this.#core.options.redInFlightMax ?? Infinity);
+    if (this.isFull) return this.fullError();
     return this.#paced.refusalOf(operation);
   }
 
@@ -325,8 +334,7 @@ export class RedPath {
 
   protected mayPass(record: RedRecord): boolean {
     if (record.kind !== 'operation') return true;
-    const { state, options } = this.#core;
-    return isCovered(record.snapshot, state.stable, options.sites.length);
+    return isCovered(record.snapshot, this.#core.state.stable, RED);
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {
@@ -474,7 +482,7 @@ export class RedPath {
   }
 
   /** @param site where the record comes from that ended it, if it was proposed by a site */
-  protected end(id: OperationId, answer: Answer, site?: number): void {
+  protected end(id: OperationId, answer: Answer, site?: Origin): void {
     this.#answers.set(id, answer);
     if (this.#askers.size > 0) {
       const asker = this.#askers.get(id);

@@ -1,4 +1,5 @@
 /** Strong reads on their way: each is a marker in the red order, and is executed where that stands. */
+import type { Origin } from '../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
 
@@ -24,7 +25,7 @@ export class StrongReads {
   }
 
   /** Begins one; gives its marker. */
-  begin(id: OperationId, site: number, submission: Submission): RedRecord {
+  begin(id: OperationId, site: Origin, submission: Submission): RedRecord {
     const record: RedRecord = { kind: 'marker', id, site };
     this.#reads.set(id, { submission, record });
     return record;

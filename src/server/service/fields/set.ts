@@ -65,7 +65,7 @@ class SetState implements FieldState {
   snapshot(): unknown {
     const described = [...this.#tags].map(
       ([element, tags]) =>
-        [element, tags.map(({ entry, version }) => [entry, version] as const).toSorted(byOrigin)] as const,
+        [element, tags.map(({ entry, version }) => [entry, version] as const).toSorted(byName)] as const,
     );
     return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
@@ -79,9 +79,9 @@ function isSeen(tag: Tag, by: Stamp): boolean {
   return tag.version <= (by.seen[tag.entry] ?? 0) || (tag.entry === by.entry && tag.version === by.version);
 }
 
-type Origin = readonly [entry: number, version: number];
+type TagName = readonly [entry: number, version: number];
 
-function byOrigin(a: Origin, b: Origin): number {
+function byName(a: TagName, b: TagName): number {
   return a[0] - b[0] || a[1] - b[1];
 }
 

@@ -48,3 +48,18 @@ export function isNoSpace(error: Error): boolean {
   const code = 'code' in error ? error.code : undefined;
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
+
+/** An error that says that somebody else has taken the place over: nothing that was under way counts, nor ever will. */
+export function fencedError(message: string): Error {
+  return markFenced(new Error(message));
+}
+
+/** Lets an error say that somebody else has taken the place over. */
+export function markFenced<E extends Error>(error: E): E {
+  return Object.assign(error, { isFenced: true });
+}
+
+/** Whether an error says so. */
+export function isFenced(error: Error): boolean {
+  return 'isFenced' in error && error.isFenced === true;
+}

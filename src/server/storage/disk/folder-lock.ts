@@ -11,6 +11,7 @@
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { CorrectableError } from '../../../correctable/errors.ts';
+import { markFenced } from './files.ts';
 import { exists, place, startOf } from './process-place.ts';
 
 interface Holder {
@@ -163,7 +164,7 @@ class HeldLock implements FolderLock {
 export function takenOver(): CorrectableError {
   const why = 'this process was held up for so long that another one has taken it over';
   const message = `The data folder is no longer this process's: ${why}.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+  return markFenced(new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }));
 }
 
 /** A descriptor of the new lock; `undefined` when there is one. */

@@ -19,6 +19,7 @@ import { unusable } from './lost-sites.ts';
 import { checkManifest, MANIFEST, manifestOf, parseManifest } from './manifest.ts';
 import type { Deployment, Manifest } from './manifest.ts';
 import { hasPast } from './missing-sites.ts';
+import { logFolder } from '../format/names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 
 /** An open folder. */
@@ -96,7 +97,7 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
         lock.release();
       }
     };
-    return { files, lock, siteFolder, clusterKey, hasManifest, hasLostKey, adopt, close };
+    return { files, lock, siteFolder: logFolder, clusterKey, hasManifest, hasLostKey, adopt, close };
   } catch (error) {
     lock.release();
     throw error;
@@ -117,9 +118,9 @@ function withRoom<T>(what: string, make: () => T): T {
 /** The first start writes it before any site writes: a folder with data in it has lost its own. */
 function readManifest(files: Files): Manifest | undefined {
   if (files.list('.').includes(MANIFEST)) return parseManifest(files.read(MANIFEST));
-  const witness = files.list('sites').find((name) => hasPast(files, siteFolder(name)));
+  const witness = files.list('sites').find((name) => hasPast(files, logFolder(name)));
   if (witness === undefined) return undefined;
-  throw unusable(`there is no ${MANIFEST}, which says what the data is for, and ${siteFolder(witness)} has some`);
+  throw unusable(`there is no ${MANIFEST}, which says what the data is for, and ${logFolder(witness)} has some`);
 }
 
 /** @throws CorrectableError `UNAVAILABLE` where there is a key that can be guessed */
@@ -129,10 +130,6 @@ export function readKey(files: Files): Uint8Array | undefined {
   if (key.length >= KEY_BYTES_MIN) return key;
   const without = 'Or remove it: then sessions of before do not go on';
   throw unusable(`${KEY} is damaged: it has ${key.length} bytes, and a key has at least ${KEY_BYTES_MIN}. ${without}`);
-}
-
-function siteFolder(name: string): string {
-  return `sites/${name}`;
 }
 
 function invalidSite(name: string): CorrectableError {

@@ -10,10 +10,12 @@ import { readKey } from './data-folder.ts';
 import type { Files } from '../disk/files.ts';
 import { readLog } from '../format/log-file.ts';
 import type { LogDamage } from '../format/log-file.ts';
+import { Origins } from '../../records/origin.ts';
 import { refuseLostPasts } from './lost-sites.ts';
 import { checkFormat, MANIFEST, parseManifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
-import { numbersOf } from '../format/names.ts';
+import { logFolder, numbersOf } from '../format/names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { recover } from '../recovery.ts';
 import type { Recovered } from '../recovery.ts';
@@ -103,8 +105,8 @@ function lookAt(files: Files, dataDir: string, before: Look | undefined): Look |
   try {
     const manifest = parseManifest(files.read(MANIFEST));
     const { service, sites: names, redLeader } = manifest;
-    const folders = names.map((name) => `sites/${name}`);
-    const looked = names.map((name) => inspectSite(files, name, names.length));
+    const folders = names.map((name) => logFolder(name));
+    const looked = names.map((name) => inspectSite(files, name, manifest));
     const sites = looked.map(({ site }) => site);
     const all = looked.flatMap(({ holding }) => holding ?? []);
     const holdings = all.length === names.length ? all : undefined;
@@ -129,18 +131,18 @@ function isWell({ sites, refusal }: Inspection): boolean {
 function inspectSite(
   files: Files,
   name: string,
-  siteCount: number,
+  { service, sites }: Manifest,
 ): { readonly site: InspectedSite; readonly holding: Holding | undefined } {
-  const folder = `sites/${name}`;
+  const folder = logFolder(name);
   const names = files.list(folder).toSorted();
   const logs = numbersOf(names, 'log').map((number) => inspectLog(files, folder, number));
   const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap((ending) =>
     numbersOf(names, ending).map((number) => inspectCheckpoint(files, `${folder}/${nameOf(number, ending)}`, number)),
   );
   let found: Recovered | undefined;
-  const refusal = refusalOf(() => (found = recover(files, folder)));
+  const refusal = refusalOf(() => (found = recover(files, folder, service.tables)));
   const { lengths = null, damages = [], stored } = found ?? {};
-  const holding = stored && holdingOf(stored, siteCount);
+  const holding = stored && holdingOf(stored, Origins.of(sites));
   return { site: { name, checkpoints, logs, lengths, refusal, damages }, holding };
 }
 

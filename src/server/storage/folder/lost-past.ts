@@ -2,8 +2,9 @@
  * What sites hold of each other's pasts. A site that has lost some of its own contradicts the others for ever; one that
  * has lost what the others let go of, since it said that it had it, never comes to know that again.
  */
-import type { SavedSite, StoredSite } from '../../log/stored-site.ts';
-import type { SavedStreams } from '../../records/checkpoint.ts';
+import { savedSiteOf } from '../../log/stored-site.ts';
+import type { StoredSite } from '../../log/stored-site.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
 
 /** What a site has of a stream or of the red log. */
 export interface Held {
@@ -15,7 +16,7 @@ export interface Held {
 
 /** How far a site has got, as its own logs and its checkpoint say. */
 export interface Holding {
-  /** By origin: its blue stream. */
+  /** Of the blue stream of each site, in the order of the sites. */
   readonly streams: readonly Held[];
   readonly red: Held;
 }
@@ -27,18 +28,20 @@ export interface Deployed {
 }
 
 /** What a site has, from what it found at its start. */
-export function holdingOf({ local, red, checkpoint }: StoredSite, siteCount: number): Holding {
-  const saved = (checkpoint?.rest as SavedSite | undefined)?.replica as SavedStreams | undefined;
-  const counts = Array.from({ length: siteCount }, (_, origin) => saved?.streams[origin]?.synced ?? 0);
-  const firsts = new Map<number, number>();
+export function holdingOf({ local, red, checkpoint }: StoredSite, origins: Origins): Holding {
+  const saved = checkpoint && savedSiteOf(checkpoint);
+  const savedOf = (origin: Origin): number =>
+    (saved?.shared.replica.applied[origin] ?? 0) + (saved?.own.waiting[origin]?.length ?? 0);
+  const counts = new Map(origins.sites.map((origin) => [origin, savedOf(origin)]));
+  const firsts = new Map<Origin, number>();
   for (const entry of local.entries) {
     if (entry.kind !== 'blue') continue;
     const { site, sequence } = entry.operation;
     if (!firsts.has(site)) firsts.set(site, sequence);
     // A checkpoint may contain entries whose files are still there.
-    counts[site] = Math.max(counts[site] ?? 0, sequence);
+    counts.set(site, Math.max(counts.get(site) ?? 0, sequence));
   }
-  const streams = counts.map((count, origin) => ({ count, keptFrom: firsts.get(origin) ?? count + 1 }));
+  const streams = [...counts].map(([origin, count]) => ({ count, keptFrom: firsts.get(origin) ?? count + 1 }));
   return { streams, red: { count: red.start + red.entries.length, keptFrom: red.start + 1 } };
 }
 

@@ -6,20 +6,16 @@ import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Service } from '../../service/service.ts';
 import { unusable } from './lost-sites.ts';
-import { FORMAT, FORMAT_MIN, isReadable } from '../format/names.ts';
+import { FORMAT, FORMAT_BEFORE } from '../format/names.ts';
+import type { TableShapes } from '../format/table-shapes.ts';
 
 /** The file in which it is written down. */
 export const MANIFEST = 'manifest.json';
 
-/** The tables of a service, as far as data depends on them. */
-type Shape = Readonly<
-  Record<string, { readonly removable: boolean; readonly fields: Readonly<Record<string, string>> }>
->;
-
 /** What is written down. */
 export interface Manifest {
   readonly format: number;
-  readonly service: { readonly name: string; readonly hash: string; readonly tables: Shape };
+  readonly service: { readonly name: string; readonly hash: string; readonly tables: TableShapes };
   readonly sites: readonly string[];
   readonly redLeader: string;
 }
@@ -71,9 +67,13 @@ function isObject(given: unknown): boolean {
 
 /** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */
 export function checkFormat({ format }: Manifest, dataDir: string): void {
-  if (isReadable(format)) return;
-  const problem = `has format ${format}, and this version reads ${FORMAT_MIN} to ${FORMAT}`;
-  throw mismatch(`The data in ${dataDir} ${problem}: use the version that wrote it.`);
+  if (format === FORMAT || format === FORMAT_BEFORE) return;
+  const problem = `has format ${format}, and this version reads ${FORMAT_BEFORE} and ${FORMAT}`;
+  const advice =
+    format > FORMAT
+      ? 'use the version that wrote it, or a later one'
+      : `open it once with a version that reads ${format} and writes ${FORMAT_BEFORE}, and then with this one`;
+  throw mismatch(`The data in ${dataDir} ${problem}: ${advice}.`);
 }
 
 /**
@@ -101,7 +101,7 @@ export function checkManifest(found: Manifest, wanted: Manifest, dataDir: string
 }
 
 /** What the data has and the service lacks; `undefined` when the service has only gained. */
-function lostBetween(found: Shape, wanted: Shape): string | undefined {
+function lostBetween(found: TableShapes, wanted: TableShapes): string | undefined {
   for (const [name, { removable, fields }] of Object.entries(found)) {
     const table = wanted[name];
     if (table === undefined) return `the table '${name}', which the service no longer has: keep it, if only unused`;
@@ -116,8 +116,9 @@ function lostBetween(found: Shape, wanted: Shape): string | undefined {
   return undefined;
 }
 
-function shapeOf({ tables }: Service): Shape {
-  const shape: Record<string, Shape[string]> = {};
+/** The tables of a service. */
+export function shapeOf({ tables }: Service): TableShapes {
+  const shape: Record<string, TableShapes[string]> = {};
   for (const name of Object.keys(tables).toSorted()) {
     const { fields, removable } = tables[name] as Service['tables'][string];
     const kinds = Object.keys(fields)

@@ -7,7 +7,9 @@ import { openDataFolder } from './data-folder.ts';
 import type { DataFolder } from './data-folder.ts';
 import { DurableStorage, recoverTold } from '../durable-storage.ts';
 import type { DurableStorageOptions } from '../durable-storage.ts';
+import { Origins } from '../../records/origin.ts';
 import { refuseLostPasts } from './lost-sites.ts';
+import { shapeOf } from './manifest.ts';
 import type { Deployment } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { nodeTiming } from '../disk/node-files.ts';
@@ -98,8 +100,10 @@ function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: 
     const paths = folders.map(({ folder }) => folder);
     refuseMissingSites(files, paths, hasManifest);
   });
-  const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events) }));
-  const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, names.length));
+  const tables = shapeOf(deployment.service);
+  const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events, tables) }));
+  const origins = Origins.of(names);
+  const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, origins));
   checkAll(() => refuseLostPasts(holdings, { names, redLeader: names.indexOf(redLeader) }));
   return found;
 }

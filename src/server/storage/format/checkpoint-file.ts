@@ -11,7 +11,7 @@ import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { LogPlaces } from '../../log/stored-site.ts';
 import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
 import { FORMAT, isReadable } from './names.ts';
-import { fromText, OUTERMOST, toText } from './plain-text.ts';
+import { fromText, OUTERMOST, toText } from './values.ts';
 
 /** A row in a frame; without a value it is gone. */
 export type CheckpointRow = readonly [section: string, name: string, value?: unknown];
@@ -34,6 +34,8 @@ type CheckpointFrame =
 
 /** What a checkpoint file has. */
 export interface FoundCheckpoint {
+  /** What it is written in; `undefined` where its first frame cannot be read. */
+  readonly format: number | undefined;
   /** The state at the last commit; none where there is no commit. */
   readonly checkpoint: Checkpoint | undefined;
   /** The places in the logs of the last commit; unknown in format 4. */
@@ -66,7 +68,7 @@ export function commitText(rows: readonly string[], { rest, contained, kept, sum
   return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"rest":${toText(rest)}}`;
 }
 
-const NO_COMMIT = { checkpoint: undefined, contained: undefined, kept: undefined, commits: 0 };
+const NO_COMMIT = { format: undefined, checkpoint: undefined, contained: undefined, kept: undefined, commits: 0 };
 
 /** What is to be found in the bytes of a file. */
 export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
@@ -82,14 +84,17 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
     sum.now = crc32(payload, sum.now);
     end.index += 1;
     end.position += HEADER_BYTES + payload.length;
-    if ('format' in frame && !isReadable(frame.format)) return { ...last, damage: `it has format ${frame.format}` };
+    if ('format' in frame) {
+      last = { ...last, format: frame.format };
+      if (!isReadable(frame.format)) return { ...last, damage: `it has format ${frame.format}` };
+    }
     if (!('rows' in frame)) continue;
     for (const row of frame.rows) uncommitted.push(row);
     if (!('rest' in frame)) continue;
     for (const row of uncommitted) applyRow(sections, row);
     uncommitted = [];
     const { rest, contained, kept } = frame;
-    last = { checkpoint: { sections, rest }, contained, kept, commits: last.commits + 1 };
+    last = { ...last, checkpoint: { sections, rest }, contained, kept, commits: last.commits + 1 };
   }
   // Frames are written one after the other here: one that follows says that those before it were whole.
   const isDamaged = findFrames(bytes, { file, ...end }).next().done !== true;

@@ -1,9 +1,10 @@
 /** One log file as it is found: its entries, and whether it ends as a crash leaves it or was damaged later. */
 import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
 import type { LaterFrame } from './frames.ts';
+import { isReadable } from './names.ts';
 import type { SegmentHeader } from './names.ts';
 import { unpack } from './packed-entries.ts';
-import type { LoggedEntry } from './packed-entries.ts';
+import type { LoggedEntry } from './logged-entry.ts';
 
 /** What of a file cannot be read although it was on the disk once. */
 export interface LogDamage {
@@ -33,8 +34,11 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
   let header: SegmentHeader | undefined;
   let [index, position] = [0, 0];
   for (const payload of decodeFrames(bytes, file)) {
-    if (index === 0) header = JSON.parse(payload.toString()) as SegmentHeader;
-    else for (const entry of unpack(payload)) entries.push(entry);
+    if (index === 0) {
+      header = JSON.parse(payload.toString()) as SegmentHeader;
+      // What else stands in it is not for this version to read.
+      if (!isReadable(header.format)) return { header, entries, damage: undefined };
+    } else for (const entry of unpack(payload)) entries.push(entry);
     index += 1;
     position += HEADER_BYTES + payload.length;
   }

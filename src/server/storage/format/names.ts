@@ -1,4 +1,14 @@
 /** What the files in a site's folder are called, and what their first frames say. */
+import type { LogId } from '../../log/log-id.ts';
+
+/**
+ * The folder of a site's logs and checkpoints in a data folder: both logs of a partition lie in the same files, those of
+ * partition 0 where the logs of a site have always been.
+ */
+export function logFolder(site: string, log: LogId = 'local'): string {
+  const [, partition] = log.split('.');
+  return partition === undefined ? `sites/${site}` : `sites/${site}/partition-${partition}`;
+}
 
 /** The number that every log segment and checkpoint file of a site has; later ones have larger ones. */
 export function segmentName(number: number): string {
@@ -25,22 +35,37 @@ function padded(number: number): string {
 }
 
 /**
- * Version of the format of logs and checkpoints: 5 has settled frames, and checkpoints that say where they end; from 6 on
- * queues lie in parts, and red operations stand on others, of which earlier versions would decide otherwise.
+ * Version of what is written: manifest, logs and checkpoints each say theirs. From 7 on each group of entries does so too,
+ * and checkpoints have two parts; what earlier ones say otherwise is in `version-before.ts`.
  */
-export const FORMAT = 6;
-/** The oldest one that is read. */
-export const FORMAT_MIN = 4;
+export const FORMAT = 7;
+/** The oldest one that a folder may have, as its manifest says: the one before. */
+export const FORMAT_BEFORE = 6;
+/**
+ * The oldest one of a file: a folder keeps the files that it had when a newer version began to write into it, until a
+ * checkpoint takes their place. Formats 4 to 6 are read alike.
+ */
+export const FILE_FORMAT_MIN = 4;
 
+/** Whether a file of this format is read. */
 export function isReadable(format: number): boolean {
-  return format >= FORMAT_MIN && format <= FORMAT;
+  return format >= FILE_FORMAT_MIN && format <= FORMAT;
 }
 
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {
   readonly format: number;
+  /** Of whoever wrote it: the number of the first file of its start. Before format 7 it is not said. */
+  readonly term?: number;
   readonly local: number;
   readonly red: number;
   /** The last checkpoint when the file was begun, and the places in the logs at which it stands. */
   readonly checkpoint?: { readonly file: number; readonly local: number; readonly red: number };
+}
+
+/** A segment that is complete, and where its entries begin in the logs. */
+export interface Segment {
+  readonly number: number;
+  readonly local: number;
+  readonly red: number;
 }

@@ -1,25 +1,20 @@
 /**
- * Entries of logs in MessagePack, and back: one after the other, each an array that begins with what it is. A blue
- * operation, of which logs are full, stands as a list of its parts, without their names, and without what the operation
- * before it in the same bytes said too: whose it is, which field it changes and how. Whatever else there is stands as it
- * is.
+ * Entries of logs in MessagePack, and back: the version that they are written in, then one after the other, each an array
+ * that begins with what it is. A blue operation, of which logs are full, stands as a list of its parts, without their
+ * names, and without what the operation before it in the same bytes said too: whose it is, which field it changes and how.
+ * Whatever else there is stands as it is.
  *
  * Sites of one process hand each other the same objects, so that an operation need be written out only once for all of
  * their logs.
  */
-import * as reader from '../../../protocol/codec/msgpack-reader.ts';
-import * as writer from '../../../protocol/codec/msgpack-writer.ts';
 import type { Effect } from '../../records/effect.ts';
 import { operationId } from '../../records/operation-id.ts';
+import type { Origin } from '../../records/origin.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../records/records.ts';
-import type { SiteLogName } from '../../log/stored-site.ts';
-import { OUTERMOST } from './plain-text.ts';
-
-/** An entry and its log. */
-export interface LoggedEntry {
-  readonly log: SiteLogName;
-  readonly entry: unknown;
-}
+import type { LoggedEntry } from './logged-entry.ts';
+import { FORMAT } from './names.ts';
+import { OUTERMOST, reader, writer } from './values.ts';
+import { entryFromBefore } from './version-before.ts';
 
 /** As many of the entries, from the first one on, as there are in `bytes`. */
 export interface Packed {
@@ -59,6 +54,7 @@ export class EntryPacker {
     const said = nothingSaid();
     const bytes = written(() => {
       writer.leaveFree(headBytes);
+      writer.writeValue(FORMAT, 0);
       do this.#write(entries[count++] as LoggedEntry, said);
       while (count < entries.length && writer.size() < bytesMax);
     });
@@ -88,17 +84,32 @@ export class EntryPacker {
   }
 }
 
-/** The entries that were packed. */
+/** The entries that were packed, by this version or the one before. */
 export function unpack(bytes: Uint8Array): LoggedEntry[] {
   const entries: LoggedEntry[] = [];
   const said = nothingSaid();
   reader.open(bytes);
   try {
-    while (reader.position() < bytes.length) entries.push(entryFrom(reader.readValue(OUTERMOST) as PackedEntry, said));
+    const isOfBefore = !takeVersion(bytes);
+    while (reader.position() < bytes.length) {
+      const logged = entryFrom(reader.readValue(OUTERMOST) as PackedEntry, said);
+      entries.push(isOfBefore ? entryFromBefore(logged) : logged);
+    }
     return entries;
   } finally {
     reader.close();
   }
+}
+
+/** Lists begin with a larger byte: before there were versions, the first entry stood here. */
+const VERSION_MAX = 0x7f;
+
+/** Reads the version; whether there is one. */
+function takeVersion([first = FORMAT]: Uint8Array): boolean {
+  if (first > VERSION_MAX) return false;
+  const version = reader.readValue(OUTERMOST);
+  if (version === FORMAT) return true;
+  throw new Error(`entries of format ${String(version)} are in a file that says otherwise`);
 }
 
 type PackedEntry =
@@ -133,7 +144,7 @@ type ListedEffect =
 type ListedOperation = readonly [
   /** As a number, of the client that was said last. */
   id: string | number,
-  site: number,
+  site: Origin,
   sequence: number,
   vector: readonly number[],
   shadow: string | null,

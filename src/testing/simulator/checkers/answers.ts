@@ -2,13 +2,14 @@
  * Each submission is told one end, by a code that there can be; a level that fails ends nothing, and only where a stronger
  * one follows; and `CONFLICT` is told after as many executions as there may be, and not before.
  */
+import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/verdict.ts';
 import type { RedOperation } from '../../../server/records/records.ts';
 import { require } from './checker.ts';
 import type { Checker, ClientSubmission, Told } from './checker.ts';
 
 /** Which failures there can be beside those of generators, which the oracle knows. */
-const OF_READS: ReadonlySet<string> = new Set(['OVERLOADED', 'SESSION_BEHIND', 'ABORTED']);
+const OF_READS: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE', 'SESSION_BEHIND', 'ABORTED']);
 const OF_UPDATES: ReadonlySet<string> = new Set([...OF_READS, 'UNKNOWN', 'EXPIRED_ID', 'CONFLICT']);
 
 /** Whether a failure with this code is one of the backend: others are what a generator came to. */
@@ -40,7 +41,7 @@ export class AnswerChecker implements Checker {
     this.#sites.set(id, site);
   }
 
-  rejected(_site: number, { id, site, epoch, attempt }: RedOperation, conflict: Conflict | undefined): void {
+  rejected(_site: Origin, { id, site, epoch, attempt }: RedOperation, conflict: Conflict | undefined): void {
     if (conflict?.reason === 'predecessor') return;
     const ofStarts = this.#rejected.get(id) ?? new Map<string, Set<number>>();
     this.#rejected.set(id, ofStarts);

@@ -2,49 +2,51 @@
  * An operation becomes visible at a site only after everything that was visible at its own site when its generator ran.
  * It counts operations, so that it does not rely on the vectors that it checks.
  */
+import { RED } from '../../../server/records/origin.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
-/** Operations seen: blue ones by origin, then red ones. */
+/** Operations seen, by ordinal: red ones, then blue ones. */
 type Counts = number[];
 
 export class CausalOrderChecker implements Checker {
   readonly name = 'causal order';
-  readonly #siteCount: number;
+  readonly #size: number;
   readonly #seen: Counts[];
   readonly #needs = new Map<string, Counts>();
 
-  constructor(siteCount: number) {
-    this.#siteCount = siteCount;
-    this.#seen = Array.from({ length: siteCount }, () => this.#nothing());
+  constructor({ size }: Origins) {
+    this.#size = size;
+    this.#seen = Array.from({ length: size }, () => this.#nothing());
   }
 
-  started(site: number, saved?: Counts): void {
+  started(site: Origin, saved?: Counts): void {
     this.#seen[site] = [...(saved ?? this.#nothing())];
   }
 
-  save(site: number): Counts {
+  save(site: Origin): Counts {
     return [...(this.#seen[site] as Counts)];
   }
 
-  created(site: number, operation: AnyOperation): void {
+  created(site: Origin, operation: AnyOperation): void {
     this.#needs.set(nameOf(operation), [...(this.#seen[site] as Counts)]);
   }
 
-  applied(site: number, operation: AnyOperation): void {
+  applied(site: Origin, operation: AnyOperation): void {
     const seen = this.#seen[site] as Counts;
     const needs = this.#needs.get(nameOf(operation)) ?? [];
     for (const [entry, count] of needs.entries()) {
-      const origin = entry === this.#siteCount ? 'red' : `site ${entry}`;
+      const origin = entry === RED ? 'red' : `site ${entry}`;
       require((seen[entry] ?? 0) >= count, () =>
         `site ${site} shows ${nameOf(operation)} with ${seen[entry]} of the ${count} operations of ${origin} before it`);
     }
-    const entry = isRed(operation) ? this.#siteCount : operation.site;
+    const entry = isRed(operation) ? RED : operation.site;
     seen[entry] = (seen[entry] ?? 0) + 1;
   }
 
   #nothing(): Counts {
-    return Array.from({ length: this.#siteCount + 1 }, () => 0);
+    return Array.from({ length: this.#size }, () => 0);
   }
 }
 

@@ -2,6 +2,8 @@
 import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../../server/records/verdict.ts';
 import type { BlueOperation, RedOperation } from '../../../server/records/records.ts';
+import type { Envelope } from '../../../server/messages/envelope.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 import type { Stage, Submission } from '../../../server/records/submissions.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
@@ -27,20 +29,20 @@ export function executionOf({ id, site, epoch, clock, attempt, snapshot }: RedOp
 /** The end of a run, after all faults have healed. */
 export interface FinalState {
   /** The sites that are left. */
-  readonly sites: readonly { readonly site: number; readonly state: SiteState }[];
+  readonly sites: readonly { readonly site: Origin; readonly state: SiteState }[];
   /** Those that were lost for good. */
-  readonly lost: ReadonlySet<number>;
+  readonly lost: ReadonlySet<Origin>;
   readonly history: History;
 }
 
 /** Whether an operation may be gone: blue, and answered by a site that was lost before others had it. */
-export function mayBeGone(history: History, operation: ClientOperation, lost: ReadonlySet<number>): boolean {
+export function mayBeGone(history: History, operation: ClientOperation, lost: ReadonlySet<Origin>): boolean {
   return history.isBlue(operation) && operation.answers.every(({ site }) => lost.has(site));
 }
 
 /** A submission: the `token`-th at `site`. */
 export interface ClientSubmission {
-  readonly site: number;
+  readonly site: Origin;
   readonly token: number;
   readonly client: number;
   readonly id: string;
@@ -51,7 +53,7 @@ export interface ClientSubmission {
 
 /** What a site has told of a submission: a view, a level of it that failed, or how all of it failed. */
 export interface Told {
-  readonly site: number;
+  readonly site: Origin;
   readonly token: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
@@ -79,7 +81,7 @@ export interface GeneratorRun {
 
 /** A view that a client was given. */
 export interface GivenView {
-  readonly site: number;
+  readonly site: Origin;
   readonly token: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
@@ -90,7 +92,7 @@ export interface GivenView {
 
 /** An error of the domain that a client was given. */
 export interface GivenRefusal {
-  readonly site: number;
+  readonly site: Origin;
   readonly token: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
@@ -103,19 +105,21 @@ export interface GivenRefusal {
 export interface Checker {
   readonly name: string;
   /** A site starts: empty, or with the state of the moment at which `save` gave `saved`. */
-  started?(site: number, saved?: unknown): void;
+  started?(site: Origin, saved?: unknown): void;
   /** What was noted of a site, apart from what is noted later. */
-  save?(site: number): unknown;
+  save?(site: Origin): unknown;
   /** A generator run at `site` became an operation. */
-  created?(site: number, operation: AnyOperation): void;
+  created?(site: Origin, operation: AnyOperation): void;
   /** An operation became visible at `site`. */
-  applied?(site: number, operation: AnyOperation, state: SiteState): void;
+  applied?(site: Origin, operation: AnyOperation, state: SiteState): void;
   /** An execution was rejected, as `site` has seen in the red order. */
-  rejected?(site: number, operation: RedOperation, conflict: Conflict | undefined): void;
+  rejected?(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void;
+  /** The `start`-th start of `site` has taken a message of another one. */
+  took?(site: Origin, envelope: Envelope, start: number): void;
   /** A client submitted an operation. */
   submitted?(submission: ClientSubmission): void;
   /** A generator ran on what `site` shows. */
-  ran?(site: number, run: GeneratorRun): void;
+  ran?(site: Origin, run: GeneratorRun): void;
   /** A client was told something: before what is made of it. */
   told?(told: Told): void;
   /** A client was given a view. */
@@ -123,7 +127,7 @@ export interface Checker {
   /** A client was refused by an error of the domain. */
   refused?(refusal: GivenRefusal): void;
   /** A view that is no guess is given to that submission. */
-  viewed?(site: number, token: number): void;
+  viewed?(site: Origin, token: number): void;
   finished?(final: FinalState): void;
 }
 

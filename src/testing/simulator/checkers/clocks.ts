@@ -2,6 +2,7 @@
  * A site with a wild clock drags no other along: while its clock is far ahead of all that the others have ever shown, no
  * site shows a stamp of it that is.
  */
+import type { Origin } from '../../../server/records/origin.ts';
 import { isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
@@ -9,6 +10,7 @@ const MICROS_PER_MS = 1000;
 
 /** The clock of a site. */
 export interface SiteClock {
+  readonly origin: Origin;
   readonly wallMs: number;
   /** What it would show now, had it never been set back. */
   readonly highestWallMs: number;
@@ -19,19 +21,20 @@ export class ClockChecker implements Checker {
   readonly #clocks: readonly SiteClock[];
   readonly #skewMaxMs: number;
 
-  /** @param clocks by site; they may be added later */
+  /** @param clocks they may be added later */
   constructor(clocks: readonly SiteClock[], skewMaxMs: number) {
     this.#clocks = clocks;
     this.#skewMaxMs = skewMaxMs;
   }
 
-  applied(site: number, operation: AnyOperation): void {
+  applied(site: Origin, operation: AnyOperation): void {
     // A site believes itself, and shows again at a start what it had taken in before.
     if (operation.site === site) return;
-    const others = this.#clocks.filter((_clock, other) => other !== operation.site);
+    const clock = this.#clocks.find(({ origin }) => origin === operation.site);
+    const others = this.#clocks.filter((other) => other !== clock);
     const limitMs = Math.max(...others.map(({ highestWallMs }) => highestWallMs)) + this.#skewMaxMs;
     // Its clock was set right since: then what it had stamped is taken.
-    if ((this.#clocks[operation.site]?.wallMs ?? Infinity) <= limitMs) return;
+    if ((clock?.wallMs ?? Infinity) <= limitMs) return;
     const stamp = isRed(operation) ? operation.clock : (operation.vector[operation.site] ?? 0);
     const aheadMs = Math.round(stamp / MICROS_PER_MS - limitMs);
     require(aheadMs <= 0, () =>

@@ -2,6 +2,7 @@
  * What was acknowledged is there, at every site that is left. Only a blue operation may be gone, with the site that
  * answered it, when that is lost for good before another has it.
  */
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { mayBeGone, require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState } from './checker.ts';
 
@@ -9,19 +10,19 @@ export class DurabilityChecker implements Checker {
   readonly name = 'durability';
   readonly #shown: Set<string>[];
 
-  constructor(siteCount: number) {
-    this.#shown = Array.from({ length: siteCount }, () => new Set<string>());
+  constructor(origins: Origins) {
+    this.#shown = Array.from({ length: origins.size }, () => new Set<string>());
   }
 
-  started(site: number, saved?: ReadonlySet<string>): void {
+  started(site: Origin, saved?: ReadonlySet<string>): void {
     this.#shown[site] = new Set(saved);
   }
 
-  save(site: number): ReadonlySet<string> {
+  save(site: Origin): ReadonlySet<string> {
     return new Set(this.#shown[site]);
   }
 
-  applied(site: number, { id }: AnyOperation): void {
+  applied(site: Origin, { id }: AnyOperation): void {
     this.#shown[site]?.add(id);
   }
 

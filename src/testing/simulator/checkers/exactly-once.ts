@@ -2,6 +2,7 @@
  * An operation takes effect once at every site, or not at all; what its client was told fits that, and whoever asks again
  * is told the same.
  */
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import type { ClientOperation, History } from '../history.ts';
 import { require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState } from './checker.ts';
@@ -11,19 +12,19 @@ export class ExactlyOnceChecker implements Checker {
   /** How often each site shows an operation. */
   readonly #times: Map<string, number>[];
 
-  constructor(siteCount: number) {
-    this.#times = Array.from({ length: siteCount }, () => new Map<string, number>());
+  constructor(origins: Origins) {
+    this.#times = Array.from({ length: origins.size }, () => new Map<string, number>());
   }
 
-  started(site: number, saved?: ReadonlyMap<string, number>): void {
+  started(site: Origin, saved?: ReadonlyMap<string, number>): void {
     this.#times[site] = new Map(saved);
   }
 
-  save(site: number): ReadonlyMap<string, number> {
+  save(site: Origin): ReadonlyMap<string, number> {
     return new Map(this.#times[site]);
   }
 
-  applied(site: number, { id, effects }: AnyOperation): void {
+  applied(site: Origin, { id, effects }: AnyOperation): void {
     if (effects.length === 0) return;
     const times = this.#times[site] as Map<string, number>;
     times.set(id, (times.get(id) ?? 0) + 1);

@@ -2,6 +2,7 @@
  * A floor is true: whatever of its site becomes visible after it, blue or red, had seen what it says. Removals that all
  * floors cover are forgotten, so that anything older would bring back what they took.
  */
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
@@ -21,19 +22,19 @@ export class FloorChecker implements Checker {
   /** As each site has them. */
   readonly #floors: Floors[];
 
-  constructor(siteCount: number) {
-    this.#floors = Array.from({ length: siteCount }, () => []);
+  constructor(origins: Origins) {
+    this.#floors = Array.from({ length: origins.size }, () => []);
   }
 
-  started(site: number, saved?: Floors): void {
+  started(site: Origin, saved?: Floors): void {
     this.#floors[site] = [...(saved ?? [])];
   }
 
-  save(site: number): Floors {
+  save(site: Origin): Floors {
     return [...(this.#floors[site] as Floors)];
   }
 
-  applied(site: number, operation: AnyOperation): void {
+  applied(site: Origin, operation: AnyOperation): void {
     const floors = this.#floors[site] as Floors;
     const { id, site: origin } = operation;
     const seen = isRed(operation) ? operation.snapshot : operation.vector;

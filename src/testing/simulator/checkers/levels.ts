@@ -2,6 +2,7 @@
  * Levels are true: an update is answered at `strong` only out of the red order, and one that might be red by one site
  * alone only where it turned out blue, or its generator said that this site will do.
  */
+import type { Origin } from '../../../server/records/origin.ts';
 import { isBlue, isRead } from '../history.ts';
 import type { ClientOperation } from '../history.ts';
 import { isRed, require } from './checker.ts';
@@ -12,7 +13,7 @@ export class LevelChecker implements Checker {
   /** Identifiers of what a site has applied out of the red order. */
   readonly #ordered = new Set<string>();
 
-  applied(_site: number, operation: AnyOperation): void {
+  applied(_site: Origin, operation: AnyOperation): void {
     if (isRed(operation)) this.#ordered.add(operation.id);
   }
 

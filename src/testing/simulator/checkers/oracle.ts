@@ -4,6 +4,8 @@
  * and the blue ones of its snapshot. Effects, replies and final states must agree. Like the checkers of causal order it
  * goes by counting operations, so that it relies neither on vectors nor on what certification compares.
  */
+import { RED } from '../../../server/records/origin.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Effect } from '../../../server/records/effect.ts';
@@ -43,10 +45,9 @@ interface Placed {
 export class OracleChecker implements Checker {
   readonly name = 'oracle';
   readonly #service: Service;
-  readonly #siteCount: number;
   readonly #model: Model;
   readonly #shown: number[][];
-  /** Blue operations by origin, then red ones, as any site has shown them first. */
+  /** Red operations, then blue ones by origin, as any site has shown them first. */
   readonly #lists: Placed[][];
   readonly #placed = new Map<string, Placed>();
   /** The latest times up to each place of the red order: its own need not grow. */
@@ -61,36 +62,35 @@ export class OracleChecker implements Checker {
   readonly #floors = new Map<string, number>();
   #told = 0;
 
-  constructor(service: Service, siteCount: number) {
+  constructor(service: Service, { size }: Origins) {
     this.#service = service;
-    this.#siteCount = siteCount;
     this.#model = new Model(service.tables);
-    const nothing = (): number[] => Array.from({ length: siteCount + 1 }, () => 0);
-    this.#shown = Array.from({ length: siteCount }, nothing);
+    const nothing = (): number[] => Array.from({ length: size }, () => 0);
+    this.#shown = Array.from({ length: size }, nothing);
     this.#lists = nothing().map(() => []);
   }
 
-  started(site: number, saved?: Counts): void {
+  started(site: Origin, saved?: Counts): void {
     this.#shown[site] = [...(saved ?? this.#lists.map(() => 0))];
   }
 
-  save(site: number): Counts {
+  save(site: Origin): Counts {
     return [...this.#shownAt(site)];
   }
 
   /** Places of the red order that some site has shown. */
   get redCount(): number {
-    return this.#lists[this.#siteCount]?.length ?? 0;
+    return this.#lists[RED]?.length ?? 0;
   }
 
   /** How an operation that a site has answered shows there: not at all if it changed nothing. */
-  colourAt(site: number, id: string): 'blue' | 'red' | 'none' {
+  colourAt(site: Origin, id: string): 'blue' | 'red' | 'none' {
     const placed = this.#placed.get(id);
     if (placed === undefined || !this.#isShown(site, placed)) return 'none';
-    return placed.model.list === this.#siteCount ? 'red' : 'blue';
+    return placed.model.list === RED ? 'red' : 'blue';
   }
 
-  ran(site: number, { input, id, outcome, isLaid, isAlone }: GeneratorRun): void {
+  ran(site: Origin, { input, id, outcome, isLaid, isAlone }: GeneratorRun): void {
     const seen = [...this.#shownAt(site)];
     if (isLaid) return this.#note(site, id, { input, seen, outcome, isAlone });
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
@@ -99,7 +99,7 @@ export class OracleChecker implements Checker {
     this.#note(site, id, { input, seen, outcome: expected, isAlone });
   }
 
-  #note(site: number, id: string | undefined, run: Run): void {
+  #note(site: Origin, id: string | undefined, run: Run): void {
     const { input } = run;
     for (const key of [`${site}:${input.token}`, ...(id === undefined ? [] : [id])]) {
       const runs = this.#runs.get(key);
@@ -109,7 +109,7 @@ export class OracleChecker implements Checker {
     if (id !== undefined) this.#lastRuns.set(`${site}:${id}`, run);
   }
 
-  created(site: number, operation: AnyOperation): void {
+  created(site: Origin, operation: AnyOperation): void {
     const { id, effects } = operation;
     const run = isFloor(operation) ? this.#floorRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
     require(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
@@ -117,9 +117,9 @@ export class OracleChecker implements Checker {
     this.#created.set(nameOf(operation), run);
   }
 
-  applied(site: number, operation: AnyOperation): void {
+  applied(site: Origin, operation: AnyOperation): void {
     const shown = this.#shownAt(site);
-    const list = isRed(operation) ? this.#siteCount : operation.site;
+    const list = isRed(operation) ? RED : operation.site;
     const place = (shown[list] ?? 0) + 1;
     shown[list] = place;
     const known = this.#lists[list]?.[place - 1];
@@ -130,7 +130,7 @@ export class OracleChecker implements Checker {
     }
   }
 
-  submitted({ site, token }: { readonly site: number; readonly token: number }): void {
+  submitted({ site, token }: { readonly site: Origin; readonly token: number }): void {
     this.#floors.set(`${site}:${token}`, this.#told);
   }
 
@@ -151,7 +151,7 @@ export class OracleChecker implements Checker {
     require(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
     require(structurallyEqual(placed.reply, given), () =>
       `${id} was answered ${textOf(given)}, not ${textOf(placed.reply)}`);
-    const isRedPlaced = placed.model.list === this.#siteCount;
+    const isRedPlaced = placed.model.list === RED;
     require(stage === (isRedPlaced ? 'strong' : 'committed'), () =>
       `${id} was answered as ${stage}, and stands ${isRedPlaced ? 'in the red order' : 'in the stream of a site'}`);
     if (isRedPlaced) this.#told = Math.max(this.#told, placed.model.place);
@@ -185,7 +185,7 @@ export class OracleChecker implements Checker {
   }
 
   /** A floor is made by the site itself, and changes nothing. */
-  #floorRun(site: number, { id: operation, reply }: AnyOperation): Run {
+  #floorRun(site: Origin, { id: operation, reply }: AnyOperation): Run {
     const input = { name: '', token: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
     return { input, seen: [...this.#shownAt(site)], outcome: { failed: false, effects: [], reply } };
   }
@@ -198,13 +198,13 @@ export class OracleChecker implements Checker {
     for (const { site, state } of sites) this.#checkState(site, state);
   }
 
-  #checkState(site: number, state: SiteState): void {
+  #checkState(site: Origin, state: SiteState): void {
     const difference = differenceOf(new ModelView(this.#model, this.#shownAt(site)), state.store);
     require(difference === undefined, () => `site ${site} ends with ${difference}`);
   }
 
   /** Where nothing else of its site was under way, a guess is what comes of the run on what the site showed. */
-  #checkGuess(site: number, token: number, value: unknown): void {
+  #checkGuess(site: Origin, token: number, value: unknown): void {
     const runs = this.#runs.get(`${site}:${token}`) ?? [];
     require(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
     if (!runs.every(({ isAlone }) => isAlone)) return;
@@ -216,21 +216,21 @@ export class OracleChecker implements Checker {
   }
 
   /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
-  #checkRead(site: number, token: number, stage: string, given: Reply): void {
+  #checkRead(site: Origin, token: number, stage: string, given: Reply): void {
     const gave = ({ outcome }: Run): boolean => structurallyEqual(outcome.reply, given);
     this.#checkReadBy(gave, { site, token, stage, what: given });
   }
 
   #checkReadBy(
     gave: (run: Run) => boolean,
-    { site, token, stage, what }: { site: number; token: number; stage: string; what: unknown },
+    { site, token, stage, what }: { site: Origin; token: number; stage: string; what: unknown },
   ): void {
     const key = `${site}:${token}`;
     const runs = (this.#runs.get(key) ?? []).filter(gave);
     require(runs.length > 0, () => `a read at site ${site} was answered ${textOf(what)} by no run`);
     if (stage !== 'strong') return;
     const floor = this.#floors.get(key) ?? 0;
-    require(runs.some(({ seen }) => (seen[this.#siteCount] ?? 0) >= floor), () =>
+    require(runs.some(({ seen }) => (seen[RED] ?? 0) >= floor), () =>
       `a strong read at site ${site} misses some of the ${floor} red operations that were told before it`);
   }
 
@@ -254,7 +254,7 @@ export class OracleChecker implements Checker {
     const placed = { id, effects, model, reply, refusal };
     (this.#lists[list] as Placed[])[place - 1] = placed;
     this.#placed.set(id, placed);
-    if (list === this.#siteCount) this.#redTimes.push(Math.max(this.#redTimes.at(-1) ?? 0, time));
+    if (list === RED) this.#redTimes.push(Math.max(this.#redTimes.at(-1) ?? 0, time));
   }
 
   /** Executes a red operation on all red ones before it and the blue ones that it had seen; gives its answer. */
@@ -263,12 +263,12 @@ export class OracleChecker implements Checker {
     model: ModelOperation,
     { input, outcome, seen }: Run,
   ): { readonly reply: Reply | undefined; readonly refusal?: DomainRefusal | undefined } {
-    const counts = [...seen.slice(0, this.#siteCount), model.place - 1];
+    const counts = seen.with(RED, model.place - 1);
     const view = (): ModelView => new ModelView(this.#model, counts);
     const expected = execute(this.#service, view, input);
     const { id, effects } = operation;
     require(isSame(expected, outcome) && structurallyEqual(expected.effects, effects), () =>
-      `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${described(expected)}; it was executed after ${seen[this.#siteCount]} of them, where it ${described(outcome)}`);
+      `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${described(expected)}; it was executed after ${seen[RED]} of them, where it ${described(outcome)}`);
     const reply = replyAt(this.#service, view(), model, { ...expected, operation: input.operation });
     return { reply, refusal: expected.refusal };
   }
@@ -276,16 +276,16 @@ export class OracleChecker implements Checker {
   /** The last writer is also the later one for whoever has seen the other. */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
-      const last = list === this.#siteCount ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;
+      const last = list === RED ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;
       require((last ?? 0) < time, () => `${id} has time ${time} and had seen an operation of ${last}`);
     }
   }
 
-  #isShown(site: number, { model: { list, place } }: Placed): boolean {
+  #isShown(site: Origin, { model: { list, place } }: Placed): boolean {
     return (this.#shownAt(site)[list] ?? 0) >= place;
   }
 
-  #shownAt(site: number): number[] {
+  #shownAt(site: Origin): number[] {
     return this.#shown[site] as number[];
   }
 }

@@ -2,6 +2,7 @@
  * Red operations are as if executed one after the other in the red order: the fields that one had read, no other has written between
  * its execution and its place; and what it stood on stands before it, executed as often. It keeps its own account of who wrote what last, by site, instead of stamps.
  */
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { fieldName } from '../../../server/generator/read-set.ts';
 import type { Execution, RedOperation } from '../../../server/records/records.ts';
 import { executionOf, isRed, require } from './checker.ts';
@@ -32,19 +33,19 @@ export class SerializabilityChecker implements Checker {
   /** By what later executions of the same start of the site call it. */
   readonly #proposed = new Map<string, Proposed>();
 
-  constructor(siteCount: number) {
-    this.#shown = Array.from({ length: siteCount }, () => copyOf(undefined));
+  constructor(origins: Origins) {
+    this.#shown = Array.from({ length: origins.size }, () => copyOf(undefined));
   }
 
-  started(site: number, saved?: Shown): void {
+  started(site: Origin, saved?: Shown): void {
     this.#shown[site] = copyOf(saved);
   }
 
-  save(site: number): Shown {
+  save(site: Origin): Shown {
     return copyOf(this.#shown[site]);
   }
 
-  created(site: number, operation: AnyOperation): void {
+  created(site: Origin, operation: AnyOperation): void {
     if (!isRed(operation)) return;
     const { writers } = this.#shown[site] as Shown;
     const laid: LastWriters = new Map();
@@ -58,7 +59,7 @@ export class SerializabilityChecker implements Checker {
     });
   }
 
-  applied(site: number, operation: AnyOperation): void {
+  applied(site: Origin, operation: AnyOperation): void {
     if (!isRed(operation)) return;
     const { writers, executions } = this.#shown[site] as Shown;
     for (const each of operation.after ?? []) {
@@ -75,7 +76,7 @@ export class SerializabilityChecker implements Checker {
   }
 
   /** What an execution stands on, and what that does, as far as its site does not show it: in order. */
-  #below(site: number, operation: RedOperation): Proposed[] {
+  #below(site: Origin, operation: RedOperation): Proposed[] {
     const { executions } = this.#shown[site] as Shown;
     const below = new Map<string, Proposed>();
     const add = ({ after = [] }: RedOperation): void => {

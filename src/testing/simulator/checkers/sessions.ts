@@ -2,11 +2,13 @@
  * Sessions read their own writes and never go back in time, wherever their client goes. It counts the operations that a
  * site shows, so that it does not rely on the vectors that sessions are kept by.
  */
+import { RED } from '../../../server/records/origin.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { isRed, require } from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 import type { AnyOperation, Checker, ClientSubmission } from './checker.ts';
 
-/** Operations seen: blue ones by origin, then red ones. */
+/** Operations seen, by ordinal: red ones, then blue ones. */
 type Counts = readonly number[];
 
 interface Expectation {
@@ -16,7 +18,7 @@ interface Expectation {
 
 export class SessionChecker implements Checker {
   readonly name = 'sessions';
-  readonly #siteCount: number;
+  readonly #size: number;
   readonly #shown: number[][];
   /** What each client's session has seen. */
   readonly #seen = new Map<number, Counts>();
@@ -24,22 +26,22 @@ export class SessionChecker implements Checker {
   /** By site and number of the submission: what its session had seen when it was made. */
   readonly #expected = new Map<string, Expectation>();
 
-  constructor(siteCount: number) {
-    this.#siteCount = siteCount;
-    this.#shown = Array.from({ length: siteCount }, () => this.#nothing());
+  constructor({ size }: Origins) {
+    this.#size = size;
+    this.#shown = Array.from({ length: size }, () => this.#nothing());
   }
 
-  started(site: number, saved?: Counts): void {
+  started(site: Origin, saved?: Counts): void {
     this.#shown[site] = [...(saved ?? this.#nothing())];
   }
 
-  save(site: number): Counts {
+  save(site: Origin): Counts {
     return [...(this.#shown[site] as Counts)];
   }
 
-  applied(site: number, operation: AnyOperation): void {
+  applied(site: Origin, operation: AnyOperation): void {
     const shown = this.#shown[site] as number[];
-    const entry = isRed(operation) ? this.#siteCount : operation.site;
+    const entry = isRed(operation) ? RED : operation.site;
     shown[entry] = (shown[entry] ?? 0) + 1;
   }
 
@@ -51,12 +53,12 @@ export class SessionChecker implements Checker {
     this.#expected.set(`${site}:${token}`, { client, counts });
   }
 
-  viewed(site: number, token: number): void {
+  viewed(site: Origin, token: number): void {
     const expected = this.#expected.get(`${site}:${token}`);
     if (expected === undefined) return;
     const shown = this.#shown[site] as number[];
     for (const [entry, count] of expected.counts.entries()) {
-      const origin = entry === this.#siteCount ? 'red' : `site ${entry}`;
+      const origin = entry === RED ? 'red' : `site ${entry}`;
       require((shown[entry] ?? 0) >= count, () =>
         `client ${expected.client} had seen ${count} operations of ${origin} and site ${site} shows it ${shown[entry]}`);
     }
@@ -68,6 +70,6 @@ export class SessionChecker implements Checker {
   }
 
   #nothing(): number[] {
-    return Array.from({ length: this.#siteCount + 1 }, () => 0);
+    return Array.from({ length: this.#size }, () => 0);
   }
 }

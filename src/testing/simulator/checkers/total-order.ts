@@ -1,4 +1,5 @@
 /** Every site shows the red operations in one and the same order, and the blue ones of each origin likewise. */
+import type { Origin } from '../../../server/records/origin.ts';
 import { isRed, require } from './checker.ts';
 import type { AnyOperation, Checker } from './checker.ts';
 
@@ -8,18 +9,18 @@ export class TotalOrderChecker implements Checker {
   readonly #orders = new Map<string, string[]>();
   readonly #positions = new Map<string, number>();
 
-  started(site: number, saved?: readonly (readonly [string, number])[]): void {
+  started(site: Origin, saved?: readonly (readonly [string, number])[]): void {
     for (const position of this.#positions.keys()) {
       if (position.startsWith(`${site}:`)) this.#positions.delete(position);
     }
     for (const [position, count] of saved ?? []) this.#positions.set(position, count);
   }
 
-  save(site: number): readonly (readonly [string, number])[] {
+  save(site: Origin): readonly (readonly [string, number])[] {
     return [...this.#positions].filter(([position]) => position.startsWith(`${site}:`));
   }
 
-  applied(site: number, operation: AnyOperation): void {
+  applied(site: Origin, operation: AnyOperation): void {
     const origin = isRed(operation) ? 'red' : `site ${operation.site}`;
     const order = this.#orders.get(origin) ?? [];
     this.#orders.set(origin, order);

@@ -1,12 +1,12 @@
 /** Changes by place, instead of by vectors: who made them, in which order they stand, and what had seen what. */
 import type { Effect } from '../../../server/records/effect.ts';
 
-/** So many operations of each list: blue ones by origin, then red ones. */
+/** So many operations of each list, by ordinal: of the red order, then blue ones by origin. */
 export type Counts = readonly number[];
 
 /** An operation, by its place instead of by vectors. */
 export interface ModelOperation {
-  /** The list that it stands in: that of its origin, or the last one, which is the red order. */
+  /** The list that it stands in: that of its origin, or the first one, which is the red order. */
   readonly list: number;
   /** Its place there, counted from 1. */
   readonly place: number;
@@ -31,7 +31,8 @@ export function byTime(a: Change, b: Change): number {
   return (
     one.time - other.time ||
     one.site - other.site ||
-    one.list - other.list ||
+    // Of one site, what is red comes after what is blue.
+    other.list - one.list ||
     one.place - other.place ||
     a.index - b.index
   );

@@ -1,6 +1,9 @@
 /** Proposals of a site from before its restart: the red log takes none of them after the first of the new epoch. */
 import { expect, test } from 'vitest';
 import { epochOf, SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+import { siteAt, sitesTo } from '../../../support/origins.ts';
+
+const [LEADER, SITE] = [siteAt(0), siteAt(1)];
 
 /** Syncs what the log stores, and gives what it delivers. */
 function deliveredBy(log: SequencedLog<string>): string[] {
@@ -11,15 +14,15 @@ function deliveredBy(log: SequencedLog<string>): string[] {
 
 test('leader: proposals of epoch 1 after one of epoch 2 → ignored, and epoch 2 goes on', () => {
   const leader = new SequencedLog<string>({
-    site: 0,
-    siteCount: 1,
-    leader: 0,
+    site: LEADER,
+    sites: sitesTo(1),
+    leader: LEADER,
     epoch: 1,
     entries: [],
     resendAfterMs: 10,
   });
   const propose = (epoch: number, sequence: number, record: string): void =>
-    leader.receive(1, { kind: 'log.propose', epoch, sequence, record }, 0);
+    leader.receive(SITE, { kind: 'log.propose', epoch, sequence, record }, 0);
   propose(1, 1, 'before');
   propose(2, 1, 'after');
   propose(1, 1, 'before, again');
@@ -29,7 +32,7 @@ test('leader: proposals of epoch 1 after one of epoch 2 → ignored, and epoch 2
 });
 
 /** A site that has lost the file with its last number, and so begins with one that it has had. */
-const FOLLOWER = { site: 1, siteCount: 3, leader: 0, resendAfterMs: 10 };
+const FOLLOWER = { site: SITE, sites: sitesTo(3), leader: LEADER, resendAfterMs: 10 };
 const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequence: number, record: string])[] =>
   log.takeOutputs().flatMap((output) => {
     if (output.kind !== 'send' || output.message.kind !== 'log.propose') return [];
@@ -39,8 +42,8 @@ const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequen
 
 test('a start with a number that its log shows it has had → above that, and no two starts alike', () => {
   const had = epochOf(6, 0.5);
-  const entries = [{ origin: 1, epoch: had, sequence: 1, record: 'before' }];
-  const saved = { delivered: 1, progress: [[1, had, 2]] as const };
+  const entries = [{ origin: SITE, epoch: had, sequence: 1, record: 'before' }];
+  const saved = { delivered: 1, position: { seq: 1, index: 0 }, progress: [[SITE, had, 2]] as const };
   for (const known of [{ entries }, { saved, start: 1 }]) {
     const begun = (number: number, chance: number): unknown => {
       const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(number, chance), ...known });
@@ -62,8 +65,8 @@ test('a start with a number below one that the leader knows → proposes anew, o
     [epochOf(5, 0.25), 1, 'a'],
     [epochOf(5, 0.25), 2, 'b'],
   ]);
-  const before = { origin: 1, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
-  log.receive(0, { kind: 'log.append', position: 0, entries: [before], committed: 0 }, 0);
+  const before = { origin: SITE, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
+  log.receive(LEADER, { kind: 'log.append', position: 0, entries: [before], committed: 0 }, 0);
   expect(proposedBy(log)).toEqual([
     [epochOf(7, 0.25), 1, 'a'],
     [epochOf(7, 0.25), 2, 'b'],
@@ -74,9 +77,9 @@ test('what has come before a late proposal of an earlier start → is not propos
   const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(6, 0.25) });
   for (const record of ['a', 'b', 'c']) log.propose(record, 0);
   log.takeOutputs();
-  const own = { origin: 1, epoch: epochOf(6, 0.25), sequence: 1, record: 'a' };
-  const late = { origin: 1, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
-  log.receive(0, { kind: 'log.append', position: 0, entries: [own, late], committed: 0 }, 0);
+  const own = { origin: SITE, epoch: epochOf(6, 0.25), sequence: 1, record: 'a' };
+  const late = { origin: SITE, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
+  log.receive(LEADER, { kind: 'log.append', position: 0, entries: [own, late], committed: 0 }, 0);
   expect(proposedBy(log)).toEqual([
     [epochOf(7, 0.25), 1, 'b'],
     [epochOf(7, 0.25), 2, 'c'],
@@ -92,8 +95,8 @@ test('its own entry → taken for what it is', () => {
   const log = new SequencedLog<string>({ ...FOLLOWER, epoch: 6 });
   log.propose('a', 0);
   log.takeOutputs();
-  const own = { origin: 1, epoch: 6, sequence: 1, record: 'a' };
-  log.receive(0, { kind: 'log.append', position: 0, entries: [own], committed: 0 }, 0);
+  const own = { origin: SITE, epoch: 6, sequence: 1, record: 'a' };
+  log.receive(LEADER, { kind: 'log.append', position: 0, entries: [own], committed: 0 }, 0);
   log.propose('b', 0);
   expect(proposedBy(log)).toEqual([[6, 2, 'b']]);
 });

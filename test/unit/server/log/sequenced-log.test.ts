@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, LogMessage } from '../../../../src/server/log/log.ts';
 import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+import { placeOf, siteAt, sitesTo } from '../../../support/origins.ts';
 
 const RESEND_AFTER_MS = 10;
+const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];
 type Sent = { readonly from: number; readonly to: number; readonly message: LogMessage<string> };
 
 /** Nodes with disks that sync when told to, and messages that arrive when told to. */
@@ -22,8 +24,8 @@ class Cluster {
 
   make(site: number, epoch: number): SequencedLog<string> {
     const entries = [...(this.disks[site] ?? [])];
-    const siteCount = this.disks.length;
-    return new SequencedLog({ site, siteCount, leader: 0, epoch, entries, resendAfterMs: RESEND_AFTER_MS });
+    const place = { site: siteAt(site), sites: sitesTo(this.disks.length), leader: LEADER };
+    return new SequencedLog({ ...place, epoch, entries, resendAfterMs: RESEND_AFTER_MS });
   }
 
   restart(site: number, epoch: number): void {
@@ -48,7 +50,7 @@ class Cluster {
   run(lose: (sent: Sent) => boolean = () => false): void {
     for (let next = this.sent.shift(); next !== undefined; next = this.sent.shift()) {
       if (lose(next)) continue;
-      this.nodes[next.to]?.receive(next.from, next.message, 0);
+      this.nodes[next.to]?.receive(siteAt(next.from), next.message, 0);
       this.act(next.to);
     }
   }
@@ -58,10 +60,11 @@ class Cluster {
     for (let outputs = node.takeOutputs(); outputs.length > 0; outputs = node.takeOutputs()) {
       for (const output of outputs) {
         if (output.kind === 'send') {
-          this.sent.push({ from: site, to: output.to, message: output.message });
-          this.trace.push(`${site}>${output.to} ${output.message.kind}`);
+          const to = placeOf(output.to);
+          this.sent.push({ from: site, to, message: output.message });
+          this.trace.push(`${site}>${to} ${output.message.kind}`);
         } else if (output.kind === 'deliver') this.delivered[site]?.push(...output.records);
-        else this.disks[site]?.push(...output.entries);
+        else if (output.kind === 'store') this.disks[site]?.push(...output.entries);
       }
       node.onSynced(this.disks[site]?.length ?? 0);
     }
@@ -69,8 +72,13 @@ class Cluster {
 }
 
 describe('sequenced log: restart', () => {
-  const entries = ['a', 'b', 'c', 'd'].map((record, index) => ({ origin: 1, epoch: 1, sequence: index + 1, record }));
-  const follower = { site: 1, siteCount: 5, leader: 0, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const entries = ['a', 'b', 'c', 'd'].map((record, index) => ({
+    origin: FOLLOWER,
+    epoch: 1,
+    sequence: index + 1,
+    record,
+  }));
+  const follower = { site: FOLLOWER, sites: sitesTo(5), leader: LEADER, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
   const deliveredBy = (node: SequencedLog<string>): string[] =>
     node.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? output.records : []));
 
@@ -88,30 +96,30 @@ describe('sequenced log: restart', () => {
     const saved = first.save();
     const second = new SequencedLog({ ...follower, epoch: 3, entries: entries.slice(2), start: 2, saved });
     expect(deliveredBy(second)).toEqual([]);
-    second.receive(0, { kind: 'log.append', position: 4, entries: [], committed: 4 }, 0);
+    second.receive(LEADER, { kind: 'log.append', position: 4, entries: [], committed: 4 }, 0);
     expect(deliveredBy(second)).toEqual(['c', 'd']);
   });
 
   test('leader, saved after proposals → one that comes again is not taken again, the next one is', () => {
-    const leader = { ...follower, site: 0, siteCount: 1 };
+    const leader = { ...follower, site: LEADER, sites: sitesTo(1) };
     const first = new SequencedLog({ ...leader, entries });
     const second = new SequencedLog<string>({ ...leader, epoch: 3, entries: [], start: 4, saved: first.save() });
-    second.receive(1, { kind: 'log.propose', epoch: 1, sequence: 4, record: 'd' }, 0);
-    second.receive(1, { kind: 'log.propose', epoch: 1, sequence: 5, record: 'e' }, 0);
+    second.receive(FOLLOWER, { kind: 'log.propose', epoch: 1, sequence: 4, record: 'd' }, 0);
+    second.receive(FOLLOWER, { kind: 'log.propose', epoch: 1, sequence: 5, record: 'e' }, 0);
     second.onSynced(5);
     expect(deliveredBy(second)).toEqual(['e']);
   });
 });
 
 test('leader restarts without its first entries, what a follower said before comes late → nothing under a wrong place', () => {
-  const entries = ['c', 'd'].map((record, index) => ({ origin: 0, epoch: 1, sequence: index + 3, record }));
-  const saved = { delivered: 4, progress: [[0, 1, 5]] as const };
-  const options = { site: 0, siteCount: 3, leader: 0, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
+  const entries = ['c', 'd'].map((record, index) => ({ origin: LEADER, epoch: 1, sequence: index + 3, record }));
+  const saved = { delivered: 4, position: { seq: 4, index: 0 }, progress: [[LEADER, 1, 5]] as const };
+  const options = { site: LEADER, sites: sitesTo(3), leader: LEADER, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
   const leader = new SequencedLog<string>({ ...options, entries, start: 2, saved });
-  leader.receive(1, { kind: 'log.appended', length: 1, committed: 1 }, 0);
+  leader.receive(FOLLOWER, { kind: 'log.appended', length: 1, committed: 1 }, 0);
   leader.tick(0);
   leader.tick(RESEND_AFTER_MS);
-  leader.receive(1, { kind: 'log.appended', length: 3, committed: 3 }, 0);
+  leader.receive(FOLLOWER, { kind: 'log.appended', length: 3, committed: 3 }, 0);
   leader.tick(2 * RESEND_AFTER_MS);
   const sent = leader
     .takeOutputs()
@@ -156,15 +164,15 @@ describe('sequenced log', () => {
 
   test('five sites: the others are a majority → a follower delivers once it has synced it too', () => {
     const node = new SequencedLog<string>({
-      site: 1,
-      siteCount: 5,
-      leader: 0,
+      site: FOLLOWER,
+      sites: sitesTo(5),
+      leader: LEADER,
       epoch: 1,
       resendAfterMs: RESEND_AFTER_MS,
     });
     const kinds = (): string[] => node.takeOutputs().map(({ kind }) => kind);
-    const entries = [{ origin: 0, epoch: 1, sequence: 1, record: 'a' }];
-    node.receive(0, { kind: 'log.append', position: 0, entries, committed: 1 }, 0);
+    const entries = [{ origin: LEADER, epoch: 1, sequence: 1, record: 'a' }];
+    node.receive(LEADER, { kind: 'log.append', position: 0, entries, committed: 1 }, 0);
     expect(kinds()).not.toContain('deliver');
     node.onSynced(1);
     expect(kinds()).toContain('deliver');
@@ -209,7 +217,7 @@ describe('sequenced log', () => {
       twice();
       const now = cluster.sent.splice(0);
       for (const { from, to, message } of now) {
-        cluster.nodes[to]?.receive(from, message, 0);
+        cluster.nodes[to]?.receive(siteAt(from), message, 0);
         cluster.act(to);
       }
     }

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { HybridClock } from '../../../../src/server/records/clock.ts';
 import { Quarantine } from '../../../../src/server/replica/core/quarantine.ts';
 import type { ReplicaOptions } from '../../../../src/server/replica/core/replica-port.ts';
+import { siteAt } from '../../../support/origins.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const NOW_MS = Date.UTC(2026);
-const PEER = 1;
+const PEER = siteAt(0);
 
 describe('hybrid clock', () => {
   test('set back → stamps go on from the highest', () => {

@@ -5,6 +5,7 @@ import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
 import { IncomingStream } from '../../../../src/server/replica/causal/streams.ts';
 import { bank, bankService } from './services.ts';
 import { Sites } from './sites.ts';
+import { siteAt, sitesTo } from '../../../support/origins.ts';
 
 const SILENT_MS = 1000;
 const WINDOW = 10;
@@ -59,8 +60,16 @@ test('an operation heard of again before it is synced → not confirmed: it is s
 
 describe('the red log', () => {
   const windows = { appended: 4, proposed: 3 };
+  const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];
   const make = (site: number): SequencedLog<string> =>
-    new SequencedLog({ site, siteCount: 3, leader: 0, epoch: 1, resendAfterMs: SILENT_MS, windows });
+    new SequencedLog({
+      site: siteAt(site),
+      sites: sitesTo(3),
+      leader: LEADER,
+      epoch: 1,
+      resendAfterMs: SILENT_MS,
+      windows,
+    });
   const sentBy = (node: SequencedLog<string>): LogMessage<string>[] =>
     node.takeOutputs().flatMap((output) => (output.kind === 'send' ? [output.message] : []));
   const records = (messages: readonly LogMessage<string>[]): string[] =>
@@ -68,7 +77,12 @@ describe('the red log', () => {
       if (message.kind === 'log.propose') return [message.record];
       return message.kind === 'log.append' ? message.entries.map(({ record }) => record) : [];
     });
-  const entry = (record: string, sequence: number): LogEntry<string> => ({ origin: 1, epoch: 1, sequence, record });
+  const entry = (record: string, sequence: number): LogEntry<string> => ({
+    origin: FOLLOWER,
+    epoch: 1,
+    sequence,
+    record,
+  });
 
   test('a leader that is away → a window is proposed, its first again; what it takes draws the rest', () => {
     const node = make(1);
@@ -79,7 +93,7 @@ describe('the red log', () => {
       node.tick(atMs);
       expect(records(sentBy(node))).toEqual(['a']);
     }
-    node.receive(0, { kind: 'log.append', position: 0, entries: [entry('a', 1)], committed: 0 }, 2 * SILENT_MS);
+    node.receive(LEADER, { kind: 'log.append', position: 0, entries: [entry('a', 1)], committed: 0 }, 2 * SILENT_MS);
     expect(records(sentBy(node))).toEqual(['b', 'c', 'd']);
   });
 
@@ -89,14 +103,14 @@ describe('the red log', () => {
     expect([node.withdraw('a'), node.withdraw('d'), node.withdraw('d')]).toEqual([false, true, false]);
     const entries = [entry('a', 1), entry('b', 2), entry('c', 3)];
     sentBy(node);
-    node.receive(0, { kind: 'log.append', position: 0, entries, committed: 0 }, 0);
+    node.receive(LEADER, { kind: 'log.append', position: 0, entries, committed: 0 }, 0);
     expect(records(sentBy(node))).toEqual(['e']);
   });
 
   test('a follower that is away → a window is sent; back, it gets what it lacks, once', () => {
     const leader = make(0);
     const all = Array.from({ length: 20 }, (_, index) => `r${index}`);
-    leader.receive(1, { kind: 'log.appended', length: 0, committed: 0 }, 0);
+    leader.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0 }, 0);
     for (const [index, record] of all.entries()) {
       leader.propose(record, 0);
       leader.onSynced(index + 1);
@@ -105,28 +119,28 @@ describe('the red log', () => {
     for (let round = 1; round <= 3; round += 1) {
       leader.tick(round * SILENT_MS);
       const toFirst = leader.takeOutputs().flatMap((output) => {
-        return output.kind === 'send' && output.to === 1 ? [output.message] : [];
+        return output.kind === 'send' && output.to === FOLLOWER ? [output.message] : [];
       });
       expect(records(toFirst)).toEqual(all);
     }
-    leader.receive(1, { kind: 'log.appended', length: 20, committed: 0 }, 4 * SILENT_MS);
+    leader.receive(FOLLOWER, { kind: 'log.appended', length: 20, committed: 0 }, 4 * SILENT_MS);
     expect(records(sentBy(leader))).toEqual([]);
   });
 
   test('a follower was reminded → nothing new is sent to it before it has got on', () => {
     const node = make(0);
     const sentTo1 = (): unknown[] =>
-      node.takeOutputs().flatMap((o) => (o.kind === 'send' && o.to === 1 ? records([o.message]) : []));
+      node.takeOutputs().flatMap((o) => (o.kind === 'send' && o.to === FOLLOWER ? records([o.message]) : []));
     node.propose('a', 0);
     node.onSynced(1);
-    node.receive(1, { kind: 'log.appended', length: 0, committed: 0 }, 0);
+    node.receive(FOLLOWER, { kind: 'log.appended', length: 0, committed: 0 }, 0);
     expect(sentTo1()).toEqual(['a']);
     node.tick(SILENT_MS);
     expect(sentTo1()).toEqual(['a']);
     node.propose('b', SILENT_MS);
     node.onSynced(2);
     expect(sentTo1()).toEqual([]);
-    node.receive(1, { kind: 'log.appended', length: 1, committed: 0 }, SILENT_MS);
+    node.receive(FOLLOWER, { kind: 'log.appended', length: 1, committed: 0 }, SILENT_MS);
     expect(sentTo1()).toEqual(['b']);
   });
 });

@@ -1,20 +1,24 @@
 /** The second site of two, whose leader is never heard of: its driver, with storage in memory. */
+import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
 import { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import type { SiteDriverOptions } from '../../../../src/server/site/site-driver.ts';
 import { VolatileStorage } from '../../../../src/server/storage/volatile-storage.ts';
+import { siteAt } from '../../../support/origins.ts';
 
 export function startSecondSite(service: Service, given: Partial<SiteDriverOptions> = {}): SiteDriver {
-  const sites = ['a', 'b'];
+  const origins = Origins.of(['a', 'b']);
+  const [leader, site] = [siteAt(0), siteAt(1)];
   const driver = new SiteDriver({
     service,
-    site: 1,
-    sites,
-    redLeader: 0,
+    deployment: 'test',
+    site,
+    origins,
+    redLeader: leader,
     storage: new VolatileStorage(1),
     send: () => {},
-    tokens: new SignedTokens({ key: 'k'.repeat(32), sites, site: 1 }),
+    tokens: new SignedTokens({ key: 'k'.repeat(32), sites: origins.names, site }),
     tickMs: 5,
     inFlightMax: 10,
     redInFlightMax: 10,

@@ -1,15 +1,22 @@
 /** Sites whose disks sync, and whose messages arrive, when the test says so: for stories told step by step. */
-import type { Origin, Submission } from '../../../../src/server/records/submissions.ts';
+import { encodeEnvelope, decodeEnvelope } from '../../../../src/server/messages/envelope-codec.ts';
+import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
+import type { Identity, Submission } from '../../../../src/server/records/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
+import { kindOf } from '../../../../src/server/log/log-id.ts';
+import type { StoredSite } from '../../../../src/server/log/stored-site.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
-import type { SiteMessage, SiteOptions } from '../../../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../../../src/server/site/site-machine.ts';
+import { placeOf, siteAt } from '../../../support/origins.ts';
+import type { Origin } from '../../../../src/server/records/origin.ts';
 
 interface Sent {
   readonly from: number;
   readonly to: number;
   readonly message: SiteMessage;
-  /** What the sender's clock showed. */
-  readonly atMs: number;
+  /** It all, as its bytes say it. */
+  readonly envelope: Envelope;
 }
 
 /** What came of a submission: `undefined` until it has ended. */
@@ -22,7 +29,8 @@ export interface Outcome {
 /** Options of the sites, and what the n-th start of all is called: its number unless given. */
 type Given = Partial<Omit<SiteOptions, 'start'>> & { readonly startOf?: (count: number) => number };
 
-type Named = Pick<Origin, 'id'> & Partial<Origin>;
+/** The home by its place, as all sites here. */
+type Named = Pick<Identity, 'id'> & Partial<Omit<Identity, 'home'>> & { readonly home?: number };
 
 const NAMES = ['h', 's', 't', 'u'];
 const LIMITS = { attemptsMax: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionWaitMs: 100, maxClockSkewMs: 1000 };
@@ -35,6 +43,9 @@ export class Sites {
   /** By site: how far its clock is ahead. */
   readonly aheadMs: number[];
   readonly quarantined: [site: number, peer: number][] = [];
+  readonly origins: Origins;
+  /** Sites that take nothing more of the red log, and why. */
+  readonly halted: [site: number, reason: string][] = [];
   readonly #service: Service;
   readonly #given: Given;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
@@ -49,6 +60,7 @@ export class Sites {
 
   constructor(service: Service, siteCount = 3, given: Given = {}) {
     this.#service = service;
+    this.origins = Origins.of(NAMES.slice(0, siteCount));
     this.#given = given;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
     this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
@@ -59,20 +71,26 @@ export class Sites {
     for (const site of this.aheadMs.keys()) this.start(site);
   }
 
-  /** Starts a site on what it has synced. */
-  start(site: number): void {
+  /** Starts a site on what it has synced; or on what another one has given it, with nothing of its own. */
+  start(site: number, given?: StoredSite): void {
+    if (given !== undefined) {
+      this.#logs[site] = { local: [], red: Array.from({ length: given.red.start }) };
+      this.#synced[site] = { local: 0, red: given.red.start };
+    }
     const logs = this.#logs[site] as { local: unknown[]; red: unknown[] };
-    const stored = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
-    const sites = NAMES.slice(0, this.aheadMs.length);
-    const observer = { quarantined: (peer: number) => void this.quarantined.push([site, peer]) };
+    const own = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
+    const stored = given ?? own;
+    const { origins } = this;
+    const observer = { quarantined: (peer: Origin) => void this.quarantined.push([site, placeOf(peer)]) };
     this.#count += 1;
     this.#tokens[site] = 0;
     this.#starts[site] = this.#count;
     const options = {
       service: this.#service,
-      site,
-      sites,
-      redLeader: 0,
+      deployment: 'test',
+      site: siteAt(site),
+      origins,
+      redLeader: siteAt(0),
       start: this.#given.startOf?.(this.#count) ?? this.#count,
       observer,
       ...LIMITS,
@@ -113,7 +131,8 @@ export class Sites {
     named: Named,
     given: Partial<Submission> = {},
   ): Outcome {
-    const origin = { home: 0, hop: 0, acknowledged: 0, ...named };
+    const { home = 0, ...rest } = named;
+    const origin = { hop: 0, acknowledged: 0, ...rest, home: siteAt(home) };
     return this.submit(site, operation, { origin, ...given });
   }
 
@@ -148,8 +167,8 @@ export class Sites {
   deliver(isMeant: (sent: Sent) => boolean = () => true): boolean {
     const now = this.sent.filter(isMeant);
     this.sent = this.sent.filter((sent) => !isMeant(sent));
-    for (const { from, to, message, atMs } of now) {
-      this.machines[to]?.receive(from, message, this.nowMs, this.#clockOf(to), atMs);
+    for (const { to, envelope } of now) {
+      this.machines[to]?.receive(envelope, this.nowMs, this.#clockOf(to));
       this.#act(to);
     }
     return now.length > 0;
@@ -181,16 +200,25 @@ export class Sites {
     return this.nowMs + (this.aheadMs[site] ?? 0);
   }
 
+  /** As bytes, so that no site has what belongs to another. */
+  #send(given: Envelope): void {
+    for (const bytes of encodeEnvelope(given)) {
+      const envelope = decodeEnvelope(bytes, this.origins);
+      const [from, to] = [placeOf(envelope.from.site), placeOf(envelope.to.site)];
+      this.sent.push({ from, to, message: envelope.message as SiteMessage, envelope });
+    }
+  }
+
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
-      if (output.kind === 'send')
-        this.sent.push({ from: site, to: output.to, message: output.message, atMs: this.#clockOf(site) });
-      else if (output.kind === 'store') this.#logs[site]?.[output.log].push(...output.entries);
+      if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
+      else if (output.kind === 'store') this.#logs[site]?.[kindOf(output.log)].push(...output.entries);
+      else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.token));
         if (output.last && outcome !== undefined)
           Object.assign(outcome, { value: output.reply.value, seen: output.seen });
-      } else if (output.stage === undefined)
+      } else if (output.kind === 'failed' && output.stage === undefined)
         Object.assign(this.#outcomes.get(this.#keyOf(site, output.token)) ?? {}, { code: output.error.code });
     }
   }

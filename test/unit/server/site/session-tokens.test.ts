@@ -1,27 +1,29 @@
 /** Session tokens: only the deployment that made one takes it. */
+import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
 import { bank, bankService } from '../replica/services.ts';
+import { siteAt } from '../../../support/origins.ts';
 
 const sites = ['irl', 'frk'];
-const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: 0 });
+const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: siteAt(0) });
 const refused = expect.objectContaining({ code: 'UNAUTHENTICATED', field: 'session' });
 
 describe('session tokens', () => {
   test('sealed at one site → opened at another with the same key', () => {
-    const other = new SignedTokens({ key: 'k'.repeat(32), sites, site: 1 });
+    const other = new SignedTokens({ key: 'k'.repeat(32), sites, site: siteAt(1) });
     expect(other.open(tokens.seal([1, 2, 3]))).toEqual([1, 2, 3]);
   });
 
   const sealed = tokens.seal([1, 2, 3]);
-  const forged = `0.${Buffer.from('[9,9,9]').toString('base64url')}.${sealed.split('.')[2]}`;
+  const forged = `1.${Buffer.from('[9,9,9]').toString('base64url')}.${sealed.split('.')[2]}`;
   for (const [name, token] of [
     ['nothing', ''],
     ['no token', 'hello'],
     ['another content under the same signature', forged],
-    ['another site', sealed.replace('0.', '1.')],
+    ['another site', sealed.replace('1.', '2.')],
     ['cut off', sealed.slice(0, -2)],
     ['too long', `${'x'.repeat(5000)}.${sealed}`],
     ['not even text', 7 as never],
@@ -51,10 +53,17 @@ describe('session tokens', () => {
 
   test('another key, or other sites → UNAUTHENTICATED', () => {
     const others = [
-      new SignedTokens({ key: 'l'.repeat(32), sites, site: 0 }),
-      new SignedTokens({ key: 'k'.repeat(32), sites: ['irl', 'vrg'], site: 0 }),
+      new SignedTokens({ key: 'l'.repeat(32), sites, site: siteAt(0) }),
+      new SignedTokens({ key: 'k'.repeat(32), sites: ['irl', 'vrg'], site: siteAt(0) }),
     ];
     for (const other of others) expect(() => other.open(sealed)).toThrow(refused);
+  });
+
+  test('one of the version before, with the red entry last → its session goes on', () => {
+    const key = 'k'.repeat(32);
+    const content = `0.${Buffer.from('[1,2,9]').toString('base64url')}`;
+    const signed = createHmac('sha256', key).update(JSON.stringify(['correctables session v1', sites, content]));
+    expect(tokens.open(`${content}.${signed.digest('base64url')}`)).toEqual([9, 1, 2]);
   });
 
   test('clusterKey too short → INVALID_ARGUMENT', () => {

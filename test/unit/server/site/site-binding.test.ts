@@ -4,12 +4,21 @@ import { CorrectableError, createClient } from '../../../../src/index.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
 import { SiteBinding, type SubmissionPort, type Submitter } from '../../../../src/server/site/site-binding.ts';
 import { tickets } from '../replica/services.ts';
+import { siteAt } from '../../../support/origins.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
 
 /** A site that says what the test lets it say. */
 function scripted(say: (submitter: Submitter) => void): SiteBinding {
   const tokens = { seal: () => '', open: () => [0] };
   const submit: SubmissionPort['submit'] = (_request, submitter) => queueMicrotask(() => say(submitter));
-  return new SiteBinding('irl', { contract: tickets, site: 0, sites: ['irl'], tokens, submit, endSubmissions() {} });
+  return new SiteBinding('irl', {
+    contract: tickets,
+    site: siteAt(0),
+    origins: Origins.of(['irl']),
+    tokens,
+    submit,
+    endSubmissions() {},
+  });
 }
 
 const noGuess = new CorrectableError('CONFLICT', 'the guess could not be made');

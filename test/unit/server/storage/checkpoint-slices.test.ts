@@ -5,6 +5,7 @@ import type { Stamp } from '../../../../src/server/records/effect.ts';
 import { Store } from '../../../../src/server/state/store.ts';
 import { register, table } from '../../../../src/server/service/tables.ts';
 import { CheckpointSlices } from '../../../../src/server/storage/checkpoint-slices.ts';
+import { siteAt } from '../../../support/origins.ts';
 
 const TEXT = 'x'.repeat(10_000);
 const MEGABYTE = 1_048_576;
@@ -15,7 +16,7 @@ function slicesOf(count: number, changing: (slice: number) => readonly number[])
   let version = 0;
   const write = (key: number): void => {
     version += 1;
-    const stamp: Stamp = { time: version, site: 0, entry: 0, version, seen: [version, 0] };
+    const stamp: Stamp = { time: version, site: siteAt(0), entry: siteAt(0), version, seen: [0, version] };
     store.apply({ table: 'notes', key: String(key), field: 'text', action: 'write', value: TEXT }, stamp);
   };
   for (let key = 0; key < count; key += 1) write(key);
@@ -50,7 +51,7 @@ function slicesOfMixed(meanwhile: (write: (name: string, key: number, value: str
   let version = 0;
   const write = (name: string, key: number, value: string): void => {
     version += 1;
-    const stamp: Stamp = { time: version, site: 0, entry: 0, version, seen: [version, 0] };
+    const stamp: Stamp = { time: version, site: siteAt(0), entry: siteAt(0), version, seen: [0, version] };
     store.apply({ table: name, key: String(key), field: 'text', action: 'write', value }, stamp);
   };
   for (let key = 0; key < 600; key += 1) write('marks', key, 'x');

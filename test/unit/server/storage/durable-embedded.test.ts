@@ -130,7 +130,7 @@ describe('data folder', () => {
     const deployment = { service: valuesService(), sites: SITES, redLeader: 'irl', onAlarm: () => {} };
     const storage = openStorage(dataDir, deployment);
     for (const site of storage.sites) {
-      site.attach(nothingToSave, { synced: () => {}, failed: () => {} });
+      site.attach(nothingToSave, { synced: () => {}, fenced: () => {}, failed: () => {} });
       if (site === storage.sites[1]) site.append('local', [{ kind: 'slot', id: 5 }]);
     }
     await storage.close();

@@ -99,7 +99,7 @@ describe('durable storage: logs', () => {
     const machine = new VirtualMachine(1);
     const epochs: number[] = [];
     for (let start = 0; start < 5; start += 1) {
-      epochs.push(machine.start().storage.epoch);
+      epochs.push(machine.start().storage.term);
       machine.run();
       machine.disk.crash();
     }
@@ -397,7 +397,7 @@ describe('durable storage: a full disk', () => {
     expect(storage.stored.local.entries).toEqual([]);
     const places = { local: 0, red: 0 };
     const source = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
-    storage.attach(source, { synced: () => {}, failed: () => {} });
+    storage.attach(source, { synced: () => {}, fenced: () => {}, failed: () => {} });
     expect(() => storage.stored).toThrow('taken up already');
   });
 

@@ -1,10 +1,12 @@
 /** One site with the storage of production on a virtual disk; the other sites of its deployment are never heard of. */
+import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
 import { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
 import { virtualStorage } from './virtual-storage.ts';
 import type { VirtualMachine } from './virtual-storage.ts';
+import { siteAt } from '../../../support/origins.ts';
 
 const DEFAULTS = {
   attemptsMax: 3,
@@ -31,8 +33,10 @@ export function startSite(
   { service, sites = ['irl'], sizes = {}, ...limits }: VirtualSiteOptions,
 ): SiteDriver {
   const storage = virtualStorage(machine, sizes);
-  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: 0 });
-  const place = { service, site: 0, sites, redLeader: 0, storage, tokens, send: () => {} };
+  const origins = Origins.of(sites);
+  const site = siteAt(0);
+  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site });
+  const place = { deployment: 'test', service, site, origins, redLeader: site, storage, tokens, send: () => {} };
   const driver = new SiteDriver({ ...place, ...DEFAULTS, ...limits });
   driver.start();
   return driver;

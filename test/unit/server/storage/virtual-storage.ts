@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { Changes } from '../../../../src/server/records/checkpoint.ts';
 import type { Section } from '../../../../src/server/records/checkpoint.ts';
 import type { CheckpointSource } from '../../../../src/server/log/storage.ts';
-import type { Cut, LogPlaces, SiteLogName, StoredSite } from '../../../../src/server/log/stored-site.ts';
+import { kindOf } from '../../../../src/server/log/log-id.ts';
+import type { LogKind } from '../../../../src/server/log/log-id.ts';
+import type { Cut, LogPlaces, StoredSite } from '../../../../src/server/log/stored-site.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
 import type { Timing } from '../../../../src/server/storage/disk/files.ts';
@@ -20,13 +22,13 @@ export class TestSite implements CheckpointSource {
   readonly storage: DurableStorage;
   /** What was found. */
   readonly stored: StoredSite;
-  readonly synced: Record<SiteLogName, number>;
+  readonly synced: Record<LogKind, number>;
   readonly events: string[] = [];
   /** All entries of the logs from their beginning: from the checkpoint, and after it. */
-  readonly entries: Record<SiteLogName, unknown[]> = { local: [], red: [] };
+  readonly entries: Record<LogKind, unknown[]> = { local: [], red: [] };
   /** Other sites are said to need entries from here on. */
   neededFrom = Infinity;
-  readonly sections: Record<SiteLogName | 'lengths', Section>;
+  readonly sections: Record<LogKind | 'lengths', Section>;
   readonly #lengthsChanges = new Changes<'now'>();
 
   constructor(timeline: Timeline, disk: SimulatedDisk, sizes: Partial<DurableStorageOptions> = {}) {
@@ -35,6 +37,7 @@ export class TestSite implements CheckpointSource {
       checkpointFailed: ({ message }) => this.events.push(`checkpoint: ${message}`),
       damaged: (what) => this.events.push(`damaged: ${what}`),
       stopped: ({ message }) => this.events.push(`stopped: ${message}`),
+      fenced: ({ message }) => this.events.push(`fenced: ${message}`),
     };
     this.storage = new DurableStorage({
       files: disk.mount(),
@@ -55,11 +58,13 @@ export class TestSite implements CheckpointSource {
     }
     this.synced = { local: this.entries.local.length, red: this.entries.red.length };
     this.storage.attach(this, {
-      synced: (log, length) => {
+      synced: (id, length) => {
+        const log = kindOf(id);
         for (let index = this.synced[log]; index < length; index += 1) this.#changes[log].add(index);
         this.synced[log] = length;
         this.#lengthsChanges.add('now');
       },
+      fenced: () => {},
       failed: () => {},
     });
   }
@@ -72,12 +77,12 @@ export class TestSite implements CheckpointSource {
     return { rest: { ...this.synced }, contained: { ...this.synced } };
   }
 
-  append(log: SiteLogName, ...entries: unknown[]): void {
+  append(log: LogKind, ...entries: unknown[]): void {
     this.entries[log].push(...entries);
     this.storage.append(log, entries);
   }
 
-  readonly #changes: Record<SiteLogName, Changes<number>> = { local: new Changes(), red: new Changes() };
+  readonly #changes: Record<LogKind, Changes<number>> = { local: new Changes(), red: new Changes() };
 
   /** One row that changes all the time. */
   #lengths(): Section {
@@ -93,7 +98,7 @@ export class TestSite implements CheckpointSource {
   }
 
   /** Entries by their places; only synced ones, as of a site's state. */
-  #section(log: SiteLogName): Section {
+  #section(log: LogKind): Section {
     const changes = this.#changes[log];
     const all = this.entries[log];
     return {

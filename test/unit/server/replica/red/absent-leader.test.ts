@@ -155,7 +155,7 @@ describe('what waits for its session', () => {
     ['an update that is always red', order],
   ])('%s is given up → ends at once, and never takes effect', (_, operation) => {
     const sites = new Sites(service);
-    const after = [0, 0, 5e15, 0];
+    const after = [0, 0, 0, 5e15];
     const waiting = sites.submit(S, operation, { after });
     sites.abandon(S);
     expect(waiting.code).toBe('ABORTED');
@@ -167,7 +167,7 @@ describe('what waits for its session', () => {
 
 test('a named update waits for its session and is given up → UNKNOWN, since it may have been begun elsewhere', () => {
   const sites = new Sites(service);
-  const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { after: [0, 0, 5e15, 0] });
+  const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { after: [0, 0, 0, 5e15] });
   sites.abandon(S);
   expect(waiting.code).toBe('UNKNOWN');
 });
@@ -233,7 +233,7 @@ describe('budget of what waits for the red order', () => {
   test('spent by others while updates waited for their session → refused when it is their turn', () => {
     const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
     sites.crash(LEADER);
-    const after = [0, 0, 5e15, 0];
+    const after = [0, 0, 0, 5e15];
     const waiting = Array.from({ length: 5 }, () => sites.submit(S, order, { after }));
     sites.pass(200);
     expect(waiting.filter(({ code }) => code === 'OVERLOADED')).toHaveLength(3);

@@ -4,12 +4,13 @@ import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import { fieldName } from '../../../../../src/server/generator/read-set.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
+import { siteAt } from '../../../../support/origins.ts';
 
 const LIMITS = { windowCommits: 2, endings: { operationsMax: 2, clientsMax: 10 } };
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 
 function operation(id: string, details: Partial<RedOperation> = {}): RedOperation {
-  const parts = { site: 0, operation: 'o', attempt: 1, snapshot: [0, 0], reads: [], clock: 1, effects: [] };
+  const parts = { site: siteAt(0), operation: 'o', attempt: 1, snapshot: [0, 0], reads: [], clock: 1, effects: [] };
   return { kind: 'operation', id, reply: { value: null }, ...parts, ...details };
 }
 
@@ -19,7 +20,7 @@ describe('certifier: memory', () => {
     certifier.decide(operation('a/1', { effects: [write('k')] }));
     certifier.decide(operation('b/1', { effects: [write('k')] }));
     certifier.decide(operation('d/1', { effects: [write('other')] }));
-    const late = operation('e/1', { reads: [fieldName('t', 'k', 'f')], snapshot: [0, 1] });
+    const late = operation('e/1', { reads: [fieldName('t', 'k', 'f')], snapshot: [1, 0] });
     expect(certifier.decide(late)).toMatchObject({ kind: 'reject' });
   });
 

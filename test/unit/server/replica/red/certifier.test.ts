@@ -7,6 +7,7 @@ import type { ReadRange } from '../../../../../src/server/records/key-range.ts';
 import { fieldName, removalName, rowName } from '../../../../../src/server/generator/read-set.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { removeEffect } from '../../../../../src/server/service/row-effects.ts';
+import { siteAt } from '../../../../support/origins.ts';
 
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 let ids = 0;
@@ -17,10 +18,10 @@ function operation(readStamp: number, details: Partial<RedOperation> = {}): RedO
   return {
     kind: 'operation',
     id,
-    site: 0,
+    site: siteAt(0),
     operation: 'o',
     attempt: 1,
-    snapshot: [0, readStamp],
+    snapshot: [readStamp, 0],
     reads: [],
     clock: 1,
     effects: [],
@@ -109,8 +110,8 @@ describe('certifier', () => {
     const once = operation(0);
     expect(certifier.decide(once).kind).toBe('commit');
     expect(certifier.decide(once).kind).toBe('void');
-    expect(certifier.decide({ kind: 'close', id: once.id, site: 0, failure }).kind).toBe('void');
-    expect(certifier.decide({ kind: 'close', id: 'other/1', site: 0, failure }).kind).toBe('closed');
+    expect(certifier.decide({ kind: 'close', id: once.id, site: siteAt(0), failure }).kind).toBe('void');
+    expect(certifier.decide({ kind: 'close', id: 'other/1', site: siteAt(0), failure }).kind).toBe('closed');
     expect(certifier.decide(operation(0, { id: 'other/1' })).kind).toBe('void');
     expect(certifier.endingOf('other/1')).toBe('conflict');
   });
@@ -183,7 +184,7 @@ describe('certifier', () => {
 
 describe('what stands on others', () => {
   const FIELD = [fieldName('t', 'k', 'f')];
-  const START = { site: 1, epoch: 7 };
+  const START = { site: siteAt(1), epoch: 7 };
   const executed = (id: string, details: Partial<RedOperation> = {}): RedOperation =>
     operation(0, { id, ...START, reads: FIELD, effects: [write('k')], ...details });
   const STANDING = { after: [['a/1', 1]] as const };
@@ -204,7 +205,7 @@ describe('what stands on others', () => {
       executed('other/1', { reads: [], effects: [] }),
       executed('a/1', { attempt: 2 }),
       executed('a/1', { epoch: 6 }),
-      executed('a/1', { site: 2 }),
+      executed('a/1', { site: siteAt(2) }),
     ]) {
       const certifier = new Certifier();
       certifier.decide(committed);
@@ -223,7 +224,7 @@ describe('what stands on others', () => {
       }),
     ];
     const b = executed('b/1', { reads: [] });
-    const foreign = executed('x/1', { site: 2, reads: [] });
+    const foreign = executed('x/1', { site: siteAt(2), reads: [] });
     for (const place of [0, 1, 2]) {
       const certifier = new Certifier();
       for (const each of [a, b].toSpliced(place, 0, foreign)) certifier.decide(each);
@@ -237,7 +238,7 @@ describe('what stands on others', () => {
     const scans = executed('c/1', { reads: [], ranges: [{ table: 't' }], ...STANDING });
     const [one, other] = [new Certifier(), new Certifier()];
     for (const certifier of [one, other]) certifier.decide(brings('a/1'));
-    other.decide(brings('x/1', { site: 2 }));
+    other.decide(brings('x/1', { site: siteAt(2) }));
     expect(decisionOf(one, scans)).toBe('commit');
     expect(decisionOf(other, scans)).toBe('range');
   });
@@ -248,7 +249,7 @@ describe('what stands on others', () => {
     certifier.decide(executed('b/1', STANDING));
     const standing = { after: [['b/1', 1]] as const };
     expect(decisionOf(certifier, executed('c/1', standing))).toBe('commit');
-    expect(decisionOf(certifier, executed('d/1', { ...standing, snapshot: [0, 1], reads: [] }))).toBe('commit');
+    expect(decisionOf(certifier, executed('d/1', { ...standing, snapshot: [1, 0], reads: [] }))).toBe('commit');
   });
 
   test('after a restart → decided alike; what committed before there were chains is stood on by nobody', () => {

@@ -2,13 +2,14 @@
 import { expect, test } from 'vitest';
 import { bankService } from '../services.ts';
 import { Sites } from '../sites.ts';
+import { siteAt } from '../../../../support/origins.ts';
 
 test('client acknowledges an answer with its next operation → the answer is not kept', () => {
   const sites = new Sites(bankService(), 1);
   const deposit = { name: 'deposit', args: { account: 'a', amount: 100 } };
   const withdraw = { name: 'withdraw', args: { account: 'a', amount: 10 } };
   const origin = (sequence: number, acknowledged: number) => ({
-    origin: { id: `c/${sequence}`, home: 0, hop: 0, acknowledged },
+    origin: { id: `c/${sequence}`, home: siteAt(0), hop: 0, acknowledged },
   });
   sites.submit(0, deposit, origin(1, 0));
   sites.settle();

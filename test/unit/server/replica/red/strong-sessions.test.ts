@@ -2,14 +2,15 @@
 import { expect, test } from 'vitest';
 import { bankService } from '../services.ts';
 import { Sites } from '../sites.ts';
+import { siteAt } from '../../../../support/origins.ts';
 
 test('strong read after a move, the own blue update still under way → waits for it, and shows it', () => {
   const sites = new Sites(bankService(), 3);
   const after = [0, 0, 0, 0];
-  const origin = { id: 'c/1', home: 1, hop: 0, acknowledged: 0 };
+  const origin = { id: 'c/1', home: siteAt(1), hop: 0, acknowledged: 0 };
   const deposited = sites.submit(1, { name: 'deposit', args: { account: 'a', amount: 100 } }, { after, origin });
   sites.sync(1);
-  expect(deposited.seen?.[1]).toBeGreaterThan(0);
+  expect(deposited.seen?.[siteAt(1)]).toBeGreaterThan(0);
   const wants = { tentative: false, causal: false, strong: true };
   const balance = { name: 'balance', args: { account: 'a' } };
   const read = sites.submit(2, balance, { after: deposited.seen, wants });

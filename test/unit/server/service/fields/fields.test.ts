@@ -3,14 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
 import type { FieldKindName } from '../../../../../src/server/service/fields/kinds.ts';
+import { siteAt } from '../../../../support/origins.ts';
 
 type Change = readonly [action: string, value: unknown, stamp: Stamp];
 
-/** A blue operation of `site` at `time`, whose generator had seen `seen`. */
-const at = (site: number, time: number, seen: readonly number[] = [0, 0, 0]): Stamp => ({
+/** A blue operation of the site at this place at `time`, whose generator had seen `seen`. */
+const at = (place: number, time: number, seen: readonly number[] = [0, 0, 0, 0]): Stamp => ({
   time,
-  site,
-  entry: site,
+  site: siteAt(place),
+  entry: siteAt(place),
   version: time,
   seen,
 });
@@ -79,7 +80,7 @@ describe('fields', () => {
   test('set: an addition that the remover had not seen → stays', () => {
     const added: Change = ['add', 'x', at(0, 1)];
     const concurrent: Change = ['add', 'x', at(1, 1)];
-    const removed: Change = ['remove', 'x', at(0, 2, [1, 0, 0])];
+    const removed: Change = ['remove', 'x', at(0, 2, [0, 1, 0, 0])];
     expect(stateAfter('set', [added, removed]).read()).toEqual(new Set());
     expect(stateAfter('set', [added, concurrent, removed]).read()).toEqual(new Set(['x']));
     expect(stateAfter('set', [added, removed, concurrent]).read()).toEqual(new Set(['x']));

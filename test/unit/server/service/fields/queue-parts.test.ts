@@ -5,6 +5,8 @@ import { WHOLE_ROW } from '../../../../../src/server/service/row-effects.ts';
 import { Store } from '../../../../../src/server/state/store.ts';
 import { queue, register, table } from '../../../../../src/server/service/tables.ts';
 import { Random } from '../../../../../src/testing/simulator/random.ts';
+import { siteAt } from '../../../../support/origins.ts';
+import { RED } from '../../../../../src/server/records/origin.ts';
 
 const TABLES = {
   plain: table({ items: queue<unknown>(), note: register<string>() }),
@@ -30,10 +32,10 @@ class Site {
     this.#version += 1;
     const stamp: Stamp = {
       time: this.#version,
-      site: 0,
-      entry: 1,
+      site: siteAt(0),
+      entry: RED,
       version: this.#version,
-      seen: [0, this.#version - 1],
+      seen: [this.#version - 1, 0],
     };
     const on = action === 'remove' ? { field: WHOLE_ROW } : { field: 'items' };
     this.store.apply({ table: name, key, action, ...on, ...(value !== undefined && { value }) }, stamp);

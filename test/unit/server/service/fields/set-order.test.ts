@@ -6,6 +6,7 @@ import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
 import { compareScalars } from '../../../../../src/server/records/key-range.ts';
 import type { Scalar } from '../../../../../src/server/records/key-range.ts';
 import { Random } from '../../../../../src/testing/simulator/random.ts';
+import { siteAt } from '../../../../support/origins.ts';
 
 const effectOf = (action: string, value: Scalar): Effect => ({ table: 't', key: 'k', field: 'f', action, value });
 const inOrder = (elements: Iterable<Scalar>): Scalar[] => [...elements].toSorted(compareScalars);
@@ -20,7 +21,7 @@ class TestSet {
 
   change(action: 'add' | 'remove', element: Scalar): void {
     const version = (this.#version += 1);
-    const stamp: Stamp = { time: version, site: 0, entry: 0, version, seen: [version - 1] };
+    const stamp: Stamp = { time: version, site: siteAt(0), entry: siteAt(0), version, seen: [0, version - 1] };
     this.state.apply(effectOf(action, element), stamp);
     if (action === 'add') this.elements.add(element);
     else this.elements.delete(element);

@@ -13,11 +13,13 @@ import { defineService } from '../../../../../src/server/service/service.ts';
 import { red } from '../../../../../src/server/service/shadow-operation.ts';
 import { effectTables } from '../../../../../src/server/service/table-effects.ts';
 import { queue, register, stock, table } from '../../../../../src/server/service/tables.ts';
+import { siteAt } from '../../../../support/origins.ts';
+import { RED } from '../../../../../src/server/records/origin.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };
 const add = (value: number): Effect => ({ ...address, action: 'add', value });
 const take = (amount: number, atLeast = 0): Effect => ({ ...address, action: 'take', value: { amount, atLeast } });
-const stamp = { time: 1, site: 0, entry: 1, version: 1, seen: [0, 0] };
+const stamp = { time: 1, site: siteAt(0), entry: RED, version: 1, seen: [0, 0] };
 
 /** Written down a second time: what one effect does to a number. */
 function plainly(left: number, { action, value }: Effect): { left: number; result: unknown } {

@@ -90,7 +90,7 @@ test('a newer service that serves → has the folder from then on', async () => 
 
 test('a manifest of an older format and a start that is refused → its format stays', async () => {
   await work();
-  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 4');
+  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 6');
   writeFileSync(pathOf('manifest.json'), older);
   renameSync(pathOf('sites/frk'), pathOf('away'));
   await refuse(start, /nothing in sites\/frk/);
@@ -155,7 +155,7 @@ test.each([
   await refuse(() => inspectDataFolder(dataDir), /manifest\.json is damaged/);
 });
 
-test.each([3, 99])('the manifest is of format %i → no start; inspect says the same', async (format) => {
+test.each([5, 99])('the manifest is of format %i → no start; inspect says the same', async (format) => {
   await work();
   const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, `"format": ${format}`);
   writeFileSync(pathOf('manifest.json'), other);
@@ -230,7 +230,7 @@ test.each(['cluster.key', 'manifest.json'])(
 test('the key is gone, and there is no room for a manifest that must change → the next start tells of the key', async () => {
   await work();
   rmSync(pathOf('cluster.key'));
-  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 5');
+  const older = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, '"format": 6');
   writeFileSync(pathOf('manifest.json'), older);
   const makeRoom = leaveNoRoomFor('manifest.json');
   await refuse(start, /not even for manifest\.json/);

@@ -1,7 +1,6 @@
 /** Files that are lost, damaged or old: either all that was synced comes back, or there is no start. */
 import { describe, expect, test } from 'vitest';
-import { encodeFrame, HEADER_BYTES, sealFrame } from '../../../../../src/server/storage/format/frames.ts';
-import { EntryPacker } from '../../../../../src/server/storage/format/packed-entries.ts';
+import { encodeFrame } from '../../../../../src/server/storage/format/frames.ts';
 import { FOLDER, VirtualMachine } from '../virtual-storage.ts';
 import type { TestSite } from '../virtual-storage.ts';
 
@@ -274,27 +273,4 @@ describe('a log file', () => {
     flip(machine, name, (starts[10] as number) + 17);
     expect(machine.start().entries.local).toHaveLength(10);
   });
-});
-
-test.each([4, 5])('data of format %d → opens', (format) => {
-  const machine = new VirtualMachine(1);
-  const log = (start: number, ...entries: string[]): Buffer => {
-    const logged = entries.map((entry) => ({ log: 'local', entry }) as const);
-    const { bytes } = new EntryPacker().pack(logged, HEADER_BYTES, 1e6);
-    const file = 1;
-    const header = encodeFrame(JSON.stringify({ format, local: start, red: 0 }), { file, index: 0 });
-    return Buffer.concat([header, sealFrame(bytes, { file, index: 1 })]);
-  };
-  const rows = [
-    ['local', '0', 'a'],
-    ['local', '1', 'b'],
-    ['lengths', 'now', { local: 2, red: 0 }],
-  ];
-  const checkpoint = Buffer.concat([
-    encodeFrame(JSON.stringify({ format }), { file: 1, index: 0 }),
-    encodeFrame(JSON.stringify({ rows, rest: { local: 2, red: 0 } }), { file: 1, index: 1 }),
-  ]);
-  machine.disk.put(pathOf('0000000001.log'), log(2, 'c', 'd'));
-  machine.disk.put(pathOf('0000000001.checkpoint'), checkpoint);
-  expect(machine.start().entries.local).toEqual(['a', 'b', 'c', 'd']);
 });

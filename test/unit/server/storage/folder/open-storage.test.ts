@@ -22,7 +22,10 @@ test.for([
   let synced = 0;
   const source = { sections: {}, cut: () => ({ rest: null, contained: { local: 0, red: 0 } }) };
   const keptFrom = { local: 0, red: 0 };
-  site?.attach({ ...source, keptFrom }, { synced: (_log, length) => void (synced = length), failed: () => {} });
+  site?.attach(
+    { ...source, keptFrom },
+    { synced: (_log, length) => void (synced = length), fenced: () => {}, failed: () => {} },
+  );
   site?.append('local', ['entry'], 1);
   // Other threads are heard of only in a later turn.
   await setImmediate();

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { operationId } from '../../../../../src/server/records/operation-id.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../../../../src/server/records/records.ts';
 import { EntryPacker, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
-import type { LoggedEntry } from '../../../../../src/server/storage/format/packed-entries.ts';
+import type { LoggedEntry } from '../../../../../src/server/storage/format/logged-entry.ts';
+import { siteAt } from '../../../../support/origins.ts';
 
 const PLAIN = { noNullPrototype: true } as const;
 const given = fc.oneof(
@@ -24,7 +25,7 @@ const reply = fc.record({ value, meta: fc.dictionary(name, given, PLAIN) }, { ..
 const operation = fc.record(
   {
     id: fc.string(),
-    site: fc.nat(9),
+    site: fc.nat(8).map(siteAt),
     shadow: fc.string(),
     effects: fc.array(effect, { maxLength: 3 }),
     reply,
@@ -87,7 +88,7 @@ describe('packed entries', () => {
       const effects = [{ table: 'accounts', key: `k${index}`, field: 'balance', action: 'add', value: 1 }];
       const operation = {
         id: `client/${index}`,
-        site: 0,
+        site: siteAt(0),
         effects,
         reply: { value: null },
         sequence: index,
@@ -102,7 +103,14 @@ describe('packed entries', () => {
 
   test('one operation in the entries of two sites → each its own entry', () => {
     const packer = new EntryPacker(true);
-    const shared: BlueOperation = { id: 'c/1', site: 0, effects: [], reply: { value: null }, sequence: 1, vector: [1] };
+    const shared: BlueOperation = {
+      id: 'c/1',
+      site: siteAt(0),
+      effects: [],
+      reply: { value: null },
+      sequence: 1,
+      vector: [1],
+    };
     const [own, received] = [
       { kind: 'blue', operation: shared, redDelivered: 3 } as const,
       { kind: 'blue', operation: shared } as const,
@@ -126,7 +134,7 @@ describe('packed entries', () => {
     (isShared) => {
       const operation = {
         id: 'c/1',
-        site: 0,
+        site: siteAt(0),
         effects: [],
         reply: { value: 'x'.repeat(100) },
         sequence: 1,

@@ -1,0 +1,51 @@
+/**
+ * The port of a site's own log of a partition, with its copy of the red log beside it: whoever holds it appends groups of
+ * entries, and is told, in order, up to where they can no longer be lost. What another one has taken over is never
+ * acknowledged to the one before.
+ */
+import type { LogId } from './log-id.ts';
+import type { LogPlaces, StoredLog } from './stored-site.ts';
+
+/** Numbers the holders of a log: each has a larger one than those before. */
+export type Term = number;
+
+/** What a log tells its holder. After either of the last two it tells nothing more. */
+export interface LocalLogListener {
+  /** The first `length` entries of a log, from its very beginning, are synced: they can no longer be lost. */
+  synced(log: LogId, length: number): void;
+  /** Another holder has the log: what was appended and not told to be synced never counts. */
+  fenced(error: Error): void;
+  /** The log cannot be written any more, and nobody can say what of the rest is there: nothing of it can be promised. */
+  failed(error: Error): void;
+}
+
+/** What is to be read of a log of a partition. */
+export interface StoredLogs {
+  readonly local: StoredLog<unknown>;
+  readonly red: StoredLog<unknown>;
+}
+
+/** A log of one partition at one site. */
+export interface LocalLog {
+  /**
+   * Takes the log over from whoever held it, by an entry or a header that says so: what an earlier holder writes after
+   * that counts for nothing. Once, before the first `append`.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where that cannot be written
+   */
+  takeOver(): Term;
+  /** The entries that are there, of all holders before: those from where the log was trimmed, or somewhat earlier. */
+  read(): StoredLogs;
+  /**
+   * Appends entries, of which the listener hears: a place, that another one has taken over, or that nobody knows.
+   *
+   * @param term what `takeOver` gave; with an older one it is fenced
+   * @param submissions how many came to the site since the last time, where that is known: where they are few the site may
+   * be held up until the disk has the entries
+   */
+  append(term: Term, log: LogId, entries: readonly unknown[], submissions?: number): void;
+  /** Entries before these places are not needed any more. */
+  trim(places: LogPlaces): void;
+  /** Calls back once nothing is left to be written, or nothing more can be. */
+  close(done: () => void): void;
+}

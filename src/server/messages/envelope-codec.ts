@@ -1,0 +1,148 @@
+/**
+ * Envelopes as bytes, and back: one byte that says in which version they are written, then a list in MessagePack. What
+ * comes is checked whole before anybody sees it.
+ */
+import { OutsideDomain } from '../../protocol/codec/codec.ts';
+import * as reader from '../../protocol/codec/msgpack-reader.ts';
+import * as writer from '../../protocol/codec/msgpack-writer.ts';
+import type { Origins } from '../records/origin.ts';
+import { RefusedMessage } from './envelope.ts';
+import type { Address, Envelope, SiteMessage } from './envelope.ts';
+import { messageShape } from './message-shapes.ts';
+
+/** Version in which envelopes are written. */
+export const ENVELOPE_VERSION = 1;
+
+/** What does not fit into so many bytes goes in several envelopes, if it can: so that others come between. */
+export const ENVELOPE_BYTES = 1 << 20;
+/** More is not taken: one operation may need more than `ENVELOPE_BYTES`, and none needs this. */
+export const ENVELOPE_BYTES_MAX = 1 << 26;
+
+/** Values of the application may be as deep as on the wire, and stand inside operations here. */
+const OUTERMOST = -16;
+
+const DEPLOYMENT_MAX = 256;
+const FIELDS = 9;
+
+/** The version, then the envelope: what is not there is nil. */
+type Written = readonly [
+  deployment: string,
+  rules: number,
+  fromSite: number,
+  fromPartition: number,
+  toSite: number,
+  toPartition: number,
+  term: number,
+  sentAtMs: number | null,
+  message: unknown,
+];
+
+/**
+ * Writes an envelope: into several, each with a part of the message, where it is larger than `bytes` and has parts.
+ *
+ * @throws RefusedMessage `unreadable` where a part that has none is larger than any envelope may be
+ */
+export function encodeEnvelope(envelope: Envelope, bytes = ENVELOPE_BYTES): Uint8Array[] {
+  const encoded = encodeWhole(envelope);
+  if (encoded.length <= bytes) return [encoded];
+  const halves = halvesOf(envelope.message);
+  if (halves !== undefined) return halves.flatMap((message) => encodeEnvelope({ ...envelope, message }, bytes));
+  if (encoded.length <= ENVELOPE_BYTES_MAX) return [encoded];
+  throw new RefusedMessage('unreadable', `${encoded.length} bytes are more than an envelope may have`);
+}
+
+/**
+ * Reads an envelope and checks all of it.
+ *
+ * @throws RefusedMessage `unreadable`, `version` or `content`
+ */
+export function decodeEnvelope(bytes: Uint8Array, origins: Origins): Envelope {
+  if (bytes.length > ENVELOPE_BYTES_MAX) throw new RefusedMessage('unreadable', `it has ${bytes.length} bytes`);
+  const [version] = bytes;
+  if (version !== ENVELOPE_VERSION) {
+    throw new RefusedMessage('version', `it is written in version ${version}, and ${ENVELOPE_VERSION} is read`);
+  }
+  const written = readWhole(bytes);
+  if (!isWritten(written)) throw new RefusedMessage('unreadable', 'it is no envelope');
+  const [deployment, rules, fromSite, fromPartition, toSite, toPartition, term, sentAtMs, message] = written;
+  const problem = messageShape(message, origins);
+  if (problem !== undefined) throw new RefusedMessage('content', problem, fromSite);
+  const [from, to] = [addressOf(fromSite, fromPartition), addressOf(toSite, toPartition)];
+  const envelope = { deployment, rules, from, to, term, message: message as SiteMessage };
+  return sentAtMs === null ? envelope : { ...envelope, sentAtMs };
+}
+
+function encodeWhole({ deployment, rules, from, to, term, sentAtMs, message }: Envelope): Uint8Array {
+  const { site: fromSite, partition: fromPartition } = from;
+  const { site: toSite, partition: toPartition } = to;
+  const written: Written = [
+    deployment,
+    rules,
+    fromSite,
+    fromPartition,
+    toSite,
+    toPartition,
+    term,
+    sentAtMs ?? null,
+    message,
+  ];
+  writer.begin();
+  try {
+    writer.leaveFree(1);
+    writer.writeValue(written, OUTERMOST);
+    const bytes = writer.written();
+    bytes[0] = ENVELOPE_VERSION;
+    return bytes;
+  } catch (error) {
+    writer.rewind();
+    throw error;
+  }
+}
+
+function readWhole(bytes: Uint8Array): unknown {
+  const content = bytes.subarray(1);
+  reader.open(content);
+  try {
+    const value = reader.readValue(OUTERMOST);
+    if (reader.position() === content.length) return value;
+  } catch (error) {
+    if (!(error instanceof reader.BrokenFrame || error instanceof OutsideDomain)) throw error;
+    throw new RefusedMessage('unreadable', error.message);
+  } finally {
+    reader.close();
+  }
+  throw new RefusedMessage('unreadable', 'something follows the envelope');
+}
+
+function isWritten(value: unknown): value is Written {
+  if (!Array.isArray(value) || value.length !== FIELDS) return false;
+  const [deployment, ...rest] = value as readonly unknown[];
+  const [sentAtMs] = rest.splice(FIELDS - 3, 2);
+  const isTimed = sentAtMs === null || (typeof sentAtMs === 'number' && Number.isFinite(sentAtMs));
+  const isNamed = typeof deployment === 'string' && deployment.length <= DEPLOYMENT_MAX;
+  return isNamed && isTimed && rest.every((each) => Number.isSafeInteger(each) && (each as number) >= 0);
+}
+
+/** Whether there is such a site is for the receiver to say, who knows of whom it may be. */
+function addressOf(site: number, partition: number): Address {
+  return { site: site as Address['site'], partition };
+}
+
+/** A message in two, which say the same one after the other; `undefined` where it has no parts. */
+function halvesOf(message: Envelope['message']): readonly [Envelope['message'], Envelope['message']] | undefined {
+  if (message.kind === 'blue.operations' && message.operations.length > 1) {
+    const middle = message.operations.length >> 1;
+    const part = (from: number, to?: number): SiteMessage => ({
+      ...message,
+      operations: message.operations.slice(from, to),
+    });
+    return [part(0, middle), part(middle)];
+  }
+  if (message.kind === 'log.append' && message.entries.length > 1) {
+    const middle = message.entries.length >> 1;
+    const { position, entries } = message;
+    const first = { ...message, entries: entries.slice(0, middle) };
+    return [first, { ...message, position: position + middle, entries: entries.slice(middle) }];
+  }
+  return undefined;
+}

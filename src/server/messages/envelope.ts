@@ -1,0 +1,79 @@
+/**
+ * What sites send each other, and the envelope that it travels in. An envelope is addressed by site and partition, not by
+ * machine, and says all that a receiver needs in order to know whether the message is meant for it, and whether its
+ * sender still speaks for the partition: inside one process too, so that nothing can come to lean on being there.
+ */
+import type { LogMessage } from '../log/log.ts';
+import type { Origin } from '../records/origin.ts';
+import type { BlueMessage, RedRecord, SlotMessage } from '../records/records.ts';
+
+/** Says to whom a message came from below a term that its receiver had heard of: that of the partition's site. */
+export interface TermMessage {
+  readonly kind: 'term.passed';
+  readonly term: number;
+}
+
+/** What replicas of a partition, and their nodes of the red log, send each other. */
+export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;
+
+/** A replica: of one partition, at one site. */
+export interface Address {
+  readonly site: Origin;
+  readonly partition: number;
+}
+
+/** A message on its way. */
+export interface Envelope {
+  /** Which deployment it is of: two may share machines, and never an operation. */
+  readonly deployment: string;
+  /** The rules of decision that its sender goes by (`RULES`). */
+  readonly rules: number;
+  readonly from: Address;
+  readonly to: Address;
+  /** Of the start of the sender that sends it: larger than at any earlier start of the same address. */
+  readonly term: number;
+  /** What the sender's clock showed, in milliseconds since the epoch; none where it is the receiver's own clock. */
+  readonly sentAtMs?: number;
+  readonly message: SiteMessage | TermMessage;
+}
+
+/** Of a deployment with one partition. */
+export const ONLY_PARTITION = 0;
+
+/**
+ * Version of what all sites decide alike: certification, the gate, what a record's reply is. Sites that go by different
+ * ones would diverge, so they hear nothing of each other.
+ */
+export const RULES = 1;
+
+/** Why a message is not taken. */
+export type RefusalReason =
+  /** It is no envelope, or larger than one may be. */
+  | 'unreadable'
+  /** It is written in a version that is not read here. */
+  | 'version'
+  /** Its content is not what its kind has. */
+  | 'content'
+  | 'deployment'
+  | 'rules'
+  /** It is for somebody else, or from nobody that is known here. */
+  | 'address'
+  /** A later start of the same sender has been heard of. */
+  | 'term';
+
+/** A message that is not taken: whoever sent it sends what matters of it again. */
+export class RefusedMessage extends Error {
+  override readonly name = 'RefusedMessage';
+  readonly reason: RefusalReason;
+  /** Whom it says that it is from, as far as that was read. */
+  readonly from: number | undefined;
+
+  constructor(reason: RefusalReason, what: string, from?: number) {
+    super(what);
+    this.reason = reason;
+    this.from = from;
+  }
+}
+
+/** Refusals by reason. */
+export type Refusals = Readonly<Record<RefusalReason, number>>;

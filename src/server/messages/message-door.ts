@@ -1,0 +1,126 @@
+/**
+ * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in or refused. A refused
+ * message is counted and told of, and nothing behind the door hears of it.
+ *
+ * The *term* of a replica is the start at which it speaks: whoever has heard of a later one lets nothing of an earlier one
+ * in, however long that was on its way. A start that has lost the number of the one before may come below it; then it is
+ * told so by those who have heard of that, and goes on above it.
+ */
+import { stepAbove } from '../log/sequenced-log.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import { RefusedMessage, RULES } from './envelope.ts';
+import type { Address, Envelope, RefusalReason, Refusals, SiteMessage } from './envelope.ts';
+
+/** What a door needs. */
+export interface MessageDoorOptions {
+  readonly deployment: string;
+  readonly origins: Origins;
+  /** Whose door it is. */
+  readonly self: Address;
+  /** The start: larger than at any earlier one that its files tell of. */
+  readonly term: number;
+  /** Told of each message that is not taken; but for those that came late, of which there are some after each restart. */
+  readonly onRefused?: ((refusal: RefusedMessage) => void) | undefined;
+}
+
+/** Envelopes out and in. */
+export class MessageDoor {
+  readonly #options: MessageDoorOptions;
+  #term: number;
+  /** By sender: the highest term heard of. */
+  readonly #terms = new Map<Origin, number>();
+  readonly #addresses = new Map<Origin, Address>();
+  #answers: Envelope[] = [];
+  readonly #refusals: Record<RefusalReason, number> = {
+    unreadable: 0,
+    version: 0,
+    content: 0,
+    deployment: 0,
+    rules: 0,
+    address: 0,
+    term: 0,
+  };
+
+  constructor(options: MessageDoorOptions) {
+    this.#options = options;
+    this.#term = options.term;
+    const { origins, self } = options;
+    for (const site of origins.others(self.site)) this.#addresses.set(site, { site, partition: self.partition });
+  }
+
+  /** The term that envelopes leave with. */
+  get term(): number {
+    return this.#term;
+  }
+
+  /** Messages that were not taken. */
+  get refusals(): Refusals {
+    return { ...this.#refusals };
+  }
+
+  /** Puts a message to the same partition at another site into an envelope. */
+  seal(to: Origin, message: Envelope['message']): Envelope {
+    const address = this.#addresses.get(to);
+    if (address === undefined) throw new Error(`nothing can be sent to ordinal ${to}`);
+    const { deployment, self } = this.#options;
+    return { deployment, rules: RULES, from: self, to: address, term: this.#term, message };
+  }
+
+  /** The message, if it is for this replica and may be taken; `takeAnswers` has what the door itself says to it. */
+  open(envelope: Envelope): SiteMessage | undefined {
+    const refusal = this.#refusalOf(envelope);
+    if (refusal !== undefined) {
+      this.refuse(refusal);
+      return undefined;
+    }
+    const { message } = envelope;
+    if (message.kind !== 'term.passed') return message;
+    // What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again.
+    if (message.term > this.#term) this.#term = stepAbove(message.term, this.#term);
+    return undefined;
+  }
+
+  /** Counts a message that is not taken, and tells of it: of one too that could not even be read. */
+  refuse(refusal: RefusedMessage): void {
+    this.#refusals[refusal.reason] += 1;
+    if (refusal.reason !== 'term') this.#options.onRefused?.(refusal);
+  }
+
+  /** What is to be sent because of messages that were not taken. */
+  takeAnswers(): readonly Envelope[] {
+    const answers = this.#answers;
+    if (answers.length > 0) this.#answers = [];
+    return answers;
+  }
+
+  /** Whether a message of this term may be taken, from a sender of whom `known` was heard. */
+  protected isCurrent(term: number, known: number): boolean {
+    return term >= known;
+  }
+
+  #refusalOf(envelope: Envelope): RefusedMessage | undefined {
+    const { deployment: own, self } = this.#options;
+    const { deployment, rules, from, to, term } = envelope;
+    if (deployment !== own) {
+      return refusedFor('deployment', `it is of deployment '${deployment}', and this is '${own}'`, from);
+    }
+    if (rules !== RULES) return refusedFor('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`, from);
+    if (to.site !== self.site || to.partition !== self.partition) {
+      return refusedFor('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);
+    }
+    if (from.partition !== self.partition || !this.#addresses.has(from.site)) {
+      return refusedFor('address', `it is from partition ${from.partition} at ordinal ${from.site}`, from);
+    }
+    const known = this.#terms.get(from.site) ?? 0;
+    if (!this.isCurrent(term, known)) {
+      this.#answers.push(this.seal(from.site, { kind: 'term.passed', term: known }));
+      return refusedFor('term', `it is of term ${term}, and ${known} has been heard of`, from);
+    }
+    if (term > known) this.#terms.set(from.site, term);
+    return undefined;
+  }
+}
+
+function refusedFor(reason: RefusalReason, what: string, { site }: Address): RefusedMessage {
+  return new RefusedMessage(reason, what, site);
+}

@@ -1,0 +1,134 @@
+/**
+ * Each kind of message between sites: its fields, and how much of each there may be. What does not fit is refused before
+ * a replica or a log sees it.
+ *
+ * The type of the table holds it to all kinds of messages: a new one needs a shape here.
+ */
+import { OPERATIONS_MAX } from '../records/windows.ts';
+import type { SiteMessage, TermMessage } from './envelope.ts';
+import {
+  anything,
+  byKind,
+  byOrdinal,
+  count,
+  flag,
+  list,
+  record,
+  siteOrigin,
+  text,
+  tuple,
+  wholeFrom,
+} from './shapes.ts';
+import type { Shape } from './shapes.ts';
+
+/** Names of tables, fields, actions, operations and shadow operations. */
+const WORD_MAX = 4096;
+/** Keys of rows, names of clients and what failures say: what clients may choose the length of. */
+const TEXT_MAX = 1 << 20;
+/** Effects of one operation, and names and intervals that it has read: far more than generators may come to. */
+const PARTS_MAX = 1 << 20;
+/** Others that one operation stands on. */
+const AFTER_MAX = 4096;
+
+/** A client, and a number that can be counted to. */
+const NAME = /^.+\/\d{1,15}$/s;
+
+const word = text(WORD_MAX);
+const longText = text(TEXT_MAX);
+const ordinalNumber = wholeFrom(1);
+
+/**
+ * The name of an operation, `client/number`. Every update has its own before anything of it leaves the site where it was
+ * submitted: without one, whoever gets it twice could not know that it is the same.
+ */
+export const operationName: Shape = (value, origins) =>
+  longText(value, origins) ?? (NAME.test(value as string) ? undefined : ': must name an operation, as client/number');
+
+const effect = record({ table: word, key: longText, field: word, action: word }, { value: anything });
+const effects = list(effect, PARTS_MAX);
+
+/** Plain data with whatever fields. */
+const fields: Shape = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : ': must be an object';
+
+const replyFields = record({}, { value: anything, meta: fields });
+
+/** What has no value is written without it, and is given it back. */
+const reply: Shape = (value, origins) => {
+  const problem = replyFields(value, origins);
+  if (problem === undefined && !Object.hasOwn(value as object, 'value'))
+    Object.assign(value as object, { value: undefined });
+  return problem;
+};
+
+const domainRefusal = record({ name: word }, { data: anything, operation: word });
+
+const failure = record({ code: word, message: longText }, { field: longText, domain: domainRefusal });
+
+const scalar: Shape = (value) =>
+  typeof value === 'string' || typeof value === 'number' ? undefined : ': must be a string or a number';
+
+const range = record({ table: word }, { field: word, from: scalar, before: scalar, upTo: scalar });
+
+const blueOperation = record(
+  { id: operationName, site: siteOrigin, sequence: ordinalNumber, vector: byOrdinal, effects, reply },
+  { shadow: word, hop: count },
+);
+
+const redOperation = record(
+  {
+    kind: word,
+    id: operationName,
+    site: siteOrigin,
+    attempt: ordinalNumber,
+    snapshot: byOrdinal,
+    operation: word,
+    reads: list(longText, PARTS_MAX),
+    clock: count,
+    effects,
+    reply,
+  },
+  {
+    shadow: word,
+    args: anything,
+    epoch: count,
+    after: list(tuple(operationName, ordinalNumber), AFTER_MAX, 1),
+    acknowledged: count,
+    refusal: failure,
+    ranges: list(range, PARTS_MAX),
+    created: list(longText, PARTS_MAX),
+  },
+);
+
+const redRecord = byKind({
+  operation: redOperation,
+  close: record({ kind: word, id: operationName, site: siteOrigin, failure }),
+  marker: record({ kind: word, id: operationName, site: siteOrigin }),
+});
+
+const logEntry = record({ origin: siteOrigin, epoch: count, sequence: ordinalNumber, record: redRecord });
+
+const slotDecision = byKind({
+  record: record({ kind: word, vector: byOrdinal }, { reply, failure }),
+  claim: record({ kind: word, site: siteOrigin, hop: count }),
+  handover: record({ kind: word }),
+});
+
+const slot = { kind: word, id: operationName, hop: count, by: count };
+
+const KINDS: Readonly<Record<(SiteMessage | TermMessage)['kind'], Shape>> = {
+  'blue.operations': record({ kind: word, operations: list(blueOperation, OPERATIONS_MAX, 1) }),
+  'blue.received': record({ kind: word, sequence: count }),
+  'blue.heartbeat': record({ kind: word, sequence: count }),
+  'blue.have': record({ kind: word, synced: byOrdinal, asks: flag }),
+  'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
+  'slot.ask': record(slot),
+  'slot.told': record(slot, { decision: slotDecision }),
+  'log.propose': record({ kind: word, epoch: count, sequence: ordinalNumber, record: redRecord }),
+  'log.append': record({ kind: word, position: count, entries: list(logEntry, OPERATIONS_MAX), committed: count }),
+  'log.appended': record({ kind: word, length: count, committed: count }),
+  'term.passed': record({ kind: word, term: count }),
+};
+
+/** What is wrong with a message, and where; `undefined` where nothing is. */
+export const messageShape: Shape = byKind(KINDS);

@@ -1,0 +1,98 @@
+/**
+ * What data has to look like, as functions that say what is wrong with it: checks of messages between sites. They are
+ * written by hand since a site runs in places that have no schemas at hand, and cost no more than a look at each field.
+ */
+import type { Origins } from '../records/origin.ts';
+
+/** Says what is wrong with a value, beginning with where; `undefined` where nothing is. */
+export type Shape = (value: unknown, origins: Origins) => string | undefined;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Puts a place before what is wrong there. */
+function at(place: string | number, problem: string | undefined): string | undefined {
+  if (problem === undefined) return undefined;
+  return `${place}${problem.startsWith(':') ? '' : '.'}${problem}`;
+}
+
+/** A whole number from `least` on. */
+export const wholeFrom =
+  (least: number): Shape =>
+  (value) =>
+    Number.isSafeInteger(value) && (value as number) >= least ? undefined : `: must be a whole number from ${least} on`;
+
+export const count: Shape = wholeFrom(0);
+
+export const flag: Shape = (value) => (typeof value === 'boolean' ? undefined : ': must be true or false');
+
+/** Text of so many characters at most. */
+export const text =
+  (lengthMax: number): Shape =>
+  (value) =>
+    typeof value === 'string' && value.length <= lengthMax
+      ? undefined
+      : `: must be text of ${lengthMax} characters at most`;
+
+/** Any value that can be written. */
+export const anything: Shape = () => undefined;
+
+/** The ordinal of a site that there is. */
+export const siteOrigin: Shape = (value, origins) =>
+  typeof value === 'number' && origins.isSite(value) ? undefined : ': must be the ordinal of a site';
+
+/** A list of so many items at most, and at least. */
+export const list =
+  (item: Shape, most: number, least = 0): Shape =>
+  (value, origins) => {
+    if (!Array.isArray(value)) return ': must be a list';
+    if (value.length > most || value.length < least)
+      return `: must have ${least} to ${most} items, not ${value.length}`;
+    for (let index = 0; index < value.length; index += 1) {
+      const problem = item(value[index], origins);
+      if (problem !== undefined) return at(index, problem);
+    }
+    return undefined;
+  };
+
+/** Counts or stamps by ordinal: of no more origins than there are. */
+export const byOrdinal: Shape = (value, origins) => list(count, origins.size)(value, origins);
+
+/** A list of these items, in this order. */
+export const tuple =
+  (...items: readonly Shape[]): Shape =>
+  (value, origins) => {
+    if (!Array.isArray(value) || value.length !== items.length) return `: must be a list of ${items.length}`;
+    for (const [index, item] of items.entries()) {
+      const problem = item(value[index], origins);
+      if (problem !== undefined) return at(index, problem);
+    }
+    return undefined;
+  };
+
+/** Plain data with these fields and no others: what is not known here could mean anything. */
+export function record(needed: Readonly<Record<string, Shape>>, maybe: Readonly<Record<string, Shape>> = {}): Shape {
+  const names = Object.keys(needed);
+  const all = new Map([...Object.entries(needed), ...Object.entries(maybe)]);
+  return (value, origins) => {
+    if (!isObject(value)) return ': must be an object';
+    for (const name of names) if (!Object.hasOwn(value, name)) return `${name}: is missing`;
+    for (const name of Object.keys(value)) {
+      const problem = all.get(name)?.(value[name], origins);
+      if (problem !== undefined) return at(name, problem);
+      if (!all.has(name)) return `${name}: is no field of it`;
+    }
+    return undefined;
+  };
+}
+
+/** One of several kinds of data, which say which they are in `kind`. */
+export function byKind(kinds: Readonly<Record<string, Shape>>): Shape {
+  const shapes = new Map(Object.entries(kinds));
+  return (value, origins) => {
+    if (!isObject(value)) return ': must be an object';
+    const { kind } = value;
+    const shape = typeof kind === 'string' ? shapes.get(kind) : undefined;
+    return shape === undefined ? `kind: must be one of ${[...shapes.keys()].join(', ')}` : shape(value, origins);
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * A red log as an engine that is not ours may be: it delivers again what it has delivered, leaves records out without a
+ * word, and comes back with less than it had. What lies beneath is steady, so that a site that starts again has it all.
+ */
+import type { Origin } from '../../server/records/origin.ts';
+import type { LogMessage, LogOutput, RedLog, SavedLog } from '../../server/log/log.ts';
+import type { Position } from '../../server/log/position.ts';
+import type { Random } from './random.ts';
+
+/** How unsteady it is, as chances of each delivery. */
+export interface Unsteadiness {
+  readonly random: Random;
+  readonly repeatChance: number;
+  readonly jumpChance: number;
+  readonly regressChance: number;
+  /** Whether it does nothing of that any more. */
+  isSteady(): boolean;
+  /** Something was delivered again. */
+  repeated(): void;
+}
+
+type Delivery<R> = LogOutput<R> & { readonly kind: 'deliver' };
+
+/** One site's node of such a log. */
+export class UnsteadyLog<R> implements RedLog<R> {
+  readonly #log: RedLog<R>;
+  readonly #how: Unsteadiness;
+  #last: Delivery<R> | undefined;
+  #hasJumped = false;
+  #jumpIsNoticed = false;
+
+  constructor(log: RedLog<R>, how: Unsteadiness) {
+    this.#log = log;
+    this.#how = how;
+  }
+
+  get busy(): boolean {
+    return this.#log.busy;
+  }
+
+  get keptFrom(): number {
+    return this.#log.keptFrom;
+  }
+
+  get backlog(): number {
+    return this.#log.backlog;
+  }
+
+  identity(): string {
+    return this.#log.identity();
+  }
+
+  digest(position: Position): number | undefined {
+    return this.#log.digest(position);
+  }
+
+  save(): SavedLog {
+    return this.#log.save();
+  }
+
+  release(position: Position): void {
+    this.#log.release(position);
+  }
+
+  propose(record: R, nowMs: number): void {
+    this.#log.propose(record, nowMs);
+  }
+
+  withdraw(record: R): boolean {
+    return this.#log.withdraw(record);
+  }
+
+  receive(from: Origin, message: LogMessage<R>, nowMs: number): void {
+    this.#log.receive(from, message, nowMs);
+  }
+
+  onSynced(length: number): void {
+    this.#log.onSynced(length);
+  }
+
+  /** A jump after which nothing came is noticed at last by who compares what there is with what was delivered. */
+  tick(nowMs: number): void {
+    this.#log.tick(nowMs);
+    this.#jumpIsNoticed = this.#hasJumped;
+  }
+
+  takeOutputs(): readonly LogOutput<R>[] {
+    const outputs = this.#log.takeOutputs();
+    const isQuiet = !this.#jumpIsNoticed && outputs.every(({ kind }) => kind !== 'deliver');
+    if (isQuiet) return outputs;
+    const disturbed = outputs.flatMap((output) => (output.kind === 'deliver' ? this.#disturbed(output) : [output]));
+    if (!this.#jumpIsNoticed) return disturbed;
+    this.#hasJumped = this.#jumpIsNoticed = false;
+    return [...disturbed, { kind: 'gap', message: 'it has more than it has delivered' }];
+  }
+
+  #disturbed(delivery: Delivery<R>): readonly LogOutput<R>[] {
+    const { random, repeatChance, jumpChance, regressChance } = this.#how;
+    const before = this.#last;
+    this.#last = delivery;
+    if (this.#how.isSteady()) return [delivery];
+    if (random.chance(jumpChance)) {
+      this.#hasJumped = true;
+      return [];
+    }
+    if (random.chance(regressChance)) return [{ kind: 'regressed', message: 'it ends before what it has delivered' }];
+    if (!random.chance(repeatChance)) return [delivery];
+    this.#how.repeated();
+    return before === undefined ? [delivery, delivery] : [before, delivery, before, delivery];
+  }
+}

@@ -1,0 +1,22 @@
+/** Tests name sites by their places, from 0 on; what is logged and sent has their ordinals. */
+import { Origins } from '../../src/server/records/origin.ts';
+import type { Origin } from '../../src/server/records/origin.ts';
+
+const MANY = Origins.of(Array.from({ length: 9 }, (_, place) => `s${place}`)).sites;
+
+/** The ordinal of a site, by its place. */
+export function siteAt(place: number): Origin {
+  const origin = MANY[place];
+  if (origin === undefined) throw new Error(`no test has a site ${place}`);
+  return origin;
+}
+
+/** The place of a site, by its ordinal. */
+export function placeOf(site: Origin): number {
+  return MANY.indexOf(site);
+}
+
+/** The ordinals of the first so many sites. */
+export function sitesTo(count: number): readonly Origin[] {
+  return MANY.slice(0, count);
+}

@@ -1,0 +1,109 @@
+/** Envelopes as bytes: each kind of message comes back as it was, large ones in parts, and what is no envelope is refused. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  decodeEnvelope,
+  encodeEnvelope,
+  ENVELOPE_BYTES_MAX,
+  ENVELOPE_VERSION,
+} from '../../../../src/server/messages/envelope-codec.ts';
+import { RefusedMessage } from '../../../../src/server/messages/envelope.ts';
+import type { Envelope, RefusalReason } from '../../../../src/server/messages/envelope.ts';
+import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './some-messages.ts';
+
+const decoded = (bytes: Uint8Array): Envelope => decodeEnvelope(bytes, ORIGINS);
+const refused = (reason: RefusalReason): unknown => expect.objectContaining({ name: 'RefusedMessage', reason });
+
+describe('envelopes', () => {
+  for (const message of MESSAGES) {
+    test(`${message.kind} → comes back as it was`, () => {
+      const [bytes = new Uint8Array(0), ...others] = encodeEnvelope(envelopeOf(message));
+      expect([decoded(bytes), others]).toEqual([envelopeOf(message), []]);
+    });
+  }
+
+  test('with the clock of its sender → it comes back too', () => {
+    const envelope = envelopeOf({ kind: 'blue.heartbeat', sequence: 1 }, { sentAtMs: 1234.5 });
+    expect(encodeEnvelope(envelope).map(decoded)).toEqual([envelope]);
+  });
+
+  test('a reply without a value → has one, which is undefined', () => {
+    const operation = { ...BLUE, reply: { value: undefined } };
+    const [bytes] = encodeEnvelope(envelopeOf({ kind: 'blue.operations', operations: [operation] }));
+    const { message } = decoded(bytes as Uint8Array);
+    expect(message.kind === 'blue.operations' && message.operations[0]?.reply).toStrictEqual({ value: undefined });
+  });
+
+  test('the version stands first', () => {
+    for (const message of MESSAGES) expect(encodeEnvelope(envelopeOf(message))[0]?.[0]).toBe(ENVELOPE_VERSION);
+  });
+});
+
+describe('large messages', () => {
+  const operations = Array.from({ length: 100 }, (_, index) => ({ ...BLUE, sequence: index + 1 }));
+  const entries = operations.map(({ site, sequence }) => ({ origin: site, epoch: 1, sequence, record: RED }));
+
+  test('operations of a stream → several envelopes, in order', () => {
+    const parts = encodeEnvelope(envelopeOf({ kind: 'blue.operations', operations }), 1000);
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(1000);
+    const sent = parts.flatMap((bytes) => {
+      const { message } = decoded(bytes);
+      return message.kind === 'blue.operations' ? message.operations : [];
+    });
+    expect(sent).toEqual(operations);
+  });
+
+  test('entries of the red log → several, each with the place of its first', () => {
+    const parts = encodeEnvelope(envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60 }), 3000);
+    expect(parts.length).toBeGreaterThan(1);
+    const sent = parts.flatMap((bytes) => {
+      const { message } = decoded(bytes);
+      if (message.kind !== 'log.append') return [];
+      return message.entries.map((entry, index) => [message.position + index, entry.sequence, message.committed]);
+    });
+    expect(sent).toEqual(entries.map(({ sequence }) => [39 + sequence, sequence, 60]));
+  });
+
+  test('one operation that is larger than that → one envelope; larger than any may be → not sent', () => {
+    const large = (bytes: number): Envelope =>
+      envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply: { value: new Uint8Array(bytes) } }] });
+    expect(encodeEnvelope(large(5000), 1000)).toHaveLength(1);
+    expect(() => encodeEnvelope(large(ENVELOPE_BYTES_MAX))).toThrow(refused('unreadable'));
+  });
+});
+
+describe('what is no envelope', () => {
+  const [good = new Uint8Array(0)] = encodeEnvelope(envelopeOf({ kind: 'blue.received', sequence: 1 }));
+
+  test('written in another version → refused', () => {
+    const bytes = good.slice();
+    bytes[0] = ENVELOPE_VERSION + 1;
+    expect(() => decoded(bytes)).toThrow(refused('version'));
+    expect(() => decoded(new Uint8Array(0))).toThrow(refused('version'));
+  });
+
+  test('something behind it → refused', () => {
+    expect(() => decoded(Uint8Array.of(...good, 0))).toThrow(refused('unreadable'));
+  });
+
+  test('larger than any may be → refused before it is looked at', () => {
+    expect(() => decoded(new Uint8Array(ENVELOPE_BYTES_MAX + 1))).toThrow(refused('unreadable'));
+  });
+
+  test('cut off, or with any bytes changed → refused, or an envelope', () => {
+    const all = MESSAGES.flatMap((message) => encodeEnvelope(envelopeOf(message)));
+    const cut = fc.record({ bytes: fc.constantFrom(...all), at: fc.nat(), to: fc.nat(255), isCut: fc.boolean() });
+    fc.assert(
+      fc.property(cut, ({ bytes, at, to, isCut }) => {
+        const place = 1 + (at % (bytes.length - 1));
+        const changed = isCut ? bytes.slice(0, place) : bytes.with(place, to);
+        try {
+          decoded(changed);
+        } catch (error) {
+          expect(error).toBeInstanceOf(RefusedMessage);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

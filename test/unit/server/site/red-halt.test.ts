@@ -1,0 +1,125 @@
+/** A red log that does not go on as it should: its site takes nothing more of it and says so, and blue goes on. */
+import { beforeEach, expect, test } from 'vitest';
+import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { redHaltedAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { Random } from '../../../../src/testing/simulator/random.ts';
+import { UnsteadyLog } from '../../../../src/testing/simulator/unsteady-log.ts';
+import { Sites } from '../replica/sites.ts';
+import { notesService } from '../storage/notes-service.ts';
+import { siteAt } from '../../../support/origins.ts';
+
+const FAULTY = 1;
+const READ_STRONGLY = { wants: { tentative: false, causal: false, strong: true } };
+
+let chances: { repeatChance: number; jumpChance: number; regressChance: number };
+let sites: Sites;
+beforeEach(() => {
+  chances = { repeatChance: 0, jumpChance: 0, regressChance: 0 };
+  const random = new Random(1);
+  const how = {
+    random,
+    isSteady: () => false,
+    repeated: () => {},
+    get repeatChance() {
+      return chances.repeatChance;
+    },
+    get jumpChance() {
+      return chances.jumpChance;
+    },
+    get regressChance() {
+      return chances.regressChance;
+    },
+  };
+  sites = new Sites(notesService(), 3, {
+    makeRedLog: (options) => {
+      const log = new SequencedLog(options);
+      return options.site === siteAt(FAULTY) ? new UnsteadyLog(log, how) : log;
+    },
+  });
+});
+
+function enqueueAtLeader(item: string): void {
+  sites.submit(0, enqueue('q', item));
+  sites.settle();
+}
+
+/** What is in the queue as a site shows it, by taking all of it there. */
+function lengthAt(site: number): number | undefined {
+  return sites.machines[site]?.replica.redDelivered;
+}
+
+test('a record is left out → nothing behind it is taken; blue goes on; what needs the red order is refused at once', () => {
+  enqueueAtLeader('a');
+  chances.jumpChance = 1;
+  enqueueAtLeader('left out');
+  chances.jumpChance = 0;
+  enqueueAtLeader('behind');
+  expect(sites.halted).toEqual([[FAULTY, 'gap']]);
+  expect(lengthAt(FAULTY)).toBe(1);
+  expect(lengthAt(0)).toBe(3);
+
+  const refused = [sites.submit(FAULTY, enqueue('q', 'b')), sites.submit(FAULTY, get('k'), READ_STRONGLY)];
+  const written = sites.submit(FAULTY, put('k', 'blue'));
+  sites.settle();
+  for (const outcome of refused) expect(outcome.code).toBe('UNAVAILABLE');
+  expect(written).toHaveProperty('value');
+  expect(sites.read(0, get('k'))).toBe('blue');
+  // Its checkpoint would say of the log what was never taken.
+  expect(() => sites.machines[FAULTY]?.cut()).toThrow(/it goes on at 2, and 1 was to come/);
+
+  sites.crash(FAULTY);
+  sites.start(FAULTY);
+  sites.pass(100);
+  const popped = sites.submit(FAULTY, dequeue('q'));
+  sites.pass(100);
+  expect(popped.value).toEqual({ item: 'a' });
+  expect(lengthAt(FAULTY)).toBe(4);
+});
+
+test('what it had under way → waits, and is done once the site is started again', () => {
+  chances.jumpChance = 1;
+  const outcome = sites.submit(FAULTY, enqueue('q', 'a'));
+  sites.settle();
+  chances.jumpChance = 0;
+  enqueueAtLeader('b');
+  expect(sites.halted).toEqual([[FAULTY, 'gap']]);
+  expect(outcome).toEqual({});
+  const popped = sites.submit(0, dequeue('q'));
+  sites.pass(100);
+  expect(popped.value).toEqual({ item: 'a' });
+});
+
+test('it comes back with less than it had → the same', () => {
+  enqueueAtLeader('a');
+  chances.regressChance = 1;
+  enqueueAtLeader('b');
+  expect(sites.halted).toEqual([[FAULTY, 'regressed']]);
+  expect(lengthAt(FAULTY)).toBe(1);
+});
+
+test('it delivers again what it has delivered → taken once', () => {
+  chances.repeatChance = 1;
+  for (const item of ['a', 'b', 'c']) enqueueAtLeader(item);
+  expect(sites.halted).toEqual([]);
+  expect(lengthAt(FAULTY)).toBe(3);
+});
+
+test('the operator is told what is wrong, and what to do', () => {
+  const alarms: SiteAlarm[] = [];
+  const tell = redHaltedAlarm('frk', (alarm) => alarms.push(alarm));
+  tell({ reason: 'gap', message: 'it goes on at 2, and 1 was to come' });
+  tell({ reason: 'regressed', message: 'it ends early' });
+  expect(alarms).toEqual([
+    expect.objectContaining({
+      kind: 'red-log-halted',
+      site: 'frk',
+      message: expect.stringContaining('records of the red log are missing (it goes on at 2'),
+    }),
+    expect.objectContaining({
+      kind: 'red-log-halted',
+      message: expect.stringContaining('is not what it was (it ends early). Red updates'),
+    }),
+  ]);
+});

@@ -1,0 +1,91 @@
+/** A checkpoint is in two parts: of what all sites share another site can begin, with nothing of its own. */
+import { beforeEach, expect, test } from 'vitest';
+import { sharedPart, siteFromShared } from '../../../../src/server/log/stored-site.ts';
+import { partOf, sectionsOf } from '../../../../src/server/records/checkpoint.ts';
+import type { Checkpoint } from '../../../../src/server/records/checkpoint.ts';
+import type { SiteMachine } from '../../../../src/server/site/site-machine.ts';
+import { fromText, toText } from '../../../../src/server/storage/format/values.ts';
+import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { Sites } from '../replica/sites.ts';
+import { notesService } from '../storage/notes-service.ts';
+
+let sites: Sites;
+beforeEach(() => {
+  // The third one is there by its name only.
+  sites = new Sites(notesService(), 3);
+  sites.crash(2);
+});
+
+const machineAt = (site: number): SiteMachine => sites.machines[site] as SiteMachine;
+const stateOf = (site: number): unknown => machineAt(site).replica.state.store.snapshot();
+
+/** All that a site would save, as it comes from a file. */
+function checkpointOf(site: number): Checkpoint {
+  const machine = machineAt(site);
+  const saved = Object.entries(machine.sections).map(([name, section]) => {
+    section.changeAll();
+    const rows = section.takeChanges(Infinity).filter(([, value]) => value !== undefined);
+    return [name, new Map(fromText(toText(rows)) as [string, unknown][])] as const;
+  });
+  return { sections: Object.fromEntries(saved), rest: fromText(toText(machine.cut().rest)) };
+}
+
+/** Both colours at the first two sites, one of them with a name. */
+function work(text: string): void {
+  sites.submit(0, put('k', `${text} of 0`));
+  sites.settle();
+  sites.submit(1, put('l', `${text} of 1`));
+  for (const site of [0, 1])
+    sites.ask(site, enqueue('q', `${text} of ${site}`), { id: `${text}-${site}/1`, home: site });
+  sites.settle();
+  sites.pass(100);
+}
+
+test('sections → in one part each; what is of the site alone is in its own', () => {
+  work('first');
+  sites.ask(0, put('m', 1), { id: 'named/1' });
+  sites.settle();
+  const checkpoint = checkpointOf(0);
+  expect(Object.keys(checkpoint.sections).filter((name) => partOf(name) === 'own')).toEqual([
+    'own.slots.clients',
+    'own.slots',
+  ]);
+  expect(sectionsOf('own', checkpoint)['own.slots']?.size).toBeGreaterThan(0);
+  expect(Object.keys(sharedPart(checkpoint).sections)).toEqual(
+    expect.arrayContaining(['rows', 'commits', 'endings', 'endings.clients', 'redAnswers', 'redAnswers.clients']),
+  );
+});
+
+test('the shared part of the first site and an empty own part → another site shows the same, and goes on with them', () => {
+  work('first');
+  sites.submit(0, dequeue('q'));
+  sites.settle();
+  sites.pass(100);
+  const shared = sharedPart(checkpointOf(0));
+  const before = stateOf(0);
+  // What comes after it was made, the new site is sent.
+  work('second');
+  sites.start(2, siteFromShared(shared));
+  expect(stateOf(2)).toEqual(before);
+  expect(machineAt(2).replica.state.stable).toEqual((shared.rest as { replica: { stable: unknown } }).replica.stable);
+  sites.pass(2000);
+  for (const site of [1, 2]) expect(stateOf(site)).toEqual(stateOf(0));
+  const [value, popped] = [sites.submit(2, put('own', 1)), sites.submit(2, dequeue('q'))];
+  sites.pass(2000);
+  expect(value).toEqual(expect.not.objectContaining({ code: expect.anything() }));
+  expect(popped.value).toEqual({ item: expect.stringContaining('of') });
+  for (const site of [1, 2]) expect(stateOf(site)).toEqual(stateOf(0));
+  expect(sites.read(1, get('own'))).toBe(1);
+});
+
+test('a repetition of what was answered before, at the new site → the same answer, done once', () => {
+  work('first');
+  const shared = sharedPart(checkpointOf(1));
+  sites.start(2, siteFromShared(shared));
+  sites.pass(500);
+  const size = JSON.stringify(stateOf(0));
+  const again = sites.ask(2, enqueue('q', 'first of 0'), { id: 'first-0/1', home: 0, hop: 1 });
+  sites.pass(2000);
+  expect(again.code).toBeUndefined();
+  expect(JSON.stringify(stateOf(0))).toBe(size);
+});

@@ -1,0 +1,83 @@
+/** A site whose data another holder has taken over: it says so, and acknowledges nothing more. */
+import { expect, test } from 'vitest';
+import { createClient } from '../../../../src/index.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { storageAlarms } from '../../../../src/server/alarms/site-alarm.ts';
+import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
+import { encodeFrame, sealFrame } from '../../../../src/server/storage/format/frames.ts';
+import { FORMAT } from '../../../../src/server/storage/format/names.ts';
+import { EntryPacker } from '../../../../src/server/storage/format/packed-entries.ts';
+import { readLog } from '../../../../src/server/storage/format/log-file.ts';
+import { valuesService } from './notes-service.ts';
+import { startSite } from './virtual-site.ts';
+import { FOLDER, VirtualMachine } from './virtual-storage.ts';
+
+const HEAD_BYTES = 16;
+
+test('taken over while an update is under way → UNKNOWN, an alarm, and the next holder lacks it', async () => {
+  const machine = new VirtualMachine(1);
+  const alarms: SiteAlarm[] = [];
+  const events = storageAlarms('irl', (alarm) => alarms.push(alarm));
+  const site = startSite(machine, { service: valuesService(), sizes: { events } });
+  const client = createClient(new SiteBinding('irl', site));
+  const kept = client.invoke(put('k', 'kept'));
+  await Promise.resolve();
+  machine.run(100);
+  await kept;
+
+  machine.disk.depose();
+  const lost = client.invoke(put('k', 'lost'));
+  await Promise.resolve();
+  machine.run(100);
+  await expect(lost).rejects.toMatchObject({ code: 'UNKNOWN' });
+  expect(alarms).toEqual([expect.objectContaining({ kind: 'site-fenced', site: 'irl' })]);
+  await expect(client.invoke(get('k'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(site.failure?.message).toContain('another one has its data');
+
+  const next = startSite(machine, { service: valuesService() });
+  const read = createClient(new SiteBinding('irl', next)).invoke(get('k'));
+  await Promise.resolve();
+  machine.run(100);
+  expect(await read).toBe('kept');
+  next.close();
+});
+
+test('each start → says its term in the files that it begins, larger than before', () => {
+  const machine = new VirtualMachine(1, { segmentBytes: 1000 });
+  const terms: (number | undefined)[] = [];
+  for (let start = 0; start < 3; start += 1) {
+    const site = machine.start();
+    site.append('local', `of ${start}`);
+    machine.run();
+    const name = machine.files('.log').at(-1) ?? '';
+    terms.push(readLog(machine.disk.read(`${FOLDER}/${name}`), Number.parseInt(name, 10)).header?.term);
+    expect(site.storage.term).toBe(terms.at(-1));
+  }
+  expect(terms).toEqual([1, 2, 3]);
+});
+
+test('a file that a deposed holder has begun after it → counts for nothing, and goes', () => {
+  const machine = new VirtualMachine(1);
+  const old = machine.start();
+  old.append('local', 'a');
+  machine.run();
+  machine.disk.crash();
+  const holder = machine.start();
+  holder.append('local', 'b');
+  machine.run();
+  machine.disk.crash();
+  const late = 3;
+  const header = { format: FORMAT, term: 1, local: 1, red: 0 };
+  const entries = new EntryPacker().pack([{ log: 'local', entry: 'never acknowledged' }], HEAD_BYTES, 1000).bytes;
+  const frames = [
+    encodeFrame(JSON.stringify(header), { file: late, index: 0 }),
+    sealFrame(entries, { file: late, index: 1 }),
+  ];
+  machine.disk.put(`${FOLDER}/0000000003.log`, Buffer.concat(frames));
+  const next = machine.start();
+  expect(next.entries.local).toEqual(['a', 'b']);
+  machine.run();
+  expect(machine.files('.log')).not.toContain('0000000003.log');
+  expect(next.storage.term).toBe(4);
+});
