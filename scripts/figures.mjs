@@ -1,0 +1,103 @@
+/**
+ * Writes what the benchmarks measured into docs/benchmarks.md and README.md: `node scripts/figures.mjs --write`. A test
+ * holds them equal. Results that docs/benchmarks.md lists as measured by older definitions are left out.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './run.mjs';
+
+const PAGE = 'docs/benchmarks.md';
+const BEGIN = '<!-- figures: bench/results -->';
+const END = '<!-- end of figures -->';
+
+/** What README.md says, in its words; in the order in which it says it. */
+const HEADLINES = [
+  ['core', 'awaited-vs-promise', 'time of a Correctable that is awaited, as a multiple of a Promise’s'],
+  ['core', 'callbacks-vs-promise', 'the same with callbacks for both views'],
+  ['core', 'invoke-vs-promise', 'the same for `invoke` on a store in memory'],
+  ['core', 'rxjs-vs-promise', 'the same for an RxJS subject that remembers its value'],
+  [
+    'wire',
+    'time-vs-equal-echo-one-view-64',
+    'processor time of an operation, as a multiple of an echo of as many bytes',
+  ],
+  ['wire', 'time-vs-equal-echo-both-views-64', 'the same with both views'],
+  [
+    'redblue-overhead',
+    'one-site-vs-the-same-parts',
+    'a site’s throughput, as a share of the same parts without replication',
+  ],
+  ['redblue-overhead', 'one-site-vs-a-day', 'the same, of what a good engineer writes in a day'],
+  ['server', 'ephemeral-blue-vs-ioredis-1', 'blue updates in memory beside Redis, one at a time'],
+  ['server', 'ephemeral-blue-vs-ioredis-64', 'the same, 64 at a time'],
+  ['server', 'ephemeral-blue-vs-ioredis-1024', 'the same, 1024 at a time'],
+  ['server', 'durable-blue-vs-ioredis-aof-1', 'blue updates on a disk beside Redis with a synced log, one at a time'],
+  ['server', 'durable-blue-vs-ioredis-aof-64', 'the same, 64 at a time'],
+  ['server', 'durable-blue-vs-ioredis-aof-1024', 'the same, 1024 at a time'],
+  [
+    'cassandra-load',
+    'throughput-drop-A-irl',
+    'of the throughput at the peak, what preliminary views cost on Cassandra (YCSB A)',
+  ],
+];
+
+const read = (path) => readFileSync(join(root, path), 'utf8');
+
+/** Reports by name, without those that are older than their benchmark. */
+function reports() {
+  const older = new Set(
+    [...read(PAGE).matchAll(/^\| `([\w-]+)` \| measured by the definition of/gm)].map(([, name]) => name),
+  );
+  const names = readdirSync(join(root, 'bench/results')).map((file) => file.replace('.json', ''));
+  const ofToday = names.filter((name) => !older.has(name)).sort();
+  return new Map(ofToday.map((name) => [name, JSON.parse(read(`bench/results/${name}.json`))]));
+}
+
+const three = (figure) => Number(figure.toPrecision(3));
+const range = ({ value, low, high }) =>
+  low === high ? `${value}` : `${three(value)} (${three(low)} to ${three(high)})`;
+const row = (cells) => `| ${cells.join(' | ')} |`;
+const table = (heads, rows) => [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
+
+function ofPage(all) {
+  const parts = [...all].map(([name, { bars, at, commit, machine, versions }]) => {
+    const with_ = Object.entries(versions).map(([what, version]) => `${what} ${version}`);
+    const where = `${at.slice(0, 10)}, commit ${commit}; ${machine.cores} processors (${machine.cpu}), ${with_.join(', ')}.`;
+    const rows = bars.map((bar) => [
+      `\`${bar.name}\``,
+      range(bar),
+      bar.unit,
+      bar.floor ?? '',
+      bar.aim ?? '',
+      bar.verdict ?? '',
+    ]);
+    return `### \`${name}\`\n\n${where}\n\n${table(['figure', 'measured', 'unit', 'floor', 'aim', ''], rows)}`;
+  });
+  return parts.join('\n\n');
+}
+
+function ofReadme(all) {
+  const rows = HEADLINES.flatMap(([name, bar, words]) => {
+    const found = all.get(name)?.bars.find((each) => each.name === bar);
+    return found === undefined ? [] : [[words, range(found), `[\`${name}\`](${PAGE}#${name})`]];
+  });
+  return table(['what', 'measured', 'how'], rows);
+}
+
+let isOld = false;
+const all = reports();
+for (const [page, content] of [
+  [PAGE, ofPage(all)],
+  ['README.md', ofReadme(all)],
+]) {
+  const text = read(page);
+  const [before, rest = ''] = text.split(BEGIN);
+  const [, after] = rest.split(END);
+  if (after === undefined) throw new Error(`${page} lacks ${BEGIN} … ${END}`);
+  const wanted = `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
+  if (wanted === text) continue;
+  isOld = true;
+  if (process.argv.includes('--write')) writeFileSync(join(root, page), wanted);
+  else console.error(`The figures in ${page} are not those of bench/results: node scripts/figures.mjs --write`);
+}
+if (isOld && !process.argv.includes('--write')) process.exit(1);
