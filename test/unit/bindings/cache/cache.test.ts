@@ -304,6 +304,15 @@ describe('cache: principals', () => {
     expect(await cachedValue(client, get('inbox'))).toBe('miss');
   });
 
+  test('a connection is asked over, and it is not told who is signed in → a function is refused', () => {
+    const store = Object.assign(new StoreBehind(), { connectionState: 'open' });
+    const principal = (): string => 'ada';
+    const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'principal' });
+    expect(() => cached(store, { principal })).toThrow(refusal);
+    for (const given of [store, Object.assign(new StoreBehind(), { connectionState: 'open', principal })])
+      expect(cached(given, given === store ? { principal: 'ada' } : { principal }).principal?.()).toBe('ada');
+  });
+
   test('the principal changes while a read is under way → filed under nobody', async () => {
     let user = 'ada';
     const { store, client } = setUp({ principal: () => user });
