@@ -380,6 +380,14 @@ export const CACHE_RARE_MUTANTS = [
     command: loads,
   },
   {
+    name: 'a cache shows what it has of another than the binding behind asks as',
+    rule: 'cache P5',
+    file: `${CACHE}/cache-binding.ts`,
+    line: 'if ((this.#behind?.() ?? who) !== who) throw otherBehind();',
+    replacement: '',
+    command: ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache.test.ts'],
+  },
+  {
     name: 'a connection goes on as whoever was signed in before',
     rule: 'cache P5',
     file: `${CACHE}/options.ts`,

@@ -155,7 +155,7 @@ function isSeen(source: Erased): boolean {
 
 /** All parts are sources. */
 function partsOf({ extras }: Erased): readonly Erased[] {
-  return (extras?.parts ?? []) as readonly Source<unknown>[];
+  return (extras?.parts ?? []) as Source<unknown>[];
 }
 
 /** A source of whatever value. */

@@ -38,6 +38,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   readonly executesOnce: boolean;
   /** Where it is known: what is filed, and what is submitted, belongs to them. */
   readonly principal?: () => string;
+  /** Who the binding behind asks as, where it says so and the cache was told by itself. */
+  readonly #behind: (() => string) | undefined;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
   readonly #levels: WithCache<L>;
@@ -85,6 +87,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     });
     const { principal = inner.principal?.bind(inner) } = options;
     if (principal !== undefined) this.principal = typeof principal === 'function' ? principal : () => principal;
+    if (options.principal !== undefined) this.#behind = inner.principal?.bind(inner);
     if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
     this.#persistence =
       options.store &&
@@ -288,13 +291,15 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   /**
    * Who asks at present. Another one than before finds the memory empty, and so does nobody.
    *
-   * @throws whatever the application's function does
+   * @throws whatever the application's functions do, and where they do not agree
    */
   #askWho(): string {
     let present: string | undefined;
     try {
-      present = this.principal?.() ?? '';
-      return present;
+      const who = this.principal?.() ?? '';
+      if ((this.#behind?.() ?? who) !== who) throw otherBehind();
+      present = who;
+      return who;
     } finally {
       const isAnother = this.#hasAskedWho && this.#principal !== present;
       this.#principal = present;
@@ -438,6 +443,12 @@ function reporter(onError: ((error: unknown) => void) | undefined): (error: unkn
       defaultEnvironment.uncaught(second);
     }
   };
+}
+
+/** What one of them has seen would be shown to the other. */
+function otherBehind(): CorrectableError {
+  const fix = 'the binding behind asks as somebody else: leave it out, and the cache takes it from there';
+  return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
 }
 
 function missed({ operation }: Subject): string {

@@ -1,10 +1,11 @@
 /** When something last happened to what has a mark. Marks are names of people and their things: digests of them are kept alone. */
 import type { Scope } from './scope.ts';
 
-/** Times by digest of their mark, the oldest first, as plain data that JSON keeps; the floor counts for every mark. */
+/** As plain data that JSON keeps: digests of marks, the oldest first, and the time of each; the floor counts for every mark. */
 export interface TimesData {
   readonly floor: number;
-  readonly byMark: readonly (readonly [digest: string, time: number])[];
+  readonly marks: readonly string[];
+  readonly times: readonly number[];
 }
 
 /** When something last happened to each mark; what is forgotten counts for all. */
@@ -13,14 +14,14 @@ export class Times {
   readonly #byMark: Map<string, number>;
   #floor: number;
 
-  constructor(marksMax: number, { floor, byMark }: TimesData = { floor: 0, byMark: [] }) {
+  constructor(marksMax: number, { floor, marks, times }: TimesData = { floor: 0, marks: [], times: [] }) {
     this.#marksMax = marksMax;
     this.#floor = floor;
-    this.#byMark = new Map(byMark);
+    this.#byMark = new Map(marks.map((mark, at) => [mark, times[at] ?? floor]));
   }
 
   get data(): TimesData {
-    return { floor: this.#floor, byMark: [...this.#byMark] };
+    return { floor: this.#floor, marks: [...this.#byMark.keys()], times: [...this.#byMark.values()] };
   }
 
   raise(scope: Scope, time: number): void {

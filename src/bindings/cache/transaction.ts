@@ -118,15 +118,19 @@ function isLedger(value: unknown): value is { readonly seq: number; readonly log
 }
 
 function areTimes(value: unknown): value is TimesData {
-  return isRecord(value) && typeof value['floor'] === 'number' && arePairs(value['byMark'], isNumber);
+  if (!isRecord(value)) return false;
+  const { floor, marks, times } = value;
+  return isNumber(floor) && isListOf(isText, marks) && isListOf(isNumber, times) && marks.length === times.length;
 }
 
 function areAuthors(value: unknown): value is AuthorsData {
-  return arePairs(value, (marks) => marks === null || (Array.isArray(marks) && marks.every(isText)));
+  const isAuthor = (each: unknown): boolean =>
+    Array.isArray(each) && isText(each[0]) && (each[1] === null || isListOf(isText, each[1]));
+  return isListOf(isAuthor, value);
 }
 
-function arePairs(value: unknown, isRight: (second: unknown) => boolean): boolean {
-  return Array.isArray(value) && value.every((pair) => Array.isArray(pair) && isText(pair[0]) && isRight(pair[1]));
+function isListOf(isRight: (item: unknown) => boolean, value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.every(isRight);
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';

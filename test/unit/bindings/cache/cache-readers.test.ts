@@ -122,7 +122,7 @@ describe('cache: a store of its user that keeps less', () => {
       const before = page({ store: under });
       await fill(before, get('y'), 'from before an update, perhaps');
       await before.client.close();
-      const load = async (): Promise<[string, CacheEntry][]> => {
+      const load = async (): Promise<(readonly [string, CacheEntry])[]> => {
         const all = [...(await under.load())];
         if (does === 'loses') return all.filter(([id]) => id !== '["ledger"]');
         return all.map(([id, entry]) => [id, id === '["ledger"]' ? { ...entry, value: { seq: 1 } } : entry]);

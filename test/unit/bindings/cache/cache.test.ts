@@ -313,6 +313,19 @@ describe('cache: principals', () => {
       expect(cached(given, given === store ? { principal: 'ada' } : { principal }).principal?.()).toBe('ada');
   });
 
+  test('the cache is told of another than the binding behind → nothing is shown, and why', async () => {
+    let user = 'ada';
+    const store = Object.assign(new StoreBehind(), { principal: () => user });
+    const client = createClient(cached(store, { principal: 'ada' }));
+    await fill({ store, client }, get('inbox'), 'for ada');
+    expect(await cachedValue(client, get('inbox'))).toBe('for ada');
+    user = 'bob';
+    await expect(client.invokeWeak(get('inbox'))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'principal',
+    });
+  });
+
   test('the principal changes while a read is under way → filed under nobody', async () => {
     let user = 'ada';
     const { store, client } = setUp({ principal: () => user });
