@@ -395,7 +395,7 @@ export const CORE_MUTANTS = [
     name: 'a snapshot for ever',
     rule: 'correctable C12',
     file: 'src/correctable/made/interop.ts',
-    line: 'if (known?.state !== state || known.latest !== latest) {',
+    line: 'if (known?.state !== state || known.latest !== latest || known.error !== error) {',
     replacement: 'if (!known) {',
     command: unit('correctable/made/interop.test.ts'),
   },

@@ -61,7 +61,7 @@ function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): b
   if (depth > DEPTH_MAX) return comparison.later.push([a, b]) > 0;
   comparison.looks += depth > FREE_DEPTH_MAX ? FREE_LOOKS_MAX : 1;
   if (comparison.looks > FREE_LOOKS_MAX && isAssumed(a, b, comparison)) return true;
-  if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b, depth + 1, comparison);
+  if (Array.isArray(a)) return isList(a) && isList(b) && equalArrays(a, b, depth + 1, comparison);
   const prototype: unknown = Object.getPrototypeOf(a);
   const other: unknown = Object.getPrototypeOf(b);
   if (prototype === Object.prototype || prototype === null) {
@@ -70,6 +70,11 @@ function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): b
   // Stores may answer in Node's Buffer.
   const isSameKind = prototype === other || (a instanceof Uint8Array && b instanceof Uint8Array && isBuiltIn(other));
   return isSameKind && isBuiltIn(prototype) && equalBuiltIns(a, b, depth + 1, comparison);
+}
+
+/** A list and nothing more, of whatever realm: what a list inherits from is one, what a class does is none. */
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && Array.isArray(Object.getPrototypeOf(value));
 }
 
 /** What extends a built-in class may have a state of its own. */

@@ -114,13 +114,13 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     tell(speculation, run);
   };
   const fail = (error: unknown): void => take({ failed: true, error });
-  /** Counts what the step does as unseen, until it fails. */
-  const failUnseen = (): ((error: unknown) => void) => {
+  /** Counts what the step does as unseen, until it fails with all that its result is made of. */
+  const failUnseen = (parts: readonly Erased[] = []): ((error: unknown) => void) => {
     const { done } = result;
     result.done ||= UNSEEN;
     return (error) => {
       // What a step says of itself counts.
-      if (run === speculation.live && !doneDespite(error, UNSEEN)) result.done = done;
+      if (run === speculation.live && !doneDespite(error, UNSEEN) && parts.every(isSeen)) result.done = done;
       fail(error);
     };
   };
@@ -134,8 +134,7 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
         inner.observed = true;
         return giveUp(result, 'UNKNOWN', NEEDS_UNDO + CAVEAT);
       }
-      // Of what no client submitted, nobody knows what it does.
-      const failed = inner.environment.counters || inner.state !== 'updating' ? fail : failUnseen();
+      const failed = isSeen(inner) ? fail : failUnseen(partsOf(inner));
       const seat = listenToAll(inner, (_value, view) => take(view), failed, result);
       run.stop = () => {
         leave(inner, seat);
@@ -148,6 +147,19 @@ function begin<T, U>(speculation: Speculation<T, U>): void {
     fail(error);
   }
 }
+
+/** Whether it has ended, or clients submitted it, with all that it is made of: of all else nobody knows what it does. */
+function isSeen(source: Erased): boolean {
+  return source.state !== 'updating' || (!!source.environment.counters && partsOf(source).every(isSeen));
+}
+
+/** All parts are sources. */
+function partsOf({ extras }: Erased): readonly Erased[] {
+  return (extras?.parts ?? []) as Source<unknown>[];
+}
+
+/** A source of whatever value. */
+type Erased = Pick<Source<unknown>, 'state' | 'environment' | 'extras'>;
 
 /** Undoes a run whose input was refuted or will never be confirmed; then begins on the newest input. */
 function refute<T, U>(speculation: Speculation<T, U>, run: Run<T, U>): void {

@@ -8,6 +8,7 @@ import { isThenable } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CommittedViews, type GivenView, type Subject } from './committed-views.ts';
+import type { Change } from './fences.ts';
 import { isViewId, principalOf, viewId } from './identity.ts';
 import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
@@ -37,6 +38,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   readonly executesOnce: boolean;
   /** Where it is known: what is filed, and what is submitted, belongs to them. */
   readonly principal?: () => string;
+  /** Who the binding behind asks as, where it says so and the cache was told by itself. */
+  readonly #behind: (() => string) | undefined;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
   readonly #levels: WithCache<L>;
@@ -84,6 +87,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     });
     const { principal = inner.principal?.bind(inner) } = options;
     if (principal !== undefined) this.principal = typeof principal === 'function' ? principal : () => principal;
+    if (options.principal !== undefined) this.#behind = inner.principal?.bind(inner);
     if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
     this.#persistence =
       options.store &&
@@ -95,7 +99,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
         marksMax: bounds.entriesMax,
         onError: this.#onError,
         now,
-        onNotice: ({ kind, scope }) => this.#telling(silence, () => this.#views.drop(scope, kind)),
+        onNotice: (change) => this.#telling(silence, () => this.#views.drop(change)),
         tick: () => this.#views.tick(),
         onRead: (stored, asOf) => this.#restore(stored, asOf),
       });
@@ -248,9 +252,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     }
   }
 
-  #fence(scope: Scope, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
+  #fence(update: Change, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
     if (this.#persistence === undefined) return undefined;
-    const update = { kind: 'update', scope } as const;
     if (this.#isOver) return this.#persistence.fenceLate(update).catch(this.#onError);
     this.#persistence.fence(update);
     const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#wallNow();
@@ -288,13 +291,15 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   /**
    * Who asks at present. Another one than before finds the memory empty, and so does nobody.
    *
-   * @throws whatever the application's function does
+   * @throws whatever the application's functions do, and where they do not agree
    */
   #askWho(): string {
     let present: string | undefined;
     try {
-      present = this.principal?.() ?? '';
-      return present;
+      const who = this.principal?.() ?? '';
+      if ((this.#behind?.() ?? who) !== who) throw otherBehind();
+      present = who;
+      return who;
     } finally {
       const isAnother = this.#hasAskedWho && this.#principal !== present;
       this.#principal = present;
@@ -322,7 +327,12 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
 
   #restore(stored: Loaded, asOf: number | undefined): void {
     if (this.#isOver) return;
-    this.#askWho();
+    try {
+      this.#askWho();
+    } catch (error) {
+      // Nobody's are shown; what changes is written all the same.
+      this.#onError(error);
+    }
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
       if (!this.#views.isFresh(entry)) this.#persistence?.change(id, undefined);
@@ -354,7 +364,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   async #drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
-    this.#views.drop(scope);
+    this.#views.drop({ kind: 'drop', scope });
     await this.#persistence?.drop(scope, isChosen);
   }
 
@@ -373,14 +383,18 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   async #close(): Promise<void> {
-    const closing = attempt(() => this.#inner.close());
+    let hasEnded = false;
+    const closing = attempt(() => this.#inner.close()).finally(() => (hasEnded = true));
     // What it still answers meanwhile is kept; one that hangs keeps nothing of the cache open.
     await this.#atMost(closing.catch(() => {}));
     await this.#loading;
     this.#isOver = true;
     this.#views.stop();
     await this.#persistence?.close();
-    await closing;
+    if (hasEnded) return closing;
+    closing.catch(this.#onError);
+    const late = `cache: '${this.#inner.name}' has not closed within ${STORE_WAIT_MS} ms; the cache has`;
+    return this.#onError(new CorrectableError('TIMEOUT', late));
   }
 
   /** Resolves when `work` does, or after as long as anybody waits for a store. */
@@ -429,6 +443,12 @@ function reporter(onError: ((error: unknown) => void) | undefined): (error: unkn
       defaultEnvironment.uncaught(second);
     }
   };
+}
+
+/** What one of them has seen would be shown to the other. */
+function otherBehind(): CorrectableError {
+  const fix = 'the binding behind asks as somebody else: leave it out, and the cache takes it from there';
+  return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
 }
 
 function missed({ operation }: Subject): string {

@@ -11,10 +11,10 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { copyOf, NoPlainData } from './copy.ts';
 import { Expiry } from './expiry.ts';
-import { Fences, type FencesData } from './fences.ts';
-import { nameOf, viewId } from './identity.ts';
+import { Fences, type Change, type FencesData } from './fences.ts';
+import { nameOf, principalOf, viewId } from './identity.ts';
 import type { CachedWrite } from './options.ts';
-import { marksOf, objectMarksOf, ofView, scopeOf, type Scope } from './scope.ts';
+import { marksOf, objectMarksOf, ofView, scopeOf } from './scope.ts';
 import type { CacheSession, Floor } from './session.ts';
 import type { CacheEntry } from './store.ts';
 import {
@@ -27,6 +27,7 @@ import {
   type Successor,
   type Verdict,
 } from './supersede.ts';
+import { Times } from './times.ts';
 import type { Noted } from './transaction-log.ts';
 import { ViewCache, type CacheBounds, type CachedView, type OnChange } from './view-cache.ts';
 
@@ -99,7 +100,7 @@ export class CommittedViews {
   readonly #options: CommittedViewsOptions;
   readonly #fences: Fences;
   /** Of views that nothing tells apart by age: only what surely is newer than all of them is let in. */
-  readonly #contests: Fences;
+  readonly #contests: Times;
   readonly #expiry: Expiry;
   readonly #told = new Set<string>();
   /** Whether a store may have fences of an earlier page that nobody has read yet: views that may lag are not shown. */
@@ -113,7 +114,7 @@ export class CommittedViews {
     this.#options = options;
     this.#cache = new ViewCache(bounds, onChange);
     this.#fences = new Fences(bounds.entriesMax);
-    this.#contests = new Fences(bounds.entriesMax);
+    this.#contests = new Times(bounds.entriesMax);
     this.#expiry = new Expiry(clock, (nowMs) => this.#cache.deleteExpired(nowMs));
   }
 
@@ -154,7 +155,7 @@ export class CommittedViews {
 
   /** A read gave a view. */
   recordRead(subject: Subject, view: GivenView): void {
-    const { id, touches, began, session, reign } = subject;
+    const { id, touches, began, session, reign, principal } = subject;
     if (!this.#isOf(reign) || !this.#options.committed.has(view.level)) return;
     // The session has seen it, whether it is filed or not.
     session?.learnRead(touches, this.#floor(id, { level: view.level, ...view.details }, began));
@@ -164,8 +165,8 @@ export class CommittedViews {
     const next = this.#viewOf(subject, view, { touches, isStrongest });
     const { aheadOf } = subject;
     const fence = strongestOf(
-      this.#fences.against(marksOf(id, touches), { began, isStrongest }),
-      this.#contests.against([ofView(id)], { began: aheadOf, isStrongest }),
+      this.#fences.against(marksOf(id, touches), { principal, began, isStrongest }),
+      this.#contestOf(id, aheadOf, isStrongest),
     );
     const learntAt = Math.max(current?.knownAt ?? 0, this.#contests.latest([ofView(id)]));
     if (aheadOf >= learntAt) subject.aheadOf = next.knownAt;
@@ -173,58 +174,59 @@ export class CommittedViews {
   }
 
   /** An update was committed: its outcome can never change. Says what it has changed. */
-  recordUpdate(subject: Subject, view: GivenView): Scope {
-    const { operation, touches, began, session, reign } = subject;
-    const scope = scopeOf(touches);
+  recordUpdate(subject: Subject, view: GivenView): Change {
+    const { operation, touches, began, session, reign, principal } = subject;
+    const change = { kind: 'update', scope: scopeOf(touches), principal } as const;
     const write = this.#isOf(reign) ? this.#writeOf(operation, view.value) : undefined;
-    const id = write && viewId(subject.principal, write.operation);
+    const id = write && viewId(principal, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
     const touched = [touches, write?.touches];
     const fence =
       id === undefined ? 'none' : strongestOf(...touched.map((each) => this.#sinceBegan(subject, id, each)));
-    this.#cache.deleteIn(scope);
-    this.#fences.raise('update', scope, this.tick());
+    this.drop(change);
     session?.learnUpdate(touches, this.#floor(id, { level: view.level, ...view.details }, began));
-    if (write === undefined || id === undefined) return scope;
+    if (write === undefined || id === undefined) return change;
     const written = { touches: write.touches, isStrongest: true };
     const next = this.#viewOf(subject, { ...view, value: write.value }, written);
     this.#file(id, next, { current: replaced, fence, began });
-    return scope;
+    return change;
   }
 
   /**
    * The caller of an update is told at a weaker level that it is final: what was there before is not shown any more,
    * although nobody knows what is there now. Says what that is.
    */
-  recordPromise(subject: Subject): Scope {
-    const { touches, began, session } = subject;
-    const scope = scopeOf(touches);
+  recordPromise(subject: Subject): Change {
+    const { touches, began, session, principal } = subject;
+    const change = { kind: 'update', scope: scopeOf(touches), principal } as const;
     const marks = objectMarksOf(touches);
-    const fence = this.#fences.against(marks, { began, isStrongest: true });
-    this.drop(scope, 'update');
+    const fence = this.#changedSince(began, marks);
+    this.drop(change);
     subject.promise = { at: this.#time, marks, fence };
     session?.learnUpdate(touches, this.#floor(undefined, { level: '' }, began));
-    return scope;
+    return change;
   }
 
   /** An update failed. It may have been executed all the same, so that nothing is known of reads that overlapped it. */
   recordFailedUpdate({ touches }: Subject): void {
-    this.#fences.raise('drop', scopeOf(touches), this.tick());
+    this.#fences.raise({ kind: 'drop', scope: scopeOf(touches) }, this.tick());
   }
 
-  /** What is in `scope` is not to be shown any more; or another page has updated it. */
-  drop(scope: Scope, kind: 'drop' | 'update' = 'drop'): void {
-    this.#cache.deleteIn(scope);
-    this.#fences.raise(kind, scope, this.tick());
+  /** What was changed, here or by another page, is not to be shown any more as it was before. */
+  drop(change: Change): void {
+    this.#cache.deleteIn(change.scope);
+    this.#fences.raise(change, this.tick());
   }
 
   /** What the pages before have updated: here too, only what is executed since is let in. */
   inherit(fences: FencesData | undefined): void {
-    if (fences !== undefined) this.#fences.inherit(fences, START);
+    if (fences !== undefined) this.#fences.inherit(fences);
     // What the store kept has been judged by them there; the strongest views of this page are later than any page before.
     const mayLag = ({ began, isStrongest }: CachedView): boolean => began > ELSEWHERE && !isStrongest;
-    this.#cache.deleteWhere((view, marks) => mayLag(view) && this.#fences.against(marks, view) !== 'none');
+    const isFenced = (id: string, { began, isStrongest }: CachedView, marks: readonly string[]): boolean =>
+      this.#fences.against(marks, { principal: principalOf(id), began, isStrongest }) !== 'none';
+    this.#cache.deleteWhere((id, view, marks) => mayLag(view) && isFenced(id, view, marks));
     this.isUnread = false;
   }
 
@@ -309,7 +311,12 @@ export class CommittedViews {
   /** From now on only what surely is newer than all that was shown until now. */
   #contest(id: string, { knownAt }: CachedView): void {
     this.#cache.delete(id);
-    this.#contests.raise('update', [ofView(id)], knownAt);
+    this.#contests.raise([ofView(id)], knownAt);
+  }
+
+  #contestOf(id: string, began: number, isStrongest: boolean): Fence {
+    const contestedAt = this.#contests.latest([ofView(id)]);
+    return contestedAt > 0 && !(isStrongest && began >= contestedAt) ? 'update' : 'none';
   }
 
   #keep(id: string, current: CachedView): void {
@@ -379,31 +386,28 @@ export class CommittedViews {
     return { entry, began, knownAt: this.tick(), noted, isStrongest, isDurable: true, expiresAtMs };
   }
 
-  /** Whether something of a view has changed since, or was shown that nothing tells apart from it. */
+  /** Whether something of a strongest view has changed since, or was shown that nothing tells apart from it. */
   #since(began: number, id: string, touches: readonly string[] | undefined): Fence {
-    const reading = { began, isStrongest: true };
-    return strongestOf(
-      this.#fences.against(marksOf(id, touches), reading),
-      this.#contests.against([ofView(id)], reading),
-    );
+    return strongestOf(this.#changedSince(began, marksOf(id, touches)), this.#contestOf(id, began, true));
   }
 
   /** The same since an update began, what was promised of it left out. */
   #sinceBegan({ began, promise }: Subject, id: string, touches: readonly string[] | undefined): Fence {
     if (promise === undefined) return this.#since(began, id, touches);
-    const isPromised = (mark: string): boolean => promise.marks.includes(mark);
     const marks = marksOf(id, touches);
-    const against = (some: readonly string[], since: number): Fence =>
-      this.#fences.against(some, { began: since, isStrongest: true });
+    const promised = marks.filter((mark) => promise.marks.includes(mark));
+    const others = marks.filter((mark) => !promise.marks.includes(mark));
     return strongestOf(
       promise.fence,
-      against(marks.filter(isPromised), promise.at),
-      against(
-        marks.filter((mark) => !isPromised(mark)),
-        began,
-      ),
-      this.#contests.against([ofView(id)], { began, isStrongest: true }),
+      this.#changedSince(promise.at, promised),
+      this.#changedSince(began, others),
+      this.#contestOf(id, began, true),
     );
+  }
+
+  /** Of what was read at the strongest level: whose it is does not matter. */
+  #changedSince(began: number, marks: readonly string[]): Fence {
+    return this.#fences.against(marks, { principal: '', began, isStrongest: true });
   }
 
   /** Whether what began in that reign is filed. */

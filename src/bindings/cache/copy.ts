@@ -49,6 +49,8 @@ class Copier {
     if (value instanceof Blob) return value;
     const prototype: unknown = Object.getPrototypeOf(value);
     if (Array.isArray(value)) {
+      // What a list inherits from is one, in every realm; what extends it may have a state of its own.
+      if (!Array.isArray(prototype)) throw new NoPlainData(path, value);
       const items = keep(Array.from<unknown>({ length: value.length }));
       for (let i = 0; i < value.length; i++) items[i] = this.copy(value[i], `${path}.${i}`);
       return items;

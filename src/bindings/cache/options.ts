@@ -27,7 +27,8 @@ export interface CacheOptions<L extends Levels = Levels> {
    * Whose views these are: they are filed under this name, and shown under no other. It has to be the principal as whom
    * the binding behind asks; unless given, that is what the binding says, and `''` where it says nothing. A function is
    * asked at every submission and every answer: where it gives another name than before, memory is empty, what is under
-   * way for the former is not filed, and what the store kept for the new one is read.
+   * way for the former is not filed, and what the store kept for the new one is read. Of `remote` and `redblue` the
+   * function belongs into their options, since their connection is somebody's: refused here where they have none.
    */
   readonly principal?: string | (() => string);
   /** The levels of the binding behind whose views may be cached: all but one named `tentative`, unless given. */
@@ -115,6 +116,10 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   const { principal = '', committed = [], store, ttlMs = Infinity, clock } = options;
   const isPrincipal = typeof principal === 'string' || typeof principal === 'function';
   check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
+  // It would go on answering over a connection of whoever was signed in before.
+  const isUntold = typeof principal === 'function' && binding.principal === undefined && 'connectionState' in binding;
+  const where = `belongs to the binding behind, which is asked as somebody: write cached(${binding.name}({ …, principal }))`;
+  check(!isUntold, 'principal', where);
   check(Array.isArray(committed), 'committed', `must be a list of levels, as ['${levels.at(-1)}']`);
   const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
   check(isStore, 'store', 'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none');

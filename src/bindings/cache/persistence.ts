@@ -7,11 +7,11 @@ import type { Clock, Timer } from '../../correctable/clock.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/given.ts';
 import { isViewId } from './identity.ts';
-import type { FencesData } from './fences.ts';
+import type { Change, FencesData } from './fences.ts';
 import { marksOf, type Scope } from './scope.ts';
 import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
-import type { Moment, Noted, TransactionLog } from './transaction-log.ts';
-import { Ledger, LEDGER_ID, settle, type Batch, type Change, type Judge } from './transaction.ts';
+import { countingOn, type Moment, type Noted, type TransactionLog } from './transaction-log.ts';
+import { Ledger, LEDGER_ID, settle, type Batch, type Judge } from './transaction.ts';
 import type { CachedView } from './view-cache.ts';
 
 /** For how long anybody waits for a store, in milliseconds. */
@@ -64,6 +64,7 @@ export type Loaded = readonly (readonly [id: string, entry: CacheEntry])[];
 
 export class Persistence {
   readonly #options: PersistenceOptions;
+  readonly #count: ReturnType<typeof countingOn>;
   /** Nobody else's: decides whose views are whose in the store. */
   #page = newPage();
   readonly #hanging = new Set<Call>();
@@ -92,6 +93,7 @@ export class Persistence {
 
   constructor(options: PersistenceOptions) {
     this.#options = options;
+    this.#count = countingOn(options.store);
     this.#ledger = Ledger.of(undefined, options.marksMax);
     this.#connect();
   }
@@ -129,8 +131,9 @@ export class Persistence {
 
   /** Files a view in the store, or removes it. */
   change(id: string, view: CachedView | undefined): void {
-    this.#pending.views.set(id, view);
-    if (this.#pending.views.size > PENDING_MAX) this.#pending = { views: new Map(), changes: [ALL] };
+    const { views, changes } = this.#pending;
+    views.set(id, view);
+    if (views.size > PENDING_MAX) this.#pending = { views: new Map(), changes: [...changes, ALL] };
     this.#collect();
   }
 
@@ -138,8 +141,8 @@ export class Persistence {
   fence(change: Change): void {
     const { changes, views } = this.#pending;
     this.#withdraw(views, change);
-    if (changes.length > PENDING_MAX) this.#pending.changes = [ALL];
-    else changes.push(change);
+    changes.push(change);
+    if (changes.length > PENDING_MAX) this.#pending.changes = [ALL, ...authorsOf(changes)];
     this.#collect();
   }
 
@@ -195,13 +198,18 @@ export class Persistence {
   async #close(): Promise<void> {
     this.#dropUncompared();
     const isUnderWay = !isPending(this.#pending);
-    // What is lost by that has been reported, or is a cache's to lose.
-    await this.landed()
-      .catch(() => (isUnderWay && isPending(this.#pending) ? this.landed() : undefined))
-      .catch(() => {});
+    const { store, onError } = this.#options;
+    try {
+      await this.landed().catch((refusal: unknown) => {
+        if (isUnderWay && isPending(this.#pending)) return this.landed();
+        throw refusal;
+      });
+    } catch (error) {
+      // What the store has refused was reported then.
+      if (isLate(error)) onError(leftUnwritten(error));
+    }
     this.#isClosed = true;
     this.#retry?.cancel();
-    const { store, onError } = this.#options;
     const connection = this.#connection;
     this.#connection = undefined;
     // Whoever signs out goes on to clear: that the store cannot be closed is no reason not to.
@@ -282,6 +290,7 @@ export class Persistence {
     const asOf = isPending(this.#pending) ? undefined : tick();
     const stored = new Map(await store.load());
     this.#learn(Ledger.of(stored.get(LEDGER_ID), marksMax));
+    if (Ledger.isLost(stored)) this.#giveUp();
     this.#opening ??= { log: this.#ledger.log, read: this.#moment() };
     stored.delete(LEDGER_ID);
     onRead(
@@ -289,6 +298,14 @@ export class Persistence {
       asOf,
     );
     this.#isRead = true;
+  }
+
+  /** Anybody may have updated everything since it was stored. */
+  #giveUp(): void {
+    this.#options.onError(new Error('cache: its store has lost what was changed when: dropped what it kept'));
+    this.#ledger.fences.raise(ANY_UPDATE, 0);
+    this.#pending.changes.push(ALL, ANY_UPDATE);
+    this.#collect();
   }
 
   /** Whether an entry may be shown; one that may never be is removed. */
@@ -310,7 +327,7 @@ export class Persistence {
 
   #moment(): Moment {
     const { now, clock } = this.#options;
-    return { wallMs: now(), monotonicMs: clock.now() };
+    return { wallMs: now(), monotonicMs: clock.now(), counted: this.#count() };
   }
 
   /** An operation that began before the store was read came after what the store's clock says was earlier. */
@@ -364,7 +381,7 @@ export class Persistence {
     const writer = { page: this.#page, seen: this.#seen, endedBefore, marksMax, judge };
     let ledger = this.#ledger;
     const settleFound: Settle = (found) => {
-      const settled = settle(batch, { ...writer, nowMs: now() }, found);
+      const settled = settle(batch, { ...writer, nowMs: now(), counted: this.#count() }, found);
       ledger = settled.ledger;
       return settled.written;
     };
@@ -409,7 +426,17 @@ export class Persistence {
 const newPage = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
 /** Nothing tells any more what has changed. */
-const ALL: Change = { kind: 'update', scope: undefined };
+const ALL: Change = { kind: 'drop', scope: undefined };
+
+/** Nor by whom. */
+const ANY_UPDATE: Change = { kind: 'update', scope: undefined };
+
+/** Whoever has updated something may have updated everything. */
+function authorsOf(changes: readonly Change[]): Change[] {
+  const updates = changes.filter(({ kind }) => kind === 'update');
+  const authors = new Set(updates.map(({ principal }) => principal));
+  return Array.from(authors, (principal) => ({ ...ANY_UPDATE, principal }));
+}
 
 const noChanges = (): Changes => ({ views: new Map(), changes: [] });
 
@@ -426,6 +453,12 @@ function late(call: Call): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'cache: its store does not answer; the cache goes on in memory', {
     cause,
   });
+}
+
+/** What a cache closes over: an update is among it, perhaps, so that a later page shows what was before. */
+function leftUnwritten(cause: unknown): CorrectableError {
+  const message = 'cache: closed before its store has taken what was changed last; it may still take it';
+  return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
 /** Whether an error says that a store has not answered, rather than what it has answered. */
@@ -455,6 +488,7 @@ function isNotice(notice: unknown): notice is Notice {
 
 function isChange(change: unknown): change is Change {
   if (!isRecord(change)) return false;
-  const { kind, scope } = change;
+  const { kind, scope, principal } = change;
+  if (principal !== undefined && typeof principal !== 'string') return false;
   return (kind === 'update' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
 }

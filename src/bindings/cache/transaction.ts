@@ -3,11 +3,14 @@
  * have changed objects that a view of this page was read before.
  */
 import { isRecord } from '../../correctable/given.ts';
-import { Fences, type ChangeKind, type FencesData } from './fences.ts';
-import { marksOf, type Scope } from './scope.ts';
+import type { AuthorsData } from './authors.ts';
+import { Fences, type Change, type FencesData } from './fences.ts';
+import { principalOf } from './identity.ts';
+import { marksOf } from './scope.ts';
 import type { CacheChange, CacheEntry } from './store.ts';
 import type { Fence, Verdict } from './supersede.ts';
-import { TransactionLog, type Logged, type Noted } from './transaction-log.ts';
+import type { TimesData } from './times.ts';
+import { TransactionLog, type Counted, type Noted } from './transaction-log.ts';
 import type { CachedView } from './view-cache.ts';
 
 /** Beside the views: the number of the store's last transaction, and when what was last changed by it. */
@@ -21,12 +24,6 @@ export interface Batch {
   readonly changes: readonly Change[];
 }
 
-/** Something that a page has changed, or wants forgotten. */
-export interface Change {
-  readonly kind: ChangeKind;
-  readonly scope: Scope;
-}
-
 /** Who writes. */
 export interface Writer {
   readonly page: string;
@@ -36,6 +33,8 @@ export interface Writer {
   readonly endedBefore: (noted: Noted) => number;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
+  /** The same by what this program does on the store. */
+  readonly counted: Counted;
   readonly marksMax: number;
   readonly judge: Judge;
 }
@@ -62,6 +61,13 @@ export class Ledger {
       : new Ledger(0, new Fences(marksMax), []);
   }
 
+  /** Whether there was one beside these entries which is damaged or missing: nothing says any more what has changed since. */
+  static isLost(stored: ReadonlyMap<string, CacheEntry>): boolean {
+    const entry = stored.get(LEDGER_ID);
+    if (entry !== undefined) return !isLedger(entry.value);
+    return [...stored.values()].some((each) => isRecord(each) && each.stamp !== undefined);
+  }
+
   /** Whether something that the entry depends on was changed after it was written. */
   isOutdated(id: string, { touches, stamp }: CacheEntry): boolean {
     return this.fences.latest(marksOf(id, touches)) > (stamp?.seq ?? 0);
@@ -75,7 +81,7 @@ export class Ledger {
 /** The transaction: what becomes of a batch where `found` is there already. */
 export function settle(
   { views, changes }: Batch,
-  { page, seen, endedBefore, nowMs, marksMax, judge }: Writer,
+  { page, seen, endedBefore, nowMs, counted, marksMax, judge }: Writer,
   found: ReadonlyMap<string, CacheEntry>,
 ): { readonly written: readonly CacheChange[]; readonly ledger: Ledger } {
   const ledger = Ledger.of(found.get(LEDGER_ID), marksMax);
@@ -91,23 +97,41 @@ export function settle(
     written.push([id, stays ? { ...view.entry, stamp: { page, seq } } : undefined]);
   }
   ledger.seq = seq;
-  ledger.log.add(seq, nowMs);
-  for (const { kind, scope } of changes) ledger.fences.raise(kind, scope, seq);
+  ledger.log.add(seq, nowMs, counted);
+  for (const change of changes) ledger.fences.raise(change, seq);
   return { written: [...written, [LEDGER_ID, ledger.toEntry()]], ledger };
 
   function judgeOf(id: string, view: CachedView, current: CacheEntry | undefined): Verdict {
     const { entry, isStrongest } = view;
     const began = endedBefore(view.noted);
-    const fence = ledger.fences.against(marksOf(id, entry.touches), { began, isStrongest });
+    const reading = { principal: principalOf(id), began, isStrongest };
+    const fence = ledger.fences.against(marksOf(id, entry.touches), reading);
     // Of its own views the page has decided already.
     return judge(view, began, current?.stamp?.page === page && fence === 'none' ? undefined : current, fence);
   }
 }
 
-function isLedger(value: unknown): value is { readonly seq: number; readonly log?: readonly Logged[] } & FencesData {
-  return isRecord(value) && typeof value['seq'] === 'number' && areTimes(value['updates']) && areTimes(value['drops']);
+function isLedger(value: unknown): value is { readonly seq: number; readonly log?: unknown } & FencesData {
+  if (!isRecord(value)) return false;
+  const { seq, updates, drops, authors } = value;
+  return typeof seq === 'number' && areTimes(updates) && areTimes(drops) && areAuthors(authors);
 }
 
-function areTimes(value: unknown): boolean {
-  return isRecord(value) && typeof value['floor'] === 'number' && value['byMark'] instanceof Map;
+function areTimes(value: unknown): value is TimesData {
+  if (!isRecord(value)) return false;
+  const { floor, marks, times } = value;
+  return isNumber(floor) && isListOf(isText, marks) && isListOf(isNumber, times) && marks.length === times.length;
 }
+
+function areAuthors(value: unknown): value is AuthorsData {
+  const isAuthor = (each: unknown): boolean =>
+    Array.isArray(each) && isText(each[0]) && (each[1] === null || isListOf(isText, each[1]));
+  return isListOf(isAuthor, value);
+}
+
+function isListOf(isRight: (item: unknown) => boolean, value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.every(isRight);
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean => typeof value === 'number';

@@ -96,9 +96,9 @@ export class ViewCache {
     for (const id of ids) this.delete(id);
   }
 
-  /** Removes those that are chosen, by what they are and by their marks. */
-  deleteWhere(isChosen: (view: CachedView, marks: readonly string[]) => boolean): void {
-    for (const [id, slot] of this.#slots) if (isChosen(slot, slot.marks)) this.delete(id);
+  /** Removes those that are chosen, by their id, what they are, and their marks. */
+  deleteWhere(isChosen: (id: string, view: CachedView, marks: readonly string[]) => boolean): void {
+    for (const [id, slot] of this.#slots) if (isChosen(id, slot, slot.marks)) this.delete(id);
   }
 
   /** Removes every view that is too old at `nowMs`; says when the next one will be. */

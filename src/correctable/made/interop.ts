@@ -30,9 +30,12 @@ export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
 }
 
 const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, never>>();
+/** Of what another copy of this package made, whose source cannot be asked. */
+const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
 
 /**
- * The present state of a Correctable: the same object until something changes, as renderers need it.
+ * The present state of a Correctable: the same object until something changes, as renderers need it. Of one that another
+ * copy of this package made, the error is there once it was told.
  *
  * @example
  * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guide/rendering.md
@@ -42,10 +45,14 @@ export function getSnapshot<T, L extends Levels, F extends string>(
 ): Snapshot<T, L, F> {
   check(correctable?.state, 'correctable', 'give one');
   const { state, latest } = correctable;
-  // Held by what the snapshot shows: one of another copy of this package has no source to ask, and is not to be drawn for ever.
+  const source = sourceOf<T>(correctable);
+  // Held by what the snapshot shows: one of another copy of this package is not to be drawn for ever.
   let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;
-  if (known?.state !== state || known.latest !== latest) {
-    known = { state, latest, error: sourceOf<T>(correctable)?.extras?.error };
+  // Before those who are to draw it are told.
+  if (!source && !known) correctable.onError((failure) => errors.set(correctable, failure));
+  const error = source ? source.extras?.error : errors.get(correctable);
+  if (known?.state !== state || known.latest !== latest || known.error !== error) {
+    known = { state, latest, error };
     snapshots.set(correctable, known as Snapshot<never, never, never>);
   }
   return known;

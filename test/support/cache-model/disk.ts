@@ -54,11 +54,11 @@ export class Disk {
     this.#modes.set(tab, mode);
   }
 
-  /** The store of a page; a simple one knows of no other pages. */
+  /** The store of a page; a simple one knows of no other pages, and keeps what JSON keeps. */
   storeOf(user: DiskUser, isSimple: boolean): CacheStore {
     if (isSimple) {
       return {
-        load: () => this.#call(user, 'load', () => this.#load(user)),
+        load: () => this.#call(user, 'load', () => asJson(this.#load(user))),
         write: (changes) => this.#call(user, 'write', () => this.#commit(user, changes)),
         close: async () => {},
       };
@@ -185,4 +185,8 @@ export class Disk {
     const index = this.#inboxes.indexOf(inbox);
     if (index >= 0) this.#inboxes.splice(index, 1);
   }
+}
+
+function asJson(entries: [string, CacheEntry][]): [string, CacheEntry][] {
+  return JSON.parse(JSON.stringify(entries)) as [string, CacheEntry][];
 }

@@ -132,6 +132,8 @@ export class Judge {
   readonly #given = new Map<string, Given>();
   /** By tab and id: what a page of the tab last stored. */
   readonly #stored = new Map<string, Stored>();
+  /** By object: by whom an update of it was last told, when. */
+  readonly #updated = new Map<ObjectName, Map<string, number>>();
   /** By object: when something last happened to it that may have dropped what was stored of it. */
   readonly #droppedAt: Record<ObjectName, number> = { a: 0, b: 0, card: 0 };
   readonly #clearings: Clearing[] = [];
@@ -176,6 +178,8 @@ export class Judge {
       const name = `${submission.principal} ${object}`;
       page.own.raise(name, at);
       if (isKept) page.ownKept.raise(name, at);
+      const told = this.#updated.get(object) ?? new Map<string, number>();
+      this.#updated.set(object, told.set(submission.principal, this.tick()));
       session?.floors.raise(object, at);
     }
     this.#sights.saw(isKept ? 'own update' : 'own update while the store is ill');
@@ -313,8 +317,11 @@ export class Judge {
     return Math.max(page.own.of(name), page.inherited.of(name));
   }
 
-  #sawHit({ page, principal, read, session }: ShownView, given: Given): void {
+  #sawHit({ page, principal, read, session, meta }: ShownView, given: Given): void {
     this.#sights.saw('hit');
+    const updaters = read.objects.flatMap((object) => [...(this.#updated.get(object) ?? [])]);
+    const isOfOthers = updaters.length > 0 && updaters.every(([who, at]) => who !== principal && at < given.began);
+    if (isOfOthers && meta?.['cachedFrom'] === 'weak') this.#sights.saw('weak hit after an update of another user');
     if (given.began < page.openedAt) this.#sights.saw('hit of what was kept');
     if (!given.tabs.has(page.tab)) this.#sights.saw('hit from another tab');
     if (session !== undefined) this.#sights.saw('hit in a session');

@@ -25,6 +25,9 @@ const LEVELS_OF: Record<Wanted, readonly [ShopLevels[number], ...ShopLevels[numb
   look: ['cache'],
 };
 
+/** What the application's function throws where it cannot say who is signed in. */
+const SIGNED_OUT = new Error('signed out');
+
 /** What a page lives in. */
 export interface Surroundings {
   readonly setting: Setting;
@@ -53,6 +56,8 @@ export class Page implements Submitter, DiskUser {
   readonly binding: CachedBinding<StoreLevels>;
   readonly waiting: Waiting[] = [];
   principal: string;
+  /** Nobody can say who it is. */
+  isNobody = false;
   isGone = false;
   /** The last submission that reached the store behind. */
   submitted: Submission | undefined;
@@ -73,12 +78,14 @@ export class Page implements Submitter, DiskUser {
     record.openedAt = around.judge.tick();
     this.binding = cached(origin.bindingOf(this), {
       ...HINTS,
-      principal: () => this.principal,
+      principal: () => this.#whoAsks(),
       committed: setting.isWeakCommitted ? ['weak', 'strong'] : ['strong'],
       onMiss: setting.onMiss,
       entriesMax: setting.entriesMax,
       now: () => around.wallMs(),
-      onError: () => this.#storeFailed(),
+      onError: (error) => {
+        if (error !== SIGNED_OUT) this.#storeFailed();
+      },
       ...(setting.ttlMs !== undefined && { ttlMs: setting.ttlMs }),
       ...(setting.store !== 'none' && { store: disk.storeOf(this, setting.store === 'simple') }),
     });
@@ -87,11 +94,23 @@ export class Page implements Submitter, DiskUser {
     void this.binding.ready().then(() => (record.loadedAt = around.judge.tick()));
   }
 
+  /** Who is signed in, `'nobody'` included. */
+  get who(): string {
+    return this.isNobody ? 'nobody' : this.principal;
+  }
+
+  signIn(name: string): void {
+    this.isNobody = name === 'nobody';
+    if (!this.isNobody) this.principal = name;
+    this.session = undefined;
+    this.#around.judge.signedIn(this.record);
+  }
+
   /** Reads; what the store behind does is decided by the schedule. */
   read({ read: index, wants, inSession }: Pick<ReadStep, 'read' | 'wants' | 'inSession'>): Submission | undefined {
     const read = READS[index]!;
     const began = this.#around.judge.tick();
-    const { principal } = this;
+    const principal = this.who;
     const session = inSession ? this.session : undefined;
     const [result, submission] = this.#submit(() =>
       this.#client.invoke(read.operation, {
@@ -148,7 +167,7 @@ export class Page implements Submitter, DiskUser {
         if (level === 'strong') this.#around.judge.toldUpdate(this.record, submission, session?.record);
         else this.#around.judge.toldEarly(this.record, submission);
         // Whoever is told finds the cache coherent with it, on the spot.
-        if (submission.principal === this.principal) this.#lookAfter(update);
+        if (submission.principal === this.who) this.#lookAfter(update);
       },
       error: () => this.#failed(waiting, submission),
     });
@@ -236,6 +255,11 @@ export class Page implements Submitter, DiskUser {
     return this.#client.close();
   }
 
+  #whoAsks(): string {
+    if (this.isNobody) throw SIGNED_OUT;
+    return this.principal;
+  }
+
   #lookAfter(update: UpdateName): void {
     const { objects, decides } = updateKind(update);
     const isTouched = (read: ReadKind): boolean => read.objects.some((object) => objects.includes(object));
@@ -255,8 +279,8 @@ export class Page implements Submitter, DiskUser {
   #checkEmptied(): void {
     const { setting, judge } = this.#around;
     const { entries } = this.binding.size;
-    const isAnother = this.#asked !== undefined && this.#asked !== this.principal;
-    this.#asked = this.principal;
+    const isAnother = this.#asked !== undefined && this.#asked !== this.who;
+    this.#asked = this.who;
     if (isAnother && setting.store === 'none' && entries > 0)
       judge.wrong('P5', `${entries} views are left in memory of who was here before`);
   }

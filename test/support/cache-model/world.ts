@@ -93,6 +93,7 @@ export class World {
     this.#disk.holdsNotices = false;
     for (const page of this.#pages) {
       this.#disk.setMode(page.tab, 'prompt');
+      if (page.isNobody) page.signIn(page.principal);
       this.#disk.deliver(page, true);
     }
     for (const call of this.#disk.waiting.slice()) this.#disk.land(call, 'finish');
@@ -177,11 +178,9 @@ export class World {
       }
       case 'sign in': {
         const page = this.#pageOf(step.tab);
-        if (page.principal === step.name) return;
-        this.#sights.saw('another user');
-        page.principal = step.name;
-        page.session = undefined;
-        return this.judge.signedIn(page.record);
+        if (page.who === step.name) return;
+        this.#sights.saw(step.name === 'nobody' ? 'nobody is signed in' : 'another user');
+        return page.signIn(step.name);
       }
       case 'session': {
         const { given, record } = (step.goesOn && this.#tokens) || { given: undefined, record: undefined };

@@ -1,4 +1,5 @@
 /** C7: what "the same value" means, however deep or large it is. */
+import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { all, structurallyEqual } from '../../../src/index.ts';
 import { manual } from './support.ts';
@@ -242,6 +243,7 @@ class Zoned extends Date {
   }
 }
 class Tagged extends Map<string, number> {}
+class Route extends Array<string> {}
 class Currencies extends Set<string> {}
 class Lengths extends Float64Array {}
 class Key extends Uint8Array {}
@@ -266,6 +268,9 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
   ['that, where the value is like the inherited one', { ['__proto__']: bare({}) }, { x: 1 }, false],
   ['what extends dates', new Zoned('UTC'), new Zoned('Asia/Tokyo'), false],
   ['what extends maps', new Tagged(), new Tagged(), false],
+  ['what extends lists', Route.of('a'), Route.of('a'), false],
+  ['a list, and what extends one', ['a'], Route.of('a'), false],
+  ['lists of another realm', runInNewContext('["a"]'), ['a'], true],
   ['what extends sets', new Currencies(), new Currencies(), false],
   ['what extends numbers', Lengths.of(1), Lengths.of(1), false],
   ['what extends bytes', Key.of(1), Key.of(1), false],

@@ -88,12 +88,26 @@ describe('a step of a confirmed input', () => {
   test.each([
     ['correctableFrom', () => correctableFrom(never())],
     ['correctable', () => correctable(LEVELS, never)],
+    [
+      'all, which joins it to a read',
+      (client: Client<Three>) => all([client.invoke(get('k')), correctableFrom(never())]),
+    ],
   ])('it gave one of %s, the deadline passes → as of a promise', async (_, step) => {
-    const { read, binding, clock } = setUp();
-    const error = errorOf(read.chain<unknown, string>(step));
+    const { read, binding, clock, client } = setUp();
+    const error = errorOf(read.chain<unknown, string>(() => step(client)));
     binding.calls[0]!.view(1, 'strong');
     await clock.advance(TIMEOUT_MS);
     expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: false });
+    expect((await error).message.endsWith(UNSEEN)).toBe(true);
+  });
+
+  test('it gave all of a read that fails and of a promise → nobody is told to ask again', async () => {
+    const { read, binding, client } = setUp();
+    const error = errorOf(read.chain(() => all([client.invoke(get('other')), correctableFrom(never())])));
+    await settled();
+    binding.calls[0]!.view(1, 'strong');
+    binding.calls[1]!.fail(awayError);
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: false });
     expect((await error).message.endsWith(UNSEEN)).toBe(true);
   });
 

@@ -212,6 +212,23 @@ describe('cache: memory', () => {
     isKnown = true;
     expect(await cachedValue(mine.client, get('x'))).toBe('miss');
   });
+
+  test('nobody can say who is signed in when an update ends → the store hears of it all the same', async () => {
+    const store = await kept('old');
+    let isKnown = true;
+    const principal = (): string => {
+      if (!isKnown) throw new Error('signed out');
+      return '';
+    };
+    const mine = page({ store, principal });
+    await mine.binding.ready();
+    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', effect: 'update' });
+    isKnown = false;
+    mine.store.last.sink.update(undefined, 'strong');
+    await update;
+    await mine.client.close();
+    expect(await cachedValue(page({ store }).client, get('x'))).toBe('miss');
+  });
 });
 
 test('session: the cache has shown it a newer state than the store behind knows of → a weaker view is not shown again', async () => {

@@ -60,6 +60,37 @@ describe('cache: read as the page opens', () => {
     expect(await views(store)).toEqual(['new']);
   });
 
+  test('right after an own update of an earlier client on the same store → it is kept', async () => {
+    const clock = virtualClock();
+    const store = mapStore();
+    const earlier = page({ store, clock });
+    await update(earlier);
+    await earlier.client.close();
+    const mine = page({ store, clock });
+    await fill(mine, get('x'), 'new');
+    await mine.client.close();
+    expect(await views(store)).toEqual(['new']);
+  });
+
+  test('another client of the program updates after the read began → it is not kept', async () => {
+    const clock = virtualClock();
+    const under = mapStore();
+    let open = (): void => {};
+    let gate = Promise.resolve();
+    const store: CacheStore = { ...silent(under), load: () => gate.then(() => under.load()) };
+    const theirs = page({ store, clock });
+    await theirs.binding.ready();
+    gate = new Promise((resolve) => (open = resolve));
+    const mine = page({ store, clock });
+    const read = mine.client.invoke(get('x'));
+    await update(theirs);
+    mine.store.last.sink.update('old', 'strong');
+    await read;
+    open();
+    await mine.client.close();
+    expect(await views(under)).toEqual([]);
+  });
+
   test('another page updates after the read began, and is not heard → it is not kept', async () => {
     for (const setBackMs of [0, 5_000]) {
       const clock = virtualClock();
@@ -203,7 +234,8 @@ describe('cache: its end', () => {
     const store = mapStore();
     const behind = new StoreBehind();
     behind.close = () => new Promise(() => {});
-    const binding = cached(behind, { store, clock, onError: () => {} });
+    const onError = vi.fn<(error: unknown) => void>();
+    const binding = cached(behind, { store, clock, onError });
     const client = createClient(binding);
     await binding.ready();
     await fill({ store: behind, client }, get('x'), 'mine');
@@ -211,9 +243,11 @@ describe('cache: its end', () => {
     const context = { signal: new AbortController().signal } as never;
     binding.submitOperation(change, ['strong'], sink, context);
     const late = behind.last;
-    void binding.close();
+    const closed = binding.close();
     await clock.advance(1_000);
-    await vi.waitFor(() => expect(binding.size.entries).toBe(0));
+    await closed;
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'TIMEOUT' }));
+    expect(binding.size.entries).toBe(0);
     binding.submitOperation(get('x'), ['strong'], { ...sink, update: () => 0 }, context);
     behind.last.sink.update('late', 'strong');
     expect(binding.size.entries).toBe(0);
@@ -222,6 +256,20 @@ describe('cache: its end', () => {
     const next = page({ store, clock });
     await next.binding.ready();
     expect(await cachedValue(next.client, get('x'))).toBe('miss');
+  });
+
+  test('its store does not end a write → closed all the same, and told what may be lost', async () => {
+    const clock = virtualClock();
+    const onError = vi.fn<(error: unknown) => void>();
+    const store: CacheStore = { ...mapStore(), write: () => new Promise(() => {}) };
+    const mine = page({ store, clock, onError });
+    await mine.binding.ready();
+    await fill(mine, get('x'), 'new');
+    const closed = mine.client.close();
+    await clock.advance(1_000);
+    await closed;
+    const message = 'cache: closed before its store has taken what was changed last; it may still take it';
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'UNAVAILABLE', message }));
   });
 
   test('its store hangs as it closes, then refuses → nothing is thrown that nobody hears', async () => {

@@ -243,7 +243,7 @@ test('cache: an entry of its store is no view → dropped and told, the others a
   const before = open({ store });
   await before.fill('whole', 1);
   await before.client.close();
-  const [[id, entry] = expect.fail('nothing was kept')] = [...(await store.load())];
+  const [[id, entry] = expect.fail('nothing was kept'), ledger = expect.fail('no ledger')] = [...(await store.load())];
   const idOf = (key: string): string => id.replaceAll('whole', key);
   const damaged = [
     undefined,
@@ -259,6 +259,7 @@ test('cache: an entry of its store is no view → dropped and told, the others a
       ...damaged.map((each, at) => [idOf(`damaged ${at}`), each] as const),
       ['no id of a view', entry],
       [id, entry],
+      ledger,
     ]) as Map<string, typeof entry>;
   const errors: unknown[] = [];
   const written: (readonly [string, unknown])[] = [];

@@ -304,6 +304,28 @@ describe('cache: principals', () => {
     expect(await cachedValue(client, get('inbox'))).toBe('miss');
   });
 
+  test('a connection is asked over, and it is not told who is signed in → a function is refused', () => {
+    const store = Object.assign(new StoreBehind(), { connectionState: 'open' });
+    const principal = (): string => 'ada';
+    const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'principal' });
+    expect(() => cached(store, { principal })).toThrow(refusal);
+    for (const given of [store, Object.assign(new StoreBehind(), { connectionState: 'open', principal })])
+      expect(cached(given, given === store ? { principal: 'ada' } : { principal }).principal?.()).toBe('ada');
+  });
+
+  test('the cache is told of another than the binding behind → nothing is shown, and why', async () => {
+    let user = 'ada';
+    const store = Object.assign(new StoreBehind(), { principal: () => user });
+    const client = createClient(cached(store, { principal: 'ada' }));
+    await fill({ store, client }, get('inbox'), 'for ada');
+    expect(await cachedValue(client, get('inbox'))).toBe('for ada');
+    user = 'bob';
+    await expect(client.invokeWeak(get('inbox'))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'principal',
+    });
+  });
+
   test('the principal changes while a read is under way → filed under nobody', async () => {
     let user = 'ada';
     const { store, client } = setUp({ principal: () => user });

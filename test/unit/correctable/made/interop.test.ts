@@ -18,11 +18,12 @@ import { scriptedBinding } from '../../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from '../support.ts';
 
-test('C12: a snapshot of what another copy of the package made → one object until something changes', () => {
+test('C12: a snapshot of what another copy of the package made → one object until something changes', async () => {
   const { c, sink } = manual<number>();
   const { subscribe } = c;
   const foreign = {
     subscribe,
+    onError: (callback: () => void) => c.onError(callback),
     get state() {
       return c.state;
     },
@@ -35,6 +36,12 @@ test('C12: a snapshot of what another copy of the package made → one object un
   sink.update(1, 'weak');
   expect(getSnapshot(foreign)).not.toBe(before);
   expect(getSnapshot(foreign)).toMatchObject({ state: 'updating', latest: { value: 1 } });
+  const drawn: unknown[] = [];
+  c.onError(() => drawn.push(getSnapshot(foreign)));
+  sink.fail(new Error('down'));
+  await settled();
+  expect(drawn).toMatchObject([{ state: 'error', latest: { value: 1 }, error: { code: 'FINAL_FAILED' } }]);
+  expect(getSnapshot(foreign)).toBe(drawn[0]);
 });
 
 test('C12: for await → every view, then the end', async () => {

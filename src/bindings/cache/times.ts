@@ -1,0 +1,73 @@
+/** When something last happened to what has a mark. Marks are names of people and their things: digests of them are kept alone. */
+import type { Scope } from './scope.ts';
+
+/** As plain data that JSON keeps: digests of marks, the oldest first, and the time of each; the floor counts for every mark. */
+export interface TimesData {
+  readonly floor: number;
+  readonly marks: readonly string[];
+  readonly times: readonly number[];
+}
+
+/** When something last happened to each mark; what is forgotten counts for all. */
+export class Times {
+  readonly #marksMax: number;
+  readonly #byMark: Map<string, number>;
+  #floor: number;
+
+  constructor(marksMax: number, { floor, marks, times }: TimesData = { floor: 0, marks: [], times: [] }) {
+    this.#marksMax = marksMax;
+    this.#floor = floor;
+    this.#byMark = new Map(marks.map((mark, at) => [mark, times[at] ?? floor]));
+  }
+
+  get data(): TimesData {
+    return { floor: this.#floor, marks: [...this.#byMark.keys()], times: [...this.#byMark.values()] };
+  }
+
+  raise(scope: Scope, time: number): void {
+    if (scope === undefined) {
+      this.#byMark.clear();
+      this.#floor = time;
+      return;
+    }
+    for (const mark of scope.map(digest)) {
+      this.#byMark.delete(mark);
+      this.#byMark.set(mark, time);
+    }
+    this.#forgetOldest();
+  }
+
+  /** Tells no marks apart any more: something may have happened to each when it did to the last of them. */
+  collapse(): void {
+    this.#floor = Math.max(this.#floor, ...this.#byMark.values());
+    this.#byMark.clear();
+  }
+
+  latest(marks: readonly string[]): number {
+    let latest = this.#floor;
+    if (this.#byMark.size === 0) return latest;
+    for (const mark of marks) latest = Math.max(latest, this.#byMark.get(digest(mark)) ?? 0);
+    return latest;
+  }
+
+  #forgetOldest(): void {
+    for (const [mark, markedAt] of this.#byMark) {
+      if (this.#byMark.size <= this.#marksMax) return;
+      this.#byMark.delete(mark);
+      this.#floor = Math.max(this.#floor, markedAt);
+    }
+  }
+}
+
+/**
+ * A name of 32 bits for a text, never empty: too few to say what the text was, enough to tell those of one device apart. Two
+ * that share one cost a view that would have been kept.
+ */
+export function digest(text: string): string {
+  let bits = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);
+  // What differs in its last letters alone has to differ everywhere.
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return ((bits ^ (bits >>> 16)) >>> 0).toString(36);
+}

@@ -1,0 +1,144 @@
+/** Readers of weak levels alone, beside updates: their own bind them for ever, those of others do not. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { mapStore, type CacheEntry, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import type { Operation } from '../../../../src/correctable/operation.ts';
+import { get } from '../../../../src/operations/index.ts';
+import { cachedValue, fill, setUp } from './set-up.ts';
+import type { StoreLevels } from './store-behind.ts';
+
+type Page = ReturnType<typeof setUp>;
+
+function page(options: CacheOptions<StoreLevels>): Page {
+  const opened = setUp({ onError: () => {}, ...options });
+  onTestFinished(() => opened.client.close());
+  return opened;
+}
+
+const change = (key: string): Operation => ({ name: 'change', args: {}, key, effect: 'update' });
+
+async function update({ store, client }: Page, key: string): Promise<void> {
+  const told = client.invokeStrong(change(key));
+  store.last.sink.update(undefined, 'strong');
+  await told;
+}
+
+async function weak({ store, client }: Page, key: string, value: unknown): Promise<void> {
+  const read = client.invoke(get(key), { levels: ['weak'] });
+  store.last.sink.update(value, 'weak');
+  await read;
+}
+
+const text = async (store: CacheStore): Promise<string> => JSON.stringify([...(await store.load())]);
+
+describe('cache: who reads no further than a weak level', () => {
+  test('another user has updated it → what is read since is kept, in a later page too', async () => {
+    const user = { id: 'ann' };
+    const store = mapStore();
+    const mine = page({ store, principal: () => user.id });
+    await mine.binding.ready();
+    await update(mine, 'x');
+    user.id = 'bob';
+    await weak(mine, 'x', "bob's");
+    expect(await cachedValue(mine.client, get('x'))).toBe("bob's");
+    await mine.client.close();
+    const next = page({ store, principal: 'bob' });
+    await next.binding.ready();
+    expect(await cachedValue(next.client, get('x'))).toBe("bob's");
+    await weak(next, 'x', 'later');
+    expect(await cachedValue(next.client, get('x'))).toBe('later');
+  });
+
+  test('another user updates more than is remembered → nobody else is bound by it, in a later page either', async () => {
+    const store = mapStore();
+    const anns = page({ store, principal: 'ann', entriesMax: 3 });
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await update(anns, key);
+    await weak(anns, 'f', 'lags, perhaps');
+    expect(await cachedValue(anns.client, get('f'))).toBe('miss');
+    await anns.client.close();
+    const bobs = page({ store, principal: 'bob', entriesMax: 3 });
+    await bobs.binding.ready();
+    await weak(bobs, 'a', "bob's");
+    expect(await cachedValue(bobs.client, get('a'))).toBe("bob's");
+    await bobs.client.close();
+    const again = page({ store, principal: 'bob', entriesMax: 3 });
+    expect(await cachedValue(again.client, get('a'))).toBe("bob's");
+  });
+
+  test.each([undefined, 'ann'])(
+    'clear(%s) after an own update → it binds what it touched, and nothing else',
+    async (principal) => {
+      const store = mapStore();
+      const mine = page({ store, principal: 'ann' });
+      await update(mine, 'x');
+      await mine.binding.clear(principal === undefined ? {} : { principal });
+      for (const each of [mine, page({ store, principal: 'ann' })]) {
+        await each.binding.ready();
+        await weak(each, 'x', 'lags, perhaps');
+        await weak(each, 'y', 'read');
+        expect(await cachedValue(each.client, get('x'))).toBe('miss');
+        expect(await cachedValue(each.client, get('y'))).toBe('read');
+      }
+    },
+  );
+
+  test('clear of one user → neither their name nor those of what they changed are left in the store', async () => {
+    const store = mapStore();
+    const mine = page({ store, principal: 'ann of the roses' });
+    await fill(mine, get('diary'), 'dear diary');
+    await update(mine, 'letter to the lawyer');
+    await mine.binding.invalidate('diary');
+    await mine.binding.clear({ principal: 'ann of the roses' });
+    expect(await text(store)).not.toMatch(/roses|lawyer|diary/);
+  });
+});
+
+describe('cache: a store of its user that keeps less', () => {
+  test('what JSON keeps → an own update holds after a reload', async () => {
+    let kept = '[]';
+    const load = async (): Promise<[string, CacheEntry][]> => JSON.parse(kept) as [string, CacheEntry][];
+    const write: CacheStore['write'] = async (changes) => {
+      const rows = new Map(await load());
+      for (const [id, entry] of changes) {
+        rows.delete(id);
+        if (entry !== undefined) rows.set(id, entry);
+      }
+      kept = JSON.stringify([...rows]);
+    };
+    const store: CacheStore = { load, write, close: async () => {} };
+    const mine = page({ store });
+    await fill(mine, get('y'), 'kept');
+    await update(mine, 'x');
+    await mine.client.close();
+    const next = page({ store });
+    expect(await cachedValue(next.client, get('y'))).toBe('kept');
+    await weak(next, 'x', 'lags, perhaps');
+    expect(await cachedValue(next.client, get('x'))).toBe('miss');
+  });
+
+  test.each(['loses', 'damages'])(
+    'it %s what was changed when → told, and nothing that it kept is shown',
+    async (does) => {
+      const under = mapStore();
+      const before = page({ store: under });
+      await fill(before, get('y'), 'from before an update, perhaps');
+      await before.client.close();
+      const load = async (): Promise<(readonly [string, CacheEntry])[]> => {
+        const all = [...(await under.load())];
+        if (does === 'loses') return all.filter(([id]) => id !== '["ledger"]');
+        return all.map(([id, entry]) => [id, id === '["ledger"]' ? { ...entry, value: { seq: 1 } } : entry]);
+      };
+      const onError = vi.fn<(error: unknown) => void>();
+      const mine = page({ store: { ...under, load }, onError });
+      await mine.binding.ready();
+      expect(onError).toHaveBeenCalledOnce();
+      expect(await cachedValue(mine.client, get('y'))).toBe('miss');
+      await weak(mine, 'x', 'lags, perhaps');
+      expect(await cachedValue(mine.client, get('x'))).toBe('miss');
+      await fill(mine, get('x'), 'new');
+      await mine.client.close();
+      const next = page({ store: under });
+      expect(await cachedValue(next.client, get('y'))).toBe('miss');
+      expect(await cachedValue(next.client, get('x'))).toBe('new');
+    },
+  );
+});
