@@ -16,13 +16,10 @@ import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent, type Plan } from '../load/starts.ts';
 import { barsOf } from './bars.ts';
 import { openPlansOf, samplesOf, type Measurement } from './measurement.ts';
-import { CLIENTS, NAMED, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from './targets.ts';
+import { CLIENTS, NAMED, OPEN_WINDOW, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from './targets.ts';
 
 /** Warmed up at the largest window: it takes some hundred thousand operations, and at window 1 a run is a thousand. */
 const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 6 };
-/** In an open loop more than this are never under way. */
-const OPEN_WINDOW = 20_000;
-
 export const server: Bench = {
   name: 'server',
   about: 'the whole server, ephemeral and durable, beside Redis through ioredis with auto-pipelining',

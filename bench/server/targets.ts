@@ -14,6 +14,11 @@ export type Name = keyof typeof TARGETS;
 
 export const WINDOWS = [1, 64, 1024] as const;
 export type Window = (typeof WINDOWS)[number];
+/**
+ * In an open loop more than this are never under way: less than a connection takes, or the refusal that follows a stall
+ * would end the run.
+ */
+export const OPEN_WINDOW = 8192;
 /** The window of the bars that name one. */
 export const NAMED: Window = 64;
 

@@ -3,7 +3,18 @@ import { expect, test } from 'vitest';
 import type { Measured } from '../../../bench/load/processes.ts';
 import { barsOf } from '../../../bench/server/bars.ts';
 import { openPlansOf, samplesOf, type Measurement } from '../../../bench/server/measurement.ts';
-import { CLIENTS, NAMED, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from '../../../bench/server/targets.ts';
+import {
+  CLIENTS,
+  NAMED,
+  OPEN_WINDOW,
+  PAIRED,
+  PAIRS,
+  RED,
+  TARGETS,
+  WINDOWS,
+  type Name,
+} from '../../../bench/server/targets.ts';
+import { limitsFrom } from '../../../src/server/gateway/limits/limits.ts';
 
 const ALL = Object.keys(TARGETS) as Name[];
 
@@ -69,4 +80,8 @@ test('open loops: both of a pair at the same rates, shares of what the slower on
     [500, ['ephemeral', 'redis']],
     [750, ['ephemeral', 'redis']],
   ]);
+});
+
+test('an open loop has no more under way than a connection takes: a stall delays it, and ends nothing', () => {
+  expect(OPEN_WINDOW).toBeLessThan(limitsFrom().inFlightMax);
 });
