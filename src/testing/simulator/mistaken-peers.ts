@@ -1,8 +1,7 @@
 /** Sites that mistake others: which start of one has sent a message, and whose stamps are whose. */
-import type { Stamp } from '../../server/records/effect.ts';
 import type { Origin } from '../../server/records/origin.ts';
-import type { BlueOperation } from '../../server/records/records.ts';
-import { SiteState } from '../../server/replica/core/site-state.ts';
+import type { BlueMessage } from '../../server/records/records.ts';
+import { BluePath } from '../../server/replica/causal/blue-path.ts';
 import { Replica } from '../../server/replica/replica.ts';
 import type { StoredReplica } from '../../server/replica/replica.ts';
 import { MessageDoor } from '../../server/messages/message-door.ts';
@@ -29,17 +28,16 @@ class TimelessDoor extends MessageDoor {
   }
 }
 
-/** Takes the ordinal of a site for its place in the list of sites: the first one's stamps are those of the red order then. */
-class MisplacedState extends SiteState {
-  protected override stampOf(operation: BlueOperation): Stamp {
-    const stamp = super.stampOf(operation);
-    return { ...stamp, entry: (stamp.entry - 1) as Origin };
+/** Takes the ordinal of a site for its place in the list of sites, where another one says how far it has each stream. */
+class MisplacedBluePath extends BluePath {
+  protected override onHave(from: Origin, message: BlueMessage & { kind: 'blue.have' }): void {
+    super.onHave(from, { ...message, synced: message.synced.slice(1) });
   }
 }
 
 class MisplacedReplica extends Replica {
-  protected override createState(): SiteState {
-    return new MisplacedState(this.options.service, this.options.origins, { name: this.name });
+  protected override createBluePath(): BluePath {
+    return new MisplacedBluePath(this, this.onBlueApplied);
   }
 }
 

@@ -25,6 +25,7 @@ const pages = [
   'docs/spec/redblue.md',
   'docs/spec/exactly-once.md',
   'docs/spec/storage.md',
+  'docs/spec/between-sites.md',
   'docs/spec/cache.md',
   'docs/spec/cassandra-icg.md',
   'docs/bindings/zookeeper.md',

@@ -1,4 +1,5 @@
 /** Envelopes as bytes: each kind of message comes back as it was, large ones in parts, and what is no envelope is refused. */
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -32,6 +33,31 @@ describe('envelopes', () => {
     const [bytes] = encodeEnvelope(envelopeOf({ kind: 'blue.operations', operations: [operation] }));
     const { message } = decoded(bytes as Uint8Array);
     expect(message.kind === 'blue.operations' && message.operations[0]?.reply).toStrictEqual({ value: undefined });
+  });
+
+  test('in this version → these bytes, whatever becomes of the wire and of disks', () => {
+    const bytesOf = (message: Envelope['message']): Uint8Array => encodeEnvelope(envelopeOf(message))[0] as Uint8Array;
+    const sumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 12);
+    expect(MESSAGES.map((message) => `${message.kind} ${sumOf(bytesOf(message))}`)).toEqual([
+      'blue.operations 32a46f421c57',
+      'blue.received 2638f7788f30',
+      'blue.heartbeat 31318459053c',
+      'blue.have 25228a268cf6',
+      'blue.resend 4b32af91b6b8',
+      'slot.ask 18e2902dc4e8',
+      'slot.told dacca2f77d58',
+      'slot.told ee682990a75d',
+      'slot.told 89803f3e65db',
+      'slot.told 7e2f944ba464',
+      'log.propose c9a223230ced',
+      'log.propose b238d574ade0',
+      'log.append 6e0844eaf1e1',
+      'log.appended e5140beaeb74',
+      'term.passed b4abf4f2349a',
+    ]);
+    expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], asks: true })).toString('hex')).toBe(
+      '0199a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a461736b73c3',
+    );
   });
 
   test('the version stands first', () => {

@@ -4,6 +4,7 @@ import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts'
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
 import type { FieldKindName } from '../../../../../src/server/service/fields/kinds.ts';
 import { siteAt } from '../../../../support/origins.ts';
+import { RED } from '../../../../../src/server/records/origin.ts';
 
 type Change = readonly [action: string, value: unknown, stamp: Stamp];
 
@@ -74,6 +75,18 @@ describe('fields', () => {
         ['write', 'b', at(1, 7)],
       ],
       'b',
+    );
+  });
+
+  test('register: one time at one site, given twice by a clock that was set back → the red write stands', () => {
+    const red: Stamp = { ...at(0, 7), entry: RED, version: 3 };
+    expectSame(
+      'register',
+      [
+        ['write', 'blue', at(0, 7)],
+        ['write', 'red', red],
+      ],
+      'red',
     );
   });
 
