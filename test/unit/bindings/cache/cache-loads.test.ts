@@ -226,7 +226,6 @@ describe('cache: memory', () => {
     isKnown = false;
     mine.store.last.sink.update(undefined, 'strong');
     await update;
-    await mine.client.close();
     expect(await cachedValue(page({ store }).client, get('x'))).toBe('miss');
   });
 });

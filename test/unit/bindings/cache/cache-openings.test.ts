@@ -222,6 +222,8 @@ describe('cache: what the store refuses', () => {
     await fill(mine, get('x'), 'new');
     await held;
     const closed = mine.client.close();
+    // The store is the last thing that it waits for.
+    await vi.waitFor(() => expect(mine.binding.size.entries).toBe(0));
     refuse();
     await closed;
     expect(await views(store)).toEqual(['new']);
