@@ -26,7 +26,8 @@ export type { Contract, ContractInfo, OperationSpec, OperationSpecs } from '../p
 export { keyValueOperations, queueOperations } from '../protocol/contract/portable.ts';
 export { defineService } from './service/service.ts';
 export type { GeneratorContext, Invariants, Service, ServiceImplementation } from './service/service.ts';
-export { blue, red } from './service/shadow-operation.ts';
+export { blue, red, shadow } from './service/shadow-operation.ts';
+export { recoloured } from './service/recoloured.ts';
 export { local, withMeta } from './records/reply.ts';
 export type { Scratchpad } from './service/scratchpad.ts';
 export { cell, counter, log, queue, register, set, stock, table } from './service/tables.ts';

@@ -2,6 +2,7 @@
  * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
  * switched to them.
  */
+import { recoloured } from '../../server/service/recoloured.ts';
 import type { Service } from '../../server/service/service.ts';
 import type { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { BROKEN, LyingDisk } from './broken.ts';
@@ -111,7 +112,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a withdrawal is red (RedBlue, OSDI 2012, Figure 5)',
     caughtBy: ['invariants'],
     profile: 'calm',
-    service: simulatedService('blue'),
+    service: recoloured(simulatedService(), { withdraw: 'blue' }),
   },
   'swapped-records': {
     rule: 'every site takes the red log in the same order',

@@ -40,11 +40,8 @@ interface Text extends Named {
   readonly text: string;
 }
 
-/**
- * The service, with withdrawals of the given colour. Red is right; blue is the labelling that lets a balance go below
- * zero (RedBlue, OSDI 2012, Figure 5).
- */
-export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
+/** The service. */
+export function simulatedService(): Service {
   return defineService(contract, {
     tables: {
       queues: table({ items: queue<string>() }),
@@ -66,10 +63,7 @@ export function simulatedService(withdrawals: 'red' | 'blue' = 'red'): Service {
         ([popped]) => withMeta(popped.found ? popped.item : null, { remaining: popped.remaining }),
       ),
       deposit: blue((a: Amount) => [accounts.row(a.key).balance.add(a.amount)]),
-      withdraw:
-        withdrawals === 'red'
-          ? red((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)])
-          : blue((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)]),
+      withdraw: red((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)]),
       write: blue((a: Text) => [notes.row(a.key).title.write(a.text)]),
       tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
       untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
