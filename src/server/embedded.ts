@@ -82,8 +82,8 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly onAlarm?: (alarm: SiteAlarm) => void;
   /**
    * Checks the service's `invariants` of each row that an operation has changed, at every site, and raises the alarm
-   * `invariant-broken`. It takes one reading of the row an effect and invariant, and nothing of a service that declares
-   * none. Default: unless `NODE_ENV` is `production`. What is broken stays so: `checkService` in `correctables/testing`
+   * `invariant-broken`. It takes one reading of the row an effect and invariant, a twentieth of the time at most for all
+   * `snapshotInvariants`, and nothing of a service that declares none. Default: unless `NODE_ENV` is `production`. What is broken stays so: `checkService` in `correctables/testing`
    * finds it before anybody else does.
    */
   readonly checkInvariants?: boolean;

@@ -44,7 +44,7 @@ const NO_TOKENS: SessionTokens = {
 
 /** How a plain service is set up; the same as of `createEmbedded`. */
 export interface PlainServiceOptions {
-  /** Whether each row that an operation has changed is held to the service's invariants. Default: unless in production. */
+  /** Whether what an operation has changed is held to the service's invariants. Default: unless in production. */
   readonly checkInvariants?: boolean;
   /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
   readonly onAlarm?: OnAlarm;

@@ -315,6 +315,25 @@ describe('service types', () => {
     defineService(posts, { tables, shadowOperations: coloured, colours: { like: 'red' }, generators });
   });
 
+  test('invariants: of rows and of all tables, by their fields', () => {
+    defineService(ledger, {
+      tables: { accounts: table({ left: counter(), owner: register<string>() }, { indexes: ['owner'] }) },
+      shadowOperations: () => ({}),
+      generators: { note: () => null, pay: () => null, total: () => 0 },
+      invariants: { accounts: { 'never negative': ({ left }) => left >= 0 } },
+      snapshotInvariants: {
+        'nobody has two': ({ accounts }) => {
+          expectTypeOf(accounts.row('a').owner).toEqualTypeOf<string | undefined>();
+          // @ts-expect-error no index
+          accounts.by.left();
+          return accounts.by.owner({ equals: 'ann' }).length < 2;
+        },
+        // @ts-expect-error no such table
+        'there is one': ({ rooms }) => rooms !== undefined,
+      },
+    });
+  });
+
   test('levels: a store that does not keep to the contract → any level that it has', () => {
     type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
     const site = redblue(ledger, { url: 'ws://localhost/irl' });

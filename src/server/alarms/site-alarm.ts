@@ -26,7 +26,7 @@ export interface SiteAlarm {
     | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
-    /** An operation left a row without what the service declares of it; told once a row and invariant. */
+    /** An operation left a row, or all tables together, without what the service declares; told once a row and invariant. */
     | 'invariant-broken';
   /** The site that noticed. */
   readonly site: string;

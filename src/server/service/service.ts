@@ -32,7 +32,9 @@ import type {
 import type { Scratchpad } from './scratchpad.ts';
 import { effectTables } from './table-effects.ts';
 import type { EffectTables } from './table-effects.ts';
-import type { RowReader, TablesReader } from './readers.ts';
+import { declaredInvariants } from './invariants.ts';
+import type { DeclaredInvariants, Invariants, SnapshotInvariants } from './invariants.ts';
+import type { TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 
 /** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
@@ -93,11 +95,6 @@ export type Generators<
   readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K], C>) => Generated<O[K]>;
 };
 
-/** Conditions on single rows that hold at every site at all times, by table and name. */
-export type Invariants<T extends Tables> = {
-  readonly [K in keyof T]?: Readonly<Record<string, (row: RowReader<T[K]['fields']>) => boolean>>;
-};
-
 /**
  * Nothing where the generators `G` are all; otherwise what no contract has, so that the compiler says it before all else.
  * That one is missing must not show in the inference: it would blame those that are there.
@@ -146,6 +143,11 @@ export interface ServiceImplementation<
   readonly paced?: Pace & { readonly operations: readonly (keyof O & string)[] };
   /** Checked after every operation by `checkService`, and at sites with `checkInvariants`: not in production. */
   readonly invariants?: Invariants<T>;
+  /**
+   * As `invariants`, of all tables together: what no row can show, such as that no two have one name. Checked after an
+   * operation that changes a table which the condition read when it was last asked; at a site in a twentieth of the time.
+   */
+  readonly snapshotInvariants?: SnapshotInvariants<T>;
 }
 
 const PARTS: NamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperations>> = {
@@ -156,10 +158,10 @@ const PARTS: NamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperati
   alwaysRed: true,
   paced: true,
   invariants: true,
+  snapshotInvariants: true,
 };
 
 export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
-type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 
 /** Which operations share the places, and how many there are. */
 export interface ServicePace extends Pace {
@@ -167,7 +169,7 @@ export interface ServicePace extends Pace {
 }
 
 /** A service, ready to run at sites. */
-export interface Service<O extends OperationSpecs = OperationSpecs> extends Colouring {
+export interface Service<O extends OperationSpecs = OperationSpecs> extends Colouring, DeclaredInvariants {
   readonly contract: Contract<O>;
   readonly tables: Tables;
   readonly shadowOperations: Readonly<Record<string, AnyShadowOperation>>;
@@ -175,7 +177,6 @@ export interface Service<O extends OperationSpecs = OperationSpecs> extends Colo
   readonly alwaysRed: ReadonlySet<string>;
   readonly refusals: Refusals;
   readonly paced?: ServicePace | undefined;
-  readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
   /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
   checkResult(operation: string, returned: unknown): Reply;
 }
@@ -225,7 +226,7 @@ export function defineService<
     ]),
     refusals: new Refusals(contract.operations),
     paced: checkedPace(contract, implementation.paced),
-    invariants: (implementation.invariants ?? {}) as Service['invariants'],
+    ...declaredInvariants(tables, implementation),
     checkResult: resultChecker(contract),
   };
 }

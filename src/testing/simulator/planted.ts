@@ -62,7 +62,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
   },
   'no-phantoms': {
     rule: 'a red operation commits only if no row has come into what it scanned',
-    caughtBy: ['seats'],
+    caughtBy: ['invariants'],
     profile: 'calm',
     makeMachine: BROKEN.scanlessCertifier,
   },
@@ -113,6 +113,12 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     caughtBy: ['invariants'],
     profile: 'calm',
     service: recoloured(simulatedService(), { withdraw: 'blue' }),
+  },
+  'all-blue-seats': {
+    rule: 'a reservation is red: no row shows that a seat has two, only all of them together',
+    caughtBy: ['invariants'],
+    profile: 'calm',
+    service: recoloured(simulatedService(), { reserve: 'blue' }),
   },
   'swapped-records': {
     rule: 'every site takes the red log in the same order',

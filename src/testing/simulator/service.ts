@@ -114,5 +114,12 @@ export function simulatedService(): Service {
     alwaysRed: ['enqueue', 'dequeue'],
     paced: { operations: ['dequeue'], window: 1, turnMs: 30 },
     invariants: { accounts: { 'the balance is never negative': (row) => row.balance >= 0 } },
+    // Each reservation is a row of its own: no row shows that a seat has two.
+    snapshotInvariants: {
+      'no seat is reserved twice': ({ seats }) => {
+        const reserved = seats.keys().map((name) => name.slice(0, name.indexOf('/')));
+        return new Set(reserved).size === reserved.length;
+      },
+    },
   });
 }

@@ -1,9 +1,8 @@
-/** Queues, accounts, notes and seats, with checkers that know what these are for. */
+/** Queues, accounts, notes and seats, with checkers that know what the first two are for. */
 import type { Service } from '../../../server/service/service.ts';
 import { AccountChecker } from '../checkers/accounts.ts';
 import { LevelChecker } from '../checkers/levels.ts';
 import { QueueChecker } from '../checkers/queues.ts';
-import { SeatChecker } from '../checkers/seats.ts';
 import { StrongReadChecker } from '../checkers/strong-reads.ts';
 import { isBlue, isRead, tookEffect } from '../history.ts';
 import { simulatedService } from '../service.ts';
@@ -16,12 +15,6 @@ export function classicWorld(service: Service = simulatedService()): World {
     service,
     traits: { isRead, isBlue, tookEffect },
     draw: ({ options, random, own }) => drawOperation(options, random, own),
-    checkers: () => [
-      new QueueChecker(),
-      new SeatChecker(),
-      new AccountChecker(),
-      new StrongReadChecker(),
-      new LevelChecker(),
-    ],
+    checkers: () => [new QueueChecker(), new AccountChecker(), new StrongReadChecker(), new LevelChecker()],
   };
 }
