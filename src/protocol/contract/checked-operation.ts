@@ -4,7 +4,6 @@ import { parseArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { keyBy } from './contract-key.ts';
 import { ParsedOperation } from './parsed-operation.ts';
-import type { SubmitRow } from '../rows/submit.ts';
 
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */
 export class CheckedOperation extends ParsedOperation implements Operation {
@@ -17,15 +16,15 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   readonly #checkedBy: Catalogue['operations'];
 
   /**
-   * The operation of a row, checked by `catalogue`: its schemas may be compiled ones of those in `checkedBy`, the
+   * What a client submits, checked by `catalogue`: its schemas may be compiled ones of those in `checkedBy`, the
    * operations of the contract.
    *
    * @throws CorrectableError `UNSUPPORTED` or `INVALID_ARGUMENT`, as `parseArgs` and `keyBy`.
    */
-  constructor(row: SubmitRow, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
-    super(row[5]);
-    this.name = row[2];
-    this.effect = row[3];
+  constructor(name: string, effect: Effect, args: unknown, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
+    super(args);
+    this.name = name;
+    this.effect = effect;
     this.#checkedBy = checkedBy;
     this.args = parseArgs(catalogue, this);
     const key = keyBy(checkedBy[this.name]?.key, this.args, this.name);

@@ -2,7 +2,7 @@
 import { ack } from './ack.ts';
 import { cancel } from './cancel.ts';
 import { hello } from './hello.ts';
-import type { MessageKind } from './message-kind.ts';
+import type { MessageKind } from './define-row.ts';
 import { ping } from './ping.ts';
 import { pong } from './pong.ts';
 import { renew } from './renew.ts';

@@ -3,7 +3,7 @@ import { confirm } from './confirm.ts';
 import { fail } from './fail.ts';
 import { goaway } from './goaway.ts';
 import { incoming } from './incoming.ts';
-import type { MessageKind } from './message-kind.ts';
+import { KIND, type MessageKind } from './define-row.ts';
 import { ping } from './ping.ts';
 import { pong } from './pong.ts';
 import { renewed } from './renewed.ts';
@@ -29,5 +29,5 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map(serverKinds.map((
 
 /** The names of the elements of a row that a server sends. */
 export function fieldsOf(row: ServerRow): readonly string[] {
-  return FIELDS.get(row[1]) ?? [];
+  return FIELDS.get(row[KIND]) ?? [];
 }

@@ -2,7 +2,7 @@
 import type { InvocationContext } from '../../correctable/binding.ts';
 import { invalidArgument } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { NAME_LENGTH_MAX } from '../../protocol/rows/message-kind.ts';
+import { NAME_LENGTH_MAX } from '../../protocol/rows/elements.ts';
 import type { Codec, EncodedRow } from '../../protocol/codec/codec.ts';
 import { submitFields } from '../../protocol/rows/submit-fields.ts';
 import type { SubmitRow } from '../../protocol/rows/submit.ts';

@@ -5,6 +5,7 @@ import { CloseCode } from '../../../protocol/close-codes.ts';
 import type { Codec, Encoded, EncodedRow } from '../../../protocol/codec/codec.ts';
 import type { Hello } from '../../../protocol/rows/hello.ts';
 import { NumberedTable } from '../../../protocol/numbered-table.ts';
+import { BODY, KIND, NUMBER } from '../../../protocol/rows/define-row.ts';
 import type { ClientRow, ServerRow } from '../../../protocol/rows/rows.ts';
 import { fieldsOf } from '../../../protocol/rows/server-kinds.ts';
 import type { SubmitRow } from '../../../protocol/rows/submit.ts';
@@ -161,8 +162,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     try {
       encoded = this.#codec.encodeRow(row, fieldsOf(row));
     } catch (error) {
-      this.#host.logger.error({ err: error, kind: row[1] }, 'a row cannot be encoded');
-      return this.#guarded(() => this.pushEncoded(this.#codec.encodeRow(failRow(row[0], undefined))));
+      this.#host.logger.error({ err: error, kind: row[KIND] }, 'a row cannot be encoded');
+      return this.#guarded(() => this.pushEncoded(this.#codec.encodeRow(failRow(row[NUMBER], undefined))));
     }
     return this.pushEncoded(encoded);
   }
@@ -255,17 +256,17 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   #serve(row: ClientRow, frame: ReceivedFrame, guest: Guest): void {
-    switch (row[1]) {
+    switch (row[KIND]) {
       case 'submit':
         return this.#submit(row, frame, guest);
       case 'renew':
-        return this.#renewals.renew(row[2]);
+        return this.#renewals.renew(row[BODY]);
       case 'cancel':
-        return this.#cancel(row[0], guest);
+        return this.#cancel(row[NUMBER], guest);
       case 'ack':
-        return guest.record.acknowledge(row[0]);
+        return guest.record.acknowledge(row[NUMBER]);
       case 'ping':
-        return this.push([row[0], 'pong']);
+        return this.push([row[NUMBER], 'pong']);
       case 'pong':
         this.#draining.answered();
         return this.#closeIfDrained();
@@ -275,7 +276,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   #submit(row: SubmitRow, frame: ReceivedFrame, guest: Guest): void {
-    if (this.#draining.hasBegun && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
+    if (this.#draining.hasBegun && !isKnown(row[NUMBER], guest)) return this.push(failRow(row[NUMBER], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
     submit(row, guest, frame);
   }

@@ -3,7 +3,8 @@ import type { Binding, BindingSession } from '../../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/given.ts';
 import type { Operation } from '../../../correctable/operation.ts';
-import type { SubmitRow } from '../../../protocol/rows/submit.ts';
+import { strongestOf } from '../../../protocol/rows/levels.ts';
+import { submit as kind, type SubmitRow } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { admit, authorise } from './admission.ts';
 import type { Guest } from './guest.ts';
@@ -13,6 +14,8 @@ import { Place, type ReceivedFrame } from '../limits/load.ts';
 import { Submission } from '../submission/submission.ts';
 import { toldError } from '../submission/told-error.ts';
 
+const { at } = kind;
+
 /** A submission that may be executed, once that is decided and its turn comes. */
 interface Admitted {
   readonly row: SubmitRow;
@@ -20,18 +23,18 @@ interface Admitted {
   readonly operation: Operation;
   readonly place: Place;
   /** When it was received. */
-  readonly at: number;
+  readonly receivedAt: number;
 }
 
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
 export function submit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): void {
   const { record, outlet, running, admissions, host, load } = guest;
-  const id = row[0];
+  const id = row[at.id];
   // It is answered when its turn comes.
   if (admissions.has(id)) return;
   const known = running.get(id) ?? record.find(id);
   if (known !== undefined) {
-    const hop = host.binding.executesOnce === true ? (row[10]?.[1] ?? 0) : 0;
+    const hop = host.binding.executesOnce === true ? (row[at.move]?.[1] ?? 0) : 0;
     if (!known.isSuperseded(hop)) {
       if (known instanceof Submission) running.set(id, known);
       return known.repeat(outlet, load);
@@ -42,7 +45,7 @@ export function submit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): void
   try {
     const operation = admit(row, guest, frame);
     const decision = authorise(operation, guest);
-    const admitted: Admitted = { row, guest, operation, place: new Place(load, frame), at: frame.servedAt };
+    const admitted: Admitted = { row, guest, operation, place: new Place(load, frame), receivedAt: frame.servedAt };
     if (decision === undefined && admissions.size === 0) return decided(admitted, undefined);
     admissions.add(id, decision ?? Promise.resolve(), admitted.place, (refusal) => decided(admitted, refusal));
   } catch (error) {
@@ -58,9 +61,9 @@ export function isKnown(id: number, { record, running, admissions }: Guest): boo
 
 function refuse(row: SubmitRow, { host, outlet }: Guest, error: unknown): void {
   if (!isCorrectableError(error)) {
-    host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');
+    host.logger.error({ operation: row[at.name], err: error }, 'a check of the gateway failed');
   }
-  outlet.push(failRow(row[0], toldError(error)));
+  outlet.push(failRow(row[at.id], toldError(error)));
 }
 
 /** What was decided late may have lost its right by then. */
@@ -76,17 +79,17 @@ function decided(admitted: Admitted, refusal: unknown): void {
   }
 }
 
-function start({ row, guest, operation, place, at }: Admitted): void {
+function start({ row, guest, operation, place, receivedAt }: Admitted): void {
   const { record, owner, host, outlet, running } = guest;
-  const id = row[0];
-  const levels = row[4];
-  const timeoutMs = row[7];
-  const isUpdate = row[3] === 'update';
-  const deadlineAt = typeof timeoutMs === 'number' ? at + timeoutMs : undefined;
-  const strongest = 31 - Math.clz32(levels);
-  const trace = row[8] ?? undefined;
+  const id = row[at.id];
+  const levels = row[at.levels];
+  const timeoutMs = row[at.timeoutMs];
+  const isUpdate = row[at.effect] === 'update';
+  const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
+  const strongest = strongestOf(levels);
+  const trace = row[at.trace] ?? undefined;
   const session = sessionOf(row, host);
-  const move = row[10] ?? undefined;
+  const move = row[at.move] ?? undefined;
   const parts = { id, name: operation.name, isUpdate, strongest, deadlineAt, trace, session, move, place };
   const submission = new Submission(owner, parts, outlet);
   running.set(id, submission);
@@ -97,7 +100,7 @@ function start({ row, guest, operation, place, at }: Admitted): void {
 
 /** Goes on with the session that the row has tokens of. */
 function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | undefined {
-  const tokens = row[9];
+  const tokens = row[at.session];
   if (tokens === undefined || tokens === null) return undefined;
   const session = binding.openSession?.(tokens);
   if (session?.tokens !== undefined) return session;

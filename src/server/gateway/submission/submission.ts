@@ -15,6 +15,8 @@ import { mergeDetails } from '../../../correctable/binding.ts';
 import { systemClock, wallAheadMs } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { EncodedField, type EncodedRow } from '../../../protocol/codec/codec.ts';
+import { confirm } from '../../../protocol/rows/confirm.ts';
+import { encodeAs } from '../../../protocol/rows/define-row.ts';
 import type { Move } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { EndedUpdate } from './ended-update.ts';
@@ -26,7 +28,7 @@ import type { Load, Place } from '../limits/load.ts';
 import { bytesOf, isScalar, shortFailure, type Reply } from './reply.ts';
 import type { Outlet, Remembered, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
 import { fittingError, toldError } from './told-error.ts';
-import { CONFIRM_FIELDS, confirmRow, covers, encodeView, tailOf, viewRow } from './view-rows.ts';
+import { confirmRow, covers, encodeView, tailOf, viewRow } from './view-rows.ts';
 
 /** The ending of an update whose result can neither be sent now nor asked for later. */
 const NOT_TOLD = 'the update took effect; its result is not told, since too much waits to be sent to this client';
@@ -298,7 +300,7 @@ export class Submission implements Sink, InvocationContext, Remembered {
   /** Says that the value of `target` holds at the level of `view` too, with these details. */
   #emitConfirm(view: HeldView, target: HeldView, details: ViewDetails | undefined): void {
     const row = confirmRow(this.id, view.level, target.at as number, tailOf(details, this.session));
-    const encoded = this.#owner.codec.encodeRow(row, CONFIRM_FIELDS);
+    const encoded = encodeAs(confirm, row, this.#owner.codec);
     const isLast = view.level >= this.#strongest;
     const reply: Reply | undefined = isLast && this.#isKept ? { row: this.#rowOf(view), isFailure: false } : undefined;
     this.#outlet?.pushEncoded(encoded);
@@ -422,7 +424,7 @@ export class Submission implements Sink, InvocationContext, Remembered {
 
   /** What the details of the view take, in bytes. */
   #sizeOf({ level, details }: HeldView): number {
-    return this.#owner.codec.encodeRow(confirmRow(this.id, level, 0, details), CONFIRM_FIELDS).length;
+    return encodeAs(confirm, confirmRow(this.id, level, 0, details), this.#owner.codec).length;
   }
 
   #rowOf({ seq, level, value, details }: HeldView): EncodedRow {
