@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
 import type { Binding } from '../correctable/binding.ts';
+import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { checkEmbedded, invalid } from './embedded-checks.ts';
 import { guardedRun } from './site/generator-guard.ts';
 import { areChecked, invariantObserver } from './site/invariant-alarm.ts';
@@ -17,7 +18,6 @@ import type { Remembered } from './replica/once/remembered.ts';
 import type { GeneratorOptions } from './generator/generator-run.ts';
 import type { Service } from './service/service.ts';
 import { SiteBinding } from './site/site-binding.ts';
-import type { RedBlueLevels } from './site/site-binding.ts';
 import type { SiteMessage } from './site/site-machine.ts';
 import { SignedTokens } from './site/session-tokens.ts';
 import { RejectionCounter } from './site/rejections.ts';

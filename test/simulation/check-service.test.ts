@@ -1,7 +1,8 @@
 /** An author's own service in the simulator. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { blue, counter, defineContract, defineService, recoloured, red, table } from '../../src/server/index.ts';
+import { defineContract } from '../../src/contract/index.ts';
+import { blue, counter, defineService, recoloured, red, table } from '../../src/server/index.ts';
 import type { Service } from '../../src/server/index.ts';
 import { checkService, ServiceFault } from '../../src/testing/index.ts';
 import type { CheckServiceOptions } from '../../src/testing/index.ts';

@@ -13,6 +13,8 @@ import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
 import { parseArgs } from '../../protocol/contract/catalogue.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { ParsedOperation } from '../../protocol/contract/parsed-operation.ts';
+import { REDBLUE_LEVELS } from '../../protocol/redblue-levels.ts';
+import type { RedBlueLevel, RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { sentCopy } from '../../protocol/codec/sent-copy.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
 import { operationId as operationIdOf } from '../records/operation-id.ts';
@@ -20,13 +22,6 @@ import type { Origin, Stage, SubmissionRequest } from '../records/submissions.ts
 import type { Reply } from '../records/reply.ts';
 import { isCovered, zeroVector } from '../records/vector.ts';
 import type { Vector } from '../records/vector.ts';
-
-/** The levels of the RedBlue backend, weakest first. */
-export type RedBlueLevels = readonly ['tentative', 'causal', 'strong'];
-/** One of them. */
-export type RedBlueLevel = RedBlueLevels[number];
-
-export const REDBLUE_LEVELS: RedBlueLevels = ['tentative', 'causal', 'strong'];
 
 /** Gets what a site says about one submission. */
 export interface Submitter {

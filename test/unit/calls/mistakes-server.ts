@@ -1,16 +1,8 @@
 /** Mistakes with services, sites and gateways, and with what tests them. */
 import * as z from 'zod';
-import { defineContract, defineService } from '../../../src/server/index.ts';
-import { callsOfBindings } from './mistakes-bindings.ts';
+import { defineContract } from '../../../src/contract/index.ts';
+import { defineService } from '../../../src/server/index.ts';
 import { binding, contract, type Mistakes, type Untyped } from './untyped.ts';
-
-const {
-  defineContract: ofContract,
-  operation,
-  byContract,
-  parseArgs,
-  isDomainError,
-} = callsOfBindings['./bindings/remote'] ?? {};
 
 const parts = { tables: {}, shadowOperations: () => ({}), generators: { get: () => null } };
 const field = { kind: 'counter' };
@@ -27,11 +19,6 @@ const takesNone = 'takes no arguments';
 
 export const callsOfServer: Readonly<Record<string, Mistakes>> = {
   './server': {
-    ...(ofContract && { defineContract: ofContract }),
-    ...(operation && { operation }),
-    ...(byContract && { byContract }),
-    ...(parseArgs && { parseArgs }),
-    ...(isDomainError && { isDomainError }),
     createEmbedded: {
       shows: "createEmbedded(service, { sites: ['irl', 'frk'] })",
       whole: [
