@@ -2,5 +2,5 @@
 export const unit = (file) => ['vitest', 'run', '--project', 'unit', `test/unit/${file}`];
 export const sim = (profile, options = {}) => {
   const given = JSON.stringify({ world: 'classic', ...options });
-  return ['tsx', 'src/testing/simulator/cli.ts', '--jobs', '1', '--runs', '60', '--profile', profile, '--with', given];
+  return ['tsx', 'test/simulator/cli.ts', '--jobs', '1', '--runs', '60', '--profile', profile, '--with', given];
 };

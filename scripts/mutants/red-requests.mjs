@@ -351,7 +351,7 @@ export const RED_REQUEST_MUTANTS = [
     replacement: '',
     command: [
       'tsx',
-      'src/testing/simulator/cli.ts',
+      'test/simulator/cli.ts',
       '--runs',
       '1',
       '--seed',

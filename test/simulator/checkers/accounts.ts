@@ -1,8 +1,8 @@
 /** Balances are what the answered operations add up to; those whose outcome is not known may count or not. */
-import { isBlue, tookEffect } from '../history.ts';
-import type { ClientOperation } from '../history.ts';
-import { mayBeGone, require } from './checker.ts';
-import type { Checker, FinalState } from './checker.ts';
+import { isBlue, tookEffect } from '../traits.ts';
+import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
+import { mayBeGone, require } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class AccountChecker implements Checker {
   readonly name = 'accounts';

@@ -2,10 +2,10 @@
  * Levels are true: an update is answered at `strong` only out of the red order, and one that might be red by one site
  * alone only where it turned out blue, or its generator said that this site will do.
  */
-import { isBlue, isRead } from '../history.ts';
-import type { ClientOperation } from '../history.ts';
-import { isRed, require } from './checker.ts';
-import type { AnyOperation, Checker, FinalState } from './checker.ts';
+import { isBlue, isRead } from '../traits.ts';
+import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
+import { isRed, require } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { AnyOperation, Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class LevelChecker implements Checker {
   readonly name = 'levels';

@@ -1,11 +1,11 @@
 /** The service that simulations run: queues and accounts, with fields of every kind. */
 import { z } from 'zod/v4';
-import { defineContract } from '../../protocol/contract/contract.ts';
-import { local, withMeta } from '../../server/records/reply.ts';
-import { defineService } from '../../server/service/service.ts';
-import type { Service } from '../../server/service/service.ts';
-import { blue, red } from '../../server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, table } from '../../server/service/tables.ts';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
+import { local, withMeta } from '../../src/server/records/reply.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import type { Service } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
 
 const key = z.object({ key: z.string() });
 const amount = z.object({ key: z.string(), amount: z.number() });

@@ -3,13 +3,13 @@
  * with bounds, limits and both directions, and scratchpads. No checker knows what it is for but the oracle.
  */
 import { z } from 'zod/v4';
-import { defineContract } from '../../../protocol/contract/contract.ts';
-import { withMeta } from '../../../server/records/reply.ts';
-import { defineService } from '../../../server/service/service.ts';
-import { blue, red } from '../../../server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../../server/service/tables.ts';
-import { observedTraits } from './world.ts';
-import type { DrawFrom, Drawn, World } from './world.ts';
+import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import { withMeta } from '../../../src/server/records/reply.ts';
+import { defineService } from '../../../src/server/service/service.ts';
+import { blue, red } from '../../../src/server/service/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, stock, table } from '../../../src/server/service/tables.ts';
+import { observedTraits } from '../../../src/testing/simulator/world.ts';
+import type { DrawFrom, Drawn, World } from '../../../src/testing/simulator/world.ts';
 
 const named = z.object({ key: z.string(), text: z.string() });
 const told = z.object({ done: z.boolean(), seen: z.array(z.string()) });

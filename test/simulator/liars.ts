@@ -1,10 +1,10 @@
 /** Sites that do all that they should and tell their clients something else: what planted faults of answers are made of. */
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { ErrorCode } from '../../correctable/errors.ts';
-import type { Submission } from '../../server/records/submissions.ts';
-import { SiteMachine } from '../../server/site/site-machine.ts';
-import type { SiteOutput } from '../../server/site/site-machine.ts';
-import type { MachineFactory } from './simulated-site.ts';
+import { CorrectableError } from '../../src/correctable/errors.ts';
+import type { ErrorCode } from '../../src/correctable/errors.ts';
+import type { Submission } from '../../src/server/records/submissions.ts';
+import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { SiteOutput } from '../../src/server/site/site-machine.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
 
 type View = SiteOutput & { kind: 'view' };
 type Told = SiteOutput & { kind: 'view' | 'failed' };

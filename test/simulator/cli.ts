@@ -6,10 +6,10 @@ import { availableParallelism } from 'node:os';
 import { cac } from 'cac';
 import { neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
-import { PROFILES } from './options.ts';
+import { PROFILES } from '../../src/testing/simulator/options.ts';
 import { PLANTED } from './planted.ts';
-import { simulate } from './simulation.ts';
-import { parseOverrides } from './shrink.ts';
+import { parseOverrides } from '../../src/testing/simulator/shrink.ts';
+import { simulate } from './simulate.ts';
 
 interface Flags extends Batch {
   readonly jobs: number;

@@ -1,11 +1,11 @@
 /** Storage that breaks one rule. */
-import { DurableStorage } from '../../server/storage/durable-storage.ts';
-import type { DurableStorageOptions } from '../../server/storage/durable-storage.ts';
-import { recover } from '../../server/storage/recovery.ts';
-import { OrderedWrites } from '../../server/storage/disk/ordered-writes.ts';
-import type { OrderedWritesOptions } from '../../server/storage/disk/ordered-writes.ts';
-import { SegmentLog } from '../../server/storage/segment-log.ts';
-import type { SegmentLogOptions } from '../../server/storage/segment-log.ts';
+import { DurableStorage } from '../../src/server/storage/durable-storage.ts';
+import type { DurableStorageOptions } from '../../src/server/storage/durable-storage.ts';
+import { recover } from '../../src/server/storage/recovery.ts';
+import { OrderedWrites } from '../../src/server/storage/disk/ordered-writes.ts';
+import type { OrderedWritesOptions } from '../../src/server/storage/disk/ordered-writes.ts';
+import { SegmentLog } from '../../src/server/storage/segment-log.ts';
+import type { SegmentLogOptions } from '../../src/server/storage/segment-log.ts';
 
 /** As soon as any write is on the disk, the first one counts. */
 class UnorderedWrites extends OrderedWrites {

@@ -4,18 +4,18 @@
  * blue only where every effect may be, and no invariant could be broken.
  */
 import { z } from 'zod/v4';
-import { defineContract } from '../../../protocol/contract/contract.ts';
-import type { Effect } from '../../../server/records/effect.ts';
-import type { ScanOptions } from '../../../server/records/key-range.ts';
-import type { Chosen } from '../../../server/records/reply.ts';
-import { defineService } from '../../../server/service/service.ts';
-import type { Service } from '../../../server/service/service.ts';
-import type { ShadowOperation } from '../../../server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, stock } from '../../../server/service/tables.ts';
-import type { Field, Table } from '../../../server/service/tables.ts';
-import { Random } from '../random.ts';
-import { observedTraits } from './world.ts';
-import type { World } from './world.ts';
+import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import type { Effect } from '../../../src/server/records/effect.ts';
+import type { ScanOptions } from '../../../src/server/records/key-range.ts';
+import type { Chosen } from '../../../src/server/records/reply.ts';
+import { defineService } from '../../../src/server/service/service.ts';
+import type { Service } from '../../../src/server/service/service.ts';
+import type { ShadowOperation } from '../../../src/server/service/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, stock } from '../../../src/server/service/tables.ts';
+import type { Field, Table } from '../../../src/server/service/tables.ts';
+import { Random } from '../../../src/testing/simulator/random.ts';
+import { observedTraits } from '../../../src/testing/simulator/world.ts';
+import type { World } from '../../../src/testing/simulator/world.ts';
 
 interface Args {
   readonly key: string;

@@ -1,9 +1,9 @@
 /** Many runs, one seed after the other, in this process or dealt out to several. */
 import { fork } from 'node:child_process';
-import type { Profile, SimulationOptions } from './options.ts';
-import { formatOverrides, shrink } from './shrink.ts';
-import { simulate } from './simulation.ts';
-import type { RunResult } from './simulation.ts';
+import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
+import { formatOverrides, shrink } from '../../src/testing/simulator/shrink.ts';
+import type { RunResult } from '../../src/testing/simulator/simulation.ts';
+import { setupOf, simulate } from './simulate.ts';
 
 /** Which runs. */
 export interface Batch {
@@ -124,7 +124,7 @@ function runElsewhere({ runs, seed, profile, overrides }: Batch): Promise<BatchR
 
 function showFault(found: RunResult, profile: Profile, given: Partial<SimulationOptions>): void {
   const { seed, fault } = found;
-  const { result, overrides } = shrink(found, profile, { overrides: given });
+  const { result, overrides } = shrink(found, profile, setupOf({ overrides: given }));
   const command = `npm run sim -- --runs 1 --seed ${seed} --profile ${profile}`;
   const lines = [
     `seed ${seed}: ${fault?.checker}: ${fault?.message}`,

@@ -1,9 +1,9 @@
 /** No item is taken twice and none is lost: seen from outside, by what clients were told. */
-import { answerOf } from '../history.ts';
-import type { ClientOperation } from '../history.ts';
-import type { QueueView } from '../../../server/service/fields/queue-view.ts';
-import { require } from './checker.ts';
-import type { Checker, FinalState } from './checker.ts';
+import { answerOf } from '../../../src/testing/simulator/history.ts';
+import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
+import type { QueueView } from '../../../src/server/service/fields/queue-view.ts';
+import { require } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class QueueChecker implements Checker {
   readonly name = 'queues';

@@ -1,18 +1,18 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
-import type { RedLog } from '../../server/log/log.ts';
-import { SequencedLog } from '../../server/log/sequenced-log.ts';
-import type { SequencedLogOptions } from '../../server/log/sequenced-log.ts';
-import type { Section } from '../../server/records/checkpoint.ts';
-import type { SavedStream } from '../../server/replica/causal/streams.ts';
-import { BluePath } from '../../server/replica/causal/blue-path.ts';
-import { Certifier } from '../../server/replica/red/certifier.ts';
-import type { Conflict } from '../../server/records/verdict.ts';
-import { Chain } from '../../server/replica/red/chain.ts';
-import { Coverage } from '../../server/replica/core/coverage.ts';
-import type { Stamp } from '../../server/records/effect.ts';
-import type { GeneratorOutcome } from '../../server/generator/generator-run.ts';
-import { EXPIRED } from '../../server/replica/once/id-table.ts';
-import { removalName } from '../../server/generator/read-set.ts';
+import type { RedLog } from '../../src/server/log/log.ts';
+import { SequencedLog } from '../../src/server/log/sequenced-log.ts';
+import type { SequencedLogOptions } from '../../src/server/log/sequenced-log.ts';
+import type { Section } from '../../src/server/records/checkpoint.ts';
+import type { SavedStream } from '../../src/server/replica/causal/streams.ts';
+import { BluePath } from '../../src/server/replica/causal/blue-path.ts';
+import { Certifier } from '../../src/server/replica/red/certifier.ts';
+import type { Conflict } from '../../src/server/records/verdict.ts';
+import { Chain } from '../../src/server/replica/red/chain.ts';
+import { Coverage } from '../../src/server/replica/core/coverage.ts';
+import type { Stamp } from '../../src/server/records/effect.ts';
+import type { GeneratorOutcome } from '../../src/server/generator/generator-run.ts';
+import { EXPIRED } from '../../src/server/replica/once/id-table.ts';
+import { removalName } from '../../src/server/generator/read-set.ts';
 import type {
   AnswerRecord,
   BlueOperation,
@@ -20,25 +20,25 @@ import type {
   RedRecord,
   SlotDecision,
   RedOperation,
-} from '../../server/records/records.ts';
-import { conflictError } from '../../server/replica/red/conflict.ts';
-import { RedPath } from '../../server/replica/red/red-path.ts';
-import type { RedRequest } from '../../server/replica/red/red-requests.ts';
-import { Replica } from '../../server/replica/replica.ts';
-import type { StoredReplica } from '../../server/replica/replica.ts';
-import type { Stage, Submission } from '../../server/records/submissions.ts';
-import { SiteMachine } from '../../server/site/site-machine.ts';
-import type { SiteOptions } from '../../server/site/site-machine.ts';
-import type { LogPlaces } from '../../server/log/stored-site.ts';
-import { SiteState } from '../../server/replica/core/site-state.ts';
-import type { Answer } from '../../server/records/reply.ts';
-import { Slots } from '../../server/replica/once/slots.ts';
-import type { Slot } from '../../server/replica/once/slots.ts';
-import { Updates } from '../../server/replica/updates.ts';
-import { Walks } from '../../server/replica/once/walks.ts';
-import type { Walk, WalkHost } from '../../server/replica/once/walks.ts';
-import { SimulatedDisk } from './disk.ts';
-import type { MachineFactory } from './simulated-site.ts';
+} from '../../src/server/records/records.ts';
+import { conflictError } from '../../src/server/replica/red/conflict.ts';
+import { RedPath } from '../../src/server/replica/red/red-path.ts';
+import type { RedRequest } from '../../src/server/replica/red/red-requests.ts';
+import { Replica } from '../../src/server/replica/replica.ts';
+import type { StoredReplica } from '../../src/server/replica/replica.ts';
+import type { Stage, Submission } from '../../src/server/records/submissions.ts';
+import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../src/server/site/site-machine.ts';
+import type { LogPlaces } from '../../src/server/log/stored-site.ts';
+import { SiteState } from '../../src/server/replica/core/site-state.ts';
+import type { Answer } from '../../src/server/records/reply.ts';
+import { Slots } from '../../src/server/replica/once/slots.ts';
+import type { Slot } from '../../src/server/replica/once/slots.ts';
+import { Updates } from '../../src/server/replica/updates.ts';
+import { Walks } from '../../src/server/replica/once/walks.ts';
+import type { Walk, WalkHost } from '../../src/server/replica/once/walks.ts';
+import { SimulatedDisk } from '../../src/testing/simulator/disk.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
 
 const MICROS_PER_MS = 1000;
 

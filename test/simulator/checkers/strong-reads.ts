@@ -2,10 +2,10 @@
  * A strong read shows every red operation that ended before it began and none that began after it ended. For the size of
  * a queue that bounds the answer from both sides.
  */
-import { answerOf } from '../history.ts';
-import type { ClientOperation } from '../history.ts';
-import { require } from './checker.ts';
-import type { Checker, FinalState } from './checker.ts';
+import { answerOf } from '../../../src/testing/simulator/history.ts';
+import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
+import { require } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class StrongReadChecker implements Checker {
   readonly name = 'strong reads';

@@ -2,19 +2,17 @@
  * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
  * switched to them.
  */
-import { recoloured } from '../../server/service/recoloured.ts';
-import type { Service } from '../../server/service/service.ts';
-import type { DurableStorage } from '../../server/storage/durable-storage.ts';
+import { recoloured } from '../../src/server/service/recoloured.ts';
+import type { Service } from '../../src/server/service/service.ts';
 import { BROKEN, LyingDisk } from './broken.ts';
 import { BROKEN_STORAGE } from './broken-storage.ts';
-import type { SimulatedDisk } from './disk.ts';
 import { LIARS } from './liars.ts';
-import type { Profile, SimulationOptions } from './options.ts';
+import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
 import { simulatedService } from './service.ts';
-import type { MachineFactory } from './simulated-site.ts';
+import type { RunParts } from '../../src/testing/simulator/simulation.ts';
 
 /** A fault, and the property that it breaks. */
-export interface PlantedFault {
+export interface PlantedFault extends RunParts {
   /** The rule that it breaks. */
   readonly rule: string;
   /** Names of the checkers of which one has to notice. */
@@ -22,9 +20,6 @@ export interface PlantedFault {
   readonly profile: Profile;
   /** Options in the place of drawn ones: what makes the fault likely to show. */
   readonly overrides?: Partial<SimulationOptions>;
-  readonly makeMachine?: MachineFactory;
-  readonly Disk?: typeof SimulatedDisk;
-  readonly Storage?: typeof DurableStorage;
   readonly service?: Service;
 }
 
