@@ -1,5 +1,5 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
-import type { Effect, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { keyBy } from './contract-key.ts';
@@ -8,7 +8,7 @@ import { ParsedOperation } from './parsed-operation.ts';
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */
 export class CheckedOperation extends ParsedOperation implements Operation {
   readonly name: string;
-  readonly effect: Effect;
+  readonly effect: Access;
   /** As the schema gave them back. */
   readonly args: unknown;
   /** As the contract makes it of these: what the client calls the key is a claim, and may be of another object. */
@@ -21,7 +21,7 @@ export class CheckedOperation extends ParsedOperation implements Operation {
    *
    * @throws CorrectableError `UNSUPPORTED` or `INVALID_ARGUMENT`, as `parseArgs` and `keyBy`.
    */
-  constructor(name: string, effect: Effect, args: unknown, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
+  constructor(name: string, effect: Access, args: unknown, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
     super(args);
     this.name = name;
     this.effect = effect;

@@ -1,7 +1,7 @@
 /** Whether a submission may be executed: what it asks for, how much is under way, and what the application says. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/given.ts';
-import type { Effect, Operation } from '../../../correctable/operation.ts';
+import type { Access, Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/contract/checked-operation.ts';
 import { strongestOf } from '../../../protocol/rows/levels.ts';
 import { submit, type SubmitRow } from '../../../protocol/rows/submit.ts';
@@ -159,6 +159,6 @@ function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation
   throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
 }
 
-function operationOf(name: string, effect: Effect, args: unknown, key: unknown): Operation {
+function operationOf(name: string, effect: Access, args: unknown, key: unknown): Operation {
   return typeof key === 'string' ? { name, effect, args, key } : { name, effect, args };
 }
