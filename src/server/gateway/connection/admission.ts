@@ -6,7 +6,7 @@ import { CheckedOperation } from '../../../protocol/contract/checked-operation.t
 import { strongestOf } from '../../../protocol/rows/levels.ts';
 import { submit, type SubmitRow } from '../../../protocol/rows/submit.ts';
 import { ENTRY_BYTES } from '../clients/client-record.ts';
-import type { Guest } from './guest.ts';
+import type { ConnectedClient } from './connected-client.ts';
 import { absorb, askHook, HookTimeout, isUndecided } from '../submission/hooks.ts';
 import type { GatewayHost } from '../host/host.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
@@ -19,19 +19,19 @@ const { at } = submit;
 const TRACE_BYTES_MAX = 4_096;
 
 /** The operation that the row asks for, if there is nothing against it. Throws why it is refused. */
-export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Operation {
-  const { record, host } = guest;
+export function admit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFrame): Operation {
+  const { record, host } = client;
   const levels = row[at.levels];
-  if (row[at.effect] === 'update') refuseRepetition(row, guest);
-  refuseOverload(row, guest);
-  refuseLoad(frame, guest);
-  refuseRate(frame.servedAt, guest);
+  if (row[at.effect] === 'update') refuseRepetition(row, client);
+  refuseOverload(row, client);
+  refuseLoad(frame, client);
+  refuseRate(frame.servedAt, client);
   if (strongestOf(levels) >= host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
   const fullBy = row[at.effect] === 'update' ? host.clients.fullBy(record, ENTRY_BYTES) : undefined;
   if (fullBy !== undefined) throw overloaded(host, fullBy);
-  checkTrace(row[at.trace], guest);
+  checkTrace(row[at.trace], client);
   return checked(row, host);
 }
 
@@ -40,8 +40,8 @@ export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Opera
  * why the operation is refused, and so does the promise. Only `true` allows it: a hook that forgot to answer does not.
  * One that cannot tell has not said no: the client may ask again.
  */
-export function authorise(operation: Operation, guest: Guest): Promise<void> | undefined {
-  const { host, principal } = guest;
+export function authorise(operation: Operation, client: ConnectedClient): Promise<void> | undefined {
+  const { host, principal } = client;
   let given: unknown;
   try {
     given = host.authorise(principal, operation);
@@ -88,7 +88,7 @@ function forbidden({ name }: Operation): CorrectableError {
 }
 
 /** Refuses an update that has been answered already, and one that may have been executed where nobody can tell. */
-function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
+function refuseRepetition(row: SubmitRow, { record, host }: ConnectedClient): void {
   const id = row[at.id];
   if (id <= record.acked) {
     throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
@@ -99,7 +99,7 @@ function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
 }
 
 /** Takes a permit of either bucket, or of none: what is refused by the one must cost nobody the other's. */
-function refuseRate(nowMs: number, { host, rate, sharedRate }: Guest): void {
+function refuseRate(nowMs: number, { host, rate, sharedRate }: ConnectedClient): void {
   const [ownMs, sharedMs] = [rate.waitMs(nowMs), sharedRate.waitMs(nowMs)];
   if (ownMs > 0 || sharedMs > 0) {
     const limit = ownMs >= sharedMs ? 'operationsPerSecondMax' : 'operationsPerSecondPerPrincipalMax';
@@ -109,7 +109,7 @@ function refuseRate(nowMs: number, { host, rate, sharedRate }: Guest): void {
   sharedRate.take(nowMs);
 }
 
-function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
+function refuseLoad(frame: ReceivedFrame, { host, load }: ConnectedClient): void {
   const { operations, total } = load;
   if (operations >= host.limits.inFlightMax) throw overloaded(host, 'inFlightMax');
   const fullBy = total.fullBy(load, frame.addedBytes);
@@ -119,7 +119,7 @@ function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
 }
 
 /** It is handed on, and kept while the operation is under way. */
-function checkTrace(trace: unknown, { owner }: Guest): void {
+function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   if (trace === undefined || trace === null) return;
   const size = typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;
   if (size <= TRACE_BYTES_MAX) return;
@@ -127,7 +127,7 @@ function checkTrace(trace: unknown, { owner }: Guest): void {
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'trace' });
 }
 
-function refuseOverload(row: SubmitRow, { record, host, admissions, outlet }: Guest): void {
+function refuseOverload(row: SubmitRow, { record, host, admissions, outlet }: ConnectedClient): void {
   const { sendBufferBytesMax, repliesMax } = host.limits;
   if (outlet.waitingBytes > sendBufferBytesMax) throw overloaded(host, 'sendBufferBytesMax');
   if (row[at.effect] === 'update' && record.size + admissions.size >= repliesMax) throw overloaded(host, 'repliesMax');

@@ -7,11 +7,11 @@ import { strongestOf } from '../../../protocol/rows/levels.ts';
 import { submit as kind, type SubmitRow } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { admit, authorise } from './admission.ts';
-import type { Guest } from './guest.ts';
+import type { ConnectedClient } from './connected-client.ts';
 import { absorb } from '../submission/hooks.ts';
 import type { GatewayHost } from '../host/host.ts';
 import { Place, type ReceivedFrame } from '../limits/load.ts';
-import { Submission } from '../submission/submission.ts';
+import { HostedOperation } from '../submission/hosted-operation.ts';
 import { toldError } from '../submission/told-error.ts';
 
 const { at } = kind;
@@ -19,7 +19,7 @@ const { at } = kind;
 /** A submission that may be executed, once that is decided and its turn comes. */
 interface Admitted {
   readonly row: SubmitRow;
-  readonly guest: Guest;
+  readonly client: ConnectedClient;
   readonly operation: Operation;
   readonly place: Place;
   /** When it was received. */
@@ -27,8 +27,8 @@ interface Admitted {
 }
 
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
-export function submit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): void {
-  const { record, outlet, running, admissions, host, load } = guest;
+export function submit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFrame): void {
+  const { record, outlet, running, admissions, host, load } = client;
   const id = row[at.id];
   // It is answered when its turn comes.
   if (admissions.has(id)) return;
@@ -36,30 +36,30 @@ export function submit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): void
   if (known !== undefined) {
     const hop = host.binding.executesOnce === true ? (row[at.move]?.[1] ?? 0) : 0;
     if (!known.isSuperseded(hop)) {
-      if (known instanceof Submission) running.set(id, known);
+      if (known instanceof HostedOperation) running.set(id, known);
       return known.repeat(outlet, load);
     }
     // The client came back with it from another site: what the store says to the earlier request is for nobody.
     known.detach();
   }
   try {
-    const operation = admit(row, guest, frame);
-    const decision = authorise(operation, guest);
-    const admitted: Admitted = { row, guest, operation, place: new Place(load, frame), receivedAt: frame.servedAt };
+    const operation = admit(row, client, frame);
+    const decision = authorise(operation, client);
+    const admitted: Admitted = { row, client, operation, place: new Place(load, frame), receivedAt: frame.servedAt };
     if (decision === undefined && admissions.size === 0) return decided(admitted, undefined);
     admissions.add(id, decision ?? Promise.resolve(), admitted.place, (refusal) => decided(admitted, refusal));
   } catch (error) {
-    refuse(row, guest, error);
+    refuse(row, client, error);
   }
   return undefined;
 }
 
 /** Whether a submission with this number is a repetition of one that has begun. */
-export function isKnown(id: number, { record, running, admissions }: Guest): boolean {
+export function isKnown(id: number, { record, running, admissions }: ConnectedClient): boolean {
   return admissions.has(id) || running.get(id) !== undefined || record.find(id) !== undefined;
 }
 
-function refuse(row: SubmitRow, { host, outlet }: Guest, error: unknown): void {
+function refuse(row: SubmitRow, { host, outlet }: ConnectedClient, error: unknown): void {
   if (!isCorrectableError(error)) {
     host.logger.error({ operation: row[at.name], err: error }, 'a check of the gateway failed');
   }
@@ -68,19 +68,19 @@ function refuse(row: SubmitRow, { host, outlet }: Guest, error: unknown): void {
 
 /** What was decided late may have lost its right by then. */
 function decided(admitted: Admitted, refusal: unknown): void {
-  const { row, guest, place } = admitted;
+  const { row, client, place } = admitted;
   try {
     if (refusal !== undefined) throw refusal;
-    if (guest.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
+    if (client.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
     start(admitted);
   } catch (error) {
     place.leave();
-    refuse(row, guest, error);
+    refuse(row, client, error);
   }
 }
 
-function start({ row, guest, operation, place, receivedAt }: Admitted): void {
-  const { record, owner, host, outlet, running } = guest;
+function start({ row, client, operation, place, receivedAt }: Admitted): void {
+  const { record, owner, host, outlet, running } = client;
   const id = row[at.id];
   const levels = row[at.levels];
   const timeoutMs = row[at.timeoutMs];
@@ -91,7 +91,7 @@ function start({ row, guest, operation, place, receivedAt }: Admitted): void {
   const session = sessionOf(row, host);
   const move = row[at.move] ?? undefined;
   const parts = { id, name: operation.name, isUpdate, strongest, deadlineAt, trace, session, move, place };
-  const submission = new Submission(owner, parts, outlet);
+  const submission = new HostedOperation(owner, parts, outlet);
   running.set(id, submission);
   if (isUpdate) record.record(submission);
   host.counters.submitted++;
@@ -110,7 +110,7 @@ function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | u
   throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
 }
 
-function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: Submission): void {
+function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: HostedOperation): void {
   try {
     const returned: unknown = binding.submitOperation(operation, levels, submission, submission);
     if (!isThenable(returned)) return;

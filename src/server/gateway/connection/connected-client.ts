@@ -6,10 +6,10 @@ import type { ClientRecord } from '../clients/client-record.ts';
 import type { GatewayHost, Principal } from '../host/host.ts';
 import type { Load } from '../limits/load.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
-import type { Submission } from '../submission/submission.ts';
+import type { HostedOperation } from '../submission/hosted-operation.ts';
 import type { Outlet, SubmissionOwner } from '../submission/submission-parts.ts';
 
-export interface Guest {
+export interface ConnectedClient {
   readonly record: ClientRecord;
   /** Changes when the client renews its token. */
   principal: Principal;
@@ -19,16 +19,16 @@ export interface Guest {
   readonly sharedRate: RateLimit;
   readonly owner: SubmissionOwner;
   readonly host: GatewayHost;
-  readonly outlet: GuestOutlet;
+  readonly outlet: ClientOutlet;
   /** What the operations of this connection take up. */
   readonly load: Load;
   /** The operations that this connection waits for, by number. */
-  readonly running: NumberedTable<Submission>;
+  readonly running: NumberedTable<HostedOperation>;
   /** Those of which it is not known yet whether they are allowed. */
   readonly admissions: AdmissionQueue;
 }
 
 /** The way out of the connection, and how much waits there. */
-export interface GuestOutlet extends Outlet {
+export interface ClientOutlet extends Outlet {
   readonly waitingBytes: number;
 }

@@ -37,7 +37,7 @@ const NOT_TOLD = 'the update took effect; its result is not told, since too much
 const HELD_BYTES = 128;
 
 /** An operation under way. */
-export class Submission implements Sink, InvocationContext, Remembered {
+export class HostedOperation implements Sink, InvocationContext, Remembered {
   readonly id: number;
   session: BindingSession | undefined;
   trace: unknown;
