@@ -2,7 +2,7 @@
 import { explainPort } from './port-taken.ts';
 import { demos } from './start/demos.ts';
 import { parsePort } from './start/options.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '../engines/usage-error.ts';
 import { startLauncher, type RunningLauncher } from './start/server.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 

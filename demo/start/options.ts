@@ -1,6 +1,6 @@
 /** The command line of the launcher, parsed and checked. */
 import { cac } from 'cac';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 
 const PORT_DEFAULT = 7400;
 const PORT_MAX = 65_535;
