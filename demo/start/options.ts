@@ -14,7 +14,10 @@ const PORT_MAX = 65_535;
 export function parsePort(argv: readonly string[], environment: NodeJS.ProcessEnv): number | undefined {
   const cli = cac('npm run demo --');
   cli
-    .command('[...none]', 'Opens a start page with all demos')
+    .command(
+      '[...none]',
+      'Opens a start page with all demos; ads, bank, kill, tickets or twissandra: that one by itself',
+    )
     .option('--port <n>', `The port of the start page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`);
   cli.help();
   const { args, options } = cli.parse(['node', 'demo', ...argv], { run: false });

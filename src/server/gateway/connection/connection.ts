@@ -308,7 +308,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowRea
     if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#entered = principal.id;
     this.#load.principal = share.load;
-    this.#client = this.#letIn(record, principal, share.rate);
+    this.#client = this.#clientOf(record, principal, share.rate);
     const expiresInMs = this.#expiry.expect(principal);
     this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
     if (this.#host.draining) this.drain(0);
@@ -327,7 +327,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowRea
     return true;
   }
 
-  #letIn(record: ClientRecord, principal: Principal, sharedRate: RateLimit): ConnectedClient {
+  #clientOf(record: ClientRecord, principal: Principal, sharedRate: RateLimit): ConnectedClient {
     return {
       sharedRate,
       record,

@@ -142,7 +142,10 @@ describe('the place of an operation', () => {
 
   test.each([
     ['a final view', (submission: HostedOperation) => void submission.update('v', 'strong')],
-    ['a confirmed view', (submission: HostedOperation) => submission.confirm('strong', submission.update('v', 'causal'))],
+    [
+      'a confirmed view',
+      (submission: HostedOperation) => submission.confirm('strong', submission.update('v', 'causal')),
+    ],
     ['a failure', (submission: HostedOperation) => submission.fail(new Error('x'))],
     ['the end of its promise', (submission: HostedOperation) => submission.close()],
   ])('is its own until the store is done: %s → left, and the session closed, once', (_, end) => {
