@@ -3,7 +3,7 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec, Encoded } from '../protocol/codec/codec.ts';
 import { BODY, KIND, NUMBER } from '../protocol/rows/define-row.ts';
 import type { FailRow } from '../protocol/rows/fail.ts';
-import type { ServerRow } from '../protocol/rows/rows.ts';
+import type { ServerRow } from '../protocol/rows/server-kinds.ts';
 import type { Welcome } from '../protocol/rows/welcome.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
 import type { InFlight } from './operations/in-flight.ts';

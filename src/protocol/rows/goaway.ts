@@ -1,5 +1,5 @@
 /** `goaway`: the server will close this connection once the operations under way on it have ended. */
-import { defineRow, type RowOf } from './define-row.ts';
+import { defineRow } from './define-row.ts';
 import { connectionNumber, count } from './elements.ts';
 
 /** The kind `goaway`, from the server: submit nothing more here; the connection closes within `drainMs`. */
@@ -7,4 +7,3 @@ export const goaway = /* @__PURE__ */ defineRow('goaway', [
   ['id', connectionNumber],
   ['drainMs', count],
 ]);
-export type GoawayRow = RowOf<typeof goaway>;

@@ -1,6 +1,6 @@
 /** `hello`: the client's first message. Whatever does not fit the server is an error before any operation. */
 import * as z from 'zod/v4-mini';
-import { defineRow, type RowOf } from './define-row.ts';
+import { defineRow } from './define-row.ts';
 import { connectionNumber, count, levelNames, shortText, token } from './elements.ts';
 
 /** What the client says about itself. */
@@ -32,4 +32,3 @@ export const hello = /* @__PURE__ */ defineRow('hello', [
   ['id', connectionNumber],
   ['hello', about],
 ]);
-export type HelloRow = RowOf<typeof hello>;

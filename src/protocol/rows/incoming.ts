@@ -1,5 +1,5 @@
 /** `incoming`: a large frame follows. Until all of it has come nothing else can, which is no sign that nobody is there. */
-import { defineRow, type RowOf } from './define-row.ts';
+import { defineRow } from './define-row.ts';
 import { count } from './elements.ts';
 
 /** Frames from this size on are announced, in bytes. */
@@ -7,4 +7,3 @@ export const ANNOUNCED_BYTES_MIN = 1 << 16;
 
 /** The kind `incoming`, from the server: how large the next frame is. */
 export const incoming = /* @__PURE__ */ defineRow('incoming', [['bytes', count]]);
-export type IncomingRow = RowOf<typeof incoming>;

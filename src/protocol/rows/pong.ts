@@ -1,7 +1,6 @@
 /** `pong`: the answer to `ping`. */
-import { defineRow, type RowOf } from './define-row.ts';
+import { defineRow } from './define-row.ts';
 import { count } from './elements.ts';
 
 /** The kind `pong`, from either end, with the number of the `ping`. */
 export const pong = /* @__PURE__ */ defineRow('pong', [['n', count]]);
-export type PongRow = RowOf<typeof pong>;

@@ -1,5 +1,5 @@
 /** `renew`: a fresh token for a connection that is open already. */
-import { defineRow, type RowOf } from './define-row.ts';
+import { defineRow } from './define-row.ts';
 import { connectionNumber, token } from './elements.ts';
 
 /** The kind `renew`, from the client. The principal must stay the same. */
@@ -7,4 +7,3 @@ export const renew = /* @__PURE__ */ defineRow('renew', [
   ['id', connectionNumber],
   ['token', token],
 ]);
-export type RenewRow = RowOf<typeof renew>;

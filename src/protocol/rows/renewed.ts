@@ -1,5 +1,5 @@
 /** `renewed`: the server took the fresh token. */
-import { defineRow, type RowOf } from './define-row.ts';
+import { defineRow } from './define-row.ts';
 import { connectionNumber, count, maybe } from './elements.ts';
 
 /** The kind `renewed`, from the server: how long the token lasts, if it ends at all. */
@@ -7,4 +7,3 @@ export const renewed = /* @__PURE__ */ defineRow('renewed', [
   ['id', connectionNumber],
   ['expiresInMs', maybe(count)],
 ]);
-export type RenewedRow = RowOf<typeof renewed>;

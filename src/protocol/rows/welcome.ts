@@ -1,6 +1,6 @@
 /** `welcome`: the server accepts the client; operations may follow. */
 import * as z from 'zod/v4-mini';
-import { defineRow, type RowOf } from './define-row.ts';
+import { defineRow } from './define-row.ts';
 import { connectionNumber, count, levelNames, shortText } from './elements.ts';
 
 /** The contract that the server has. */
@@ -58,4 +58,3 @@ export const welcome = /* @__PURE__ */ defineRow('welcome', [
   ['id', connectionNumber],
   ['welcome', about],
 ]);
-export type WelcomeRow = RowOf<typeof welcome>;

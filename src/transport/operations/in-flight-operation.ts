@@ -4,7 +4,7 @@ import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
 import type { EncodedRow } from '../../protocol/codec/codec.ts';
 import { ANNOUNCED_BYTES_MIN } from '../../protocol/rows/incoming.ts';
-import type { ClientRow } from '../../protocol/rows/rows.ts';
+import type { ClientRow } from '../../protocol/rows/client-kinds.ts';
 import type { Outage } from './outage.ts';
 
 /** What operations need to know of the line that they were submitted on. */

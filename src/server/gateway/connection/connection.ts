@@ -6,8 +6,9 @@ import type { Codec, Encoded, EncodedRow } from '../../../protocol/codec/codec.t
 import type { Hello } from '../../../protocol/rows/hello.ts';
 import { NumberedTable } from '../../../protocol/numbered-table.ts';
 import { BODY, KIND, NUMBER } from '../../../protocol/rows/define-row.ts';
-import type { ClientRow, ServerRow } from '../../../protocol/rows/rows.ts';
-import { fieldsOf } from '../../../protocol/rows/server-kinds.ts';
+import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
+import type { ServerRow } from '../../../protocol/rows/server-kinds.ts';
+import { fieldsOf } from '../../../protocol/rows/server-fields.ts';
 import type { SubmitRow } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { AdmissionQueue } from './admission-queue.ts';

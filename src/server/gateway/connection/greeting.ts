@@ -4,7 +4,7 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
 import { BODY, KIND } from '../../../protocol/rows/define-row.ts';
 import type { Hello } from '../../../protocol/rows/hello.ts';
-import type { ClientRow } from '../../../protocol/rows/rows.ts';
+import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
 import type { GatewayHost, Peer, Principal } from '../host/host.ts';
 import { refuseHello } from './refuse-hello.ts';
 import { checkToken } from './token-check.ts';

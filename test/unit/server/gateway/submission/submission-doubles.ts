@@ -3,7 +3,7 @@ import type { BindingSession } from '../../../../../src/correctable/binding.ts';
 import type { Codec, EncodedRow } from '../../../../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
-import type { ServerRow } from '../../../../../src/protocol/rows/rows.ts';
+import type { ServerRow } from '../../../../../src/protocol/rows/server-kinds.ts';
 import { limitsFrom } from '../../../../../src/server/gateway/limits/limits.ts';
 import { Load, Place, ReceivedFrame, TotalLoad } from '../../../../../src/server/gateway/limits/load.ts';
 import { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
