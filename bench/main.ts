@@ -1,6 +1,6 @@
 /** `npm run bench -- NAME`: one benchmark with its baselines in the same run. */
 import { cac } from 'cac';
-import { UsageError } from '../demo/usage-error.ts';
+import { UsageError } from '../engines/usage-error.ts';
 import { EngineUnavailable } from '../engines/engine.ts';
 import type { Bench } from './harness/bench.ts';
 import { runBench } from './harness/run-bench.ts';

@@ -1,20 +1,38 @@
-/** `npm run demo`: a start page with all demos, until interrupted. */
+/** `npm run demo`: a start page with all demos, until interrupted; `npm run demo -- NAME`: one of them by itself. */
+import { UsageError } from '../engines/usage-error.ts';
 import { explainPort } from './port-taken.ts';
 import { demos } from './start/demos.ts';
 import { parsePort } from './start/options.ts';
-import { UsageError } from './usage-error.ts';
 import { startLauncher, type RunningLauncher } from './start/server.ts';
 import { untilInterrupted } from './until-interrupted.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-try {
-  const port = parsePort(process.argv.slice(2), process.env);
-  if (port !== undefined) await open(port);
-} catch (error) {
-  console.error(`demo: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+/** The demos that are programs of their own, by name: they read what follows it. */
+const PROGRAMS: ReadonlyMap<string, () => Promise<unknown>> = new Map([
+  ['ads', () => import('./ad-server/cli.ts')],
+  ['bank', () => import('./bank/cli.ts')],
+  ['kill', () => import('./kill/cli.ts')],
+  ['tickets', () => import('./tickets/cli.ts')],
+  ['twissandra', () => import('./twissandra/cli.ts')],
+]);
+
+const program = PROGRAMS.get(process.argv[2] ?? '');
+if (program === undefined) await startPage();
+else {
+  process.argv.splice(2, 1);
+  await program();
+}
+
+async function startPage(): Promise<void> {
+  try {
+    const port = parsePort(process.argv.slice(2), process.env);
+    if (port !== undefined) await open(port);
+  } catch (error) {
+    console.error(`demo: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+  }
 }
 
 async function open(port: number): Promise<void> {

@@ -1,4 +1,5 @@
 /** What an engine is to the launcher: something that can be started, asked about and stopped by name. */
+import { UsageError } from './usage-error.ts';
 
 /** Options of `up`, as given on the command line: each engine checks the ones that it knows. */
 export type UpOptions = Readonly<Record<string, unknown>>;
@@ -27,11 +28,6 @@ export interface Engine {
   describe(): unknown;
   /** Stops what `up` started; returns whether there was anything. */
   down(): Promise<boolean>;
-}
-
-/** A command line that cannot be run: the message names the flag and what it takes. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 /** The machine lacks what an engine needs: the message says what, and how to get it. */

@@ -1,6 +1,7 @@
 /** `npm run engines -- up NAME | status | down [NAME]`: the stores that the bindings speak to, on this machine. */
 import { cac } from 'cac';
-import { EngineUnavailable, UsageError, type Engine } from './engine.ts';
+import { EngineUnavailable, type Engine } from './engine.ts';
+import { UsageError } from './usage-error.ts';
 import { cassandra } from './cassandra/engine.ts';
 import { zookeeper } from './zookeeper/engine.ts';
 

@@ -60,6 +60,6 @@ export type {
 } from './correctable/level.ts';
 export { correctable, correctableFrom, correctableOf } from './correctable/made/make.ts';
 export type { CorrectableOptions, Executor, Maker, OneLevel, WithSink } from './correctable/made/make.ts';
-export type { Effect, Operation, ResultOf } from './correctable/operation.ts';
+export type { Access, Operation, ResultOf } from './correctable/operation.ts';
 export type { Policy } from './correctable/policy.ts';
 export type { AnyView, FinalView, PreliminaryView, View, ViewFrom, ViewInfo } from './correctable/view.ts';

@@ -9,7 +9,7 @@ import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
 import { BINDINGS } from '../../demo/shared/options.ts';
 import type { Placement } from '../../engines/wan.ts';
-import { UsageError } from '../../demo/usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 import { nameOf, wayOf, type Way } from '../cassandra/way.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median } from '../harness/statistics.ts';

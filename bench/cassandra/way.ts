@@ -1,6 +1,6 @@
 /** Which way to Cassandra a benchmark takes. */
 import { WAYS, type CassandraOptions } from '../../demo/shared/options.ts';
-import { UsageError } from '../../demo/usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 import type { Settings } from '../harness/bench.ts';
 
 export type Way = CassandraOptions['way'];

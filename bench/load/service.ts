@@ -1,5 +1,6 @@
 /** The service under load: values of sixteen bytes, and accounts. */
-import { blue, counter, defineContract, defineService, red, register, table, type Service } from 'correctables/server';
+import { defineContract } from 'correctables/contract';
+import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';
 import { z } from 'zod';
 
 const account = z.string().min(1);

@@ -2,7 +2,7 @@
  * What the ad server asks of its store (Correctables, OSDI 2016, §4.2): a user's profile names ads, an ad names what to
  * show. A page imports this file, never the service.
  */
-import { defineContract, operation } from 'correctables/bindings/redblue';
+import { defineContract, operation } from 'correctables/contract';
 import { z } from 'zod';
 
 const id = z.string().min(1).max(64);

@@ -2,7 +2,7 @@
  * The bank of RedBlue (OSDI 2012, Figure 2) as its customers see it. A page can import this file: it has names and
  * schemas, nothing of how the bank works. Amounts are cents.
  */
-import { defineContract } from 'correctables/bindings/redblue';
+import { defineContract } from 'correctables/contract';
 import { z } from 'zod';
 
 const account = z.string().min(1);

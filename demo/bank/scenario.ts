@@ -1,6 +1,7 @@
 /** Alice in Europe and Bob in the United States share an account (RedBlue, OSDI 2012, Figures 3, 5 and 7). */
 import { createClient, type Client } from 'correctables';
-import { createEmbedded, type Embedded, type RedBlueLevels } from 'correctables/server';
+import type { RedBlueLevels } from 'correctables/bindings/redblue';
+import { createEmbedded, type Embedded } from 'correctables/server';
 import { bank } from './contract.ts';
 import { bankService } from './service.ts';
 

@@ -5,7 +5,7 @@
  * Interest shows why: computed anew at every site it would not commute with deposits. Here the generator computes it
  * once, and what is replicated is a sum to add.
  */
-import { blue, counter, defineService, red, table, type Service } from 'correctables/server';
+import { blue, counter, defineService, shadow, table, type Service } from 'correctables/server';
 import { bank } from './contract.ts';
 
 /** 5 %. */
@@ -25,13 +25,13 @@ export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
     tables: { accounts: table({ balance: counter() }) },
     shadowOperations: ({ accounts }) => {
       const booked = ({ account, cents }: Booking) => [accounts.row(account).balance.add(cents)];
-      const taken = ({ account, cents }: Booking) => [accounts.row(account).balance.add(-cents)];
       return {
         deposit: blue(booked),
         accrueInterest: blue(booked),
-        withdrawAck: withdrawals === 'red' ? red(taken) : blue(taken),
+        withdrawAck: shadow(({ account, cents }: Booking) => [accounts.row(account).balance.add(-cents)]),
       };
     },
+    colours: { withdrawAck: withdrawals },
     generators: {
       deposit: (args, { shadow }) => shadow.deposit(args, null),
       withdraw: (args, { tables, shadow }) => {

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cac } from 'cac';
 import { figuresOf, parseHistory } from './history.ts';
 import { killAndRestart } from './run.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

@@ -1,7 +1,7 @@
 /** The command line of the demos that chase references, parsed and checked. */
 import { cac } from 'cac';
 import { WORKLOADS, type Workload } from './chase/workload.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 
 export const BINDINGS = ['redblue', 'cassandra'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;

@@ -1,6 +1,6 @@
 /** The command line of the launcher, parsed and checked. */
 import { cac } from 'cac';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 
 const PORT_DEFAULT = 7400;
 const PORT_MAX = 65_535;
@@ -14,7 +14,10 @@ const PORT_MAX = 65_535;
 export function parsePort(argv: readonly string[], environment: NodeJS.ProcessEnv): number | undefined {
   const cli = cac('npm run demo --');
   cli
-    .command('[...none]', 'Opens a start page with all demos')
+    .command(
+      '[...none]',
+      'Opens a start page with all demos; ads, bank, kill, tickets or twissandra: that one by itself',
+    )
     .option('--port <n>', `The port of the start page (0: any free one); or PORT. Default: ${PORT_DEFAULT}`);
   cli.help();
   const { args, options } = cli.parse(['node', 'demo', ...argv], { run: false });

@@ -1,7 +1,7 @@
 /** `npm run demo:tickets`: the page, or one sale and its baseline without it. */
 import { headlessSale } from './headless.ts';
 import { parseOptions, type Options } from './options.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 import { startShop } from './server.ts';
 import { explainPort } from '../port-taken.ts';
 import { untilInterrupted } from '../until-interrupted.ts';

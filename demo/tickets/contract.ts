@@ -2,7 +2,7 @@
  * What the ticket shop asks of its store: the portable queue operations, one queue an event, and opening an event, which
  * many may try and one does. A page imports this file, never the service.
  */
-import { defineContract, operation, queueOperations } from 'correctables/bindings/redblue';
+import { defineContract, operation, queueOperations } from 'correctables/contract';
 import { z } from 'zod';
 
 /** Most tickets that one event can have. */

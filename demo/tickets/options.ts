@@ -1,6 +1,6 @@
 /** The command line of the ticket shop, parsed and checked. */
 import { cac } from 'cac';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 
 export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;

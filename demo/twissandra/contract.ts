@@ -2,7 +2,7 @@
  * What the timelines ask of their store (Correctables, OSDI 2016, §6.3.1): a timeline names tweets. A page imports this
  * file, never the service.
  */
-import { defineContract, operation } from 'correctables/bindings/redblue';
+import { defineContract, operation } from 'correctables/contract';
 import { z } from 'zod';
 
 const id = z.string().min(1).max(64);

@@ -3,11 +3,11 @@
  * has, `origin` the server behind it.
  */
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
-import { CorrectableError, type Binding, type Effect, type Operation } from 'correctables';
+import { CorrectableError, type Binding, type Access, type Operation } from 'correctables';
 import { answer, levels, noAnswer, type TierContext } from 'correctables/bindings/primary-backup';
 
 /** What each operation does, whatever a caller says of it. */
-const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
+const EFFECTS: ReadonlyMap<string, Access> = new Map<string, Access>([
   ['article', 'read'],
   ['rename', 'update'],
 ]);

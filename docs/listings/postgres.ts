@@ -2,7 +2,7 @@
  * Listing 7 on PostgreSQL: `weak` is a read replica, `strong` the primary. The shape only: `Pool` is the part of
  * node-postgres' pool that is used, so that any client, or a test, can stand in.
  */
-import type { Binding, Effect, Operation } from 'correctables';
+import type { Binding, Access, Operation } from 'correctables';
 import { answer, primaryBackup } from 'correctables/bindings/primary-backup';
 
 /** What is needed of `pg.Pool`. */
@@ -14,7 +14,7 @@ export interface Pool {
 /** A statement with its parameters. The statements stay in this file; callers name operations. */
 interface Statement {
   /** What the statement does, whatever a caller says of it: a read may be asked twice, and at the replica. */
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly of: (args: never) => readonly [text: string, values: readonly unknown[]];
 }
 

@@ -1,7 +1,8 @@
 /** `npm run engines -- up cassandra`: one cluster, with or without the wide area between its nodes. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { oneOf, UsageError, type Engine, type UpOptions } from '../engine.ts';
+import { oneOf, type Engine, type UpOptions } from '../engine.ts';
+import { UsageError } from '../usage-error.ts';
 import { forgetState, readState, runFolder, writeState } from '../folders.ts';
 import { PLACEMENTS, WANS } from '../wan.ts';
 import { whenInterrupted } from '../when-interrupted.ts';

@@ -10,6 +10,7 @@ import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
+import { SERVICE_MUTANTS } from './service.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
 import { ZOOKEEPER_MUTANTS } from './zookeeper.mjs';
@@ -25,6 +26,7 @@ export const MUTANTS = [
   ...CORE_POLICY_MUTANTS,
   ...REDBLUE_MUTANTS,
   ...RED_REQUEST_MUTANTS,
+  ...SERVICE_MUTANTS,
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,

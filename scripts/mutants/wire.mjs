@@ -120,7 +120,7 @@ export const WIRE_MUTANTS = [
     name: 'what an ended token asked for is executed',
     rule: 'protocol',
     file: 'src/server/gateway/connection/submit.ts',
-    line: "if (guest.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');",
+    line: "if (client.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');",
     replacement: '',
     command: unit('server/gateway/connection/admission.test.ts'),
   },

@@ -4,7 +4,8 @@
  * server's would be turned away.
  */
 import { createClient, isCorrectableError } from 'correctables';
-import { defineContract, isDomainError, redblue } from 'correctables/bindings/redblue';
+import { defineContract, isDomainError } from 'correctables/contract';
+import { redblue } from 'correctables/bindings/redblue';
 import { counter, defineService, red, serve, table } from 'correctables/server';
 import { z } from 'zod';
 

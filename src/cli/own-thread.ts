@@ -90,7 +90,7 @@ export function listenForModules(): void {
  * In the own thread: the signal that asks the process to end. It may as soon as this has been called; until then, the
  * listeners of modules get the others.
  */
-export function untilInterrupted(): Promise<Signal> {
+export function untilAskedToEnd(): Promise<Signal> {
   const from = port();
   const interrupted = new Promise<Signal>((resolve) => {
     from.on('message', function hear(given: Signal | PassedOn) {

@@ -12,7 +12,7 @@ import { limitsOf } from './limits.ts';
 import { loadService } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
-import { endModules, listenForModules, untilInterrupted } from './own-thread.ts';
+import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
@@ -58,7 +58,7 @@ export async function serveCommand(options: Raw): Promise<void> {
     logger,
   });
   // Whoever has read the lines may end it.
-  const interrupted = untilInterrupted();
+  const interrupted = untilAskedToEnd();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
   for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
   const signal = await interrupted;

@@ -6,7 +6,7 @@ declare const resultType: unique symbol;
 declare const reach: unique symbol;
 
 /** What an operation does to the store. A submitted update runs to its end whatever levels were requested. */
-export type Effect = 'read' | 'update';
+export type Access = 'read' | 'update';
 
 /**
  * An operation on a replicated object. Made by typed builders such as `get(key)` or `dequeue(queue)`.
@@ -18,7 +18,7 @@ export type Effect = 'read' | 'update';
 export interface Operation<out T = unknown, out R extends Reach = Reach> {
   readonly name: string;
   readonly args: unknown;
-  readonly effect: Effect;
+  readonly effect: Access;
   /** The object that the operation is about: used for routing, caching and ordering. */
   readonly key?: string;
   /**

@@ -2,7 +2,7 @@
 import type { Environment } from './environment.ts';
 import type { AnyView } from './view.ts';
 
-type Effect = () => void | PromiseLike<void>;
+type Hook = () => void | PromiseLike<void>;
 
 /** What is run, with its types erased. */
 export type RunFunction<T> = (value: T, scope: Scope<T>) => unknown;
@@ -13,8 +13,8 @@ export type Abort<T, U> = (input: T, result: U | undefined) => void | PromiseLik
 interface Scope<T> {
   readonly view: AnyView<T>;
   readonly signal: AbortSignal;
-  readonly onAbort: (undo: Effect) => void;
-  readonly onCommit: (effect: Effect) => void;
+  readonly onAbort: (undo: Hook) => void;
+  readonly onCommit: (effect: Hook) => void;
 }
 
 /** What a run has come to: a view, or a value or a failure of its own. */
@@ -56,8 +56,8 @@ export class Run<T, U> implements Scope<T> {
   toldLevel: string | undefined;
   /** Nothing is undone once an effect of the confirmed run is done. */
   phase: 'running' | 'committing' | 'committed' | 'undone' = 'running';
-  undos: Effect[] | undefined;
-  effects: Effect[] | undefined;
+  undos: Hook[] | undefined;
+  effects: Hook[] | undefined;
   /** Ends the listening to the Correctable that the run gave. */
   stop: (() => void) | undefined;
   readonly #environment: Environment;
@@ -77,7 +77,7 @@ export class Run<T, U> implements Scope<T> {
   }
 
   /** A function on its own, so that it may be taken out of the scope; made for runs that ask for it. */
-  get onAbort(): (undo: Effect) => void {
+  get onAbort(): (undo: Hook) => void {
     return (undo) => {
       if (this.phase !== 'undone') (this.undos ??= []).push(undo);
       // Too late for the undoing: undone at once, since nothing else would.
@@ -85,7 +85,7 @@ export class Run<T, U> implements Scope<T> {
     };
   }
 
-  get onCommit(): (effect: Effect) => void {
+  get onCommit(): (effect: Hook) => void {
     return (effect) => {
       // Too late for the final: done at once. Of what was undone nothing is done.
       if (this.phase === 'committed') this.#atOnce(effect);
@@ -134,7 +134,7 @@ export class Run<T, U> implements Scope<T> {
     for (const error of failures) throw error;
   }
 
-  #atOnce(effect: Effect): void {
+  #atOnce(effect: Hook): void {
     (async () => callAs(undefined, effect))().catch((error: unknown) => this.#environment.uncaught(error));
   }
 }

@@ -1,6 +1,8 @@
 /** Errors on the wire: `fail` rows from errors, and errors from `fail` rows. */
 import { CorrectableError, isCorrectableError, type ErrorCode, type ErrorDetails } from '../correctable/errors.ts';
-import type { FailDetails, FailRow } from './rows/fail.ts';
+import { fail, type FailDetails, type FailRow } from './rows/fail.ts';
+
+const { at } = fail;
 
 const CODES: Readonly<Record<ErrorCode, true>> = {
   UNKNOWN_LEVEL: true,
@@ -47,10 +49,12 @@ export function failRow(id: number, error: unknown, level?: number): FailRow {
  * The error that a `fail` row tells of: at `level`, where that is all that failed, and of which operation. A code of a
  * newer server counts as `FINAL_FAILED`.
  */
-export function errorOf([, , code, message, , details]: FailRow, level?: string, operation?: string): CorrectableError {
+export function errorOf(row: FailRow, level?: string, operation?: string): CorrectableError {
+  const code = row[at.code];
+  const message = row[at.message];
   const known: ErrorCode = Object.hasOwn(CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
-  const { retryable, retryAfterMs, field } = details ?? {};
-  const domain = details?.domain && { name: details.domain.name, data: details.domain.data, operation };
+  const { retryable, retryAfterMs, field, domain: told } = row[at.details] ?? {};
+  const domain = told && { name: told.name, data: told.data, operation };
   const given: ErrorDetails = { retryable, retryAfterMs, field, level, domain };
   return new CorrectableError(known, known === code ? message : `${code}: ${message}`, given);
 }

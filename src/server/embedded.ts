@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
 import type { Binding } from '../correctable/binding.ts';
+import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { checkEmbedded, invalid } from './embedded-checks.ts';
 import { guardedRun } from './site/generator-guard.ts';
 import { areChecked, invariantObserver } from './site/invariant-alarm.ts';
@@ -17,7 +18,6 @@ import type { Remembered } from './replica/once/remembered.ts';
 import type { GeneratorOptions } from './generator/generator-run.ts';
 import type { Service } from './service/service.ts';
 import { SiteBinding } from './site/site-binding.ts';
-import type { RedBlueLevels } from './site/site-binding.ts';
 import type { Envelope } from './messages/envelope.ts';
 import { Origins } from './records/origin.ts';
 import type { Origin } from './records/origin.ts';
@@ -85,8 +85,8 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly onAlarm?: (alarm: SiteAlarm) => void;
   /**
    * Checks the service's `invariants` of each row that an operation has changed, at every site, and raises the alarm
-   * `invariant-broken`. It takes one reading of the row an effect and invariant, and nothing of a service that declares
-   * none. Default: unless `NODE_ENV` is `production`. What is broken stays so: `checkService` in `correctables/testing`
+   * `invariant-broken`. It takes one reading of the row an effect and invariant, a twentieth of the time at most for all
+   * `snapshotInvariants`, and nothing of a service that declares none. Default: unless `NODE_ENV` is `production`. What is broken stays so: `checkService` in `correctables/testing`
    * finds it before anybody else does.
    */
   readonly checkInvariants?: boolean;

@@ -9,8 +9,8 @@ import { PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
 import { simulate } from './simulator/simulation.ts';
-import { observedTraits } from './simulator/worlds/world.ts';
-import type { World } from './simulator/worlds/world.ts';
+import { observedTraits } from './simulator/world.ts';
+import type { World } from './simulator/world.ts';
 
 /** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
 export interface Draw {

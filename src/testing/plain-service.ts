@@ -14,9 +14,10 @@ import type { Origin } from '../server/records/origin.ts';
 import { EXPIRED, IdTable } from '../server/replica/once/id-table.ts';
 import { clientOf } from '../server/records/operation-id.ts';
 import type { SubmissionRequest } from '../server/records/submissions.ts';
+import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { SiteBinding } from '../server/site/site-binding.ts';
 import { interruptedError } from '../server/site/site-binding.ts';
-import type { RedBlueLevels, SessionTokens, SubmissionPort, Submitter } from '../server/site/site-binding.ts';
+import type { SessionTokens, SubmissionPort, Submitter } from '../server/site/site-binding.ts';
 import type { Cut } from '../server/log/stored-site.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { Answer } from '../server/records/reply.ts';
@@ -47,7 +48,7 @@ const NO_TOKENS: SessionTokens = {
 
 /** How a plain service is set up; the same as of `createEmbedded`. */
 export interface PlainServiceOptions {
-  /** Whether each row that an operation has changed is held to the service's invariants. Default: unless in production. */
+  /** Whether what an operation has changed is held to the service's invariants. Default: unless in production. */
   readonly checkInvariants?: boolean;
   /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
   readonly onAlarm?: OnAlarm;

@@ -20,7 +20,7 @@ const TIMEOUT_MS_DEFAULT = 2000;
 /** Platforms abort at once when asked to do so after more than this. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
-interface Asker {
+interface Probe {
   /** The answer and how long it took. */
   ask(url: string): Promise<{ readonly response: Response; readonly tookMs: number }>;
 }
@@ -40,17 +40,17 @@ export async function findSites(
 ): Promise<readonly string[]> {
   checkNamed(options, { call: "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })" }, OPTIONS);
   checkKinds(options, 'function', 'fetch', 'now');
-  const asker = askerOf(options);
+  const probe = probeOf(options);
   const bases = (Array.isArray(directories) ? directories : [directories]).map((given) =>
     baseOf(given as string | URL),
   );
-  const listed = await Promise.all(bases.map((base) => sitesOf(base, asker)));
+  const listed = await Promise.all(bases.map((base) => sitesOf(base, probe)));
   const sites = listed.flatMap((each) => (each instanceof CorrectableError ? [] : each));
   if (sites.length === 0) {
     const [first] = listed;
     throw first instanceof CorrectableError ? first : new CorrectableError('UNAVAILABLE', 'the servers have no sites');
   }
-  const measured = await Promise.all(sites.map(async (site) => ({ site, tookMs: await measure(site, asker) })));
+  const measured = await Promise.all(sites.map(async (site) => ({ site, tookMs: await measure(site, probe) })));
   return measured.toSorted((a, b) => a.tookMs - b.tookMs).map(({ site }) => site.socket);
 }
 
@@ -59,7 +59,7 @@ interface Site {
   readonly ready: string;
 }
 
-function askerOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Asker {
+function probeOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Probe {
   const clock = now ?? (() => performance.now());
   if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
     throw invalidArgument('timeoutMs', `must be a positive number, not ${String(timeoutMs)}`);
@@ -81,9 +81,9 @@ function baseOf(given: string | URL): URL {
   throw invalidArgument('directory', `${String(given)} must be an address that begins with http:// or https://`);
 }
 
-async function sitesOf(base: URL, asker: Asker): Promise<readonly Site[] | CorrectableError> {
+async function sitesOf(base: URL, probe: Probe): Promise<readonly Site[] | CorrectableError> {
   try {
-    const { response } = await asker.ask(new URL('/sites', base).href);
+    const { response } = await probe.ask(new URL('/sites', base).href);
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
     return namesIn(await response.json()).map((name) => {
       const socket = new URL(`/${name}`, base);
@@ -107,11 +107,11 @@ function namesIn(directory: unknown): string[] {
 }
 
 /** The fastest of some answers; `Infinity` for a site that takes no clients. */
-async function measure({ ready }: Site, asker: Asker): Promise<number> {
+async function measure({ ready }: Site, probe: Probe): Promise<number> {
   let fastestMs = Infinity;
   for (let n = 0; n < SAMPLES; n++) {
     try {
-      const { response, tookMs } = await asker.ask(ready);
+      const { response, tookMs } = await probe.ask(ready);
       if (!response.ok) return Infinity;
       fastestMs = Math.min(fastestMs, tookMs);
     } catch {

@@ -1,8 +1,9 @@
 /** What a server's rows lead to: answers go to the operations that wait for them on that line, the rest to the connection. */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec, Encoded } from '../protocol/codec/codec.ts';
+import { BODY, KIND, NUMBER } from '../protocol/rows/define-row.ts';
 import type { FailRow } from '../protocol/rows/fail.ts';
-import type { ServerRow } from '../protocol/rows/rows.ts';
+import type { ServerRow } from '../protocol/rows/server-kinds.ts';
 import type { Welcome } from '../protocol/rows/welcome.ts';
 import { errorOf } from '../protocol/wire-errors.ts';
 import type { InFlight } from './operations/in-flight.ts';
@@ -40,7 +41,7 @@ export class Receiver implements InboundHandler<Line> {
   }
 
   row(row: ServerRow, line: Line): void {
-    switch (row[1]) {
+    switch (row[KIND]) {
       case 'view':
       case 'final':
         return this.#inFlight.view(row, line);
@@ -49,16 +50,16 @@ export class Receiver implements InboundHandler<Line> {
       case 'fail':
         return this.#fail(row, line);
       case 'welcome':
-        if (line.welcome === undefined) return this.#events.welcome(line, row[2]);
+        if (line.welcome === undefined) return this.#events.welcome(line, row[BODY]);
         return this.malformed(0, 'the server welcomed the client twice', line);
       case 'renewed':
-        return this.#events.renewed(line, row[2] ?? undefined);
+        return this.#events.renewed(line, row[BODY] ?? undefined);
       case 'goaway':
-        return this.#events.goaway(line, row[2]);
+        return this.#events.goaway(line, row[BODY]);
       case 'incoming':
-        return this.#events.incoming(line, row[0]);
+        return this.#events.incoming(line, row[NUMBER]);
       case 'ping':
-        return line.push([row[0], 'pong']);
+        return line.push([row[NUMBER], 'pong']);
       case 'pong':
         return undefined;
     }
@@ -71,7 +72,7 @@ export class Receiver implements InboundHandler<Line> {
   }
 
   #fail(row: FailRow, line: Line): void {
-    if (row[0] > 0) this.#inFlight.fail(row, line);
+    if (row[NUMBER] > 0) this.#inFlight.fail(row, line);
     else line.explanation = errorOf(row);
   }
 }

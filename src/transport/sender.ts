@@ -6,6 +6,7 @@ import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { NumberedTable } from '../protocol/numbered-table.ts';
+import { strongestOf } from '../protocol/rows/levels.ts';
 import { submitFields } from '../protocol/rows/submit-fields.ts';
 import { Cancellation } from './operations/cancellation.ts';
 import { InFlight } from './operations/in-flight.ts';
@@ -145,7 +146,7 @@ export class Sender {
     const id = this.inFlight.nextId();
     const row = submitRow({ id, operation, levels: bits, context, wallNowMs: this.#tickAt() });
     const { name, effect } = operation;
-    const parts = { id, name, effect, strongest: 31 - Math.clz32(bits), sink, context };
+    const parts = { id, name, effect, strongest: strongestOf(bits), sink, context };
     const submitted = new InFlightOperation(parts, codec.encodeRow(row, submitFields), this.#outage);
     this.inFlight.add(submitted);
     return submitted;

@@ -4,7 +4,7 @@ import { beforeAll } from 'vitest';
 import { z } from 'zod';
 import { implementStatements, keyValueTable, one } from '../../src/bindings/cassandra/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
-import { defineContract, keyValueOperations } from '../../src/server/index.ts';
+import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 import type { OpenBinding } from '../../src/testing/index.ts';
 import { withCassandra } from './support/cassandra.ts';
 import { WAYS, type Way } from './support/cassandra-ways.ts';

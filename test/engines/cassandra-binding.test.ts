@@ -7,7 +7,8 @@ import { cassandra, implementStatements, keyValueTable, one, page, rows } from '
 import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, isCorrectableError, type Client } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { createGateway, defineContract, keyValueOperations, listenGateways } from '../../src/server/index.ts';
+import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
+import { createGateway, listenGateways } from '../../src/server/index.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
 import { besideFrankfurt, WAYS, type OpenWay } from './support/cassandra-ways.ts';
 

@@ -9,10 +9,10 @@ import {
   keyValueTable,
   one,
 } from '../../src/bindings/cassandra/index.ts';
-import { keyValueOperations } from '../../src/bindings/remote/index.ts';
+import { keyValueOperations } from '../../src/contract/index.ts';
 import { createClient, type Operation } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
-import { defineContract } from '../../src/server/index.ts';
+import { defineContract } from '../../src/contract/index.ts';
 import { both, openStore, seen, type Seen, type Store } from './support/cassandra-stores.ts';
 import { WAYS, type Way } from './support/cassandra-ways.ts';
 import { withCassandra } from './support/cassandra.ts';

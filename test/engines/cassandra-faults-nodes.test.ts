@@ -8,7 +8,7 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { implementStatements, keyValueTable } from '../../src/bindings/cassandra/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { defineContract, keyValueOperations } from '../../src/server/index.ts';
+import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 import type { Site } from '../../engines/wan.ts';
 import { both, openStores, seen, type ByLevel, type Seen, type Store } from './support/cassandra-stores.ts';
 import { WAYS } from './support/cassandra-ways.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { implementStatements, one } from '../../src/bindings/cassandra/index.ts';
 import { createClient, type Client, type Operation } from '../../src/index.ts';
-import { defineContract } from '../../src/server/index.ts';
+import { defineContract } from '../../src/contract/index.ts';
 import { anyType, simpleTypes, type Typed } from '../support/cql-types.ts';
 import { driverValue } from '../unit/bindings/cassandra/icg/driver-oracle.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';

@@ -4,8 +4,8 @@ import { buildPorcupine, checkQueues, type QueueOperation } from '../../engines/
 import { createClient } from '../../src/correctable/made/client.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
-import { PLANTED } from '../../src/testing/simulator/planted.ts';
-import { simulate } from '../../src/testing/simulator/simulation.ts';
+import { PLANTED } from '../simulator/planted.ts';
+import { simulate } from '../simulator/simulate.ts';
 import { ticketService, tickets } from '../unit/server/replica/services.ts';
 import { reasonToSkip } from './support/missing-tools.ts';
 

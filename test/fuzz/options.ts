@@ -1,6 +1,6 @@
 /** The command line of the fuzzer, parsed and checked. */
 import { cac } from 'cac';
-import { UsageError } from '../../demo/usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 
 export interface Options {
   readonly minutes: number;

@@ -3,7 +3,7 @@
  * and through faults; what it told is judged by checkers that know the history and the final state alone. Exit 0 iff
  * nothing was found and all servers live; progress goes to stderr.
  */
-import { UsageError } from '../../demo/usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 import { EngineUnavailable } from '../../engines/engine.ts';
 import { cassandraHistories } from './cassandra/index.ts';
 import type { Histories, HistoriesReport } from './histories.ts';

@@ -1,6 +1,6 @@
 /** The command line of the histories, parsed and checked. */
 import { cac } from 'cac';
-import { UsageError } from '../../demo/usage-error.ts';
+import { UsageError } from '../../engines/usage-error.ts';
 import { numberOf } from '../fuzz/options.ts';
 
 export interface Options {

@@ -4,19 +4,19 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { cached } from '../../src/bindings/cache/index.ts';
 import { redblue } from '../../src/bindings/redblue/index.ts';
-import { parseArgs, remote } from '../../src/bindings/remote/index.ts';
+import { parseArgs } from '../../src/contract/index.ts';
+import { remote } from '../../src/bindings/remote/index.ts';
 import type { Binding, Client, Levels } from '../../src/index.ts';
 import { createClient } from '../../src/index.ts';
-import type { RedBlueLevels } from '../../src/server/index.ts';
+import type { RedBlueLevels } from '../../src/bindings/redblue/index.ts';
+import { defineContract, operation } from '../../src/contract/index.ts';
 import {
   blue,
   counter,
   createEmbedded,
   createGateway,
-  defineContract,
   defineService,
   listenGateways,
-  operation,
   table,
 } from '../../src/server/index.ts';
 import { plainService } from '../../src/testing/plain-service.ts';

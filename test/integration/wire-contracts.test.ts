@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod/mini';
-import { defineContract, keyValueOperations, remote } from '../../src/bindings/remote/index.ts';
+import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
+import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, type Operation } from '../../src/index.ts';
 import { put } from '../../src/operations/index.ts';
 import { LEVELS, RawClient, startGateway, StoreDouble } from '../support/wire.ts';

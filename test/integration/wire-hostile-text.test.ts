@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { counter, defineContract, defineService, red, serve, table } from '../../src/server/index.ts';
+import { defineContract } from '../../src/contract/index.ts';
+import { counter, defineService, red, serve, table } from '../../src/server/index.ts';
 import { RawClient } from '../support/wire.ts';
 
 const LEVELS = ['tentative', 'causal', 'strong'];

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod/mini';
-import { defineContract, exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
+import { defineContract } from '../../src/contract/index.ts';
+import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/index.ts';
 import { LEVELS, quietContext, SinkDouble, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
 

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { isDomainError, redblue } from '../../src/bindings/redblue/index.ts';
+import { isDomainError } from '../../src/contract/index.ts';
+import { redblue } from '../../src/bindings/redblue/index.ts';
 import { createClient } from '../../src/correctable/made/client.ts';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
 import { serve } from '../../src/server/main.ts';

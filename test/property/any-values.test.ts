@@ -13,7 +13,7 @@ import { jsonCodec } from '../../src/protocol/codec/json-codec.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { SiteBinding } from '../../src/server/site/site-binding.ts';
-import type { RedBlueLevels } from '../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../src/protocol/redblue-levels.ts';
 import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
 import type { SiteDriver } from '../../src/server/site/site-driver.ts';
 import { startSite } from '../unit/server/storage/virtual-site.ts';

@@ -1,7 +1,8 @@
 /** An author's own service in the simulator. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { blue, counter, defineContract, defineService, red, table } from '../../src/server/index.ts';
+import { defineContract } from '../../src/contract/index.ts';
+import { blue, counter, defineService, recoloured, red, table } from '../../src/server/index.ts';
 import type { Service } from '../../src/server/index.ts';
 import { checkService, ServiceFault } from '../../src/testing/index.ts';
 import type { CheckServiceOptions } from '../../src/testing/index.ts';
@@ -58,6 +59,41 @@ describe('checkService', () => {
     expect(fault).toMatchObject({ checker: 'invariants', message: expect.stringContaining('nothing is sold twice') });
     const { seed, circumstances } = fault as ServiceFault;
     expect(faultOf({ seed, runs: 1, with: circumstances })).toMatchObject({ checker: 'invariants', seed });
+  });
+
+  test('two rows that must not both go → only a condition on all of them sees it', () => {
+    const ward = defineContract('ward', {
+      hire: { effect: 'update', args: key, result: z.null() },
+      leave: { effect: 'update', args: key, result: z.boolean() },
+    });
+    const wardService: Service = defineService(ward, {
+      tables: { doctors: table({ shifts: counter() }), opened: table({}) },
+      shadowOperations: ({ doctors, opened }) => ({
+        hire: red((a: { key: string }) => [doctors.row(a.key).shifts.add(1), opened.insert('ward')]),
+        leave: blue((a: { key: string; count: number }) => [doctors.row(a.key).shifts.add(-a.count)]),
+      }),
+      generators: {
+        hire: (args, { tables, shadow }) => (tables.doctors.row(args.key).shifts > 0 ? null : shadow.hire(args, null)),
+        // One has to stay: each site can see to that by itself, and two of them together cannot.
+        leave: (args, { tables: { doctors }, shadow }) => {
+          const onDuty = doctors.keys().filter((each) => doctors.row(each).shifts > 0);
+          const count = doctors.row(args.key).shifts;
+          return onDuty.length >= 2 && count > 0 && shadow.leave({ ...args, count }, true);
+        },
+      },
+      snapshotInvariants: {
+        'somebody is on duty': ({ doctors, opened }) =>
+          !opened.has('ward') || doctors.keys().some((each) => doctors.row(each).shifts > 0),
+      },
+    });
+    const draw: CheckServiceOptions['draw'] = ({ pick }) =>
+      pick([ward.hire, ward.leave, ward.leave])({ key: pick(['ann', 'bob']) });
+    const calm = { runs: 60, profile: 'calm', draw } as const;
+    expect(() => checkService(wardService, calm)).toThrow(
+      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('"somebody is on duty"') }),
+    );
+    checkService({ ...wardService, snapshotInvariants: {} }, calm);
+    checkService(recoloured(wardService, { leave: 'red' }), calm);
   });
 
   test('generator that depends on more than its context → the oracle notices', () => {

@@ -1,10 +1,10 @@
 /** Simulated runs: the code of production under faults, and proof that the checkers notice broken code. */
 import { describe, expect, test } from 'vitest';
-import { EXPECTED, neverCame } from '../../src/testing/simulator/batch.ts';
+import { EXPECTED, neverCame } from '../simulator/batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
 import type { Profile } from '../../src/testing/simulator/options.ts';
-import { PLANTED } from '../../src/testing/simulator/planted.ts';
-import { simulate } from '../../src/testing/simulator/simulation.ts';
+import { PLANTED } from '../simulator/planted.ts';
+import { setupOf, simulate } from '../simulator/simulate.ts';
 import type { RunResult } from '../../src/testing/simulator/simulation.ts';
 import { formatOverrides, parseOverrides, shrink } from '../../src/testing/simulator/shrink.ts';
 
@@ -95,7 +95,7 @@ describe('simulation: shrinking', () => {
       if (isFound(result)) found = result;
     }
     if (found === undefined) throw new Error('no run with this fault');
-    const { result, overrides } = shrink(found, 'swarm', { planted });
+    const { result, overrides } = shrink(found, 'swarm', setupOf({ planted }));
     expect(result.fault?.checker).toBe('serializability');
     expect(Object.keys(overrides).length).toBeGreaterThan(0);
     expect(result.options).toMatchObject(overrides);

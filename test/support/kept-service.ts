@@ -1,6 +1,7 @@
 /** Values by key, written blue: what a server keeps in its data folder. */
 import { z } from 'zod';
-import { blue, defineContract, defineService, register, table } from 'correctables/server';
+import { defineContract } from 'correctables/contract';
+import { blue, defineService, register, table } from 'correctables/server';
 
 export const kept = defineContract('kept', {
   put: { effect: 'update', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },

@@ -2,7 +2,7 @@
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { answer, levels, noAnswer, type TierContext } from '../../src/bindings/primary-backup/index.ts';
-import { byContract, defineContract } from '../../src/bindings/remote/index.ts';
+import { byContract, defineContract } from '../../src/contract/index.ts';
 import { createClient, type Binding, type Operation } from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
 

@@ -19,7 +19,7 @@ import {
   type ResultPage,
 } from '../../src/bindings/cassandra/index.ts';
 import { createClient, type Operation } from '../../src/index.ts';
-import { defineContract, keyValueOperations } from '../../src/server/index.ts';
+import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 
 const base = { contactPoints: ['frk:9042'], keyspace: 'shop' } as const;
 

@@ -16,7 +16,8 @@ import type { Effect } from '../../src/server/records/effect.ts';
 import type { QueueView } from '../../src/server/service/fields/queue-view.ts';
 import { local, withMeta } from '../../src/server/records/reply.ts';
 import { defineService } from '../../src/server/service/service.ts';
-import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { recoloured } from '../../src/server/service/recoloured.ts';
+import { blue, red, shadow } from '../../src/server/service/shadow-operation.ts';
 import { effectTables } from '../../src/server/service/table-effects.ts';
 import { cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
 
@@ -255,6 +256,81 @@ describe('service types', () => {
       ...rest,
       // @ts-expect-error nor is the reply beside them
       generators: { ...fine, either: (args, { shadow }) => shadow.sub(args, local(true)) },
+    });
+  });
+
+  test('colours apart from effects: what they make of a shadow operation is what its generator is offered', () => {
+    const posts = defineContract('posts', {
+      like: { effect: 'update', colour: 'blue', args: z.object({ id: z.string() }), result: z.null() },
+      claim: { effect: 'update', args: z.object({ id: z.string() }), result: z.boolean() },
+    });
+    const tables = { rows: table({ likes: counter(), left: stock() }) };
+    const { rows } = effectTables(tables);
+    const shadowOperations = () => ({
+      like: shadow((a: { id: string }) => [rows.row(a.id).likes.add(1)]),
+      dislike: shadow((a: { id: string }) => [rows.row(a.id).likes.add(-1)]),
+      claim: shadow(
+        (a: { id: string }) => [rows.row(a.id).left.take(1)],
+        ([{ took }]) => took,
+      ),
+      drop: shadow((a: { id: string }) => [rows.row(a.id).left.add(1)]),
+    });
+    const colours = { like: 'blue', dislike: 'red', claim: 'red', drop: 'red' } as const;
+    const service = defineService(posts, {
+      tables,
+      shadowOperations,
+      colours: { like: 'blue', dislike: 'red', claim: 'red', drop: 'red' },
+      generators: {
+        like: (args, { shadow: chosen }) => {
+          expectTypeOf<keyof typeof chosen>().toEqualTypeOf<'like'>();
+          return chosen.like(args, null);
+        },
+        claim: (args, { shadow: chosen }) => {
+          expectTypeOf<keyof typeof chosen>().toEqualTypeOf<'like' | 'dislike' | 'claim' | 'drop'>();
+          expectTypeOf(args).toEqualTypeOf<{ id: string }>();
+          return chosen.claim(args);
+        },
+      },
+    });
+    expectTypeOf(recoloured(service, { like: 'red' })).toEqualTypeOf<typeof service>();
+    const generators = { like: () => null, claim: () => true };
+    defineService(posts, { tables, shadowOperations, colours, generators });
+    // Put together at run time: looked at there.
+    const found: Readonly<Record<string, 'blue' | 'red'>> = colours;
+    defineService(posts, { tables, shadowOperations, colours: found, generators });
+    // @ts-expect-error no colour for three of them
+    defineService(posts, { tables, shadowOperations, colours: { like: 'blue' }, generators });
+    // @ts-expect-error no colours
+    defineService(posts, { tables, shadowOperations, generators });
+    // @ts-expect-error no such shadow operation
+    defineService(posts, { tables, shadowOperations, colours: { ...colours, hate: 'red' }, generators });
+    // @ts-expect-error no such colour
+    defineService(posts, { tables, shadowOperations, colours: { ...colours, like: 'green' }, generators });
+    // @ts-expect-error a stock is red
+    defineService(posts, { tables, shadowOperations, colours: { ...colours, drop: 'blue' }, generators });
+    // @ts-expect-error so is a reply of what effects gave
+    defineService(posts, { tables, shadowOperations, colours: { ...colours, claim: 'blue' }, generators });
+    const coloured = () => ({ like: blue((a: { id: string }) => [rows.row(a.id).likes.add(1)]) });
+    // @ts-expect-error it has its colour
+    defineService(posts, { tables, shadowOperations: coloured, colours: { like: 'red' }, generators });
+  });
+
+  test('invariants: of rows and of all tables, by their fields', () => {
+    defineService(ledger, {
+      tables: { accounts: table({ left: counter(), owner: register<string>() }, { indexes: ['owner'] }) },
+      shadowOperations: () => ({}),
+      generators: { note: () => null, pay: () => null, total: () => 0 },
+      invariants: { accounts: { 'never negative': ({ left }) => left >= 0 } },
+      snapshotInvariants: {
+        'nobody has two': ({ accounts }) => {
+          expectTypeOf(accounts.row('a').owner).toEqualTypeOf<string | undefined>();
+          // @ts-expect-error no index
+          accounts.by.left();
+          return accounts.by.owner({ equals: 'ann' }).length < 2;
+        },
+        // @ts-expect-error no such table
+        'there is one': ({ rooms }) => rooms !== undefined,
+      },
     });
   });
 

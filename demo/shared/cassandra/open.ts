@@ -2,7 +2,7 @@
 import { createClient, type Binding, type Levels } from 'correctables';
 import { cassandra, type Statements } from 'correctables/bindings/cassandra';
 import { remote } from 'correctables/bindings/remote';
-import type { ContractInfo } from 'correctables/server';
+import type { ContractInfo } from 'correctables/contract';
 import { WebSocket } from 'ws';
 import type { DeploymentOptions } from '../chase/headless.ts';
 import type { ChaseStore } from '../chase/store.ts';

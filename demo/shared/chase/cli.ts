@@ -2,7 +2,7 @@
 import { explainPort } from '../../port-taken.ts';
 import { untilInterrupted } from '../../until-interrupted.ts';
 import { parseOptions, type Options, type Program } from '../options.ts';
-import { UsageError } from '../../usage-error.ts';
+import { UsageError } from '../../../engines/usage-error.ts';
 import { runHeadless, type Deploy } from './headless.ts';
 
 const EXIT_FAILED = 1;

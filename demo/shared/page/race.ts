@@ -1,7 +1,8 @@
 /** What happens behind the page: serves a request with and without speculation at the same time; tells of changes. */
 import axios, { type AxiosInstance } from 'axios';
 import { CorrectableError, createClient, type AnyClient } from 'correctables';
-import { redblue, type Catalogue, type ConnectionState } from 'correctables/bindings/redblue';
+import type { Catalogue } from 'correctables/contract';
+import { redblue, type ConnectionState } from 'correctables/bindings/redblue';
 import type { Application, Way } from '../chase/application.ts';
 import type { About } from './about.ts';
 import { Trace } from './trace.ts';

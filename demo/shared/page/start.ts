@@ -1,7 +1,8 @@
 /** Starts a demo's page with what it stands on: the sites, their data, and content at `/content`. */
 import type { RequestListener } from 'node:http';
 import { createClient, type AnyClient } from 'correctables';
-import { redblue, type Catalogue } from 'correctables/bindings/redblue';
+import type { Catalogue } from 'correctables/contract';
+import { redblue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { startSites, type BackendOptions } from '../backend.ts';
 import type { PageOptions, RunningPage } from '../chase/cli.ts';

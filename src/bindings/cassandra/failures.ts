@@ -1,6 +1,6 @@
 /** Failures of the driver and of the native protocol as those of a Correctable. */
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import type { Effect } from '../../correctable/operation.ts';
+import type { Access } from '../../correctable/operation.ts';
 import type { CqlErrorCode } from './icg/cql-error.ts';
 
 /** Error codes of the native protocol that say what became of a request. */
@@ -43,7 +43,7 @@ const UNPREPARED = 0x2500;
 
 /** What was asked when the error came. */
 export interface Asked {
-  readonly effect: Effect;
+  readonly effect: Access;
   /** Names the operation in messages. */
   readonly operation: string;
   /** Of an update: whether it is one plain write (see `Plan`). */

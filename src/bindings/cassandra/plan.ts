@@ -1,6 +1,6 @@
 /** What is to be executed for one operation, and what its answer means: the same for built-in operations and statements. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Effect, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
 import type { Page } from './read-path.ts';
 import { writeClock } from './sessions/write-clock.ts';
 import { changesOnePartition } from './statements/markers.ts';
@@ -27,7 +27,7 @@ export interface ShownObject {
 /** One operation, bound to its arguments. */
 export interface Plan {
   readonly name: string;
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly cql: string;
   readonly params: readonly unknown[];
   readonly isIdempotent: boolean;

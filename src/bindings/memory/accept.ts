@@ -3,11 +3,11 @@
  * claims: they are looked at once, at the door, and what is executed later is a copy of what was found good.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Effect, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
 import { requireName } from '../../operations/names.ts';
 
 interface Kind {
-  readonly effect: Effect;
+  readonly effect: Access;
   /** The arguments without what does not belong to them. */
   readonly argsOf: (given: Given) => object;
 }

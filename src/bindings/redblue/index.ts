@@ -1,8 +1,7 @@
 /** `correctables/bindings/redblue`: a client's access to a RedBlue service. */
-export { redblue, REDBLUE_LEVELS, type RedBlueLevels } from './redblue.ts';
+export { redblue } from './redblue.ts';
+export { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
-export { byContract, type Handlers } from '../../protocol/contract/by-contract.ts';
-export { parseArgs, type Catalogue, type CatalogueEntry } from '../../protocol/contract/catalogue.ts';
 export {
   exponentialBackoff,
   neverReconnect,
@@ -12,14 +11,4 @@ export {
 export type { ConnectionState } from '../../transport/settings/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/settings/options.ts';
 export type { WebSocketConstructor, WebSocketLike } from '../../transport/settings/websocket.ts';
-export {
-  defineContract,
-  operation,
-  type Contract,
-  type ContractInfo,
-  type OperationSpec,
-  type OperationSpecs,
-} from '../../protocol/contract/contract.ts';
-export { isDomainError, type DomainError } from '../../protocol/contract/domain-error.ts';
-export { keyValueOperations, queueOperations } from '../../protocol/contract/portable.ts';
 export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

@@ -1,16 +1,11 @@
 /** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
 import { checkNamed } from '../../correctable/given.ts';
 import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/contract/catalogue.ts';
+import { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { ownContract } from '../../transport/settings/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
 import { CONNECTION_OPTIONS, type ConnectionOptions } from '../../transport/settings/options.ts';
-
-/** The levels of a RedBlue service, weakest first. */
-export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;
-
-/** Type of `REDBLUE_LEVELS`. */
-export type RedBlueLevels = typeof REDBLUE_LEVELS;
 
 const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
 

@@ -7,17 +7,6 @@ export {
   type Backoff as ReconnectPolicy,
 } from '../../correctable/backoff.ts';
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
-export { byContract, type Handlers } from '../../protocol/contract/by-contract.ts';
-export { parseArgs, type Catalogue, type CatalogueEntry } from '../../protocol/contract/catalogue.ts';
-export {
-  defineContract,
-  operation,
-  type Contract,
-  type ContractInfo,
-  type OperationSpec,
-  type OperationSpecs,
-} from '../../protocol/contract/contract.ts';
-export { keyValueOperations, queueOperations } from '../../protocol/contract/portable.ts';
 export type { ConnectionState } from '../../transport/settings/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/settings/options.ts';
 export type { WebSocketConstructor, WebSocketLike } from '../../transport/settings/websocket.ts';

@@ -1,9 +1,10 @@
 /** The binding for a store behind a gateway: one request over a websocket, all views back. */
 import { check } from '../../correctable/errors.ts';
-import { checkNamed, type NamesOf } from '../../correctable/given.ts';
+import { checkNamed, isName, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/contract/catalogue.ts';
 import { asGiven } from '../../protocol/contract/parsed-operation.ts';
+import { LEVELS_MAX } from '../../protocol/rows/levels.ts';
 import { ownContract } from '../../transport/settings/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
@@ -69,11 +70,9 @@ export function remote<const L extends Levels>(options: RemoteOptions<L>): Remot
   });
 }
 
-const LEVELS_MAX = 31;
-
 function checkedLevels(levels: Levels): Levels {
-  const isList = Array.isArray(levels) && levels.every((level) => typeof level === 'string' && level !== '');
-  const isRight = isList && levels.length === new Set(levels).size && levels.length > 0 && levels.length <= LEVELS_MAX;
+  const isList = Array.isArray(levels) && levels.every(isName) && new Set(levels).size === levels.length;
+  const isRight = isList && levels.length > 0 && levels.length <= LEVELS_MAX;
   check(isRight, 'levels', `must be 1 to ${LEVELS_MAX} different names, weakest first`);
   return levels;
 }

@@ -1,14 +1,14 @@
 /** What both ends of the wire need of a service contract: names, effects and the schemas of the arguments. */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/given.ts';
-import type { Effect, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseBy } from './parse-args.ts';
 import { asGiven, ParsedOperation } from './parsed-operation.ts';
 import type { Schema } from './schema-parts.ts';
 
 /** One operation of a catalogue. */
 export interface CatalogueEntry {
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly args: Schema;
   /** The object that the operation is about, of the parsed arguments. Without it the operation has no `key`. */
   key?(args: unknown): string;

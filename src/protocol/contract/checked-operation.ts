@@ -1,15 +1,14 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
-import type { Effect, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { keyBy } from './contract-key.ts';
 import { ParsedOperation } from './parsed-operation.ts';
-import type { SubmitRow } from '../rows/submit.ts';
 
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */
 export class CheckedOperation extends ParsedOperation implements Operation {
   readonly name: string;
-  readonly effect: Effect;
+  readonly effect: Access;
   /** As the schema gave them back. */
   readonly args: unknown;
   /** As the contract makes it of these: what the client calls the key is a claim, and may be of another object. */
@@ -17,15 +16,15 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   readonly #checkedBy: Catalogue['operations'];
 
   /**
-   * The operation of a row, checked by `catalogue`: its schemas may be compiled ones of those in `checkedBy`, the
+   * What a client submits, checked by `catalogue`: its schemas may be compiled ones of those in `checkedBy`, the
    * operations of the contract.
    *
    * @throws CorrectableError `UNSUPPORTED` or `INVALID_ARGUMENT`, as `parseArgs` and `keyBy`.
    */
-  constructor(row: SubmitRow, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
-    super(row[5]);
-    this.name = row[2];
-    this.effect = row[3];
+  constructor(name: string, effect: Access, args: unknown, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
+    super(args);
+    this.name = name;
+    this.effect = effect;
     this.#checkedBy = checkedBy;
     this.args = parseArgs(catalogue, this);
     const key = keyBy(checkedBy[this.name]?.key, this.args, this.name);

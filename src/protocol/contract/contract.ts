@@ -5,7 +5,7 @@
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, isName, type NamesOf } from '../../correctable/given.ts';
 import type { Reach } from '../../correctable/level.ts';
-import type { Effect, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
 import { keyBy } from './contract-key.ts';
 import { parseBy } from './parse-args.ts';
 import { schemaHash } from './schema-hash.ts';
@@ -21,7 +21,7 @@ export interface OperationSpec<
   E extends ErrorSchemas = ErrorSchemas,
 > {
   /** `read` changes nothing; `update` may choose a shadow operation. */
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly args: A;
   /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */
   readonly result: R;

@@ -1,13 +1,6 @@
 /** `cancel`: the client wants no more views of an operation. An update that has begun runs to its end; `fail` with `UNKNOWN` says so. */
-import * as z from 'zod/v4-mini';
-import { operationNumber, type MessageKind } from './message-kind.ts';
+import { defineRow } from './define-row.ts';
+import { operationNumber } from './elements.ts';
 
-/** `[id, 'cancel']`, from the client. */
-export type CancelRow = readonly [id: number, kind: 'cancel'];
-
-/** The kind `cancel`. */
-export const cancel: MessageKind<CancelRow> = {
-  kind: 'cancel',
-  fields: ['id', 'kind'],
-  schema: z.tuple([operationNumber, z.literal('cancel')]),
-};
+/** The kind `cancel`, from the client. */
+export const cancel = /* @__PURE__ */ defineRow('cancel', [['id', operationNumber]]);

@@ -1,13 +1,17 @@
 /** What a server accepts from a client. Apart from `server-kinds.ts`, so that a page does not carry these schemas. */
 import { ack } from './ack.ts';
 import { cancel } from './cancel.ts';
+import type { MessageKind, RowOf } from './define-row.ts';
 import { hello } from './hello.ts';
-import type { MessageKind } from './message-kind.ts';
 import { ping } from './ping.ts';
 import { pong } from './pong.ts';
 import { renew } from './renew.ts';
-import type { ClientRow } from './rows.ts';
 import { submit } from './submit.ts';
 
+const KINDS = [hello, renew, submit, cancel, ack, ping, pong] as const;
+
+/** A row that a client sends. */
+export type ClientRow = RowOf<(typeof KINDS)[number]>;
+
 /** The kinds of rows that a client sends. */
-export const clientKinds: readonly MessageKind<ClientRow>[] = [hello, renew, submit, cancel, ack, ping, pong];
+export const clientKinds: readonly MessageKind<ClientRow>[] = KINDS;

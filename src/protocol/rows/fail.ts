@@ -1,6 +1,7 @@
 /** `fail`: an operation failed, as a whole or at one level; with id 0, the connection did. */
 import * as z from 'zod/v4-mini';
-import { count, levelIndex, maybe, shortText, type MessageKind } from './message-kind.ts';
+import { defineRow, type RowOf } from './define-row.ts';
+import { count, levelIndex, maybe, shortText } from './elements.ts';
 
 /** What the error says beside its code and message. */
 export interface FailDetails {
@@ -12,33 +13,19 @@ export interface FailDetails {
   readonly domain?: { readonly name: string; readonly data?: unknown } | undefined;
 }
 
-/** `[id, 'fail', code, message, level?, details?]`, from the server. Without `level` it ends the operation. */
-export type FailRow = readonly [
-  id: number,
-  kind: 'fail',
-  code: string,
-  message: string,
-  level?: number | null | undefined,
-  details?: FailDetails | null | undefined,
-];
+const details: z.ZodMiniType<FailDetails> = z.strictObject({
+  retryable: z.optional(z.boolean()),
+  retryAfterMs: z.optional(z.number().check(z.minimum(0))),
+  field: z.optional(z.string()),
+  domain: z.optional(z.strictObject({ name: shortText, data: z.optional(z.unknown()) })),
+});
 
-/** The kind `fail`. */
-export const fail: MessageKind<FailRow> = {
-  kind: 'fail',
-  fields: ['id', 'kind', 'code', 'message', 'level', 'details'],
-  schema: z.tuple([
-    count,
-    z.literal('fail'),
-    shortText,
-    z.string(),
-    maybe(levelIndex),
-    maybe(
-      z.strictObject({
-        retryable: z.optional(z.boolean()),
-        retryAfterMs: z.optional(z.number().check(z.minimum(0))),
-        field: z.optional(z.string()),
-        domain: z.optional(z.strictObject({ name: shortText, data: z.optional(z.unknown()) })),
-      }),
-    ),
-  ]),
-};
+/** The kind `fail`, from the server. Without `level` it ends the operation. */
+export const fail = /* @__PURE__ */ defineRow('fail', [
+  ['id', count],
+  ['code', shortText],
+  ['message', z.string()],
+  ['level', maybe(levelIndex)],
+  ['details', maybe(details)],
+]);
+export type FailRow = RowOf<typeof fail>;

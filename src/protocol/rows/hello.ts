@@ -1,6 +1,7 @@
 /** `hello`: the client's first message. Whatever does not fit the server is an error before any operation. */
 import * as z from 'zod/v4-mini';
-import { connectionNumber, count, levelNames, shortText, TOKEN_LENGTH_MAX, type MessageKind } from './message-kind.ts';
+import { defineRow } from './define-row.ts';
+import { connectionNumber, count, levelNames, shortText, token } from './elements.ts';
 
 /** What the client says about itself. */
 export interface Hello {
@@ -17,23 +18,17 @@ export interface Hello {
   readonly token?: string | undefined;
 }
 
-/** `[0, 'hello', {…}]`, from the client. */
-export type HelloRow = readonly [id: 0, kind: 'hello', hello: Hello];
+const about: z.ZodMiniType<Hello> = z.strictObject({
+  version: count,
+  client: z.string().check(z.regex(/^[\w-]{16,64}$/)),
+  attempt: count,
+  levels: levelNames,
+  contract: z.optional(z.strictObject({ name: shortText, hash: shortText })),
+  token: z.optional(token),
+});
 
-/** The kind `hello`. */
-export const hello: MessageKind<HelloRow> = {
-  kind: 'hello',
-  fields: ['id', 'kind', 'hello'],
-  schema: z.tuple([
-    connectionNumber,
-    z.literal('hello'),
-    z.strictObject({
-      version: count,
-      client: z.string().check(z.regex(/^[\w-]{16,64}$/)),
-      attempt: count,
-      levels: levelNames,
-      contract: z.optional(z.strictObject({ name: shortText, hash: shortText })),
-      token: z.optional(z.string().check(z.maxLength(TOKEN_LENGTH_MAX))),
-    }),
-  ]),
-};
+/** The kind `hello`, from the client. */
+export const hello = /* @__PURE__ */ defineRow('hello', [
+  ['id', connectionNumber],
+  ['hello', about],
+]);

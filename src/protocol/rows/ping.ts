@@ -1,13 +1,6 @@
 /** `ping`: is anybody there? Answered by `pong` with the same number. A browser cannot send the websocket's own ping. */
-import * as z from 'zod/v4-mini';
-import { count, type MessageKind } from './message-kind.ts';
+import { defineRow } from './define-row.ts';
+import { count } from './elements.ts';
 
-/** `[n, 'ping']`, from either end. */
-export type PingRow = readonly [n: number, kind: 'ping'];
-
-/** The kind `ping`. */
-export const ping: MessageKind<PingRow> = {
-  kind: 'ping',
-  fields: ['n', 'kind'],
-  schema: z.tuple([count, z.literal('ping')]),
-};
+/** The kind `ping`, from either end. */
+export const ping = /* @__PURE__ */ defineRow('ping', [['n', count]]);

@@ -3,42 +3,50 @@
  * not generate code, more than all else that it does with a row, and even generated code makes objects for each row. It
  * accepts only what the schemas accept; a property test holds it to that.
  */
-import type { ConfirmRow } from './confirm.ts';
-import { NAME_LENGTH_MAX } from './message-kind.ts';
-import { LEVELS_MAX, type SubmitRow } from './submit.ts';
-import type { ViewRow } from './view.ts';
+import { confirm, type ConfirmRow } from './confirm.ts';
+import { KIND } from './define-row.ts';
+import { NAME_LENGTH_MAX } from './elements.ts';
+import { ALL_LEVELS, LEVEL_MAX } from './levels.ts';
+import { submit, type SubmitRow } from './submit.ts';
+import { view, type ViewRow } from './view.ts';
 
-const LEVEL_MAX = 30;
+/** Both kinds begin alike. */
+const { id: ID, level: LEVEL, seq: SEQ } = view.at;
 
 /** Whether a row is a well-formed `view`, `final` or `confirm` without `meta`. What is not may be well-formed all the same. */
 export function isPlainView(row: unknown): row is ViewRow | ConfirmRow {
   if (!Array.isArray(row)) return false;
-  const kind: unknown = row[1];
-  if (kind === 'view' || kind === 'final') return (row.length === 5 || row.length === 6) && hasPlainHead(row);
-  return kind === 'confirm' && (row.length === 4 || row.length === 5) && hasPlainHead(row);
+  const kind: unknown = row[KIND];
+  const isView = kind === 'view' || kind === 'final';
+  if (!isView && kind !== 'confirm') return false;
+  // With or without a version.
+  const length = isView ? view.at.version : confirm.at.version;
+  return (row.length === length || row.length === length + 1) && hasPlainHead(row);
 }
 
 function hasPlainHead(row: readonly unknown[]): boolean {
-  const id: unknown = row[0];
-  const level: unknown = row[2];
-  return isCount(id) && id > 0 && isCount(level) && level <= LEVEL_MAX && isCount(row[3]);
+  const id: unknown = row[ID];
+  const level: unknown = row[LEVEL];
+  return isCount(id) && id > 0 && isCount(level) && level <= LEVEL_MAX && isCount(row[SEQ]);
 }
 
 /** Whether a row is a well-formed `submit` without `session`, `move` and `again`. What is not may be well-formed all the same. */
 export function isPlainSubmit(row: unknown): row is SubmitRow {
-  if (!Array.isArray(row) || row[1] !== 'submit' || row.length < 6 || row.length > 9) return false;
-  const id: unknown = row[0];
-  const levels: unknown = row[4];
+  const { at } = submit;
+  if (!Array.isArray(row) || row[KIND] !== 'submit' || row.length <= at.args || row.length > at.session) return false;
+  const id: unknown = row[at.id];
+  const effect: unknown = row[at.effect];
+  const levels: unknown = row[at.levels];
   return (
     isCount(id) &&
     id > 0 &&
-    isName(row[2]) &&
-    (row[3] === 'update' || row[3] === 'read') &&
+    isName(row[at.name]) &&
+    (effect === 'update' || effect === 'read') &&
     isCount(levels) &&
     levels > 0 &&
-    levels <= LEVELS_MAX &&
-    (row.length < 7 || isAbsent(row[6]) || typeof row[6] === 'string') &&
-    (row.length < 8 || isAbsent(row[7]) || isCount(row[7]))
+    levels <= ALL_LEVELS &&
+    (row.length <= at.key || isAbsent(row[at.key]) || typeof row[at.key] === 'string') &&
+    (row.length <= at.timeoutMs || isAbsent(row[at.timeoutMs]) || isCount(row[at.timeoutMs]))
   );
 }
 

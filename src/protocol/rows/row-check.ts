@@ -1,7 +1,7 @@
 /** The check that every inbound row passes. */
 import * as z from 'zod/v4-mini';
 import { UndecodableRow } from '../codec/codec.ts';
-import type { MessageKind } from './message-kind.ts';
+import { KIND, NUMBER, type MessageKind } from './define-row.ts';
 
 /** What is wrong with a row. */
 export interface RowProblem {
@@ -20,10 +20,7 @@ export interface RowCheckOptions {
   readonly isPlain?: (row: unknown) => boolean;
 }
 
-interface Checker {
-  readonly fields: readonly string[];
-  readonly schema: z.ZodMiniType;
-}
+type Checker = Pick<MessageKind<unknown>, 'fields' | 'schema'>;
 
 /**
  * Makes the check for the rows of one direction: it tells what is wrong with a row, `undefined` for one that is
@@ -39,12 +36,12 @@ export function createRowCheck(
   { compile = (schema) => schema, isPlain = () => false }: RowCheckOptions = {},
 ): (row: unknown) => RowProblem | undefined {
   const checkers = new Map<unknown, Checker>();
-  for (const { kind, fields, schema } of kinds) checkers.set(kind, { fields, schema: compile(schema) });
+  for (const each of kinds) checkers.set(each.kind, { ...each, schema: compile(each.schema) });
   // Named for profiles: `npm run bench -- wire` reads the share of validation from there.
   return function checkRow(row) {
     if (isPlain(row)) return undefined;
     if (row instanceof UndecodableRow) return undecodable(row, checkers);
-    const checker = Array.isArray(row) ? checkers.get(row[1]) : undefined;
+    const checker = Array.isArray(row) ? checkers.get(row[KIND]) : undefined;
     if (checker === undefined) return unknownKind(row, checkers);
     const result = z.safeParse(checker.schema, row);
     return result.success ? undefined : describe(row as unknown[], checker, result.error.issues[0]);
@@ -53,7 +50,7 @@ export function createRowCheck(
 
 /** The number of the operation that a possibly malformed row is about; 0 if it has none. */
 export function operationNumberOf(row: unknown): number {
-  const id: unknown = Array.isArray(row) ? row[0] : undefined;
+  const id: unknown = Array.isArray(row) ? row[NUMBER] : undefined;
   return Number.isSafeInteger(id) && (id as number) > 0 ? (id as number) : 0;
 }
 
@@ -64,7 +61,7 @@ function unknownKind(row: unknown, checkers: ReadonlyMap<unknown, Checker>): Row
 }
 
 function undecodable({ row, path, reason }: UndecodableRow, checkers: ReadonlyMap<unknown, Checker>): RowProblem {
-  const checker = Array.isArray(row) ? checkers.get(row[1]) : undefined;
+  const checker = Array.isArray(row) ? checkers.get(row[KIND]) : undefined;
   return { id: operationNumberOf(row), field: fieldPath(path, checker?.fields ?? []), reason };
 }
 
@@ -74,7 +71,7 @@ function describe(row: readonly unknown[], { fields }: Checker, issue: Issue | u
   const id = operationNumberOf(row);
   const field = fieldPath(issue?.path ?? [], fields);
   if (field !== '') return { id, field, reason: issue?.message ?? 'invalid' };
-  return { id, field, reason: `a ${String(row[1])} row has up to ${fields.length} elements, got ${row.length}` };
+  return { id, field, reason: `a ${String(row[KIND])} row has up to ${fields.length} elements, got ${row.length}` };
 }
 
 function fieldPath([first, ...rest]: readonly PropertyKey[], fields: readonly string[]): string {

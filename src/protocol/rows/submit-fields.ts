@@ -1,5 +1,10 @@
-/** The names of a submission's elements. Apart from its schema, which a page that only sends it need not carry. */
-export const submitFields: readonly string[] = [
+/**
+ * The names of a submission's elements, as `submit` has them; the compiler holds them to it. Apart, since a page that only
+ * sends it need not carry its schema.
+ */
+import type { submit } from './submit.ts';
+
+export const submitFields: (typeof submit)['fields'] = [
   'id',
   'kind',
   'name',

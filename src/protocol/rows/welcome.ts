@@ -1,6 +1,7 @@
 /** `welcome`: the server accepts the client; operations may follow. */
 import * as z from 'zod/v4-mini';
-import { connectionNumber, count, levelNames, shortText, type MessageKind } from './message-kind.ts';
+import { defineRow } from './define-row.ts';
+import { connectionNumber, count, levelNames, shortText } from './elements.ts';
 
 /** The contract that the server has. */
 export interface ServedContract {
@@ -35,31 +36,25 @@ export interface Welcome {
   };
 }
 
-/** `[0, 'welcome', {…}]`, from the server. */
-export type WelcomeRow = readonly [id: 0, kind: 'welcome', welcome: Welcome];
-
-/** The kind `welcome`. */
-export const welcome: MessageKind<WelcomeRow> = {
-  kind: 'welcome',
-  fields: ['id', 'kind', 'welcome'],
-  schema: z.tuple([
-    connectionNumber,
-    z.literal('welcome'),
+const about: z.ZodMiniType<Welcome> = z.strictObject({
+  version: count,
+  levels: levelNames,
+  site: z.optional(shortText),
+  expiresInMs: z.optional(count),
+  principal: z.optional(shortText),
+  memory: shortText,
+  contract: z.optional(
     z.strictObject({
-      version: count,
-      levels: levelNames,
-      site: z.optional(shortText),
-      expiresInMs: z.optional(count),
-      principal: z.optional(shortText),
-      memory: shortText,
-      contract: z.optional(
-        z.strictObject({
-          name: shortText,
-          hash: shortText,
-          operations: z.optional(z.record(shortText, shortText)),
-        }),
-      ),
-      limits: z.strictObject({ frameBytesMax: count, inFlightMax: count }),
+      name: shortText,
+      hash: shortText,
+      operations: z.optional(z.record(shortText, shortText)),
     }),
-  ]),
-};
+  ),
+  limits: z.strictObject({ frameBytesMax: count, inFlightMax: count }),
+});
+
+/** The kind `welcome`, from the server. */
+export const welcome = /* @__PURE__ */ defineRow('welcome', [
+  ['id', connectionNumber],
+  ['welcome', about],
+]);

@@ -35,7 +35,7 @@ export interface SiteAlarm {
     | 'site-fenced'
     /** The red log has a gap, or is not what it was: red updates and strong reads wait, blue updates go on. */
     | 'red-log-halted'
-    /** An operation left a row without what the service declares of it; told once a row and invariant. */
+    /** An operation left a row, or all tables together, without what the service declares; told once a row and invariant. */
     | 'invariant-broken';
   /** The site that noticed. */
   readonly site: string;

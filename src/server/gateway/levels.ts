@@ -1,11 +1,9 @@
 /** The levels of a hosted binding: rows name them by index, so that they must hold still. */
 import type { Binding } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { NAME_LENGTH_MAX } from '../../protocol/rows/message-kind.ts';
+import { NAME_LENGTH_MAX } from '../../protocol/rows/elements.ts';
+import { LEVELS_MAX } from '../../protocol/rows/levels.ts';
 import { absorb } from './submission/hooks.ts';
-
-/** One bit each of a submission's set of levels. */
-const LEVELS_MAX = 31;
 
 /** Throws `INVALID_ARGUMENT` for a binding whose levels could not be told to a client. */
 export function levelsOf(binding: Binding): readonly string[] {

@@ -25,11 +25,11 @@ export function checkImplementation(contract: unknown, given: unknown, parts: Re
   check(Array.isArray(alwaysRed), 'alwaysRed', "must be a list of names, as ['dequeue']");
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the one that neither `blue` nor `red` made */
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the one that none of `blue`, `red` and `shadow` made */
 export function checkShadowOperations(given: unknown): void {
   checkRecord(given, { call: '({ accounts }) => ({ deposit: blue(…) })', field: 'shadowOperations' });
   for (const [name, operation] of Object.entries(given as object) as [string, unknown][]) {
     const isShadow = isRecord(operation) && typeof operation['effects'] === 'function';
-    check(isShadow, `shadowOperations.${name}`, 'must be made by blue or red');
+    check(isShadow, `shadowOperations.${name}`, 'must be made by blue, red or shadow');
   }
 }

@@ -11,19 +11,30 @@ import type {
   OperationSpecs,
   ParsedArgsOf,
 } from '../../protocol/contract/contract.ts';
-import type { Colour, Effect } from '../records/effect.ts';
+import type { Colour } from '../records/effect.ts';
 import type { Pace } from '../../correctable/pace/unseen.ts';
 import { heldReply, heldResults } from './held-results.ts';
 import { checkImplementation, checkShadowOperations } from './implementation-checks.ts';
-import { Chosen } from '../records/reply.ts';
-import type { Local, Reply, WithMeta } from '../records/reply.ts';
+import { colouring, coloursOf, updatesOf } from './colours.ts';
+import type { Colouring } from './colours.ts';
+import type { Chosen, Local, Reply, WithMeta } from '../records/reply.ts';
 import { Refusals } from './refusal.ts';
 import type { RefusalBuilders } from './refusal.ts';
-import type { AnyShadowOperation, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
+import type {
+  AnyShadowOperation,
+  Colours,
+  FittingColours,
+  NoColours,
+  ShadowBuilders,
+  ShadowOperations,
+  Uncoloured,
+} from './shadow-operation.ts';
 import type { Scratchpad } from './scratchpad.ts';
 import { effectTables } from './table-effects.ts';
 import type { EffectTables } from './table-effects.ts';
-import type { RowReader, TablesReader } from './readers.ts';
+import { declaredInvariants } from './invariants.ts';
+import type { DeclaredInvariants, Invariants, SnapshotInvariants } from './invariants.ts';
+import type { TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 
 /** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
@@ -31,11 +42,12 @@ export interface GeneratorContext<
   T extends Tables,
   S extends ShadowOperations,
   O extends OperationSpec = OperationSpec,
+  C extends Colours = NoColours,
 > {
   /** The tables, as of one snapshot. */
   readonly tables: TablesReader<T>;
   /** Chooses a shadow operation: return what it gives. An operation that its contract declares blue has blue ones only. */
-  readonly shadow: ShadowBuilders<S, ColourOf<O>>;
+  readonly shadow: ShadowBuilders<S, ColourOf<O>, C>;
   /**
    * A private copy of the snapshot to try shadow operations on.
    *
@@ -78,13 +90,9 @@ export type Generators<
   T extends Tables,
   S extends ShadowOperations,
   G extends keyof O = keyof O,
+  C extends Colours = NoColours,
 > = {
-  readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K]>) => Generated<O[K]>;
-};
-
-/** Conditions on single rows that hold at every site at all times, by table and name. */
-export type Invariants<T extends Tables> = {
-  readonly [K in keyof T]?: Readonly<Record<string, (row: RowReader<T[K]['fields']>) => boolean>>;
+  readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K], C>) => Generated<O[K]>;
 };
 
 /**
@@ -95,17 +103,32 @@ type Complete<O extends OperationSpecs, G extends keyof O> = {
   readonly [K in Exclude<keyof O, G> & string as `defineService: no generator for the operation '${K}'`]: never;
 };
 
-/** The implementation of a contract; `G` are the operations that have a generator. */
+/**
+ * Nothing where each shadow operation has a colour, `C` those of `colours`; otherwise what no contract has. Nothing either
+ * where the compiler does not know them yet: it looks at the contract first.
+ */
+type Coloured<S extends ShadowOperations, C extends Colours> = string extends keyof S
+  ? unknown
+  : {
+      readonly [
+        K in Exclude<Uncoloured<S>, keyof C> & string as `defineService: no colour for the shadow operation '${K}'`
+      ]: never;
+    };
+
+/** The implementation of a contract; `G` are the operations that have a generator, `C` the colours that are given. */
 export interface ServiceImplementation<
   O extends OperationSpecs,
   T extends Tables,
   S extends ShadowOperations,
   G extends keyof O = keyof O,
+  C extends Colours = NoColours,
 > {
   readonly tables: T;
   /** Shadow operations by name; they get the builders of effects. */
   readonly shadowOperations: (tables: EffectTables<T>) => S;
-  readonly generators: Generators<O, T, S, G>;
+  /** The colours of those that `shadow` made. */
+  readonly colours?: C & FittingColours<S, C>;
+  readonly generators: Generators<O, T, S, G, C>;
   /**
    * Operations that are red whatever their generators choose. One that may be blue is bound to the log of the site that
    * it was sent to first, until it turns out to be red; one of these is bound to none, so that its client can go to
@@ -120,19 +143,25 @@ export interface ServiceImplementation<
   readonly paced?: Pace & { readonly operations: readonly (keyof O & string)[] };
   /** Checked after every operation by `checkService`, and at sites with `checkInvariants`: not in production. */
   readonly invariants?: Invariants<T>;
+  /**
+   * As `invariants`, of all tables together: what no row can show, such as that no two have one name. Checked after an
+   * operation that changes a table which the condition read when it was last asked; at a site in a twentieth of the time.
+   */
+  readonly snapshotInvariants?: SnapshotInvariants<T>;
 }
 
 const PARTS: NamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperations>> = {
   tables: true,
   shadowOperations: true,
+  colours: true,
   generators: true,
   alwaysRed: true,
   paced: true,
   invariants: true,
+  snapshotInvariants: true,
 };
 
 export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
-type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 
 /** Which operations share the places, and how many there are. */
 export interface ServicePace extends Pace {
@@ -140,19 +169,14 @@ export interface ServicePace extends Pace {
 }
 
 /** A service, ready to run at sites. */
-export interface Service<O extends OperationSpecs = OperationSpecs> {
+export interface Service<O extends OperationSpecs = OperationSpecs> extends Colouring, DeclaredInvariants {
   readonly contract: Contract<O>;
   readonly tables: Tables;
   readonly shadowOperations: Readonly<Record<string, AnyShadowOperation>>;
-  /** What generators get as `shadow`. */
-  readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
   readonly generators: Readonly<Record<string, AnyGenerator>>;
   readonly alwaysRed: ReadonlySet<string>;
-  /** Updates whose answer must not come from one site alone, though they change nothing: some path of theirs is red. */
-  readonly maybeRed: ReadonlySet<string>;
   readonly refusals: Refusals;
   readonly paced?: ServicePace | undefined;
-  readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
   /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
   checkResult(operation: string, returned: unknown): Reply;
 }
@@ -161,7 +185,7 @@ export interface Service<O extends OperationSpecs = OperationSpecs> {
  * Joins a contract with its implementation. Types flow from the tables to the shadow operations to the generators.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` when an operation of the contract has no generator or a generator no
- * operation.
+ * operation, when a shadow operation has no colour or a colour no shadow operation.
  * @example
  * const bankService = defineService(bank, {
  *   tables: { accounts: table({ balance: counter() }) },
@@ -178,27 +202,31 @@ export function defineService<
   const T extends Tables,
   const S extends ShadowOperations,
   G extends keyof O,
->(contract: Contract<O> & Complete<O, G>, implementation: ServiceImplementation<O, T, S, G>): Service<O> {
+  const C extends Colours = NoColours,
+>(
+  contract: Contract<O> & Complete<O, G> & Coloured<S, C>,
+  implementation: ServiceImplementation<O, T, S, G, C>,
+): Service<O> {
   checkImplementation(contract, implementation, PARTS);
   const { tables, generators } = implementation;
   checkNames(contract, generators);
   checkColours(contract);
-  const shadowOperations = implementation.shadowOperations(effectTables(tables));
-  checkShadowOperations(shadowOperations);
+  const made = implementation.shadowOperations(effectTables(tables));
+  checkShadowOperations(made);
+  const shadowOperations = made as Readonly<Record<string, AnyShadowOperation>>;
   return {
     contract,
     tables,
-    shadowOperations: shadowOperations as Readonly<Record<string, AnyShadowOperation>>,
-    shadowBuilders: shadowBuilders(shadowOperations),
+    shadowOperations,
+    ...colouring(contract, shadowOperations, coloursOf(made, implementation.colours)),
     generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
     alwaysRed: new Set([
       ...checkedUpdates('alwaysRed', contract, implementation.alwaysRed ?? []),
       ...updatesOf(contract, 'red'),
     ]),
-    maybeRed: maybeRed(contract, shadowOperations),
     refusals: new Refusals(contract.operations),
     paced: checkedPace(contract, implementation.paced),
-    invariants: (implementation.invariants ?? {}) as Service['invariants'],
+    ...declaredInvariants(tables, implementation),
     checkResult: resultChecker(contract),
   };
 }
@@ -232,20 +260,6 @@ function checkColours({ operations, name }: Contract): void {
   }
 }
 
-function updatesOf({ operations }: Contract, wanted: 'red' | undefined): string[] {
-  const isWanted = ([, { effect, colour }]: readonly [string, OperationSpec]): boolean =>
-    effect === 'update' && colour === wanted;
-  return Object.entries(operations)
-    .filter(isWanted)
-    .map(([name]) => name);
-}
-
-/** Where no shadow operation is red, nothing can come in between that one site does not know of. */
-function maybeRed(contract: Contract, shadowOperations: ShadowOperations): ReadonlySet<string> {
-  const hasRed = Object.values(shadowOperations).some(({ colour }) => colour === 'red');
-  return new Set([...updatesOf(contract, 'red'), ...(hasRed ? updatesOf(contract, undefined) : [])]);
-}
-
 function checkedUpdates(field: string, contract: Contract, names: readonly string[]): ReadonlySet<string> {
   for (const name of names) {
     const { effect, colour } = contract.operations[name] ?? {};
@@ -267,14 +281,4 @@ function checkedPace(
   if (isPace) return { window, turnMs, operations: checkedUpdates('paced.operations', contract, given.operations) };
   const message = 'paced: window must be a whole number from 1 on, and turnMs a number of milliseconds above 0.';
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'paced' });
-}
-
-function shadowBuilders<S extends ShadowOperations>(operations: S): ShadowBuilders<ShadowOperations> {
-  const builders: Record<string, (args: unknown, reply?: unknown) => Chosen<unknown>> = {};
-  for (const [name, operation] of Object.entries(operations)) {
-    const effectsOf = operation.effects as (args: unknown) => readonly Effect[];
-    builders[name] = (args, reply) =>
-      new Chosen({ shadow: name, colour: operation.colour, args, effects: effectsOf(args), reply });
-  }
-  return builders as ShadowBuilders<ShadowOperations>;
 }

@@ -1,6 +1,6 @@
 /**
- * Shadow operations: named, state-independent lists of effects with a colour (RedBlue, OSDI 2012, §5.1). They are what
- * is replicated.
+ * Shadow operations: named, state-independent lists of effects (RedBlue, OSDI 2012, §5.1). They are what is replicated.
+ * Each has a colour, of its own or of its service's `colours`.
  */
 import { check } from '../../correctable/errors.ts';
 import type { Colour, Effect, ResultsOf } from '../records/effect.ts';
@@ -13,29 +13,79 @@ export interface NoReply {
   readonly [noReply]: true;
 }
 
+declare const mayBeType: unique symbol;
+
 /**
- * A shadow operation: `A` are its arguments, `R` the reply that it makes from the results of its effects, `C` what it may
- * be the choice of.
+ * A shadow operation without its colour, which the service's `colours` say: `A` are its arguments, `R` the reply that it
+ * makes from the results of its effects, `C` the colours that it may get.
  */
-export interface ShadowOperation<in A = never, out R = unknown, out C extends Colour = Colour> {
-  readonly colour: C;
+export interface UncolouredOperation<in A = never, out R = unknown, out C extends Colour = Colour> {
   effects(args: A): readonly Effect[];
   reply?(results: readonly never[], args: A): R | WithMeta<R>;
+  /** Carries the colours that there are for it; never present at run time. */
+  readonly [mayBeType]?: C;
+}
+
+/** A shadow operation with its colour `C`. */
+export interface ShadowOperation<
+  in A = never,
+  out R = unknown,
+  out C extends Colour = Colour,
+> extends UncolouredOperation<A, R, C> {
+  readonly colour: C;
 }
 
 /** Shadow operations by name. */
-export type ShadowOperations = Readonly<Record<string, ShadowOperation>>;
+export type ShadowOperations = Readonly<Record<string, UncolouredOperation>>;
 
-/** A shadow operation whose types are not known. */
+/** A shadow operation whose types are not known. Its colour is in the service's `colours`. */
 export interface AnyShadowOperation {
-  readonly colour: Colour;
   effects(args: unknown): readonly Effect[];
   reply?(results: readonly unknown[], args: unknown): unknown;
 }
 
-/** What a generator gets as `shadow`: one function a shadow operation of the colours that its operation may have. */
-export type ShadowBuilders<S extends ShadowOperations, C extends Colour = Colour> = {
-  readonly [K in keyof S as S[K]['colour'] extends C ? K : never]: S[K] extends ShadowOperation<infer A, infer R>
+/** Colours of shadow operations, by name. */
+export type Colours = Readonly<Record<string, Colour>>;
+
+declare const none: unique symbol;
+
+/** Where each shadow operation has its own. */
+export type NoColours = { readonly [none]?: never };
+
+/** The names of the shadow operations that `shadow` made. */
+export type Uncoloured<S extends ShadowOperations> = {
+  [K in keyof S]: S[K] extends { readonly colour: Colour } ? never : K;
+}[keyof S];
+
+/** What `colours` may say of the shadow operations `S`. One that was put together at run time is looked at there. */
+export type FittingColours<S extends ShadowOperations, C extends Colours> = string extends keyof C
+  ? C
+  : { readonly [K in keyof C]: K extends Uncoloured<S> ? MayBe<S[K]> : never };
+
+type MayBe<S> = S extends UncolouredOperation<never, unknown, infer C> ? C : never;
+
+/** The colour of the shadow operation `K`: its own, or the given one. */
+type ColourIn<S extends ShadowOperations, C extends Colours, K extends keyof S> = S[K] extends {
+  readonly colour: infer Own;
+}
+  ? Own
+  : K extends keyof C
+    ? C[K]
+    : Colour;
+
+/**
+ * What a generator gets as `shadow`: one function a shadow operation of the colours that its operation may have. `C` are
+ * the colours of those that have none of their own.
+ */
+export type ShadowBuilders<
+  S extends ShadowOperations,
+  Allowed extends Colour = Colour,
+  C extends Colours = NoColours,
+> = {
+  readonly [K in keyof S as ColourIn<S, C, K> extends Allowed ? K : never]: S[K] extends UncolouredOperation<
+    infer A,
+    infer R
+  >
     ? [R] extends [NoReply]
       ? <T>(args: A, reply: T | WithMeta<T>) => Chosen<T>
       : (args: A) => Chosen<R>
@@ -78,15 +128,53 @@ export function red(
   reply?: unknown,
 ): ShadowOperation<never, unknown, 'red'> {
   checkEffects('red', effects);
-  check(reply === undefined || typeof reply === 'function', 'reply', 'must be a function of the results, or none');
-  return { colour: 'red', effects, ...(reply === undefined ? {} : { reply }) } as ShadowOperation<
-    never,
-    unknown,
-    'red'
-  >;
+  checkReply(reply);
+  return { colour: 'red', ...operationOf(effects, reply) };
 }
 
-function checkEffects(name: Colour, effects: unknown): void {
+/** The colours that a shadow operation of these effects may get. */
+type ColoursFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unknown, 'blue'>] ? Colour : 'red';
+
+/**
+ * A shadow operation whose colour the service says, in `colours`: so that it can be told apart from what it does, and
+ * found by a tool. With `reply`, the answer is made from the results of its effects when they are applied; then, and with
+ * an effect that only red ones may have, it can be red alone.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no function
+ * @example
+ * defineService(bank, {
+ *   …,
+ *   shadowOperations: ({ accounts }) => ({
+ *     withdraw: shadow((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(-a.amount)]),
+ *   }),
+ *   colours: { withdraw: 'red' },
+ * });
+ */
+export function shadow<A, const E extends readonly Effect[]>(
+  effects: (args: A) => E,
+): UncolouredOperation<A, NoReply, ColoursFor<E>>;
+export function shadow<A, const E extends readonly Effect[], R>(
+  effects: (args: A) => E,
+  reply: (results: ResultsOf<E>, args: A) => R | WithMeta<R>,
+): UncolouredOperation<A, R, 'red'>;
+export function shadow(effects: (args: never) => readonly Effect[], reply?: unknown): UncolouredOperation {
+  checkEffects('shadow', effects);
+  checkReply(reply);
+  return operationOf(effects, reply);
+}
+
+function operationOf(
+  effects: (args: never) => readonly Effect[],
+  reply: unknown,
+): Pick<UncolouredOperation, 'effects' | 'reply'> {
+  return { effects, ...(reply === undefined ? {} : { reply }) } as Pick<UncolouredOperation, 'effects' | 'reply'>;
+}
+
+function checkReply(reply: unknown): void {
+  check(reply === undefined || typeof reply === 'function', 'reply', 'must be a function of the results, or none');
+}
+
+function checkEffects(name: Colour | 'shadow', effects: unknown): void {
   const example = `${name}(({ account, amount }) => [accounts.row(account).balance.add(amount)])`;
   check(typeof effects === 'function', 'effects', `must be a function that gives a list: write ${example}`);
 }

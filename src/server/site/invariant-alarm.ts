@@ -1,36 +1,85 @@
 /** Tells of invariants that operations break, while a service is being developed. */
+import { performance } from 'node:perf_hooks';
 import { InvariantCheck } from '../replica/core/invariants.ts';
+import type { BrokenInvariant } from '../replica/core/invariants.ts';
+import { SnapshotCheck } from '../replica/core/snapshot-invariants.ts';
 import type { RedOperation } from '../records/records.ts';
 import type { Service } from '../service/service.ts';
 import type { SiteState } from '../replica/core/site-state.ts';
 import type { OnAlarm } from '../alarms/site-alarm.ts';
+import { TimeShare } from './time-share.ts';
 
 /** Rows of which it remembers that they were told of: one that stays broken is told once. */
 const TOLD_MAX = 1000;
 
+/** A condition on the whole snapshot may read all that there is: a twentieth of a site's time, after a tenth of a second. */
+const SNAPSHOT_TIME = { share: 0.05, savedMaxMs: 100 };
+
 /** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
-export function areChecked({ invariants }: Service): boolean {
-  return process.env['NODE_ENV'] !== 'production' && Object.keys(invariants).length > 0;
+export function areChecked({ invariants, snapshotInvariants }: Service): boolean {
+  const count = Object.keys(invariants).length + Object.keys(snapshotInvariants).length;
+  return process.env['NODE_ENV'] !== 'production' && count > 0;
 }
 
-/** Looks at each row that an operation has changed at a site. */
+/** Looks at what an operation has changed at a site. */
 export interface InvariantObserver {
-  applied(operation: Pick<RedOperation, 'id' | 'shadow' | 'effects'>, state: SiteState): void;
+  applied(operation: Applied, state: SiteState): void;
 }
 
-/** Tells of each row that is not as the service says, once. */
-export function invariantObserver(service: Service, site: string, onAlarm: OnAlarm): InvariantObserver {
-  const check = new InvariantCheck(service);
+type Applied = Pick<RedOperation, 'id' | 'shadow' | 'effects'>;
+
+/** What an operator does about a broken invariant. */
+const ADVICE = 'Make the shadow operation red and let its generator check what it needs, or mend the invariant.';
+
+/**
+ * Tells of each row that is not as the service says, and of each condition on all tables that does not hold, once.
+ * `elapsedMs` is a clock that nobody sets.
+ */
+export function invariantObserver(
+  service: Service,
+  site: string,
+  onAlarm: OnAlarm,
+  elapsedMs: () => number = () => performance.now(),
+): InvariantObserver {
   const told = new Set<string>();
+  const tell = (name: string, what: string, { error }: BrokenInvariant): void => {
+    if (told.has(name) || told.size >= TOLD_MAX) return;
+    told.add(name);
+    const threw = error === undefined ? '' : ` (the condition threw: ${error})`;
+    onAlarm({ kind: 'invariant-broken', site, message: `Site ${site}: ${what}${threw}. ${ADVICE}` });
+  };
+  const rows = new InvariantCheck(service);
+  const looksAtAll = Object.keys(service.snapshotInvariants).length > 0;
+  const snapshot = looksAtAll ? snapshotObserver(service, elapsedMs, tell) : undefined;
+  return {
+    applied: (operation, state) => {
+      const { id, shadow, effects } = operation;
+      for (const broken of rows.brokenBy(effects, state)) {
+        const { table, key, invariant } = broken;
+        const what = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
+        tell(`${table}\n${key}\n${invariant}`, what, broken);
+      }
+      snapshot?.applied(operation, state);
+    },
+  };
+}
+
+type Tell = (name: string, what: string, broken: BrokenInvariant) => void;
+
+/** What there was no time to look at is looked at with the next operation. */
+function snapshotObserver(service: Service, elapsedMs: () => number, tell: Tell): InvariantObserver {
+  const check = new SnapshotCheck(service);
+  const time = new TimeShare(SNAPSHOT_TIME, elapsedMs);
+  const changed = new Set<string>();
   return {
     applied: ({ id, shadow, effects }, state) => {
-      for (const { table, key, invariant, error } of check.brokenBy(effects, state)) {
-        const row = `${table}\n${key}\n${invariant}`;
-        if (told.has(row) || told.size >= TOLD_MAX) continue;
-        told.add(row);
-        const threw = error === undefined ? '' : ` (the condition threw: ${error})`;
-        const message = `Site ${site}: ${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"${threw}. Make the shadow operation red and let its generator check what it needs, or mend the invariant.`;
-        onAlarm({ kind: 'invariant-broken', site, message });
+      for (const { table } of effects) changed.add(table);
+      const found = time.run(() => check.brokenBy(changed, state));
+      if (found === undefined) return;
+      changed.clear();
+      for (const broken of found) {
+        const what = `"${broken.invariant}" does not hold of all tables after ${shadow} (${id}), or one just before it`;
+        tell(broken.invariant, what, broken);
       }
     },
   };

@@ -8,11 +8,13 @@
  */
 import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import type { Effect, Operation } from '../../correctable/operation.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
 import { parseArgs } from '../../protocol/contract/catalogue.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { ParsedOperation } from '../../protocol/contract/parsed-operation.ts';
+import { REDBLUE_LEVELS } from '../../protocol/redblue-levels.ts';
+import type { RedBlueLevel, RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { sentCopy } from '../../protocol/codec/sent-copy.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
 import { operationId as operationIdOf } from '../records/operation-id.ts';
@@ -22,18 +24,11 @@ import type { Reply } from '../records/reply.ts';
 import { isCovered, zeroVector } from '../records/vector.ts';
 import type { Vector } from '../records/vector.ts';
 
-/** The levels of the RedBlue backend, weakest first. */
-export type RedBlueLevels = readonly ['tentative', 'causal', 'strong'];
-/** One of them. */
-export type RedBlueLevel = RedBlueLevels[number];
-
-export const REDBLUE_LEVELS: RedBlueLevels = ['tentative', 'causal', 'strong'];
-
 /** Gets what a site says about one submission. */
 export interface Submitter {
   /** Through which handle on the site it came. */
   readonly door: object;
-  readonly effect: Effect;
+  readonly effect: Access;
   /** Aborted when nobody wants the views any more; costs nothing until it is looked at. */
   readonly signal: AbortSignal;
   /** When whoever asked gives up, in milliseconds since the epoch by the clock as it is set. */
@@ -191,7 +186,7 @@ type Stages = SubmissionRequest['wants'];
 interface Plan extends Stages {
   /** The strongest level asked for. */
   readonly strongest: RedBlueLevel;
-  readonly effect: Effect;
+  readonly effect: Access;
 }
 
 /** A read has no `tentative` level: where it is the only one asked for, `causal` answers. */
@@ -210,7 +205,7 @@ function updatePlan(levels: readonly RedBlueLevel[]): Stages {
 const READ_PLANS: readonly Plan[] = plansBy('read', readPlan);
 const UPDATE_PLANS: readonly Plan[] = plansBy('update', updatePlan);
 
-function plansBy(effect: Effect, stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] {
+function plansBy(effect: Access, stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
     const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
     return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong', effect };
@@ -273,7 +268,7 @@ class SinkSubmitter implements Submitter {
     this.#session = session;
   }
 
-  get effect(): Effect {
+  get effect(): Access {
     return this.#plan.effect;
   }
 
@@ -365,7 +360,7 @@ function closedError(name: string): CorrectableError {
  * The failure of a submission whose site, or whose way to it, ends under it: an update has reached the site, and nobody
  * will see what becomes of it.
  */
-export function interruptedError(effect: Effect, why: string, cause?: Error): CorrectableError {
+export function interruptedError(effect: Access, why: string, cause?: Error): CorrectableError {
   const message = effect === 'update' ? 'The update may take effect all the same.' : 'The read may be asked again.';
   return new CorrectableError(effect === 'update' ? 'UNKNOWN' : 'UNAVAILABLE', `${why}. ${message}`, { cause });
 }
@@ -374,7 +369,7 @@ export function interruptedError(effect: Effect, why: string, cause?: Error): Co
  * The failure of a submission whose view could not be told. What an update has done is done, as at a gateway: only of a
  * guess, and of a read, is it a failure like others.
  */
-export function untoldError(effect: Effect, stage: Stage, cause: unknown): CorrectableError {
+export function untoldError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
   const why = isCorrectableError(cause) ? cause.message : 'it cannot be read, or who is told of it has thrown';
   if (effect === 'update' && stage !== 'tentative') {
     const message = `The update took effect, but its result cannot be told: ${why}`;

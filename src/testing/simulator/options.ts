@@ -1,7 +1,7 @@
 /** How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind. */
 import { Random } from './random.ts';
 
-/** The services that runs are made with: `generated` ones are drawn from the seed. */
+/** The services that runs are made with, where none is given: `generated` ones are drawn from the seed. */
 export type WorldName = 'classic' | 'roster' | 'generated';
 
 /** The circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */

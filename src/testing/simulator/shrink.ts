@@ -43,7 +43,7 @@ export interface Shrunken {
 }
 
 /** Leaves out and makes smaller what the fault does not need, in at most `runsMax` runs. */
-export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptions = {}, runsMax = 60): Shrunken {
+export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptions, runsMax = 60): Shrunken {
   let best: Shrunken = { result: faulty, overrides: given.overrides ?? {} };
   let runs = 0;
   const tries = (change: Partial<SimulationOptions>): boolean => {

@@ -12,7 +12,7 @@ import type { SimulationOptions } from './options.ts';
 import type { Random } from './random.ts';
 import type { SimulatedSite, SiteAnswer } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
-import type { World } from './worlds/world.ts';
+import type { World } from './world.ts';
 
 /** What a client needs. */
 export interface SimulatedClientOptions {

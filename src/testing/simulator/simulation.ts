@@ -2,7 +2,6 @@
  * One simulated run: the replica and the log of production on a virtual clock, network and disks. Phase 1 checks safety
  * under faults; in phase 2 everything heals, and all clients must end and all sites converge.
  */
-import { CERTIFIER_LIMITS } from '../../server/replica/red/certifier.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import { SequencedLog } from '../../server/log/sequenced-log.ts';
@@ -33,7 +32,6 @@ import { HostileNetwork } from './network.ts';
 import type { Sent } from './network.ts';
 import { drawOptions } from './options.ts';
 import type { Profile, SimulationOptions } from './options.ts';
-import type { PlantedFault } from './planted.ts';
 import { Random } from './random.ts';
 import { observeRuns } from './runs.ts';
 import { SimulatedClient } from './simulated-client.ts';
@@ -41,8 +39,7 @@ import { SimulatedSite } from './simulated-site.ts';
 import type { MachineFactory } from './simulated-site.ts';
 import { Timeline } from './timeline.ts';
 import { UnsteadyLog } from './unsteady-log.ts';
-import { worldOf } from './worlds/index.ts';
-import type { World } from './worlds/world.ts';
+import type { World } from './world.ts';
 
 /** What came of a run. */
 export interface RunResult {
@@ -71,7 +68,7 @@ const CLOCK_STEP_MAX_MS = 500;
 export class Simulation {
   readonly #seed: number;
   readonly #options: SimulationOptions;
-  readonly #planted: PlantedFault | undefined;
+  readonly #parts: RunParts;
   readonly #random: Random;
   readonly #timeline = new Timeline();
   readonly #world: World;
@@ -102,11 +99,11 @@ export class Simulation {
   #checking = '';
   #isHealed = false;
 
-  constructor(seed: number, options: SimulationOptions, planted?: PlantedFault, world?: World) {
+  constructor(seed: number, options: SimulationOptions, world: World, parts: RunParts) {
     this.#seed = seed;
     this.#options = options;
-    this.#planted = planted;
-    this.#world = world ?? worldOf(options.world, seed, planted?.service);
+    this.#parts = parts;
+    this.#world = world;
     this.#history = new History(this.#world.traits);
     this.#random = new Random(seed);
     const receive = (sent: Sent): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
@@ -180,7 +177,7 @@ export class Simulation {
           observer: this.#observerOf(site),
           disk: this.#makeDisk(),
           storage: { segmentBytes, checkpointBytes, largeGroup },
-          Storage: this.#planted?.Storage ?? DurableStorage,
+          Storage: this.#parts.Storage ?? DurableStorage,
           send: (sent) => this.#network.send(sent),
           took: (envelope, start) => this.#tell((checker) => checker.took?.(site, envelope, start)),
           save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
@@ -210,7 +207,7 @@ export class Simulation {
   }
 
   #makeDisk(): SimulatedDisk {
-    const Disk = this.#planted?.Disk ?? SimulatedDisk;
+    const Disk = this.#parts.Disk ?? SimulatedDisk;
     const { syncMeanMs, instantWriteShare: instantShare, damageChance } = this.#options;
     const disk = new Disk({ timeline: this.#timeline, random: this.#random, syncMeanMs, instantShare, damageChance });
     this.#disks.push(disk);
@@ -219,7 +216,7 @@ export class Simulation {
 
   /** Makes machines whose generator runs checkers see. */
   #observed(site: Origin): MachineFactory {
-    const make = this.#planted?.makeMachine ?? ((...args) => new SiteMachine(...args));
+    const make = this.#parts.makeMachine ?? ((...args) => new SiteMachine(...args));
     return (options, ...found) => {
       const machine = make(options, ...found);
       const name = startName(options.origins.at(site), options.start);
@@ -471,30 +468,26 @@ function isChained(operation: AnyOperation): boolean {
   return isRed(operation) && operation.after !== undefined;
 }
 
-/** Planted faults show in the service that they were thought up for, and may rely on what is remembered there. */
-const OF_PLANTED: Partial<SimulationOptions> = {
-  world: 'classic',
-  sessionWaitMs: 1000,
-  windowCommits: CERTIFIER_LIMITS.windowCommits,
-  identifiersMax: ID_TABLE_LIMITS.operationsMax,
-  perClientMax: ID_TABLE_LIMITS.perClientMax ?? Infinity,
-  answerBytesMax: ID_TABLE_LIMITS.bytesMax ?? Infinity,
-  redInFlightMax: Infinity,
-};
+/** What runs in the place of the code of production: parts with a fault in them, to see that it is noticed. */
+export interface RunParts {
+  readonly makeMachine?: MachineFactory | undefined;
+  readonly Disk?: typeof SimulatedDisk | undefined;
+  readonly Storage?: typeof DurableStorage | undefined;
+}
 
-/** How to run a seed otherwise than its profile says. */
+/** How to run a seed. */
 export interface SimulateOptions {
-  readonly planted?: PlantedFault | undefined;
-  /** Take the place of what is drawn. */
+  /** What the run is about; one that is drawn with the other circumstances is made of them. */
+  readonly world: World | ((options: SimulationOptions, seed: number) => World);
+  /** Take the place of what the profile draws. */
   readonly overrides?: Partial<SimulationOptions> | undefined;
-  /** In the place of the one that is drawn. */
-  readonly world?: World | undefined;
+  readonly parts?: RunParts | undefined;
 }
 
 /** Runs one seed. */
-export function simulate(seed: number, profile: Profile = 'swarm', given: SimulateOptions = {}): RunResult {
-  const { planted, overrides, world } = given;
-  const drawn = drawOptions(seed, profile);
-  const options = { ...drawn, ...(planted && OF_PLANTED), ...planted?.overrides, ...overrides };
-  return new Simulation(seed, options, planted, world).run();
+export function simulate(seed: number, profile: Profile, given: SimulateOptions): RunResult {
+  const { world, overrides, parts = {} } = given;
+  const options = { ...drawOptions(seed, profile), ...overrides };
+  const made = typeof world === 'function' ? world(options, seed) : world;
+  return new Simulation(seed, options, made, parts).run();
 }

@@ -2,7 +2,7 @@
 import type { Codec, Encoded } from '../../protocol/codec/codec.ts';
 import { createRowCheck } from '../../protocol/rows/row-check.ts';
 import { isPlainView } from '../../protocol/rows/plain-rows.ts';
-import type { ServerRow } from '../../protocol/rows/rows.ts';
+import type { ServerRow } from '../../protocol/rows/server-kinds.ts';
 import { serverKinds } from '../../protocol/rows/server-kinds.ts';
 import { reportUncaught } from '../settings/callbacks.ts';
 

@@ -5,7 +5,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { fitsFrame, type Codec, type Encoded } from '../../protocol/codec/codec.ts';
 import { Outbox } from '../../protocol/codec/outbox.ts';
-import type { ClientRow } from '../../protocol/rows/rows.ts';
+import type { ClientRow } from '../../protocol/rows/client-kinds.ts';
 import type { Welcome } from '../../protocol/rows/welcome.ts';
 import { agreedOperations, type OwnContract } from '../settings/agreement.ts';
 import type { Carrier, InFlightOperation } from '../operations/in-flight-operation.ts';

@@ -1,10 +1,10 @@
 /** One operation that has no final yet. */
 import type { InvocationContext, Sink, Whereabouts } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { Effect } from '../../correctable/operation.ts';
+import type { Access } from '../../correctable/operation.ts';
 import type { EncodedRow } from '../../protocol/codec/codec.ts';
 import { ANNOUNCED_BYTES_MIN } from '../../protocol/rows/incoming.ts';
-import type { ClientRow } from '../../protocol/rows/rows.ts';
+import type { ClientRow } from '../../protocol/rows/client-kinds.ts';
 import type { Outage } from './outage.ts';
 
 /** What operations need to know of the line that they were submitted on. */
@@ -27,7 +27,7 @@ const SEQS_MAX = 1024;
 export interface OperationParts {
   readonly id: number;
   readonly name: string;
-  readonly effect: Effect;
+  readonly effect: Access;
   /** Index of the strongest requested level: a view at it or above ends the operation. */
   readonly strongest: number;
   readonly sink: Sink;
@@ -38,7 +38,7 @@ export interface OperationParts {
 export class InFlightOperation implements Whereabouts {
   readonly id: number;
   readonly name: string;
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly strongest: number;
   readonly sink: Sink;
   readonly context: InvocationContext;

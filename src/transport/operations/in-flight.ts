@@ -1,10 +1,11 @@
 /** The operations that have no final yet, by number, and what the server's rows do to them. */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { ConfirmRow } from '../../protocol/rows/confirm.ts';
-import type { FailRow } from '../../protocol/rows/fail.ts';
+import { confirm, type ConfirmRow } from '../../protocol/rows/confirm.ts';
+import { KIND } from '../../protocol/rows/define-row.ts';
+import { fail, type FailRow } from '../../protocol/rows/fail.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
-import type { ViewRow } from '../../protocol/rows/view.ts';
+import { view, type ViewRow } from '../../protocol/rows/view.ts';
 import { errorOf } from '../../protocol/wire-errors.ts';
 import type { Carrier, InFlightOperation } from './in-flight-operation.ts';
 import { failedBy, unanswered } from './outcome.ts';
@@ -77,41 +78,45 @@ export class InFlight {
   }
 
   view(row: ViewRow, line: Carrier): void {
-    const level = row[2];
-    const operation = this.#onLine(row[0], line);
+    const { at } = view;
+    const level = row[at.level];
+    const operation = this.#onLine(row[at.id], line);
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined) return this.#spoil(operation, `a view at level ${level}, which does not exist`);
-    learn(operation, row[7]);
+    learn(operation, row[at.token]);
     const isEarly = level < operation.strongest;
-    const last = !isEarly || row[1] === 'final';
+    const last = !isEarly || row[KIND] === 'final';
     if (last) this.remove(operation);
     if (operation.cancelled) return;
-    const given = operation.sink.update(row[4], name, details(row[5], row[6], last && isEarly));
-    if (!last) operation.saw(row[3], given);
+    const given = operation.sink.update(row[at.value], name, details(row[at.version], row[at.meta], last && isEarly));
+    if (!last) operation.saw(row[at.seq], given);
   }
 
   confirm(row: ConfirmRow, line: Carrier): void {
-    const level = row[2];
-    const operation = this.#onLine(row[0], line);
+    const { at } = confirm;
+    const level = row[at.level];
+    const operation = this.#onLine(row[at.id], line);
     if (operation === undefined) return;
     const name = this.#levels[level];
     if (name === undefined) return this.#spoil(operation, `a view at level ${level}, which does not exist`);
-    learn(operation, row[6]);
+    learn(operation, row[at.token]);
     const last = level >= operation.strongest;
     if (operation.cancelled) {
       if (last) this.remove(operation);
       return;
     }
-    const known = operation.seen(row[3]);
-    if (known === undefined) return this.#spoil(operation, `the server confirmed view ${row[3]}, which it never sent`);
+    const known = operation.seen(row[at.seq]);
+    if (known === undefined)
+      return this.#spoil(operation, `the server confirmed view ${row[at.seq]}, which it never sent`);
     if (last) this.remove(operation);
-    operation.sink.confirm(name, known, details(row[4], row[5]));
+    operation.sink.confirm(name, known, details(row[at.version], row[at.meta]));
   }
 
   fail(row: FailRow, line: Carrier): void {
-    const level = row[4];
-    const operation = this.#onLine(row[0], line);
+    const { at } = fail;
+    const level = row[at.level];
+    const operation = this.#onLine(row[at.id], line);
     if (operation === undefined) return;
     const name = level === undefined || level === null ? undefined : this.#levels[level];
     const error = errorOf(row, name, operation.name);
@@ -183,7 +188,7 @@ function learn({ context }: InFlightOperation, token: string | undefined): void 
   if (token !== undefined && context.session instanceof WireSession) context.session.learn(token);
 }
 
-function details(version: unknown, meta: ViewRow[6], isFinal = false): ViewDetails | undefined {
+function details(version: unknown, meta: ViewRow[typeof view.at.meta], isFinal = false): ViewDetails | undefined {
   const hasVersion = version !== undefined && version !== null;
   if (isFinal) return { version: version ?? undefined, meta: meta ?? undefined, final: true } as ViewDetails;
   if (meta === undefined || meta === null) return hasVersion ? { version } : undefined;

@@ -2,7 +2,7 @@
 import type { InvocationContext } from '../../correctable/binding.ts';
 import { invalidArgument } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { NAME_LENGTH_MAX } from '../../protocol/rows/message-kind.ts';
+import { NAME_LENGTH_MAX } from '../../protocol/rows/elements.ts';
 import type { Codec, EncodedRow } from '../../protocol/codec/codec.ts';
 import { submitFields } from '../../protocol/rows/submit-fields.ts';
 import type { SubmitRow } from '../../protocol/rows/submit.ts';
@@ -10,7 +10,7 @@ import type { InFlightOperation } from './in-flight-operation.ts';
 import { WireSession } from './wire-session.ts';
 
 /** What goes into the row. */
-export interface Submission {
+export interface SubmitParts {
   readonly id: number;
   readonly operation: Operation;
   /** The requested levels, as bits. */
@@ -29,7 +29,7 @@ export function requireSendable({ name, effect, key }: Operation): void {
 }
 
 /** Builds the row, leaving out what is not there at its end. */
-export function submitRow({ id, operation, levels, context, wallNowMs }: Submission): SubmitRow {
+export function submitRow({ id, operation, levels, context, wallNowMs }: SubmitParts): SubmitRow {
   const { name, effect, args, key } = operation;
   const { deadlineAt, trace, session } = context;
   const leftMs = deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));

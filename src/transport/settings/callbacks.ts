@@ -6,7 +6,7 @@ import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import { isThenable } from '../../correctable/given.ts';
-import { TOKEN_LENGTH_MAX } from '../../protocol/rows/message-kind.ts';
+import { TOKEN_LENGTH_MAX } from '../../protocol/rows/elements.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
 
 /** Reports an error that no caller waits for. */

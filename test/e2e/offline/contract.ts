@@ -1,6 +1,6 @@
 /** The notes of the offline page: each user has one, which nobody else may see. */
 import { z } from 'zod';
-import { defineContract, operation } from '../../../src/bindings/redblue/index.ts';
+import { defineContract, operation } from '../../../src/contract/index.ts';
 
 const owner = z.string();
 const key = (args: { owner: string }): string => args.owner;

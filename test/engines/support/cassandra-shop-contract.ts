@@ -1,6 +1,6 @@
 /** A small contract that a page and a gateway share: no statement is in it. */
 import * as z from 'zod/mini';
-import { defineContract, keyValueOperations } from '../../../src/bindings/remote/index.ts';
+import { defineContract, keyValueOperations } from '../../../src/contract/index.ts';
 
 const item = z.string().check(z.minLength(1));
 const nothing = z.object({});

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { remote } from '../../../src/bindings/remote/index.ts';
 import { cassandra, type CassandraBinding, type CassandraOptions } from '../../../src/bindings/cassandra/index.ts';
 import type { Binding } from '../../../src/index.ts';
-import type { Catalogue } from '../../../src/bindings/remote/index.ts';
+import type { Catalogue } from '../../../src/contract/index.ts';
 import { createGateway } from '../../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../../src/server/gateway/listen/listen.ts';
 import { isShort, type TestCluster } from './cassandra.ts';

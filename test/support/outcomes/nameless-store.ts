@@ -4,7 +4,7 @@
  */
 import type { Binding, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
-import type { Effect, Operation } from '../../../src/correctable/operation.ts';
+import type { Access, Operation } from '../../../src/correctable/operation.ts';
 
 export const NAMELESS_LEVELS = ['weak', 'middle', 'strong'] as const;
 type NamelessLevels = typeof NAMELESS_LEVELS;
@@ -68,7 +68,7 @@ export class NamelessStore {
 }
 
 interface UnderWay {
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly sink: Sink;
   readonly timers: NodeJS.Timeout[];
 }

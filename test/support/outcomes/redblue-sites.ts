@@ -5,7 +5,8 @@
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { Binding } from '../../../src/correctable/binding.ts';
-import { blue, defineContract, defineService, log, red, table, withMeta } from '../../../src/server/index.ts';
+import { defineContract } from '../../../src/contract/index.ts';
+import { blue, defineService, log, red, table, withMeta } from '../../../src/server/index.ts';
 import { Link } from '../../../src/server/site/link.ts';
 import { SiteBinding } from '../../../src/server/site/site-binding.ts';
 import type { Envelope } from '../../../src/server/messages/envelope.ts';

@@ -9,10 +9,11 @@ const PREAMBLE = `
   import { z } from 'zod';
   import { levels, primaryBackup } from '../../../src/bindings/primary-backup/index.ts';
   import { memory } from '../../../src/bindings/memory/index.ts';
-  import { byContract } from '../../../src/bindings/remote/index.ts';
+  import { byContract } from '../../../src/contract/index.ts';
   import { createClient } from '../../../src/index.ts';
   import { get } from '../../../src/operations/index.ts';
-  import { blue, counter, defineContract, defineService, table } from '../../../src/server/index.ts';
+  import { defineContract } from '../../../src/contract/index.ts';
+  import { blue, counter, defineService, table } from '../../../src/server/index.ts';
   const shop = defineContract('shop', {
     add: { effect: 'update', args: z.object({ n: z.int() }), result: z.null() },
     buy: { effect: 'update', args: z.object({ n: z.int() }), result: z.null() },

@@ -97,7 +97,6 @@ const ofContracts: Mistakes = {
 };
 
 const ofConnections: Mistakes = {
-  ...ofContracts,
   exponentialBackoff: {
     shows: 'firstMs:number',
     whole: [
@@ -138,6 +137,7 @@ const badOptions: readonly (readonly [what: string, field: string, options: obje
 ];
 
 export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
+  './contract': ofContracts,
   './bindings/memory': {
     memory: {
       shows: 'memory({ delaysMs: { weak: 5, strong: 80 } })',

@@ -1,16 +1,8 @@
 /** Mistakes with services, sites and gateways, and with what tests them. */
 import * as z from 'zod';
-import { defineContract, defineService } from '../../../src/server/index.ts';
-import { callsOfBindings } from './mistakes-bindings.ts';
-import { binding, contract, type Mistakes } from './untyped.ts';
-
-const {
-  defineContract: ofContract,
-  operation,
-  byContract,
-  parseArgs,
-  isDomainError,
-} = callsOfBindings['./bindings/remote'] ?? {};
+import { defineContract } from '../../../src/contract/index.ts';
+import { defineService } from '../../../src/server/index.ts';
+import { binding, contract, type Mistakes, type Untyped } from './untyped.ts';
 
 const parts = { tables: {}, shadowOperations: () => ({}), generators: { get: () => null } };
 const field = { kind: 'counter' };
@@ -27,11 +19,6 @@ const takesNone = 'takes no arguments';
 
 export const callsOfServer: Readonly<Record<string, Mistakes>> = {
   './server': {
-    ...(ofContract && { defineContract: ofContract }),
-    ...(operation && { operation }),
-    ...(byContract && { byContract }),
-    ...(parseArgs && { parseArgs }),
-    ...(isDomainError && { isDomainError }),
     createEmbedded: {
       shows: "createEmbedded(service, { sites: ['irl', 'frk'] })",
       whole: [
@@ -143,6 +130,18 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
           'shadowOperations.add',
           (f) => f(contract(), { ...parts, shadowOperations: () => ({ add: () => [] }) }),
         ],
+        ['one colour for all', 'colours', (f) => f(contract(), { ...parts, colours: 'red' })],
+        ['a colour of none', 'colours.add', (f) => f(contract(), { ...parts, colours: { add: 'red' } })],
+        [
+          'a colour that there is not',
+          'colours.add',
+          (f, { shadow }) =>
+            f(contract(), {
+              ...parts,
+              shadowOperations: () => ({ add: (shadow as Untyped)(() => []) }),
+              colours: { add: 'green' },
+            }),
+        ],
         ['no generators', 'generators', (f) => f(contract(), { ...parts, generators: undefined })],
         ['a generator that is missing', 'generators.get', (f) => f(contract(), { ...parts, generators: {} })],
         ['a generator that is a value', 'generators.get', (f) => f(contract(), { ...parts, generators: { get: 1 } })],
@@ -182,6 +181,26 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a list of effects', 'effects', (f) => f([])],
       ],
       parts: [],
+    },
+    shadow: {
+      shows: 'shadow(({ account, amount }) =>',
+      whole: [
+        ['nothing', 'effects', (f) => f()],
+        ['a list of effects', 'effects', (f) => f([])],
+      ],
+      parts: [['a reply that is a value', 'reply', (f) => f(() => [], null)]],
+    },
+    recoloured: {
+      shows: "recoloured(service, { withdraw: 'red' })",
+      whole: [
+        ['nothing', 'service', (f) => f()],
+        ['a contract in the place of its service', 'service', (f) => f(contract(), {})],
+      ],
+      parts: [
+        ['a service alone', 'colours', (f) => f(service())],
+        ['one colour for all', 'colours', (f) => f(service(), 'red')],
+        ['a colour of none', 'colours.add', (f) => f(service(), { add: 'red' })],
+      ],
     },
     local: 'takes any result; in a generator, whose results are held to the contract',
     withMeta: 'takes any result; in a generator, whose mistakes are the alarms of the site',

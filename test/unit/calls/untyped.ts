@@ -1,6 +1,6 @@
 /** What a program without types calls, and the little that wrong calls need of what is right. */
 import * as z from 'zod';
-import { defineContract } from '../../../src/bindings/remote/index.ts';
+import { defineContract } from '../../../src/contract/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
 
 /** A function or a class whose types nobody looks at. */

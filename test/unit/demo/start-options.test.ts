@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { explainPort } from '../../../demo/port-taken.ts';
 import { parsePort } from '../../../demo/start/options.ts';
-import { UsageError } from '../../../demo/usage-error.ts';
+import { UsageError } from '../../../engines/usage-error.ts';
 
 test('port: flag, else PORT, else the default', () => {
   expect(parsePort(['--port', '0'], { PORT: '81' })).toBe(0);

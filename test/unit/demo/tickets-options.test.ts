@@ -1,7 +1,7 @@
 /** The shop's command line: defaults as documented, and bad input refused with the flag's name. */
 import { expect, test } from 'vitest';
 import { parseOptions } from '../../../demo/tickets/options.ts';
-import { UsageError } from '../../../demo/usage-error.ts';
+import { UsageError } from '../../../engines/usage-error.ts';
 
 test('options: none given → the documented defaults', () => {
   expect(parseOptions([])).toEqual({

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { cassandra } from '../../../engines/cassandra/engine.ts';
 import { accessDelayMs, clientAddress, layOut, NODE_SITES } from '../../../engines/cassandra/layout.ts';
-import { EngineUnavailable, UsageError } from '../../../engines/engine.ts';
+import { EngineUnavailable } from '../../../engines/engine.ts';
+import { UsageError } from '../../../engines/usage-error.ts';
 import { roundTripMs } from '../../../engines/wan.ts';
 
 test('layout: no delays → no proxy, clients and peers reach nodes where they listen', async () => {

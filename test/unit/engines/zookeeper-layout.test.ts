@@ -1,6 +1,6 @@
 /** The configuration of an ensemble: who is elected, and who reaches whom through which delay. */
 import { expect, test } from 'vitest';
-import { UsageError } from '../../../engines/engine.ts';
+import { UsageError } from '../../../engines/usage-error.ts';
 import { zookeeper } from '../../../engines/zookeeper/engine.ts';
 import { configOf, layOut } from '../../../engines/zookeeper/layout.ts';
 

@@ -73,6 +73,24 @@ it('what folders may import → no circle', () => {
   expect(circles).toEqual([]);
 });
 
+/** The row of a file: that of its folder, or of the nearest one above it. */
+function rowOf(file: string): string | undefined {
+  return names.filter((name) => file.startsWith(`${name}/`)).toSorted((a, b) => b.length - a.length)[0];
+}
+
+it('what folders may import → each is imported', () => {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...new Set(names)], { cwd: root });
+  const files = listed.toString().split('\n');
+  const used = new Set<string>();
+  for (const file of files.filter((name) => /\.tsx?$/.test(name) && existsSync(join(root, name)))) {
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [, imported = ''] of text.matchAll(/(?:from|import) ?\(?'(\.[^']+)'/g))
+      used.add(`${rowOf(file)} → ${rowOf(join(dirname(file), imported))}`);
+  }
+  const allowed = FOLDERS.flatMap((row) => rules.reachedBy(row).map((name) => `${row.folder} → ${name}`));
+  expect(allowed.filter((arrow) => !used.has(arrow))).toEqual([]);
+});
+
 it('a forbidden import of each row, planted → all are found', async () => {
   mkdirSync(join(root, 'build'), { recursive: true });
   planted = mkdtempSync(join(root, 'build/folders-'));

@@ -17,7 +17,7 @@ async function namesIn(folder: string, ending: string): Promise<string[]> {
   return files.filter((file) => file.endsWith(ending)).map((file) => basename(file, ending));
 }
 
-const planted = await readFile(`${root}src/testing/simulator/planted.ts`, 'utf8');
+const planted = await readFile(`${root}test/simulator/planted.ts`, 'utf8');
 /** What a letter before a name stands for. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   U: await namesIn('test/unit', '.test.ts'),

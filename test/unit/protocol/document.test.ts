@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { clientKinds } from '../../../src/protocol/rows/client-kinds.ts';
 import { CloseCode, isFatalClose } from '../../../src/protocol/close-codes.ts';
-import type { MessageKind } from '../../../src/protocol/rows/message-kind.ts';
+import type { MessageKind } from '../../../src/protocol/rows/define-row.ts';
 import { serverKinds } from '../../../src/protocol/rows/server-kinds.ts';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '../../../src/protocol/codec/version.ts';
 import { limitsFrom } from '../../../src/server/gateway/limits/limits.ts';

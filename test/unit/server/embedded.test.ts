@@ -13,7 +13,7 @@ import type { Embedded, EmbeddedOptions } from '../../../src/server/embedded.ts'
 import { defineService } from '../../../src/server/service/service.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import { blue } from '../../../src/server/service/shadow-operation.ts';
-import type { RedBlueLevels } from '../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../src/protocol/redblue-levels.ts';
 import { register, table } from '../../../src/server/service/tables.ts';
 import { notesService } from './storage/notes-service.ts';
 import { bank, bankService, ticketService, tickets } from './replica/services.ts';

@@ -1,6 +1,6 @@
 /** A submission that is sent again: what the next server is told, so that an update happens once. */
 import { describe, expect, test } from 'vitest';
-import type { Effect } from '../../../src/correctable/operation.ts';
+import type { Access } from '../../../src/correctable/operation.ts';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import { submitFields } from '../../../src/protocol/rows/submit-fields.ts';
 import { InFlightOperation, type OperationParts } from '../../../src/transport/operations/in-flight-operation.ts';
@@ -8,7 +8,7 @@ import { Outage } from '../../../src/transport/operations/outage.ts';
 import { rowAt, type Place } from '../../../src/transport/operations/submit-row.ts';
 
 /** An operation under way, and its row as a server at a place reads it. */
-function start(effect: Effect, given: readonly unknown[] = [7, 'submit', 'put', effect, 3, ['k', 1], 'k']) {
+function start(effect: Access, given: readonly unknown[] = [7, 'submit', 'put', effect, 3, ['k', 1], 'k']) {
   const row = jsonCodec.encodeRow(given, submitFields);
   const parts = { id: 7, name: 'put', effect, strongest: 1 } as unknown as OperationParts;
   const operation = new InFlightOperation(parts, row, new Outage(() => 0));

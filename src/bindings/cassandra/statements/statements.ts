@@ -12,7 +12,7 @@ import {
   isRecord,
   type NamesOf,
 } from '../../../correctable/given.ts';
-import type { Effect, Operation } from '../../../correctable/operation.ts';
+import type { Access, Operation } from '../../../correctable/operation.ts';
 import { requireWholeText } from '../../../engine-client/whole-text.ts';
 import { bindMarkers, isConditional, isSelect } from './markers.ts';
 import { nothing, type ResultShape } from './results.ts';
@@ -35,7 +35,7 @@ export interface StatementText<Args, R> {
 
 /** One statement: what callers see of it, and how it is executed. */
 export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown> extends StatementText<SchemaOutput<A>, R> {
-  readonly effect: Effect;
+  readonly effect: Access;
   /** The arguments: a schema of zod, valibot or another library with the Standard Schema interface. */
   readonly args: A;
   /** The object that the operation is about: used for routing, caching and ordering. */
@@ -47,7 +47,7 @@ export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown> ext
 /** A checked statement, ready to be executed. */
 export interface Statement {
   readonly name: string;
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly cql: string;
   readonly isIdempotent: boolean;
   readonly result: ResultShape<unknown>;
@@ -89,7 +89,7 @@ type ResultOfSpec<S> = 'result' extends keyof S
 
 /** Any statement: what its functions take is between them and its schemas. */
 export interface AnySpec {
-  readonly effect: Effect;
+  readonly effect: Access;
   readonly cql: string;
   readonly args: AnySchema;
   readonly result?: ResultShape<unknown>;
@@ -159,7 +159,7 @@ export function defineStatements<const S extends AnySpecs>(specs: S): StatementB
 /** The part of a service contract that is needed: what `defineContract` makes has it. */
 export interface ContractLike {
   readonly operations: Readonly<
-    Record<string, { readonly effect: Effect; readonly args: AnySchema; readonly result: AnySchema }>
+    Record<string, { readonly effect: Access; readonly args: AnySchema; readonly result: AnySchema }>
   >;
 }
 

@@ -1,34 +1,37 @@
 /** Whether a submission may be executed: what it asks for, how much is under way, and what the application says. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/given.ts';
-import type { Operation } from '../../../correctable/operation.ts';
+import type { Access, Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/contract/checked-operation.ts';
-import type { SubmitRow } from '../../../protocol/rows/submit.ts';
+import { strongestOf } from '../../../protocol/rows/levels.ts';
+import { submit, type SubmitRow } from '../../../protocol/rows/submit.ts';
 import { ENTRY_BYTES } from '../clients/client-record.ts';
-import type { Guest } from './guest.ts';
+import type { ConnectedClient } from './connected-client.ts';
 import { absorb, askHook, HookTimeout, isUndecided } from '../submission/hooks.ts';
 import type { GatewayHost } from '../host/host.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
 import type { ReceivedFrame } from '../limits/load.ts';
 import { beyond, type Budget } from '../limits/overload.ts';
 
+const { at } = submit;
+
 /** How much a client may hand on with an operation: a W3C `traceparent` and `tracestate` take a tenth of it. */
 const TRACE_BYTES_MAX = 4_096;
 
 /** The operation that the row asks for, if there is nothing against it. Throws why it is refused. */
-export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Operation {
-  const { record, host } = guest;
-  const levels = row[4];
-  if (row[3] === 'update') refuseRepetition(row, guest);
-  refuseOverload(row, guest);
-  refuseLoad(frame, guest);
-  refuseRate(frame.servedAt, guest);
-  if (Math.clz32(levels) < 32 - host.levels.length) {
+export function admit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFrame): Operation {
+  const { record, host } = client;
+  const levels = row[at.levels];
+  if (row[at.effect] === 'update') refuseRepetition(row, client);
+  refuseOverload(row, client);
+  refuseLoad(frame, client);
+  refuseRate(frame.servedAt, client);
+  if (strongestOf(levels) >= host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
-  const fullBy = row[3] === 'update' ? host.clients.fullBy(record, ENTRY_BYTES) : undefined;
+  const fullBy = row[at.effect] === 'update' ? host.clients.fullBy(record, ENTRY_BYTES) : undefined;
   if (fullBy !== undefined) throw overloaded(host, fullBy);
-  checkTrace(row[8], guest);
+  checkTrace(row[at.trace], client);
   return checked(row, host);
 }
 
@@ -37,8 +40,8 @@ export function admit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): Opera
  * why the operation is refused, and so does the promise. Only `true` allows it: a hook that forgot to answer does not.
  * One that cannot tell has not said no: the client may ask again.
  */
-export function authorise(operation: Operation, guest: Guest): Promise<void> | undefined {
-  const { host, principal } = guest;
+export function authorise(operation: Operation, client: ConnectedClient): Promise<void> | undefined {
+  const { host, principal } = client;
   let given: unknown;
   try {
     given = host.authorise(principal, operation);
@@ -85,18 +88,18 @@ function forbidden({ name }: Operation): CorrectableError {
 }
 
 /** Refuses an update that has been answered already, and one that may have been executed where nobody can tell. */
-function refuseRepetition(row: SubmitRow, { record, host }: Guest): void {
-  const id = row[0];
+function refuseRepetition(row: SubmitRow, { record, host }: ConnectedClient): void {
+  const id = row[at.id];
   if (id <= record.acked) {
     throw new CorrectableError('EXPIRED_ID', `operation ${id} was acknowledged already; its reply is gone`);
   }
-  if (row[11] !== true || host.binding.executesOnce === true) return;
+  if (row[at.again] !== true || host.binding.executesOnce === true) return;
   const message = 'the update was sent before, to a server that is gone or has forgotten it: it may have taken effect';
   throw new CorrectableError('UNKNOWN', message);
 }
 
 /** Takes a permit of either bucket, or of none: what is refused by the one must cost nobody the other's. */
-function refuseRate(nowMs: number, { host, rate, sharedRate }: Guest): void {
+function refuseRate(nowMs: number, { host, rate, sharedRate }: ConnectedClient): void {
   const [ownMs, sharedMs] = [rate.waitMs(nowMs), sharedRate.waitMs(nowMs)];
   if (ownMs > 0 || sharedMs > 0) {
     const limit = ownMs >= sharedMs ? 'operationsPerSecondMax' : 'operationsPerSecondPerPrincipalMax';
@@ -106,7 +109,7 @@ function refuseRate(nowMs: number, { host, rate, sharedRate }: Guest): void {
   sharedRate.take(nowMs);
 }
 
-function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
+function refuseLoad(frame: ReceivedFrame, { host, load }: ConnectedClient): void {
   const { operations, total } = load;
   if (operations >= host.limits.inFlightMax) throw overloaded(host, 'inFlightMax');
   const fullBy = total.fullBy(load, frame.addedBytes);
@@ -116,7 +119,7 @@ function refuseLoad(frame: ReceivedFrame, { host, load }: Guest): void {
 }
 
 /** It is handed on, and kept while the operation is under way. */
-function checkTrace(trace: unknown, { owner }: Guest): void {
+function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   if (trace === undefined || trace === null) return;
   const size = typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;
   if (size <= TRACE_BYTES_MAX) return;
@@ -124,10 +127,10 @@ function checkTrace(trace: unknown, { owner }: Guest): void {
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'trace' });
 }
 
-function refuseOverload(row: SubmitRow, { record, host, admissions, outlet }: Guest): void {
+function refuseOverload(row: SubmitRow, { record, host, admissions, outlet }: ConnectedClient): void {
   const { sendBufferBytesMax, repliesMax } = host.limits;
   if (outlet.waitingBytes > sendBufferBytesMax) throw overloaded(host, 'sendBufferBytesMax');
-  if (row[3] === 'update' && record.size + admissions.size >= repliesMax) throw overloaded(host, 'repliesMax');
+  if (row[at.effect] === 'update' && record.size + admissions.size >= repliesMax) throw overloaded(host, 'repliesMax');
 }
 
 function overloaded({ counters, limits }: GatewayHost, limit: Budget, retryAfterMs?: number): CorrectableError {
@@ -143,14 +146,19 @@ function crowded({ counters }: GatewayHost): CorrectableError {
 }
 
 function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {
-  const operation = catalogue === undefined ? operationOf(row) : new CheckedOperation(row, catalogue, catalogue.given);
+  const name = row[at.name];
+  const effect = row[at.effect];
+  const args = row[at.args];
+  const operation =
+    catalogue === undefined
+      ? operationOf(name, effect, args, row[at.key])
+      : new CheckedOperation(name, effect, args, catalogue, catalogue.given);
   const isSupported: unknown = binding.supports(operation);
   if (isSupported === true) return operation;
   absorb(isSupported);
-  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${row[2]} with this effect`);
+  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
 }
 
-function operationOf(row: SubmitRow): Operation {
-  const [, , name, effect, , args, key] = row;
+function operationOf(name: string, effect: Access, args: unknown, key: unknown): Operation {
   return typeof key === 'string' ? { name, effect, args, key } : { name, effect, args };
 }

@@ -5,15 +5,17 @@ import { CloseCode } from '../../../protocol/close-codes.ts';
 import type { Codec, Encoded, EncodedRow } from '../../../protocol/codec/codec.ts';
 import type { Hello } from '../../../protocol/rows/hello.ts';
 import { NumberedTable } from '../../../protocol/numbered-table.ts';
-import type { ClientRow, ServerRow } from '../../../protocol/rows/rows.ts';
-import { fieldsOf } from '../../../protocol/rows/server-kinds.ts';
+import { BODY, KIND, NUMBER } from '../../../protocol/rows/define-row.ts';
+import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
+import type { ServerRow } from '../../../protocol/rows/server-kinds.ts';
+import { fieldsOf } from '../../../protocol/rows/server-fields.ts';
 import type { SubmitRow } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { AdmissionQueue } from './admission-queue.ts';
 import { ClientExpiry } from './client-expiry.ts';
 import { ClientOwner } from './client-owner.ts';
 import type { ClientConnection, ClientRecord } from '../clients/client-record.ts';
-import type { Guest, GuestOutlet } from './guest.ts';
+import type { ConnectedClient, ClientOutlet } from './connected-client.ts';
 import { Draining, GOING_AWAY } from './draining.ts';
 import { Greeting } from './greeting.ts';
 import type { GatewayHost, Peer, Principal } from '../host/host.ts';
@@ -24,7 +26,7 @@ import { RateLimit } from '../limits/rate-limit.ts';
 import { Renewals } from './renewals.ts';
 import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
-import type { Submission } from '../submission/submission.ts';
+import type { HostedOperation } from '../submission/hosted-operation.ts';
 import { isKnown, submit } from './submit.ts';
 import { checkToken, EXPIRED, type TokenVerdict } from './token-check.ts';
 import { welcomeTo } from './welcome.ts';
@@ -42,14 +44,14 @@ export interface ConnectionParts {
 }
 
 /** The server's end of one websocket. */
-export class GatewayConnection implements ClientConnection, GuestOutlet, RowReader {
+export class GatewayConnection implements ClientConnection, ClientOutlet, RowReader {
   readonly #socket: ServerSocket;
   readonly #codec: Codec;
   readonly #peer: Peer;
   readonly #host: GatewayHost;
   readonly #inbox: Inbox;
   readonly #sender: Sender;
-  readonly #running = new NumberedTable<Submission>();
+  readonly #running = new NumberedTable<HostedOperation>();
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
   readonly #load: Load;
   readonly #greeting: Greeting;
@@ -61,7 +63,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   /** What is kept of the client, from when this is its connection: also where it is not let in after all. */
   #record: ClientRecord | undefined;
   /** The client, once it was let in. */
-  #guest: Guest | undefined;
+  #client: ConnectedClient | undefined;
   /** The principal of which it is counted as a connection. */
   #entered: string | undefined;
   #malformed = 0;
@@ -147,7 +149,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
 
   /** Takes no more submissions, and closes once those under way have ended and were sent. */
   drain(drainMs: number): void {
-    if (this.#guest === undefined) return this.close(CloseCode.goingAway, 'the server is shutting down');
+    if (this.#client === undefined) return this.close(CloseCode.goingAway, 'the server is shutting down');
     return this.#draining.begin(drainMs, (row) => this.push(row));
   }
 
@@ -161,8 +163,8 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     try {
       encoded = this.#codec.encodeRow(row, fieldsOf(row));
     } catch (error) {
-      this.#host.logger.error({ err: error, kind: row[1] }, 'a row cannot be encoded');
-      return this.#guarded(() => this.pushEncoded(this.#codec.encodeRow(failRow(row[0], undefined))));
+      this.#host.logger.error({ err: error, kind: row[KIND] }, 'a row cannot be encoded');
+      return this.#guarded(() => this.pushEncoded(this.#codec.encodeRow(failRow(row[NUMBER], undefined))));
     }
     return this.pushEncoded(encoded);
   }
@@ -181,7 +183,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   row(row: ClientRow, frame: ReceivedFrame): void {
-    if (this.#guest !== undefined) return this.#serve(row, frame, this.#guest);
+    if (this.#client !== undefined) return this.#serve(row, frame, this.#client);
     return this.#greeting.row(row);
   }
 
@@ -254,18 +256,18 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     return this.#isOver;
   }
 
-  #serve(row: ClientRow, frame: ReceivedFrame, guest: Guest): void {
-    switch (row[1]) {
+  #serve(row: ClientRow, frame: ReceivedFrame, client: ConnectedClient): void {
+    switch (row[KIND]) {
       case 'submit':
-        return this.#submit(row, frame, guest);
+        return this.#submit(row, frame, client);
       case 'renew':
-        return this.#renewals.renew(row[2]);
+        return this.#renewals.renew(row[BODY]);
       case 'cancel':
-        return this.#cancel(row[0], guest);
+        return this.#cancel(row[NUMBER], client);
       case 'ack':
-        return guest.record.acknowledge(row[0]);
+        return client.record.acknowledge(row[NUMBER]);
       case 'ping':
-        return this.push([row[0], 'pong']);
+        return this.push([row[NUMBER], 'pong']);
       case 'pong':
         this.#draining.answered();
         return this.#closeIfDrained();
@@ -274,13 +276,13 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     }
   }
 
-  #submit(row: SubmitRow, frame: ReceivedFrame, guest: Guest): void {
-    if (this.#draining.hasBegun && !isKnown(row[0], guest)) return this.push(failRow(row[0], GOING_AWAY));
+  #submit(row: SubmitRow, frame: ReceivedFrame, client: ConnectedClient): void {
+    if (this.#draining.hasBegun && !isKnown(row[NUMBER], client)) return this.push(failRow(row[NUMBER], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
-    submit(row, guest, frame);
+    submit(row, client, frame);
   }
 
-  #cancel(id: number, { record }: Guest): void {
+  #cancel(id: number, { record }: ConnectedClient): void {
     if (this.#admissions.has(id)) {
       // Said first: a connection that drains is closed when none waits any more.
       this.push(failRow(id, NOT_BEGUN));
@@ -307,7 +309,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#entered = principal.id;
     this.#load.principal = share.load;
-    this.#guest = this.#guestOf(record, principal, share.rate);
+    this.#client = this.#clientOf(record, principal, share.rate);
     const expiresInMs = this.#expiry.expect(principal);
     this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
     if (this.#host.draining) this.drain(0);
@@ -326,7 +328,7 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
     return true;
   }
 
-  #guestOf(record: ClientRecord, principal: Principal, sharedRate: RateLimit): Guest {
+  #clientOf(record: ClientRecord, principal: Principal, sharedRate: RateLimit): ConnectedClient {
     return {
       sharedRate,
       record,
@@ -343,19 +345,19 @@ export class GatewayConnection implements ClientConnection, GuestOutlet, RowRead
   }
 
   #renew(verdict: TokenVerdict): void {
-    const guest = this.#guest;
-    if (this.#isClosed() || guest === undefined) return;
+    const client = this.#client;
+    if (this.#isClosed() || client === undefined) return;
     if (!('principal' in verdict)) {
       // Until the token that it has ends, nothing is lost.
       if (!verdict.isUndecided) this.close(verdict.code, verdict.reason);
       return;
     }
     const { principal } = verdict;
-    if (principal.id !== guest.principal.id) {
+    if (principal.id !== client.principal.id) {
       // The client greets again, and is told there that it is somebody else now.
       return this.close(CloseCode.expired, 'the fresh token is of somebody else: greet with it');
     }
-    guest.principal = principal;
+    client.principal = principal;
     this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
   }
 

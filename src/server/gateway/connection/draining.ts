@@ -3,7 +3,7 @@
  * crosses would be lost with the connection, and its client could not tell whether it had begun.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import type { ServerRow } from '../../../protocol/rows/rows.ts';
+import type { ServerRow } from '../../../protocol/rows/server-kinds.ts';
 
 /** The number of the ping that follows `goaway`. */
 const PING = 1;

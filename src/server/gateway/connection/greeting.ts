@@ -2,8 +2,9 @@
 import { systemClock, type Timer } from '../../../correctable/clock.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
+import { BODY, KIND } from '../../../protocol/rows/define-row.ts';
 import type { Hello } from '../../../protocol/rows/hello.ts';
-import type { ClientRow } from '../../../protocol/rows/rows.ts';
+import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
 import type { GatewayHost, Peer, Principal } from '../host/host.ts';
 import { refuseHello } from './refuse-hello.ts';
 import { checkToken } from './token-check.ts';
@@ -40,7 +41,7 @@ export class Greeting {
 
   /** What the client says before it was let in. */
   row(row: ClientRow): void {
-    if (row[1] === 'hello' && !this.#isGreeted) return this.#greet(row[2]);
+    if (row[KIND] === 'hello' && !this.#isGreeted) return this.#greet(row[BODY]);
     const reason = 'the first message must be hello, and the next one wait for welcome';
     return this.#greeter.refused(CloseCode.malformed, reason);
   }

@@ -7,7 +7,7 @@ import { clientKinds } from '../../../protocol/rows/client-kinds.ts';
 import type { Codec, Encoded } from '../../../protocol/codec/codec.ts';
 import { isPlainSubmit } from '../../../protocol/rows/plain-rows.ts';
 import { createRowCheck } from '../../../protocol/rows/row-check.ts';
-import type { ClientRow } from '../../../protocol/rows/rows.ts';
+import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
 import { systemClock } from '../../../correctable/clock.ts';
 import { compileSchema } from '../host/compile-schema.ts';
 import { ReceivedFrame } from '../limits/load.ts';

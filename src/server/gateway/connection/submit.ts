@@ -3,92 +3,95 @@ import type { Binding, BindingSession } from '../../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/given.ts';
 import type { Operation } from '../../../correctable/operation.ts';
-import type { SubmitRow } from '../../../protocol/rows/submit.ts';
+import { strongestOf } from '../../../protocol/rows/levels.ts';
+import { submit as kind, type SubmitRow } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { admit, authorise } from './admission.ts';
-import type { Guest } from './guest.ts';
+import type { ConnectedClient } from './connected-client.ts';
 import { absorb } from '../submission/hooks.ts';
 import type { GatewayHost } from '../host/host.ts';
 import { Place, type ReceivedFrame } from '../limits/load.ts';
-import { Submission } from '../submission/submission.ts';
+import { HostedOperation } from '../submission/hosted-operation.ts';
 import { toldError } from '../submission/told-error.ts';
+
+const { at } = kind;
 
 /** A submission that may be executed, once that is decided and its turn comes. */
 interface Admitted {
   readonly row: SubmitRow;
-  readonly guest: Guest;
+  readonly client: ConnectedClient;
   readonly operation: Operation;
   readonly place: Place;
   /** When it was received. */
-  readonly at: number;
+  readonly receivedAt: number;
 }
 
 /** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
-export function submit(row: SubmitRow, guest: Guest, frame: ReceivedFrame): void {
-  const { record, outlet, running, admissions, host, load } = guest;
-  const id = row[0];
+export function submit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFrame): void {
+  const { record, outlet, running, admissions, host, load } = client;
+  const id = row[at.id];
   // It is answered when its turn comes.
   if (admissions.has(id)) return;
   const known = running.get(id) ?? record.find(id);
   if (known !== undefined) {
-    const hop = host.binding.executesOnce === true ? (row[10]?.[1] ?? 0) : 0;
+    const hop = host.binding.executesOnce === true ? (row[at.move]?.[1] ?? 0) : 0;
     if (!known.isSuperseded(hop)) {
-      if (known instanceof Submission) running.set(id, known);
+      if (known instanceof HostedOperation) running.set(id, known);
       return known.repeat(outlet, load);
     }
     // The client came back with it from another site: what the store says to the earlier request is for nobody.
     known.detach();
   }
   try {
-    const operation = admit(row, guest, frame);
-    const decision = authorise(operation, guest);
-    const admitted: Admitted = { row, guest, operation, place: new Place(load, frame), at: frame.servedAt };
+    const operation = admit(row, client, frame);
+    const decision = authorise(operation, client);
+    const admitted: Admitted = { row, client, operation, place: new Place(load, frame), receivedAt: frame.servedAt };
     if (decision === undefined && admissions.size === 0) return decided(admitted, undefined);
     admissions.add(id, decision ?? Promise.resolve(), admitted.place, (refusal) => decided(admitted, refusal));
   } catch (error) {
-    refuse(row, guest, error);
+    refuse(row, client, error);
   }
   return undefined;
 }
 
 /** Whether a submission with this number is a repetition of one that has begun. */
-export function isKnown(id: number, { record, running, admissions }: Guest): boolean {
+export function isKnown(id: number, { record, running, admissions }: ConnectedClient): boolean {
   return admissions.has(id) || running.get(id) !== undefined || record.find(id) !== undefined;
 }
 
-function refuse(row: SubmitRow, { host, outlet }: Guest, error: unknown): void {
+function refuse(row: SubmitRow, { host, outlet }: ConnectedClient, error: unknown): void {
   if (!isCorrectableError(error)) {
-    host.logger.error({ operation: row[2], err: error }, 'a check of the gateway failed');
+    host.logger.error({ operation: row[at.name], err: error }, 'a check of the gateway failed');
   }
-  outlet.push(failRow(row[0], toldError(error)));
+  outlet.push(failRow(row[at.id], toldError(error)));
 }
 
 /** What was decided late may have lost its right by then. */
 function decided(admitted: Admitted, refusal: unknown): void {
-  const { row, guest, place } = admitted;
+  const { row, client, place } = admitted;
   try {
     if (refusal !== undefined) throw refusal;
-    if (guest.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
+    if (client.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
     start(admitted);
   } catch (error) {
     place.leave();
-    refuse(row, guest, error);
+    refuse(row, client, error);
   }
 }
 
-function start({ row, guest, operation, place, at }: Admitted): void {
-  const { record, owner, host, outlet, running } = guest;
-  const id = row[0];
-  const levels = row[4];
-  const timeoutMs = row[7];
-  const isUpdate = row[3] === 'update';
-  const deadlineAt = typeof timeoutMs === 'number' ? at + timeoutMs : undefined;
-  const strongest = 31 - Math.clz32(levels);
-  const trace = row[8] ?? undefined;
+function start({ row, client, operation, place, receivedAt }: Admitted): void {
+  const { record, owner, host, outlet, running } = client;
+  const id = row[at.id];
+  const levels = row[at.levels];
+  const timeoutMs = row[at.timeoutMs];
+  const isUpdate = row[at.effect] === 'update';
+  const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
+  const strongest = strongestOf(levels);
+  const trace = row[at.trace] ?? undefined;
   const session = sessionOf(row, host);
-  const move = row[10] ?? undefined;
+  const move = row[at.move] ?? undefined;
   const parts = { id, name: operation.name, isUpdate, strongest, deadlineAt, trace, session, move, place };
-  const submission = new Submission(owner, parts, outlet);
+  const submission = new HostedOperation(owner, parts, outlet);
   running.set(id, submission);
   if (isUpdate) record.record(submission);
   host.counters.submitted++;
@@ -97,7 +100,7 @@ function start({ row, guest, operation, place, at }: Admitted): void {
 
 /** Goes on with the session that the row has tokens of. */
 function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | undefined {
-  const tokens = row[9];
+  const tokens = row[at.session];
   if (tokens === undefined || tokens === null) return undefined;
   const session = binding.openSession?.(tokens);
   if (session?.tokens !== undefined) return session;
@@ -107,7 +110,7 @@ function sessionOf(row: SubmitRow, { binding }: GatewayHost): BindingSession | u
   throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
 }
 
-function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: Submission): void {
+function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: HostedOperation): void {
   try {
     const returned: unknown = binding.submitOperation(operation, levels, submission, submission);
     if (!isThenable(returned)) return;

@@ -1,7 +1,7 @@
 /** What a submission is made from, and what it needs of its surroundings. */
 import type { BindingSession } from '../../../correctable/binding.ts';
 import type { Codec, EncodedRow } from '../../../protocol/codec/codec.ts';
-import type { ServerRow } from '../../../protocol/rows/rows.ts';
+import type { ServerRow } from '../../../protocol/rows/server-kinds.ts';
 import type { Move } from '../../../protocol/rows/submit.ts';
 import type { Load, Place } from '../limits/load.ts';
 

@@ -3,7 +3,7 @@ import { CorrectableError, isCorrectableError } from '../../../correctable/error
 import type { DomainRefusal } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/check-portable.ts';
 import { fitsFrame, type Codec } from '../../../protocol/codec/codec.ts';
-import { NAME_LENGTH_MAX } from '../../../protocol/rows/message-kind.ts';
+import { NAME_LENGTH_MAX } from '../../../protocol/rows/elements.ts';
 import { wellFormed } from '../../../protocol/codec/value-domain.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 

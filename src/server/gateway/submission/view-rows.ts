@@ -2,7 +2,8 @@
 import type { BindingSession, ViewDetails } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { fitsFrame, type EncodedRow } from '../../../protocol/codec/codec.ts';
-import { confirm, type ConfirmRow } from '../../../protocol/rows/confirm.ts';
+import { encodeAs } from '../../../protocol/rows/define-row.ts';
+import type { ConfirmRow } from '../../../protocol/rows/confirm.ts';
 import { isPlain } from '../../../protocol/codec/value-domain.ts';
 import { view, type ViewRow } from '../../../protocol/rows/view.ts';
 import type { SubmissionOwner } from './submission-parts.ts';
@@ -15,10 +16,6 @@ export interface RowTail extends ViewDetails {
 
 /** Longest token of a session that clients take. */
 const TOKEN_LENGTH_MAX = 4_096;
-
-/** The names of the elements of the rows. */
-const VIEW_FIELDS: readonly string[] = view.fields;
-export const CONFIRM_FIELDS: readonly string[] = confirm.fields;
 
 // Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
 export function viewRow(id: number, level: number, seq: number, value: unknown, details: RowTail | undefined): ViewRow {
@@ -58,7 +55,7 @@ function isGiven<T>(part: T | null | undefined): part is T {
 
 /** The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot be, or is too large. */
 export function encodeView(row: ViewRow, { codec, resultBytesMax }: SubmissionOwner): EncodedRow {
-  const encoded = codec.encodeRow(row, VIEW_FIELDS);
+  const encoded = encodeAs(view, row, codec);
   if (fitsFrame(codec, encoded, resultBytesMax)) return encoded;
   const bytes = codec.byteLength(encoded);
   const message = `value: the view takes ${bytes} bytes, the server sends ${resultBytesMax} at most`;

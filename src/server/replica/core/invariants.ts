@@ -7,11 +7,15 @@ import { NO_NOTES, tablesReader } from '../../generator/table-readers.ts';
 
 /** An invariant that does not hold. */
 export interface BrokenInvariant {
-  readonly table: string;
-  readonly key: string;
   readonly invariant: string;
   /** Of the condition, where it threw instead of saying so. */
   readonly error?: string;
+}
+
+/** One that does not hold of a row. */
+export interface BrokenRow extends BrokenInvariant {
+  readonly table: string;
+  readonly key: string;
 }
 
 /** Checks rows after each operation. */
@@ -25,8 +29,8 @@ export class InvariantCheck {
   }
 
   /** What does not hold of the rows that `effects` have changed, and not removed. */
-  brokenBy(effects: readonly Effect[], state: SiteState): readonly BrokenInvariant[] {
-    const broken = new Map<string, BrokenInvariant>();
+  brokenBy(effects: readonly Effect[], state: SiteState): readonly BrokenRow[] {
+    const broken = new Map<string, BrokenRow>();
     for (const { table, key } of effects) {
       // One that was removed reads as at first, which no invariant speaks of.
       if (!state.store.has(table, key)) continue;
@@ -49,7 +53,8 @@ export class InvariantCheck {
   }
 }
 
-function failureOf(holds: () => boolean): { readonly error?: string } | undefined {
+/** What is wrong where a condition does not hold; nothing where it does. */
+export function failureOf(holds: () => boolean): { readonly error?: string } | undefined {
   try {
     return holds() ? undefined : {};
   } catch (error) {

@@ -1,6 +1,7 @@
 /** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
 import type { Origin } from '../../../server/records/origin.ts';
 import { InvariantCheck } from '../../../server/replica/core/invariants.ts';
+import { SnapshotCheck } from '../../../server/replica/core/snapshot-invariants.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { require } from './checker.ts';
@@ -8,15 +9,20 @@ import type { AnyOperation, Checker } from './checker.ts';
 
 export class InvariantChecker implements Checker {
   readonly name = 'invariants';
-  readonly #check: InvariantCheck;
+  readonly #rows: InvariantCheck;
+  readonly #snapshot: SnapshotCheck;
 
   constructor(service: Service) {
-    this.#check = new InvariantCheck(service);
+    this.#rows = new InvariantCheck(service);
+    this.#snapshot = new SnapshotCheck(service);
   }
 
   applied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
-    const [broken] = this.#check.brokenBy(effects, state);
+    const [row] = this.#rows.brokenBy(effects, state);
+    require(row === undefined, () =>
+      `at site ${site}, after ${id}, row '${row?.key}' of ${row?.table} breaks "${row?.invariant}"`);
+    const [broken] = this.#snapshot.brokenBy(new Set(effects.map(({ table }) => table)), state);
     require(broken === undefined, () =>
-      `at site ${site}, after ${id}, row '${broken?.key}' of ${broken?.table} breaks "${broken?.invariant}"`);
+      `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"`);
   }
 }

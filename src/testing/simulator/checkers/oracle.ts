@@ -191,7 +191,7 @@ export class OracleChecker implements Checker {
   }
 
   get #hasRed(): boolean {
-    return Object.values(this.#service.shadowOperations).some(({ colour }) => colour === 'red');
+    return Object.values(this.#service.colours).includes('red');
   }
 
   finished({ sites }: FinalState): void {

@@ -17,7 +17,7 @@ import {
 import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/statements/markers.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
-import { defineContract, keyValueOperations } from '../../../../src/server/index.ts';
+import { defineContract, keyValueOperations } from '../../../../src/contract/index.ts';
 import { fakeDriver, responseError } from './fake-driver.ts';
 
 const user = z.object({ user: z.string() });

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { levels, noAnswer } from '../../../../src/bindings/primary-backup/index.ts';
-import { byContract, defineContract } from '../../../../src/bindings/remote/index.ts';
+import { byContract, defineContract } from '../../../../src/contract/index.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 

@@ -38,8 +38,7 @@ test('operation that a gateway has parsed → is sent on as it came, and parsed 
       },
     },
   };
-  const row = [1, 'submit', 'pay', 'update', 1, { euros: 5 }] as const;
-  const parsed = new CheckedOperation(row, cents, cents.operations);
+  const parsed = new CheckedOperation('pay', 'update', { euros: 5 }, cents, cents.operations);
   expect(parsed.args).toEqual({ euros: 500 });
   expect(checkOperation(cents, parsed)).toMatchObject({ name: 'pay', args: { euros: 5 }, key: 'of 500' });
   expect(parseArgs(cents, parsed)).toEqual({ euros: 500 });
@@ -51,10 +50,11 @@ test.each<[what: string, key: Partial<CatalogueEntry>, expected: string | undefi
   ['one key', { key: (args) => `q/${(args as { queue: string }).queue}` }, 'q/mine'],
   ['none for these arguments', { key: () => undefined as never }, undefined],
   ['no keys', {}, undefined],
-])('key that a client claims, contract that makes %s → what the contract says', (_, key, expected) => {
+])('key, contract that makes %s → what the contract says', (_, key, expected) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, ...key } };
-  const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'mine' }, 'q/of another'] as const;
-  expect(new CheckedOperation(row, { ...catalogue, operations }, operations).key).toBe(expected);
+  const args = { queue: 'mine' };
+  const given = { ...catalogue, operations };
+  expect(new CheckedOperation('dequeue', 'update', args, given, operations).key).toBe(expected);
 });
 
 test.each<[what: string, key: () => unknown, cause: string]>([
@@ -63,8 +63,8 @@ test.each<[what: string, key: () => unknown, cause: string]>([
   ['gives a promise that rejects', () => Promise.reject(new Error('nobody waits for it')), 'of type object'],
 ])('key of a contract %s → INVALID_ARGUMENT with the cause', (_, key, cause) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, key: key as () => string } };
-  const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'mine' }] as const;
-  expect(() => new CheckedOperation(row, { ...catalogue, operations }, operations)).toThrow(
+  const args = { queue: 'mine' };
+  expect(() => new CheckedOperation('dequeue', 'update', args, { ...catalogue, operations }, operations)).toThrow(
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',
       field: 'args',
@@ -74,8 +74,7 @@ test.each<[what: string, key: () => unknown, cause: string]>([
 });
 
 test('copy of an operation that a gateway has parsed → has the arguments that it was given, and is not checked', () => {
-  const row = [1, 'submit', 'dequeue', 'update', 1, { queue: 'q' }, 'k'] as const;
-  const parsed = new CheckedOperation(row, catalogue, catalogue.operations);
+  const parsed = new CheckedOperation('dequeue', 'update', { queue: 'q' }, catalogue, catalogue.operations);
   const args = { queue: 'tenant-7/q', count: 1 };
   for (const copy of [{ ...parsed, args }, Object.create(parsed, { args: { value: args } }) as Operation]) {
     expect(asGiven(copy)).toBe(copy);

@@ -2,7 +2,8 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { blue, counter, defineContract, defineService, serve, table } from '../../../../src/server/index.ts';
+import { defineContract } from '../../../../src/contract/index.ts';
+import { blue, counter, defineService, serve, table } from '../../../../src/server/index.ts';
 import { RawClient } from '../../../support/wire.ts';
 
 const contract = defineContract('counts', {

@@ -9,7 +9,7 @@ import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import type { RedBlueLevels } from '../../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { counter, queue, register, stock, table } from '../../../../src/server/service/tables.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { plainService } from '../../../../src/testing/plain-service.ts';

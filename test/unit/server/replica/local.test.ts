@@ -8,7 +8,7 @@ import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { local, withMeta } from '../../../../src/server/records/reply.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import type { RedBlueLevels } from '../../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { counter, queue, table } from '../../../../src/server/service/tables.ts';
 
 const args = z.object({});

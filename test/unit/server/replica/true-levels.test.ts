@@ -11,7 +11,7 @@ import { local } from '../../../../src/server/records/reply.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import type { RedBlueLevels } from '../../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { counter, table } from '../../../../src/server/service/tables.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 

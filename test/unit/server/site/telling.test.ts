@@ -9,7 +9,7 @@ import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../../../src/server/service/tables.ts';
-import type { RedBlueLevels } from '../../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { plainService } from '../../../../src/testing/plain-service.ts';
 
 /** A value that can be looked at while it is checked, and no more when it is copied for whoever is told. */

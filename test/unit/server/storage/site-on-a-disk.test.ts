@@ -7,7 +7,7 @@ import { createClient, CorrectableError } from '../../../../src/index.ts';
 import type { Client } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
-import type { RedBlueLevels } from '../../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import type { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
 import { notesService } from './notes-service.ts';

@@ -1,7 +1,7 @@
 /** The row that submits an operation: what is left out, and what a server may be told of a limit. */
 import { describe, expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
-import { NAME_LENGTH_MAX } from '../../../../src/protocol/rows/message-kind.ts';
+import { NAME_LENGTH_MAX } from '../../../../src/protocol/rows/elements.ts';
 import { requireSendable, submitRow } from '../../../../src/transport/operations/submit-row.ts';
 import { WireSession } from '../../../../src/transport/operations/wire-session.ts';
 

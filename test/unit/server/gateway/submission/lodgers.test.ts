@@ -4,7 +4,7 @@ import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts
 import { ClientTable } from '../../../../../src/server/gateway/clients/client-table.ts';
 import { EndedUpdate } from '../../../../../src/server/gateway/submission/ended-update.ts';
 import { limitsFrom } from '../../../../../src/server/gateway/limits/limits.ts';
-import type { Submission } from '../../../../../src/server/gateway/submission/submission.ts';
+import type { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
 import { OutletDouble } from './submission-doubles.ts';
 
 /** Two of them fill a block, or more. */
@@ -19,7 +19,7 @@ function clients() {
   const clientOf = (name: string) => {
     const record = table.open('', name, msgpackCodec.subprotocol);
     return (id: number, value: unknown) => {
-      const update = { id } as Submission;
+      const update = { id } as HostedOperation;
       record.record(update);
       const reply = ended(id, value);
       record.ended(update, reply);

@@ -3,10 +3,10 @@ import type { BindingSession } from '../../../../../src/correctable/binding.ts';
 import type { Codec, EncodedRow } from '../../../../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
-import type { ServerRow } from '../../../../../src/protocol/rows/rows.ts';
+import type { ServerRow } from '../../../../../src/protocol/rows/server-kinds.ts';
 import { limitsFrom } from '../../../../../src/server/gateway/limits/limits.ts';
 import { Load, Place, ReceivedFrame, TotalLoad } from '../../../../../src/server/gateway/limits/load.ts';
-import { Submission } from '../../../../../src/server/gateway/submission/submission.ts';
+import { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
 import type { Ended, Outlet, Remembered } from '../../../../../src/server/gateway/submission/submission-parts.ts';
 
 export class OutletDouble implements Outlet {
@@ -77,7 +77,7 @@ export function start(
   codec: Codec = jsonCodec,
   session?: BindingSession,
 ): {
-  submission: Submission;
+  submission: HostedOperation;
   outlet: OutletDouble;
   anomalies: string[];
   budget: BudgetDouble;
@@ -111,7 +111,7 @@ export function start(
     session,
     place: new Place(load, new ReceivedFrame(0)),
   };
-  const submission = new Submission(owner, parts, outlet);
+  const submission = new HostedOperation(owner, parts, outlet);
   memory.entry = submission;
   return { submission, outlet, anomalies, budget, memory, load };
 }

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { BindingSession } from '../../../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
-import type { Submission } from '../../../../../src/server/gateway/submission/submission.ts';
+import type { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
 import { OutletDouble, start, type Memory } from './submission-doubles.ts';
 
 describe('an end that is remembered', () => {
@@ -37,7 +37,7 @@ describe('an end that is remembered', () => {
       (() => {
         const given = { text: 'x' };
         submission.signal.addEventListener('abort', () => void given.text);
-        submission.whereabouts = { mayHaveLeft: true, obstacle: undefined, given } as Submission['whereabouts'];
+        submission.whereabouts = { mayHaveLeft: true, obstacle: undefined, given } as HostedOperation['whereabouts'];
         return given;
       })(),
     );
@@ -99,8 +99,8 @@ describe('failure at a level that does not exist', () => {
 });
 
 describe('a mistake of the gateway at a view', () => {
-  const showFinal = (submission: Submission): void => void submission.update('v', 'strong');
-  const fail = (submission: Submission): void => submission.fail(new Error('x'));
+  const showFinal = (submission: HostedOperation): void => void submission.update('v', 'strong');
+  const fail = (submission: HostedOperation): void => submission.fail(new Error('x'));
   const breaks = (): never => {
     throw new Error('of ours');
   };
@@ -141,10 +141,13 @@ describe('the place of an operation', () => {
   });
 
   test.each([
-    ['a final view', (submission: Submission) => void submission.update('v', 'strong')],
-    ['a confirmed view', (submission: Submission) => submission.confirm('strong', submission.update('v', 'causal'))],
-    ['a failure', (submission: Submission) => submission.fail(new Error('x'))],
-    ['the end of its promise', (submission: Submission) => submission.close()],
+    ['a final view', (submission: HostedOperation) => void submission.update('v', 'strong')],
+    [
+      'a confirmed view',
+      (submission: HostedOperation) => submission.confirm('strong', submission.update('v', 'causal')),
+    ],
+    ['a failure', (submission: HostedOperation) => submission.fail(new Error('x'))],
+    ['the end of its promise', (submission: HostedOperation) => submission.close()],
   ])('is its own until the store is done: %s → left, and the session closed, once', (_, end) => {
     for (const effect of ['read', 'update'] as const) {
       for (const isAbandoned of [false, true]) {

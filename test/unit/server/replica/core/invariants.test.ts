@@ -2,16 +2,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../src/index.ts';
-import {
-  blue,
-  counter,
-  createEmbedded,
-  defineContract,
-  defineService,
-  red,
-  register,
-  table,
-} from '../../../../../src/server/index.ts';
+import { defineContract } from '../../../../../src/contract/index.ts';
+import { blue, counter, createEmbedded, defineService, red, register, table } from '../../../../../src/server/index.ts';
 import type { EmbeddedOptions, SiteAlarm } from '../../../../../src/server/index.ts';
 
 const contract = defineContract('c', {

@@ -8,7 +8,7 @@ import type { Client } from '../../../../../src/index.ts';
 import { enqueue, get, put } from '../../../../../src/operations/index.ts';
 import { createEmbedded } from '../../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../../src/server/embedded.ts';
-import type { RedBlueLevels } from '../../../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../../../src/protocol/redblue-levels.ts';
 import { inspectDataFolder } from '../../../../../src/server/storage/folder/inspect.ts';
 import { lostPast } from '../../../../../src/server/storage/folder/lost-past.ts';
 import type { Held, Holding } from '../../../../../src/server/storage/folder/lost-past.ts';

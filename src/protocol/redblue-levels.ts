@@ -1,0 +1,10 @@
+/** The levels of the RedBlue backend, which its sites and their clients agree on. */
+
+/** The levels of a RedBlue service, weakest first. */
+export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;
+
+/** Type of `REDBLUE_LEVELS`. */
+export type RedBlueLevels = typeof REDBLUE_LEVELS;
+
+/** One of them. */
+export type RedBlueLevel = RedBlueLevels[number];

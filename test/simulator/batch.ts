@@ -1,0 +1,150 @@
+/** Many runs, one seed after the other, in this process or dealt out to several. */
+import { fork } from 'node:child_process';
+import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
+import { formatOverrides, shrink } from '../../src/testing/simulator/shrink.ts';
+import type { RunResult } from '../../src/testing/simulator/simulation.ts';
+import { setupOf, simulate } from './simulate.ts';
+
+/** Which runs. */
+export interface Batch {
+  readonly runs: number;
+  /** The first seed; the others follow. */
+  readonly seed: number;
+  readonly profile: Profile;
+  readonly overrides: Partial<SimulationOptions>;
+}
+
+/** What came of them. */
+export interface BatchResult {
+  readonly runs: number;
+  /** Runs in which something was answered: the others prove nothing. */
+  readonly counted: number;
+  readonly faults: readonly { readonly seed: number; readonly checker: string; readonly message: string }[];
+  /** What the runs went through, added up. */
+  readonly coverage: Readonly<Record<string, number>>;
+}
+
+/** What a batch of the profile `swarm` has to go through: what was injected, and what happened afterwards. */
+export const EXPECTED = [
+  'told CONFLICT',
+  'told SESSION_BEHIND',
+  'told UNKNOWN',
+  'told EXPIRED_ID',
+  'told OVERLOADED',
+  'refused by the domain',
+  'floors',
+  'told to be late',
+  'given up',
+  'given up in time',
+  'red rejected',
+  'red standing on others',
+  'red committed on others',
+  'red rejected with others',
+  'commits trimmed',
+  'crashes',
+  'crashes of the leader',
+  'pauses',
+  'partitions',
+  'full disks',
+  'refused by a full disk',
+  'torn writes',
+  'starts after a torn write',
+  'checkpoints',
+  'starts from a checkpoint',
+  'sites lost',
+  'clocks quarantined',
+  'views in sessions',
+  'moves',
+  'red deliveries repeated',
+  'red logs halted',
+  'sites fenced',
+] as const;
+/** Fewer runs may miss something. */
+export const EXPECTED_FROM_RUNS = 200;
+
+/** What the runs never went through, though they should have: they prove nothing of it. */
+export function neverCame({ runs, coverage }: BatchResult, { profile, overrides }: Batch): readonly string[] {
+  if (runs < EXPECTED_FROM_RUNS || profile !== 'swarm' || Object.keys(overrides).length > 0) return [];
+  return EXPECTED.filter((name) => (coverage[name] ?? 0) === 0);
+}
+
+const FAULTS_SHOWN_MAX = 5;
+/** Runs that are dealt out at a time. */
+const DEAL = 200;
+
+/** Runs a batch here; shows the first faults, shrunken, on standard error. */
+export function runBatch({ runs, seed, profile, overrides }: Batch): BatchResult {
+  const coverage: Record<string, number> = {};
+  const faults: BatchResult['faults'][number][] = [];
+  let counted = 0;
+  for (let index = 0; index < runs; index += 1) {
+    const result = simulate(seed + index, profile, { overrides });
+    add(coverage, result.coverage);
+    if ((result.coverage['operations answered'] ?? 0) > 0) counted += 1;
+    if (result.fault === undefined) continue;
+    faults.push({ seed: result.seed, ...result.fault });
+    if (faults.length <= FAULTS_SHOWN_MAX) showFault(result, profile, overrides);
+  }
+  return { runs, counted, faults, coverage };
+}
+
+/** Deals a batch out to `jobs` processes of this same program, which each run a part with `--jobs 1 --json`. */
+export async function runDealt(batch: Batch, jobs: number, progress: (sum: BatchResult) => void): Promise<BatchResult> {
+  const { runs, seed, profile, overrides } = batch;
+  let sum: BatchResult = { runs: 0, counted: 0, faults: [], coverage: {} };
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < runs) {
+      const part = { runs: Math.min(DEAL, runs - next), seed: seed + next, profile, overrides };
+      next += part.runs;
+      const result = await runElsewhere(part);
+      sum = added(sum, result);
+      progress(sum);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  return sum;
+}
+
+function runElsewhere({ runs, seed, profile, overrides }: Batch): Promise<BatchResult> {
+  const args = ['--runs', String(runs), '--seed', String(seed), '--profile', profile, '--jobs', '1', '--json'];
+  args.push('--with', formatOverrides(overrides));
+  const child = fork(process.argv[1] ?? '', args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  let printed = '';
+  child.stdout?.on('data', (text: Buffer) => (printed += text.toString()));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      try {
+        resolve(JSON.parse(printed) as BatchResult);
+      } catch {
+        const how = signal === null ? `with code ${code}` : `by ${signal}`;
+        reject(new Error(`the process with seeds from ${seed} on ended ${how} and left no result`));
+      }
+    });
+  });
+}
+
+function showFault(found: RunResult, profile: Profile, given: Partial<SimulationOptions>): void {
+  const { seed, fault } = found;
+  const { result, overrides } = shrink(found, profile, setupOf({ overrides: given }));
+  const command = `npm run sim -- --runs 1 --seed ${seed} --profile ${profile}`;
+  const lines = [
+    `seed ${seed}: ${fault?.checker}: ${fault?.message}`,
+    `  shrunken to ${formatOverrides(result.options)}`,
+    `  ${result.fault?.message}`,
+    `  again: ${command} --with '${formatOverrides(overrides)}'`,
+  ];
+  process.stderr.write(`${lines.join('\n')}\n`);
+}
+
+function added(a: BatchResult, b: BatchResult): BatchResult {
+  const coverage = { ...a.coverage };
+  add(coverage, b.coverage);
+  const faults = [...a.faults, ...b.faults].toSorted((one, other) => one.seed - other.seed);
+  return { runs: a.runs + b.runs, counted: a.counted + b.counted, faults, coverage };
+}
+
+function add(sum: Record<string, number>, counts: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
+}

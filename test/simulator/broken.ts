@@ -1,0 +1,486 @@
+/** Replicas, logs and disks that each break one rule: what planted faults are made of. */
+import type { RedLog, SavedLog } from '../../src/server/log/log.ts';
+import { RedFeed } from '../../src/server/log/red-feed.ts';
+import { SequencedLog } from '../../src/server/log/sequenced-log.ts';
+import type { SequencedLogOptions } from '../../src/server/log/sequenced-log.ts';
+import type { Section } from '../../src/server/records/checkpoint.ts';
+import type { SavedStream } from '../../src/server/replica/causal/streams.ts';
+import { BluePath } from '../../src/server/replica/causal/blue-path.ts';
+import { Certifier } from '../../src/server/replica/red/certifier.ts';
+import type { Conflict } from '../../src/server/records/verdict.ts';
+import { Chain } from '../../src/server/replica/red/chain.ts';
+import { Coverage } from '../../src/server/replica/core/coverage.ts';
+import type { Stamp } from '../../src/server/records/effect.ts';
+import type { Origin } from '../../src/server/records/origin.ts';
+import type { GeneratorOutcome } from '../../src/server/generator/generator-run.ts';
+import { EXPIRED } from '../../src/server/replica/once/id-table.ts';
+import { removalName } from '../../src/server/generator/read-set.ts';
+import type {
+  AnswerRecord,
+  BlueOperation,
+  OperationId,
+  RedRecord,
+  SlotDecision,
+  RedOperation,
+} from '../../src/server/records/records.ts';
+import { conflictError } from '../../src/server/replica/red/conflict.ts';
+import { RedPath } from '../../src/server/replica/red/red-path.ts';
+import type { RedRequest } from '../../src/server/replica/red/red-requests.ts';
+import { Replica } from '../../src/server/replica/replica.ts';
+import type { StoredReplica } from '../../src/server/replica/replica.ts';
+import type { Stage, Submission } from '../../src/server/records/submissions.ts';
+import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../src/server/site/site-machine.ts';
+import type { LogPlaces } from '../../src/server/log/stored-site.ts';
+import { SiteState } from '../../src/server/replica/core/site-state.ts';
+import type { Answer } from '../../src/server/records/reply.ts';
+import { Slots } from '../../src/server/replica/once/slots.ts';
+import type { Slot } from '../../src/server/replica/once/slots.ts';
+import { Updates } from '../../src/server/replica/updates.ts';
+import { Walks } from '../../src/server/replica/once/walks.ts';
+import type { Walk, WalkHost } from '../../src/server/replica/once/walks.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+
+const MICROS_PER_MS = 1000;
+
+type ReplicaClass = new (...args: ConstructorParameters<typeof Replica>) => Replica;
+type LogClass = new (options: SequencedLogOptions<RedRecord>) => RedLog<RedRecord>;
+
+const withReplica =
+  (Broken: ReplicaClass): MachineFactory =>
+  (options, stored, nowMs, wallMs) => {
+    class Machine extends SiteMachine {
+      protected override createReplica(
+        site: SiteOptions,
+        found: StoredReplica,
+        nowMs: number,
+        wallMs: number,
+      ): Replica {
+        return new Broken(site, found, nowMs, wallMs);
+      }
+    }
+    return new Machine(options, stored, nowMs, wallMs);
+  };
+
+const withLog =
+  (Broken: LogClass): MachineFactory =>
+  (options, stored, nowMs, wallMs) => {
+    class Machine extends SiteMachine {
+      protected override createLog(log: SequencedLogOptions<RedRecord>): RedLog<RedRecord> {
+        return new Broken(log);
+      }
+    }
+    return new Machine(options, stored, nowMs, wallMs);
+  };
+
+const withRedPath = (make: (replica: Replica) => RedPath): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createRedPath(): RedPath {
+        return make(this);
+      }
+    },
+  );
+
+const withBluePath = (make: (...args: ConstructorParameters<typeof BluePath>) => BluePath): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createBluePath(): BluePath {
+        return make(this, this.onBlueApplied);
+      }
+    },
+  );
+
+const withUpdates = (Broken: new (host: Replica) => Updates): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createUpdates(): Updates {
+        return new Broken(this);
+      }
+    },
+  );
+
+const withWalks = (make: (host: WalkHost) => Walks): MachineFactory =>
+  withUpdates(
+    class extends Updates {
+      protected override createWalks(): Walks {
+        return make(this);
+      }
+    },
+  );
+
+class BlindBluePath extends BluePath {
+  protected override isVisible(): boolean {
+    return true;
+  }
+}
+
+class SelfishBluePath extends BluePath {
+  protected override onHave(): void {}
+}
+
+class GatelessRedPath extends RedPath {
+  protected override mayPass(): boolean {
+    return true;
+  }
+}
+
+class LocalReadRedPath extends RedPath {
+  override read(_id: string, submission: Submission): void {
+    this.answerRead(submission);
+  }
+}
+
+class HastyConflictRedPath extends RedPath {
+  protected override close(request: RedRequest): void {
+    this.end(request.id, request.failure ?? conflictError(request));
+  }
+}
+
+/** Floors wait for none of the red operations that may have seen less. */
+class UnderWayUnknownRedPath extends RedPath {
+  override get underWay(): Iterable<OperationId> {
+    return [];
+  }
+}
+
+/** A strong read waits for nothing of what its session has seen. */
+class UnwaitingRedPath extends RedPath {
+  readonly #replica: Replica;
+
+  constructor(replica: Replica) {
+    super(replica);
+    this.#replica = replica;
+  }
+
+  protected override answerRead(submission: Submission): void {
+    this.#replica.answer(submission, 'strong', this.#replica.state.read(submission));
+  }
+}
+
+/** Keeps what was given up before it had left: whoever stands behind it waits for ever. */
+class ClingingRedPath extends RedPath {
+  override withdrawn(record: RedRecord): void {
+    this.notWithdrawn(record);
+  }
+}
+
+/** One site takes every second record before the one that it stands behind. */
+class SwappingRedPath extends RedPath {
+  readonly #isSwapping: boolean;
+  #held: RedRecord | undefined;
+
+  constructor(replica: Replica) {
+    super(replica);
+    this.#isSwapping = replica.options.site === 2;
+  }
+
+  override deliver(record: RedRecord): void {
+    if (!this.#isSwapping) return super.deliver(record);
+    if (this.#held === undefined) {
+      this.#held = record;
+      return;
+    }
+    super.deliver(record);
+    super.deliver(this.#held);
+    this.#held = undefined;
+  }
+}
+
+class LenientCertifier extends Certifier {
+  protected override conflictOf(): undefined {
+    return undefined;
+  }
+}
+
+/** Forgets what was scanned: a row that has come into it since is not noticed. */
+class ScanlessCertifier extends Certifier {
+  protected override conflictOf(operation: RedOperation): Conflict | undefined {
+    return super.conflictOf({ ...operation, ranges: [] });
+  }
+}
+
+const ENDS_REMOVAL = removalName('', '').slice(1);
+
+/** Forgets that rows which were found through an index could be removed. */
+class IndexBlindCertifier extends Certifier {
+  protected override conflictOf(operation: RedOperation): Conflict | undefined {
+    const { ranges = [], reads } = operation;
+    if (ranges.every(({ field }) => field === undefined)) return super.conflictOf(operation);
+    return super.conflictOf({ ...operation, reads: reads.filter((name) => !name.endsWith(ENDS_REMOVAL)) });
+  }
+}
+
+/** Believes that what an operation stood on has committed. */
+class TrustingCertifier extends Certifier {
+  protected override missed(): undefined {
+    return undefined;
+  }
+}
+
+/** Takes an execution at another site, or before a restart, for the one that was stood on. */
+class IndifferentCertifier extends Certifier {
+  protected override isOfOneStart(): boolean {
+    return true;
+  }
+}
+
+/** Lays operations over what others have changed since, as if they came last all the same. */
+class BlindChain extends Chain {
+  protected override move(): void {}
+}
+
+class ForgetfulCertifier extends Certifier {
+  protected override isDecided(): boolean {
+    return false;
+  }
+}
+
+/** Trims its table without leaving a watermark: what comes late counts as new. */
+class UnmarkedCertifier extends Certifier {
+  override endingOf(id: OperationId): ReturnType<Certifier['endingOf']> {
+    const ending = super.endingOf(id);
+    return ending === EXPIRED ? undefined : ending;
+  }
+
+  protected override isDecided(id: OperationId): boolean {
+    return this.endingOf(id) !== undefined;
+  }
+}
+
+class EagerLog extends SequencedLog<RedRecord> {
+  protected override sendable(): number {
+    return this.length;
+  }
+}
+
+class ForgetfulLog extends SequencedLog<RedRecord> {
+  override tick(): void {}
+}
+
+class ArrivalOrderState extends SiteState {
+  #arrivals = 0;
+  protected override stampOf(operation: BlueOperation): Stamp {
+    this.#arrivals += 1;
+    return { ...super.stampOf(operation), time: this.#arrivals };
+  }
+}
+
+/** Takes any claim for its own: whoever claimed executes, whoever claimed first. */
+class GreedyWalks extends Walks {
+  readonly #site: Origin;
+
+  constructor(host: WalkHost) {
+    super(host);
+    this.#site = host.core.options.site;
+  }
+
+  protected override hasMovedOn(): boolean {
+    return false;
+  }
+
+  protected override goTo(walk: Walk): void {
+    super.goTo(walk, { site: this.#site, hop: walk.origin.hop });
+  }
+}
+
+/** Keys entries by the identifier alone: a log in which the operation has been claimed once is closed to it for ever. */
+class HoplessSlots extends Slots {
+  override find(id: OperationId): Slot | typeof EXPIRED | undefined {
+    for (let hop = 0; hop < 50; hop += 1) {
+      const slot = super.find(id, hop);
+      if (slot !== undefined) return slot;
+    }
+    return undefined;
+  }
+}
+
+const STEPS_MAX = 100;
+
+/** Walks over such slots; one that has gone in circles for long is given up, as if it went on for ever. */
+class EndlessWalks extends Walks {
+  readonly #steps = new WeakMap<Walk, number>();
+
+  constructor(host: WalkHost) {
+    super(host, new HoplessSlots());
+  }
+
+  protected override goTo(walk: Walk, to: { readonly site: Origin; readonly hop: number }): void {
+    const steps = (this.#steps.get(walk) ?? 0) + 1;
+    this.#steps.set(walk, steps);
+    if (steps < STEPS_MAX) super.goTo(walk, to);
+  }
+}
+
+/** Tells what a slot says when the entry is appended, not when it counts. */
+class HastySlots extends Slots {
+  override decide(id: OperationId, hop: number, decision: SlotDecision): Slot {
+    const slot = super.decide(id, hop, decision);
+    this.settle(id, slot);
+    return slot;
+  }
+}
+
+class UpdatesWithoutRecords extends Updates {
+  protected override record({ submission }: Walk, { reply, failure }: AnswerRecord): void {
+    if (failure === undefined && reply !== undefined) this.answerCommitted(submission, reply);
+  }
+}
+
+class UpdatesThatRefuseAlone extends Updates {
+  protected override isCertified(): boolean {
+    return false;
+  }
+}
+
+class BoastfulReplica extends Replica {
+  override answer(submission: Submission, stage: Stage, answer: Answer): void {
+    super.answer(submission, stage === 'committed' ? 'strong' : stage, answer);
+  }
+}
+
+class UpdatesWithoutHandover extends Updates {
+  readonly #red: RedPath;
+
+  constructor(replica: Replica) {
+    super(replica);
+    this.#red = replica.red;
+  }
+
+  protected override handOver({ submission, origin }: Walk, outcome: GeneratorOutcome): void {
+    if (this.#red.join(origin.id, submission)) return;
+    this.#red.begin(origin.id, submission, outcome, { isHeld: false });
+  }
+}
+
+class ReplicaThatForgetsSlots extends Replica {
+  protected override restoreSlot(): void {}
+}
+
+class ReplicaThatBelievesClocks extends Replica {
+  override acceptsStamp(): boolean {
+    return true;
+  }
+}
+
+class ReplicaThatJudgesThePast extends Replica {
+  override acceptsStamp(_peer: number, stamp: number): boolean {
+    return stamp / MICROS_PER_MS - this.wallMs <= this.options.maxClockSkewMs;
+  }
+}
+
+class ReplicaAlone extends Replica {
+  override ownBlue(): { readonly applied: number; readonly durable: number } {
+    const { applied } = super.ownBlue();
+    return { applied, durable: applied };
+  }
+}
+
+class SessionlessCoverage extends Coverage<Submission> {
+  override has(): boolean {
+    return true;
+  }
+}
+
+/** Leaves the identifiers of operations out of checkpoints. */
+class ReplicaWithoutSavedIds extends Replica {
+  override get sections(): Readonly<Record<string, Section>> {
+    const { rows, commits } = super.sections;
+    return { ...(rows && { rows }), ...(commits && { commits }) };
+  }
+}
+
+/** Leaves what has arrived and is not visible yet out of checkpoints. */
+class ForgetfulBluePath extends BluePath {
+  override save(): SavedStream[] {
+    return super.save().map((stream) => ({ ...stream, waiting: [] }));
+  }
+}
+
+/** Gives away entries that a checkpoint contains, whoever may lack them. */
+class HastyMachine extends SiteMachine {
+  override get keptFrom(): LogPlaces {
+    return { local: Infinity, red: Infinity };
+  }
+}
+
+/** Goes on behind a gap. */
+class TrustingFeed<R> extends RedFeed<R> {
+  protected override onGap(delivery: Parameters<RedFeed<R>['take']>[0]): readonly R[] {
+    return this.goOn(delivery);
+  }
+}
+
+const withFeed =
+  (Broken: typeof RedFeed): MachineFactory =>
+  (options, stored, nowMs, wallMs) => {
+    class Machine extends SiteMachine {
+      protected override createFeed(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedFeed<RedRecord> {
+        return new Broken(log, saved);
+      }
+    }
+    return new Machine(options, stored, nowMs, wallMs);
+  };
+
+/** What a machine can be broken by, by name. */
+export const BROKEN = {
+  trustingFeed: withFeed(TrustingFeed),
+  blindBluePath: withBluePath((...args) => new BlindBluePath(...args)),
+  selfishBluePath: withBluePath((...args) => new SelfishBluePath(...args)),
+  gatelessRedPath: withRedPath((replica) => new GatelessRedPath(replica)),
+  localReads: withRedPath((replica) => new LocalReadRedPath(replica)),
+  hastyFloors: withRedPath((replica) => new UnderWayUnknownRedPath(replica)),
+  hastyConflicts: withRedPath((replica) => new HastyConflictRedPath(replica)),
+  clingingRedPath: withRedPath((replica) => new ClingingRedPath(replica)),
+  swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
+  lenientCertifier: withRedPath((replica) => new RedPath(replica, new LenientCertifier(replica.options.remembers))),
+  unwaitingReads: withRedPath((replica) => new UnwaitingRedPath(replica)),
+  indexBlindCertifier: withRedPath(
+    (replica) => new RedPath(replica, new IndexBlindCertifier(replica.options.remembers)),
+  ),
+  scanlessCertifier: withRedPath((replica) => new RedPath(replica, new ScanlessCertifier(replica.options.remembers))),
+  trustingCertifier: withRedPath((replica) => new RedPath(replica, new TrustingCertifier(replica.options.remembers))),
+  indifferentCertifier: withRedPath(
+    (replica) => new RedPath(replica, new IndifferentCertifier(replica.options.remembers)),
+  ),
+  blindChain: withRedPath(
+    (replica) =>
+      new (class extends RedPath {
+        protected override createChain(): Chain {
+          return new BlindChain(replica.state, replica.options.service.tables);
+        }
+      })(replica),
+  ),
+  forgetfulCertifier: withRedPath((replica) => new RedPath(replica, new ForgetfulCertifier(replica.options.remembers))),
+  unmarkedCertifier: withRedPath((replica) => new RedPath(replica, new UnmarkedCertifier(replica.options.remembers))),
+  eagerLog: withLog(EagerLog),
+  forgetfulLog: withLog(ForgetfulLog),
+  greedyWalks: withWalks((host) => new GreedyWalks(host)),
+  endlessWalks: withWalks((host) => new EndlessWalks(host)),
+  hastySlots: withWalks((host) => new Walks(host, new HastySlots())),
+  unrecordedAnswers: withUpdates(UpdatesWithoutRecords),
+  localRefusals: withUpdates(UpdatesThatRefuseAlone),
+  boastful: withReplica(BoastfulReplica),
+  noHandover: withUpdates(UpdatesWithoutHandover),
+  forgottenSlots: withReplica(ReplicaThatForgetsSlots),
+  unsavedIds: withReplica(ReplicaWithoutSavedIds),
+  unsavedWaiting: withBluePath((...args) => new ForgetfulBluePath(...args)),
+  hastyCompaction: (...args: Parameters<MachineFactory>) => new HastyMachine(...args),
+  wildClocks: withReplica(ReplicaThatBelievesClocks),
+  judgedPast: withReplica(ReplicaThatJudgesThePast),
+  oneSiteIsEnough: withReplica(ReplicaAlone),
+  arrivalOrder: withReplica(
+    class extends Replica {
+      protected override createState(): SiteState {
+        return new ArrivalOrderState(this.options.service, this.options.origins, { name: this.name });
+      }
+    },
+  ),
+  noSessions: withReplica(
+    class extends Replica {
+      protected override createCoverage(): Coverage<Submission> {
+        return new SessionlessCoverage(() => this.state.stable);
+      }
+    },
+  ),
+} satisfies Readonly<Record<string, MachineFactory>>;

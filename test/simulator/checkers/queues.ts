@@ -1,0 +1,36 @@
+/** No item is taken twice and none is lost: seen from outside, by what clients were told. */
+import { answerOf } from '../../../src/testing/simulator/history.ts';
+import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
+import type { QueueView } from '../../../src/server/service/fields/queue-view.ts';
+import { require } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
+
+export class QueueChecker implements Checker {
+  readonly name = 'queues';
+
+  finished({ history, sites }: FinalState): void {
+    const takenBy = new Map<unknown, string>();
+    for (const operation of history.answered('dequeue')) {
+      const item = answerOf(operation);
+      if (item === null) continue;
+      const other = takenBy.get(item);
+      require(other === undefined, () => `${String(item)} was given to ${operation.id} and to ${String(other)}`);
+      takenBy.set(item, operation.id);
+    }
+    // Whoever does not know whether it took something may have.
+    const takers = history.operations.filter(
+      ({ operation, answers, error }) => operation === 'dequeue' && answers.length === 0 && error === 'UNKNOWN',
+    ).length;
+    for (const { site, state } of sites) {
+      const left = new Set<unknown>();
+      for (const { key } of state.store.scan({ table: 'queues' }, false)) {
+        const items = state.store.read('queues', key, 'items') as QueueView;
+        for (let place = 0; place < items.size; place += 1) left.add(items.at(place));
+      }
+      const isLost = ({ args }: ClientOperation): boolean => !takenBy.has(args['text']) && !left.has(args['text']);
+      const lost = history.answered('enqueue').filter(isLost);
+      require(lost.length <= takers, () =>
+        `${lost.map(({ id }) => id).join()} enqueued what is gone from site ${site}`);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * `npm run sim -- --runs N [--seed S] [--profile P] [--with OPTIONS] [--jobs N] [--planted] [--json]`: simulated runs.
+ * Exit 0 iff none has a fault; with `--planted`, iff every planted fault is caught.
+ */
+import { availableParallelism } from 'node:os';
+import { cac } from 'cac';
+import { neverCame, runBatch, runDealt } from './batch.ts';
+import type { Batch, BatchResult } from './batch.ts';
+import { PROFILES } from '../../src/testing/simulator/options.ts';
+import { PLANTED } from './planted.ts';
+import { parseOverrides } from '../../src/testing/simulator/shrink.ts';
+import { simulate } from './simulate.ts';
+
+interface Flags extends Batch {
+  readonly jobs: number;
+  readonly planted?: boolean;
+  /** Plant this fault alone. */
+  readonly only?: string | undefined;
+  readonly json?: boolean;
+}
+
+/** Runs in which a planted fault has to show itself. */
+const PLANTED_RUNS_MAX = 500;
+/** Fewer runs are not worth another process. */
+const RUNS_PER_JOB_MIN = 100;
+
+const cli = cac('sim');
+cli.option('--runs <count>', 'How many seeds to run', { default: 200 });
+cli.option('--seed <seed>', 'The first seed', { default: 1 });
+cli.option('--profile <profile>', `One of ${PROFILES.join(', ')}`, { default: 'swarm' });
+cli.option('--with <options>', 'Options in the place of drawn ones, as JSON', { default: '{}' });
+cli.option('--jobs <count>', 'Processes to deal the runs out to (default: one a core)');
+cli.option('--planted', 'Plant each fault in turn; exit 0 only if every one is caught');
+cli.option('--only <fault>', 'With --planted: this fault alone');
+cli.option('--json', 'Print one JSON object');
+cli.help();
+const { options } = cli.parse();
+if (options['help'] !== true) process.exitCode = await main(flagsOf(options));
+
+async function main(flags: Flags): Promise<number> {
+  return flags.planted === true ? runPlanted(flags) : runSeeds(flags);
+}
+
+function flagsOf(given: Readonly<Record<string, unknown>>): Flags {
+  const profile = PROFILES.find((name) => name === given['profile']);
+  if (profile === undefined) throw new Error(`--profile must be one of ${PROFILES.join(', ')}`);
+  const whole = (name: string, least: number): number => {
+    const value = Number(given[name]);
+    if (Number.isInteger(value) && value >= least) return value;
+    throw new Error(`--${name} must be a whole number from ${least} on`);
+  };
+  const flag = (name: string): boolean => given[name] === true;
+  const overrides = parseOverrides(String(given['with']));
+  const [runs, seed] = [whole('runs', 1), whole('seed', 0)];
+  const only = given['only'] === undefined ? undefined : String(given['only']);
+  const jobsMax = given['jobs'] === undefined ? availableParallelism() : whole('jobs', 1);
+  const jobs = Math.min(jobsMax, Math.ceil(runs / RUNS_PER_JOB_MIN));
+  return { runs, seed, profile, overrides, jobs, planted: flag('planted'), only, json: flag('json') };
+}
+
+async function runSeeds(flags: Flags): Promise<number> {
+  const { jobs, json, profile, seed } = flags;
+  const startedAtMs = performance.now();
+  const result = jobs === 1 ? runBatch(flags) : await runDealt(flags, jobs, (sum) => showProgress(sum, flags));
+  const { runs, counted, faults, coverage } = result;
+  const seconds = Math.round(performance.now() - startedAtMs) / 1000;
+  if (json === true) {
+    console.log(JSON.stringify({ runs, counted, profile, firstSeed: seed, faults, seconds, coverage }));
+  } else {
+    console.table(coverage);
+    console.log(
+      `${counted} runs (${runs - counted} empty ones not counted), ${faults.length} with a fault, ${seconds} s`,
+    );
+  }
+  const missing = neverCame(result, flags);
+  if (missing.length > 0) process.stderr.write(`never came, so that nothing is shown of it: ${missing.join(', ')}\n`);
+  return faults.length === 0 && counted > 0 && missing.length === 0 ? 0 : 1;
+}
+
+function showProgress({ runs, faults }: BatchResult, flags: Flags): void {
+  process.stderr.write(`${runs}/${flags.runs} runs, ${faults.length} with a fault\n`);
+}
+
+function runPlanted({ seed, json, only }: Flags): number {
+  const rows: Record<string, unknown>[] = [];
+  for (const [name, planted] of Object.entries(PLANTED)) {
+    if (only !== undefined && name !== only) continue;
+    const row: Record<string, unknown> = { fault: name, rule: planted.rule, caught: false };
+    for (let index = 0; index < PLANTED_RUNS_MAX && row['caught'] === false; index += 1) {
+      const { fault } = simulate(seed + index, planted.profile, { planted });
+      if (fault !== undefined && planted.caughtBy.includes(fault.checker))
+        Object.assign(row, { caught: true, by: fault.checker, runs: index + 1 });
+    }
+    rows.push(row);
+    if (json !== true) console.log(`${row['caught'] === true ? 'caught' : 'MISSED'}  ${name}: ${JSON.stringify(row)}`);
+  }
+  if (json === true) console.log(JSON.stringify({ planted: rows }));
+  return rows.length > 0 && rows.every(({ caught }) => caught === true) ? 0 : 1;
+}

@@ -1,0 +1,400 @@
+/**
+ * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
+ * switched to them.
+ */
+import { recoloured } from '../../src/server/service/recoloured.ts';
+import type { Service } from '../../src/server/service/service.ts';
+import { BROKEN } from './broken.ts';
+import { BoastfulDisk, LyingDisk } from './broken-disks.ts';
+import { BROKEN_STORAGE } from './broken-storage.ts';
+import { LIARS } from './liars.ts';
+import { MISTAKEN } from './mistaken-peers.ts';
+import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
+import { simulatedService } from './service.ts';
+import type { RunParts } from '../../src/testing/simulator/simulation.ts';
+
+/** A fault, and the property that it breaks. */
+export interface PlantedFault extends RunParts {
+  /** The rule that it breaks. */
+  readonly rule: string;
+  /** Names of the checkers of which one has to notice. */
+  readonly caughtBy: readonly string[];
+  readonly profile: Profile;
+  /** Options in the place of drawn ones: what makes the fault likely to show. */
+  readonly overrides?: Partial<SimulationOptions>;
+  readonly service?: Service;
+}
+
+/** Clients that move often, between sites that crash. */
+const MOVING: Partial<SimulationOptions> = { siteCount: 3, moveChance: 0.8, workload: 'bank', clientTimeoutMs: 150 };
+
+/** Sites that write one row, each several times at once. */
+const HOT: Partial<SimulationOptions> = {
+  siteCount: 2,
+  clientCount: 10,
+  workload: 'hot',
+  thinkMeanMs: 1,
+  chainMax: 64,
+};
+
+/** All planted faults by name. */
+export const PLANTED: Readonly<Record<string, PlantedFault>> = {
+  'blue-before-its-causes': {
+    rule: 'a blue operation becomes visible only after what it depends on',
+    caughtBy: ['causal order'],
+    profile: 'lossy',
+    makeMachine: BROKEN.blindBluePath,
+  },
+  'no-gate': {
+    rule: 'a red operation becomes visible only after its blue dependencies',
+    caughtBy: ['causal order'],
+    profile: 'partitions',
+    makeMachine: BROKEN.gatelessRedPath,
+  },
+  'no-certification': {
+    rule: 'a red operation commits only if what it read is still so',
+    caughtBy: ['serializability'],
+    profile: 'calm',
+    makeMachine: BROKEN.lenientCertifier,
+  },
+  'no-phantoms': {
+    rule: 'a red operation commits only if no row has come into what it scanned',
+    caughtBy: ['invariants'],
+    profile: 'calm',
+    makeMachine: BROKEN.scanlessCertifier,
+  },
+  'hasty-floors': {
+    rule: 'a floor waits for red operations that may have seen less',
+    caughtBy: ['floors'],
+    profile: 'partitions',
+    overrides: { world: 'roster', siteCount: 3, removalsPerFloor: 1, redInFlightMax: Infinity },
+    makeMachine: BROKEN.hastyFloors,
+  },
+  'index-scans-miss-removals': {
+    rule: 'a red operation commits only if no row that it found through an index was removed',
+    caughtBy: ['oracle'],
+    profile: 'swarm',
+    overrides: { world: 'roster' },
+    makeMachine: BROKEN.indexBlindCertifier,
+  },
+  'rejected-ones-hold': {
+    rule: 'what stands on a rejected operation is rejected',
+    caughtBy: ['serializability'],
+    profile: 'calm',
+    overrides: HOT,
+    makeMachine: BROKEN.trustingCertifier,
+  },
+  'any-execution-holds': {
+    rule: 'an operation stands on executions of its own site and start',
+    caughtBy: ['serializability'],
+    profile: 'moves',
+    overrides: { ...HOT, siteCount: 3, moveChance: 0.8, clientTimeoutMs: 150 },
+    makeMachine: BROKEN.indifferentCertifier,
+  },
+  'laid-over-what-came-later': {
+    rule: 'what others have changed since is not stood on',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    overrides: { ...HOT, skewMaxMs: 0 },
+    makeMachine: BROKEN.blindChain,
+  },
+  'strong-reads-without-sessions': {
+    rule: 'a strong read shows what its session has seen',
+    caughtBy: ['sessions'],
+    profile: 'moves',
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: BROKEN.unwaitingReads,
+  },
+  'all-blue-bank': {
+    rule: 'a withdrawal is red (RedBlue, OSDI 2012, Figure 5)',
+    caughtBy: ['invariants'],
+    profile: 'calm',
+    service: recoloured(simulatedService(), { withdraw: 'blue' }),
+  },
+  'all-blue-seats': {
+    rule: 'a reservation is red: no row shows that a seat has two, only all of them together',
+    caughtBy: ['invariants'],
+    profile: 'calm',
+    service: recoloured(simulatedService(), { reserve: 'blue' }),
+  },
+  'messages-of-an-older-start': {
+    rule: 'what an earlier start of a site has sent is not taken any more',
+    caughtBy: ['terms'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, isOrdered: false, delayMeanMs: 200, downMeanMs: 1, crashEveryMs: 300 },
+    makeMachine: MISTAKEN.starts,
+  },
+  'origin-taken-for-an-index': {
+    rule: 'an origin is an ordinal, and no place in a list of sites',
+    caughtBy: ['durability', 'progress', 'convergence'],
+    profile: 'loss',
+    overrides: { siteCount: 3 },
+    makeMachine: MISTAKEN.origins,
+  },
+  'swapped-records': {
+    rule: 'every site takes the red log in the same order',
+    caughtBy: ['red total order'],
+    profile: 'calm',
+    overrides: { siteCount: 3 },
+    makeMachine: BROKEN.swappedRecords,
+  },
+  'unsynced-sequencer': {
+    rule: 'the leader sends only what is synced in its own log',
+    caughtBy: ['red total order', 'exactly once', 'durability', 'convergence', 'progress', 'causal order'],
+    profile: 'crashes',
+    makeMachine: BROKEN.eagerLog,
+  },
+  'no-sync': {
+    rule: 'acknowledged means in a synced log',
+    // A start that finds holes among what was said to be on the disk is refused, mostly before anything else is missed.
+    caughtBy: ['durability', 'crash'],
+    profile: 'crashes',
+    overrides: { syncMeanMs: 100 },
+    Disk: LyingDisk,
+  },
+  'counted-before-earlier-ones': {
+    rule: 'a write counts once those before it are on the disk too',
+    caughtBy: ['durability', 'exactly once', 'progress', 'convergence', 'causal order'],
+    profile: 'crashes',
+    overrides: { syncMeanMs: 100, largeGroup: 1, thinkMeanMs: 1 },
+    Storage: BROKEN_STORAGE.unordered,
+  },
+  'past-a-gap': {
+    rule: 'nothing is taken of the red log behind a gap',
+    caughtBy: ['red total order', 'serializability', 'exactly once', 'convergence', 'durability', 'oracle', 'progress'],
+    profile: 'calm',
+    overrides: { siteCount: 3, redJumpChance: 0.05 },
+    makeMachine: BROKEN.trustingFeed,
+  },
+  'acknowledged-though-fenced': {
+    rule: 'what was appended to a log that another one has taken over is not acknowledged',
+    caughtBy: ['durability', 'exactly once', 'convergence', 'causal order', 'red total order', 'progress', 'crash'],
+    profile: 'crashes',
+    overrides: { deposeEveryMs: 300, crashEveryMs: 500 },
+    Disk: BoastfulDisk,
+  },
+  'forgiving-storage': {
+    rule: 'checkpoint and logs meet, or there is no start',
+    caughtBy: ['damage'],
+    profile: 'crashes',
+    overrides: { damageChance: 0.5, checkpointBytes: 500 },
+    Storage: BROKEN_STORAGE.forgiving,
+  },
+  'arrival-order': {
+    rule: 'the last writer wins by time, not by arrival',
+    caughtBy: ['convergence'],
+    profile: 'calm',
+    makeMachine: BROKEN.arrivalOrder,
+  },
+  'local-strong-reads': {
+    rule: 'a strong read is ordered by the red log',
+    caughtBy: ['strong reads', 'oracle'],
+    profile: 'calm',
+    makeMachine: BROKEN.localReads,
+  },
+  'local-refusals': {
+    rule: 'an update that may be red and chooses nothing is certified',
+    caughtBy: ['levels'],
+    profile: 'calm',
+    overrides: { workload: 'bank' },
+    makeMachine: BROKEN.localRefusals,
+  },
+  'local-answers-are-strong': {
+    rule: 'what one site answers by itself is never called strong',
+    caughtBy: ['levels', 'oracle'],
+    profile: 'calm',
+    makeMachine: BROKEN.boastful,
+  },
+  'no-resending': {
+    rule: 'what the network lost is sent again',
+    caughtBy: ['progress'],
+    profile: 'lossy',
+    makeMachine: BROKEN.forgetfulLog,
+  },
+  'no-deduplication': {
+    rule: 'an operation that comes twice takes effect once',
+    caughtBy: ['exactly once'],
+    profile: 'crashes',
+    makeMachine: BROKEN.forgetfulCertifier,
+  },
+  'every-claim-wins': {
+    rule: 'the first entry of a slot decides it: one claim wins (hole 1)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.greedyWalks,
+  },
+  'slots-without-hops': {
+    rule: 'a slot is (log, identifier, hop): a client that comes back finds an open one (hole 2)',
+    caughtBy: ['progress'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.endlessWalks,
+  },
+  'told-before-synced': {
+    rule: 'a slot is decided by an entry that is synced, and read back (hole 3)',
+    caughtBy: ['exactly once', 'durability'],
+    profile: 'moves',
+    overrides: { ...MOVING, syncMeanMs: 100 },
+    makeMachine: BROKEN.hastySlots,
+  },
+  'shown-before-synced': {
+    rule: 'effects are visible only once their entry is decided (hole 4)',
+    caughtBy: ['red total order', 'causal order', 'durability', 'exactly once', 'sessions', 'convergence'],
+    profile: 'moves',
+    overrides: { ...MOVING, syncMeanMs: 100 },
+    Disk: LyingDisk,
+  },
+  'red-without-handover': {
+    rule: 'an operation that may be blue is handed over before it goes to the red log (hole 5)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.noHandover,
+  },
+  'unrecorded-answers': {
+    rule: 'an answer without effects is an entry before it is told (hole 6)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BROKEN.unrecordedAnswers,
+  },
+  'conflict-without-record': {
+    rule: 'CONFLICT is a record before it is told (hole 7)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: { ...MOVING, attemptsMax: 1 },
+    makeMachine: BROKEN.hastyConflicts,
+  },
+  'expired-counts-as-new': {
+    rule: 'identifiers leave the table behind a watermark (holes 8 and 9)',
+    caughtBy: ['exactly once'],
+    profile: 'lossy',
+    makeMachine: BROKEN.unmarkedCertifier,
+  },
+  'restart-forgets-slots': {
+    rule: 'a restart brings back the table of identifiers (hole 10)',
+    caughtBy: ['exactly once'],
+    profile: 'crashes',
+    makeMachine: BROKEN.forgottenSlots,
+  },
+  'checkpoint-without-identifiers': {
+    rule: 'checkpoints carry the tables of identifiers (hole 10)',
+    caughtBy: ['exactly once', 'progress', 'convergence', 'red total order'],
+    profile: 'crashes',
+    overrides: { checkpointBytes: 500 },
+    makeMachine: BROKEN.unsavedIds,
+  },
+  'checkpoint-without-what-waits': {
+    rule: 'checkpoints carry what has arrived and is not visible yet',
+    caughtBy: ['durability', 'progress', 'convergence', 'causal order', 'exactly once', 'red total order'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, checkpointBytes: 500, lossChance: 0.3, isOrdered: false },
+    makeMachine: BROKEN.unsavedWaiting,
+  },
+  'compacted-too-early': {
+    rule: 'logs keep what another site may lack',
+    caughtBy: ['progress', 'convergence', 'durability'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, checkpointBytes: 500, segmentBytes: 1000 },
+    makeMachine: BROKEN.hastyCompaction,
+  },
+  'no-sessions': {
+    rule: 'a site waits until it has what a session has seen',
+    caughtBy: ['sessions'],
+    profile: 'moves',
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: BROKEN.noSessions,
+  },
+  'no-quarantine': {
+    rule: 'what carries a wild stamp is refused',
+    caughtBy: ['clocks'],
+    profile: 'clocks',
+    overrides: { siteCount: 3 },
+    makeMachine: BROKEN.wildClocks,
+  },
+  'stamps-of-the-past': {
+    rule: 'clocks are judged as they are now, not by the stamps of the past',
+    caughtBy: ['progress', 'convergence'],
+    profile: 'clocks',
+    overrides: { siteCount: 3, wildClockAheadMs: 1e9 },
+    makeMachine: BROKEN.judgedPast,
+  },
+  'one-site-is-enough': {
+    rule: 'a red record waits until its blue dependencies are at a second site',
+    caughtBy: ['progress', 'convergence'],
+    profile: 'loss',
+    overrides: { siteCount: 3, workload: 'bank', lossChance: 0.4, duplicateChance: 0 },
+    makeMachine: BROKEN.oneSiteIsEnough,
+  },
+  'not-passed-on': {
+    rule: 'sites pass on the operations of a site that is gone',
+    caughtBy: ['progress', 'convergence', 'durability'],
+    profile: 'loss',
+    overrides: { siteCount: 3 },
+    makeMachine: BROKEN.selfishBluePath,
+  },
+  'done-and-said-to-be-refused': {
+    rule: 'OVERLOADED says that nothing was done',
+    caughtBy: ['exactly once'],
+    profile: 'calm',
+    makeMachine: LIARS.done,
+  },
+  'given-up-and-said-to-be-undone': {
+    rule: 'ABORTED of what is given up says that nothing was done, nor will be',
+    caughtBy: ['exactly once'],
+    profile: 'leaving',
+    makeMachine: LIARS.given,
+  },
+  'given-up-and-kept': {
+    rule: 'what is given up before it has left its site is as if it had never come',
+    caughtBy: ['leftovers', 'progress'],
+    profile: 'leaving',
+    overrides: { windowMax: 1, siteCount: 3, giveUpChance: 0.7 },
+    makeMachine: BROKEN.clingingRedPath,
+  },
+  'guesses-out-of-the-air': {
+    rule: 'a guess is what comes of the run on what the site shows, where nothing else of it is under way',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LIARS.guesses,
+  },
+  'meta-of-its-own': {
+    rule: 'what a final says beside its value comes out of its place too',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LIARS.meta,
+  },
+  'weak-views-that-fail': {
+    rule: 'a level fails only where its generator does',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LIARS.weakViews,
+  },
+  'codes-at-random': {
+    rule: 'a read meets no conflict',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    makeMachine: LIARS.codes,
+  },
+  'conflict-at-once': {
+    rule: 'CONFLICT is told after as many executions as there may be',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    overrides: { ...HOT, attemptsMax: 10 },
+    makeMachine: LIARS.attempts,
+  },
+  'told-twice': {
+    rule: 'a submission is told one end',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    makeMachine: LIARS.twice,
+  },
+  'blue-called-strong': {
+    rule: 'strong is said out of the red order only, in any service',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    overrides: { world: 'roster' },
+    makeMachine: LIARS.levels,
+  },
+};

@@ -1,0 +1,125 @@
+/** The service that simulations run: queues and accounts, with fields of every kind. */
+import { z } from 'zod/v4';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
+import { local, withMeta } from '../../src/server/records/reply.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import type { Service } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
+
+const key = z.object({ key: z.string() });
+const amount = z.object({ key: z.string(), amount: z.number() });
+const text = z.object({ key: z.string(), text: z.string() });
+
+const contract = defineContract('simulated', {
+  enqueue: { effect: 'update', args: text, result: z.void() },
+  dequeue: { effect: 'update', args: key, result: z.string().nullable() },
+  size: { effect: 'read', args: key, result: z.number() },
+  deposit: { effect: 'update', args: amount, result: z.null() },
+  withdraw: { effect: 'update', args: amount.extend({ here: z.boolean() }), result: z.object({ paid: z.boolean() }) },
+  adjust: { effect: 'update', args: key, result: z.object({ added: z.number() }) },
+  balance: { effect: 'read', args: key, result: z.number() },
+  write: { effect: 'update', args: text, result: z.null() },
+  tag: { effect: 'update', args: text, result: z.null() },
+  untag: { effect: 'update', args: text, result: z.null() },
+  note: { effect: 'update', args: text, result: z.null() },
+  assign: { effect: 'update', args: text, result: z.string().nullable() },
+  sign: { effect: 'update', args: text, result: z.object({ before: z.string() }) },
+  draft: { effect: 'update', args: text, result: z.null() },
+  discard: { effect: 'update', args: key, result: z.null() },
+  reserve: { effect: 'update', args: text, result: z.object({ reserved: z.boolean() }) },
+});
+
+interface Named {
+  readonly key: string;
+}
+interface Amount extends Named {
+  readonly amount: number;
+}
+interface Text extends Named {
+  readonly text: string;
+}
+
+/** The service. */
+export function simulatedService(): Service {
+  return defineService(contract, {
+    tables: {
+      queues: table({ items: queue<string>() }),
+      accounts: table({ balance: counter() }),
+      drafts: table({ title: register<string>(), edits: counter() }, { indexes: ['title'], removable: true }),
+      seats: table({}),
+      notes: table({
+        signed: register<string>(),
+        title: register<string>(),
+        tags: set<string>(),
+        lines: log<string>(),
+        owner: cell<string>(),
+      }),
+    },
+    shadowOperations: ({ queues, accounts, notes, drafts, seats }) => ({
+      push: red((a: Text) => [queues.row(a.key).items.push(a.text)]),
+      pop: red(
+        (a: Named) => [queues.row(a.key).items.pop()],
+        ([popped]) => withMeta(popped.found ? popped.item : null, { remaining: popped.remaining }),
+      ),
+      deposit: blue((a: Amount) => [accounts.row(a.key).balance.add(a.amount)]),
+      withdraw: red((a: Amount) => [accounts.row(a.key).balance.add(-a.amount)]),
+      write: blue((a: Text) => [notes.row(a.key).title.write(a.text)]),
+      tag: blue((a: Text) => [notes.row(a.key).tags.add(a.text)]),
+      untag: blue((a: Text) => [notes.row(a.key).tags.remove(a.text)]),
+      note: blue((a: Text) => [notes.row(a.key).lines.append(a.text)]),
+      sign: red((a: Text) => [notes.row(a.key).title.write(a.text), notes.row(a.key).signed.write(a.text)]),
+      draft: blue((a: Text) => [drafts.row(a.key).title.write(a.text), drafts.row(a.key).edits.add(1)]),
+      discard: blue((a: Named) => [drafts.remove(a.key)]),
+      reserve: red((a: Text) => [seats.insert(`${a.key}/${a.text}`)]),
+      assign: red(
+        (a: Text) => [notes.row(a.key).owner.assign(a.text)],
+        ([previous]) => previous ?? null,
+      ),
+    }),
+    generators: {
+      enqueue: (args, { shadow }) => shadow.push(args, undefined),
+      dequeue: (args, { shadow }) => shadow.pop(args),
+      size: (args, { tables }) => tables.queues.row(args.key).items.size,
+      deposit: (args, { shadow }) => shadow.deposit(args, null),
+      // A refusal that is certified, or one for which the site's own snapshot will do.
+      withdraw: ({ here, ...args }, { tables, shadow }) => {
+        if (tables.accounts.row(args.key).balance >= args.amount) return shadow.withdraw(args, { paid: true });
+        return here ? local({ paid: false }) : { paid: false };
+      },
+      // Blue or red, as the balance is: what a retry must not choose again.
+      adjust: ({ key: name }, { tables, shadow }) =>
+        tables.accounts.row(name).balance < 50
+          ? shadow.deposit({ key: name, amount: 25 }, { added: 25 })
+          : shadow.withdraw({ key: name, amount: 10 }, { added: -10 }),
+      balance: (args, { tables }) => tables.accounts.row(args.key).balance,
+      write: (args, { shadow }) => shadow.write(args, null),
+      tag: (args, { shadow }) => shadow.tag(args, null),
+      untag: (args, { shadow }) => shadow.untag(args, null),
+      note: (args, { shadow }) => shadow.note(args, null),
+      // It says which title it found: those of blue writes too.
+      sign: (args, { tables, shadow }) => {
+        const { title, signed } = tables.notes.row(args.key);
+        return shadow.sign(args, { before: `${title ?? ''} ${signed ?? ''}` });
+      },
+      draft: (args, { shadow }) => shadow.draft(args, null),
+      discard: (args, { shadow }) => shadow.discard(args, null),
+      // One reservation a seat, which is seen by a scan that finds nothing.
+      reserve: (args, { tables, shadow }) =>
+        tables.seats.keys({ prefix: `${args.key}/`, limit: 1 }).length > 0
+          ? { reserved: false }
+          : shadow.reserve(args, { reserved: true }),
+      assign: (args, { shadow }) => shadow.assign(args),
+    },
+    alwaysRed: ['enqueue', 'dequeue'],
+    paced: { operations: ['dequeue'], window: 1, turnMs: 30 },
+    invariants: { accounts: { 'the balance is never negative': (row) => row.balance >= 0 } },
+    // Each reservation is a row of its own: no row shows that a seat has two.
+    snapshotInvariants: {
+      'no seat is reserved twice': ({ seats }) => {
+        const reserved = seats.keys().map((name) => name.slice(0, name.indexOf('/')));
+        return new Set(reserved).size === reserved.length;
+      },
+    },
+  });
+}

@@ -1,0 +1,60 @@
+/** What clients of a run ask for. */
+import type { ClientOperation } from '../../src/testing/simulator/history.ts';
+import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
+import type { Random } from '../../src/testing/simulator/random.ts';
+
+type Drawn = Pick<ClientOperation, 'operation' | 'args'>;
+type Draw = (random: Random, own: string, queues: number) => Drawn;
+
+const account = (random: Random): string => `account ${random.chance(0.8) ? 1 : 2}`;
+const draft = (random: Random): string => `draft ${random.between(1, 2)}`;
+const queueOf = (random: Random, queues: number): string => `queue ${random.between(1, queues)}`;
+
+const withdrawal = (random: Random, here: boolean): Drawn => ({
+  operation: 'withdraw',
+  args: { key: account(random), amount: random.between(20, 100), here },
+});
+
+const WORKLOAD: readonly [Draw, ...Draw[]] = [
+  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
+  (random, own, queues) => ({ operation: 'enqueue', args: { key: queueOf(random, queues), text: own } }),
+  (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
+  (random, _own, queues) => ({ operation: 'dequeue', args: { key: queueOf(random, queues) } }),
+  (random, _own, queues) => ({ operation: 'size', args: { key: queueOf(random, queues) } }),
+  (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
+  (random) => withdrawal(random, false),
+  (random) => withdrawal(random, true),
+  (random) => ({ operation: 'balance', args: { key: account(random) } }),
+  (_random, own) => ({ operation: 'write', args: { key: 'note', text: own } }),
+  (random) => ({
+    operation: random.chance(0.5) ? 'tag' : 'untag',
+    args: { key: 'note', text: random.pick(['x', 'y']) },
+  }),
+  (_random, own) => ({ operation: 'note', args: { key: 'note', text: own } }),
+  (_random, own) => ({ operation: 'assign', args: { key: 'note', text: own } }),
+  (random) => ({ operation: 'adjust', args: { key: account(random) } }),
+  (random, own) => ({ operation: 'draft', args: { key: draft(random), text: own } }),
+  (random) => ({ operation: 'discard', args: { key: draft(random) } }),
+  (random, own) => ({ operation: 'reserve', args: { key: `seat ${random.between(1, 4)}`, text: own } }),
+];
+
+/** Red, of one row or two, each reading what the one before it writes; and blue ones of the same fields in between. */
+const HOT: readonly [Draw, ...Draw[]] = [
+  (random) => withdrawal(random, false),
+  (random) => withdrawal(random, false),
+  () => ({ operation: 'adjust', args: { key: 'account 1' } }),
+  (_random, own) => ({ operation: 'sign', args: { key: 'note', text: own } }),
+  (_random, own) => ({ operation: 'sign', args: { key: 'note', text: own } }),
+  (_random, own) => ({ operation: 'write', args: { key: 'note', text: own } }),
+  (random, own) => ({ operation: 'reserve', args: { key: 'seat 1', text: `${random.between(1, 9)}${own}` } }),
+  (random) => ({ operation: 'deposit', args: { key: account(random), amount: random.between(20, 100) } }),
+];
+
+/** Draws an operation; `own` is a text that no other operation has. */
+export function drawOperation({ workload, queueCount }: SimulationOptions, random: Random, own: string): Drawn {
+  if (workload === 'hot' && random.chance(0.9)) return random.pick(HOT)(random, own, queueCount);
+  const isSpecial = workload !== 'mixed' && random.chance(0.8);
+  const [from, to] = !isSpecial ? [0, WORKLOAD.length] : workload === 'queues' ? [0, 5] : [5, 9];
+  const draw = WORKLOAD[random.between(from, to - 1)] ?? WORKLOAD[0];
+  return draw(random, own, queueCount);
+}
