@@ -18,11 +18,16 @@ type Delivery<R> = LogOutput<R> & { kind: 'deliver' };
 
 /** The red log as one site takes it in. */
 export class RedFeed<R> {
+  readonly #log: Pick<RedLog<R>, 'identity' | 'digest'>;
+  /** Until something is taken that stands behind it. */
+  #saved: SavedLog | undefined;
   #next: Position;
   #halt: RedHalt | undefined;
 
   /** @param saved what a checkpoint says of the log, whose records before are in the state */
   constructor(log: Pick<RedLog<R>, 'identity' | 'digest'>, saved: SavedLog | undefined) {
+    this.#log = log;
+    this.#saved = saved;
     this.#next = saved?.position ?? BEGINNING;
     this.#halt = saved && otherThan(saved, log);
   }
@@ -42,7 +47,7 @@ export class RedFeed<R> {
     if (this.#halt !== undefined) return [];
     const { from, next } = output;
     const place = comparePositions(from, this.#next);
-    if (place === 0) return this.goOn(output);
+    if (place === 0) return this.#isOther() ? [] : this.goOn(output);
     if (place > 0) return this.onGap(output);
     if (comparePositions(next, this.#next) <= 0) return [];
     this.stop({ reason: 'regressed', message: `its groups end elsewhere than they did, at ${shown(this.#next)}` });
@@ -52,6 +57,15 @@ export class RedFeed<R> {
   /** Takes nothing from now on. */
   stop(halt: RedHalt): void {
     this.#halt ??= halt;
+  }
+
+  /** Asked anew before the first record: a log that was shorter at the start had nothing to compare then. */
+  #isOther(): boolean {
+    if (this.#saved === undefined) return false;
+    const halt = otherThan(this.#saved, this.#log);
+    this.#saved = undefined;
+    if (halt !== undefined) this.stop(halt);
+    return halt !== undefined;
   }
 
   /** What came was to come, as far as is known. */
