@@ -119,8 +119,8 @@ export const RED_REQUEST_MUTANTS = [
     name: 'a chained operation has not seen what it stands on',
     rule: 'redblue R12',
     file: 'src/server/replica/core/site-state.ts',
-    line: 'const seen = after === undefined ? snapshot : snapshot.with(entry, version - 1);',
-    replacement: 'const seen = after === undefined || version > 0 ? snapshot : snapshot.with(entry, version - 1);',
+    line: 'const seen = after === undefined ? snapshot : snapshot.with(RED, version - 1);',
+    replacement: 'const seen = after === undefined || version > 0 ? snapshot : snapshot.with(RED, version - 1);',
     command: unit('server/replica/red/chain.test.ts'),
   },
   {

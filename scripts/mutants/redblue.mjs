@@ -245,8 +245,8 @@ export const REDBLUE_MUTANTS = [
     name: 'a token that somebody made up opens',
     rule: 'redblue S2',
     file: 'src/server/site/session-tokens.ts',
-    line: 'if (given.length === expected.length && timingSafeEqual(given, expected)) {',
-    replacement: 'if (given.length === expected.length) {',
+    line: 'return given.length === expected.length && timingSafeEqual(given, expected);',
+    replacement: 'return given.length === expected.length;',
     command: unit('server/site/session-tokens.test.ts'),
   },
   {

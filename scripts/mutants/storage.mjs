@@ -49,7 +49,7 @@ export const STORAGE_MUTANTS = [
     name: 'what a removal that broke off has left is taken for loss',
     rule: 'storage S26',
     file: `${STORAGE}/recovery.ts`,
-    line: 'return LOGS.some((log) => missingBefore(logs, next, log) > 0);',
+    line: 'return LOG_KINDS.some((log) => missingBefore(logs, next, log) > 0);',
     replacement: 'return false;',
     command: unit('server/storage/folder/damage.test.ts'),
   },
