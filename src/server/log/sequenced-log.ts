@@ -201,12 +201,15 @@ export class SequencedLog<R> implements RedLog<R> {
     return this.#unsent.delete(record);
   }
 
+  /** Whoever takes another site for the leader is not heard: what it gives a position may be given to another record. */
   receive(from: Origin, message: LogMessage<R>, nowMs: number): void {
     switch (message.kind) {
       case 'log.propose':
-        return this.#onPropose(from, message);
+        if (this.#isLeader) this.#onPropose(from, message);
+        return;
       case 'log.append':
-        return this.#onAppend(message);
+        if (from === this.options.leader) this.#onAppend(message);
+        return;
       case 'log.appended':
         return this.#onAppended(from, message, nowMs);
     }

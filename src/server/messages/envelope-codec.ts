@@ -6,7 +6,7 @@ import { OutsideDomain } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../protocol/codec/msgpack-writer.ts';
 import type { Origins } from '../records/origin.ts';
-import { RefusedMessage } from './envelope.ts';
+import { RefusedMessage, refusalOfOthers } from './envelope.ts';
 import type { Address, Envelope, SiteMessage } from './envelope.ts';
 import { messageShape } from './message-shapes.ts';
 
@@ -54,9 +54,10 @@ export function encodeEnvelope(envelope: Envelope, bytes = ENVELOPE_BYTES): Uint
 /**
  * Reads an envelope and checks all of it.
  *
- * @throws RefusedMessage `unreadable`, `version` or `content`
+ * @param own the deployment of the site that it has come to
+ * @throws RefusedMessage `unreadable`, `version` or `content`; `deployment` or `rules` where others have sent it
  */
-export function decodeEnvelope(bytes: Uint8Array, origins: Origins): Envelope {
+export function decodeEnvelope(bytes: Uint8Array, origins: Origins, own: string): Envelope {
   if (bytes.length > ENVELOPE_BYTES_MAX) throw new RefusedMessage('unreadable', `it has ${bytes.length} bytes`);
   const [version] = bytes;
   if (version !== ENVELOPE_VERSION) {
@@ -65,9 +66,11 @@ export function decodeEnvelope(bytes: Uint8Array, origins: Origins): Envelope {
   const written = readWhole(bytes);
   if (!isWritten(written)) throw new RefusedMessage('unreadable', 'it is no envelope');
   const [deployment, rules, fromSite, fromPartition, toSite, toPartition, term, sentAtMs, message] = written;
+  const [from, to] = [addressOf(fromSite, fromPartition), addressOf(toSite, toPartition)];
+  const refusal = refusalOfOthers({ deployment, rules, from }, own);
+  if (refusal !== undefined) throw refusal;
   const problem = messageShape(message, origins);
   if (problem !== undefined) throw new RefusedMessage('content', problem, fromSite);
-  const [from, to] = [addressOf(fromSite, fromPartition), addressOf(toSite, toPartition)];
   const envelope = { deployment, rules, from, to, term, message: message as SiteMessage };
   return sentAtMs === null ? envelope : { ...envelope, sentAtMs };
 }

@@ -75,5 +75,20 @@ export class RefusedMessage extends Error {
   }
 }
 
+/**
+ * What is wrong with an envelope of others: another deployment, or sites that go by other rules. Their messages may have
+ * other shapes too, so this is asked before their content is looked at.
+ */
+export function refusalOfOthers(
+  { deployment, rules, from: { site } }: Pick<Envelope, 'deployment' | 'rules' | 'from'>,
+  own: string,
+): RefusedMessage | undefined {
+  if (deployment !== own) {
+    return new RefusedMessage('deployment', `it is of deployment '${deployment}', and this is '${own}'`, site);
+  }
+  if (rules === RULES) return undefined;
+  return new RefusedMessage('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`, site);
+}
+
 /** Refusals by reason. */
 export type Refusals = Readonly<Record<RefusalReason, number>>;

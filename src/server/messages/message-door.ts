@@ -8,7 +8,7 @@
  */
 import { stepAbove } from '../log/sequenced-log.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import { RefusedMessage, RULES } from './envelope.ts';
+import { RefusedMessage, refusalOfOthers, RULES } from './envelope.ts';
 import type { Address, Envelope, RefusalReason, Refusals, SiteMessage } from './envelope.ts';
 
 /** What a door needs. */
@@ -100,12 +100,9 @@ export class MessageDoor {
 
   #refusalOf(envelope: Envelope): RefusedMessage | undefined {
     const { deployment: own, self } = this.#options;
-    const { deployment, rules, from, to, term } = envelope;
-    if (deployment !== own) {
-      return refusedFor('deployment', `it is of deployment '${deployment}', and this is '${own}'`, from);
-    }
-    if (rules !== RULES)
-      return refusedFor('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`, from);
+    const { from, to, term } = envelope;
+    const refusal = refusalOfOthers(envelope, own);
+    if (refusal !== undefined) return refusal;
     if (to.site !== self.site || to.partition !== self.partition) {
       return refusedFor('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);
     }

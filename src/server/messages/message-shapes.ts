@@ -23,15 +23,19 @@ import type { Shape } from './shapes.ts';
 
 /** Names of tables, fields, actions, operations and shadow operations. */
 const WORD_MAX = 4096;
-/** Keys of rows, names of clients and what failures say: what clients may choose the length of. */
-const TEXT_MAX = 1 << 20;
+/**
+ * Keys of rows, names of clients and what failures say: what clients may choose the length of. It is bounded by the
+ * envelope alone (`ENVELOPE_BYTES_MAX`): what its site has taken and another refuses is sent again for ever, and all that
+ * comes after it waits.
+ */
+const TEXT_MAX = 1 << 26;
 /** Effects of one operation, and names and intervals that it has read: far more than generators may come to. */
 const PARTS_MAX = 1 << 20;
 /** Others that one operation stands on. */
 const AFTER_MAX = 4096;
 
-/** A client, and a number that can be counted to. */
-const NAME = /^.+\/\d{1,15}$/s;
+/** A client, and a number that can be counted to, of which the largest has so many digits. */
+const NAME = /^.+\/\d{1,16}$/s;
 
 const word = text(WORD_MAX);
 const longText = text(TEXT_MAX);

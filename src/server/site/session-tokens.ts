@@ -11,7 +11,7 @@ export interface SignedTokensOptions {
   /** The same at all sites. */
   readonly key: string | Uint8Array;
   readonly sites: readonly string[];
-  /** The site that makes them: a client keeps only the newest of each. */
+  /** The site that makes them: a client keeps only the newest of each (`makerOf`). */
   readonly site: Origin;
 }
 
@@ -25,6 +25,12 @@ const LENGTH_MAX = 4096;
 /** Tokens that are known to be genuine, so that one that comes back soon need not be verified again. */
 const KNOWN_MAX = 1024;
 
+/**
+ * What stands before the first dot of a token. The version before had the index of the site there: a bare ordinal would
+ * have clients put the token of one site in the place of what another one has given them before the upgrade.
+ */
+const makerOf = (site: Origin): string => `o${site}`;
+
 /** Tokens `site.payload.signature`. The signature covers the names of all sites: another deployment's do not fit. */
 export class SignedTokens implements SessionTokens {
   readonly #options: SignedTokensOptions;
@@ -36,7 +42,7 @@ export class SignedTokens implements SessionTokens {
   }
 
   seal(vector: Vector): string {
-    const content = `${this.#options.site}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}`;
+    const content = `${makerOf(this.#options.site)}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}`;
     const token = `${content}.${this.#sign(content).toString('base64url')}`;
     this.#know(token, [...vector]);
     return token;

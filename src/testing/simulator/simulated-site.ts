@@ -279,7 +279,7 @@ export class SimulatedSite {
 
   /** As many bytes as came over the network: only what they say can reach the site. */
   receive({ bytes }: Sent): void {
-    const envelope = decodeEnvelope(bytes, this.#options.site.origins);
+    const envelope = decodeEnvelope(bytes, this.#options.site.origins, this.#options.site.deployment);
     if (this.#storage?.isStuck === true && needsRoom(envelope)) return;
     const start = this.#starts;
     this.#input((machine) => {

@@ -129,6 +129,22 @@ test('leader restarts without its first entries, what a follower said before com
 });
 
 describe('sequenced log', () => {
+  test('a proposal to one that does not lead, entries from one that does not → nothing is written', () => {
+    const node = (site: number): SequencedLog<string> => new Cluster(3).make(site, 1);
+    const proposal: LogMessage<string> = { kind: 'log.propose', epoch: 1, sequence: 1, record: 'a' };
+    const entries = [{ origin: siteAt(1), epoch: 1, sequence: 1, record: 'a' }];
+    const append: LogMessage<string> = { kind: 'log.append', position: 0, entries, committed: 1 };
+    for (const [to, from, message] of [
+      [2, 1, proposal],
+      [2, 1, append],
+      [0, 1, append],
+    ] as const) {
+      const log = node(to);
+      log.receive(siteAt(from), message, 0);
+      expect([log.length, log.takeOutputs()]).toEqual([0, []]);
+    }
+  });
+
   test('proposal of a follower: one round trip to the leader → delivered there', () => {
     const cluster = new Cluster(3);
     cluster.propose(2, 'a');

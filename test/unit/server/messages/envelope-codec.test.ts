@@ -8,11 +8,11 @@ import {
   ENVELOPE_BYTES_MAX,
   ENVELOPE_VERSION,
 } from '../../../../src/server/messages/envelope-codec.ts';
-import { RefusedMessage } from '../../../../src/server/messages/envelope.ts';
+import { RefusedMessage, RULES } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, RefusalReason } from '../../../../src/server/messages/envelope.ts';
 import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './some-messages.ts';
 
-const decoded = (bytes: Uint8Array): Envelope => decodeEnvelope(bytes, ORIGINS);
+const decoded = (bytes: Uint8Array): Envelope => decodeEnvelope(bytes, ORIGINS, 'shop#1');
 const refused = (reason: RefusalReason): unknown => expect.objectContaining({ name: 'RefusedMessage', reason });
 
 describe('envelopes', () => {
@@ -106,6 +106,18 @@ describe('what is no envelope', () => {
     bytes[0] = ENVELOPE_VERSION + 1;
     expect(() => decoded(bytes)).toThrow(refused('version'));
     expect(() => decoded(new Uint8Array(0))).toThrow(refused('version'));
+  });
+
+  test('of others, whose messages have other shapes → refused for that, and not for what is in it', () => {
+    const message = { kind: 'red.votes', yes: true } as unknown as Envelope['message'];
+    for (const [given, reason] of [
+      [{ deployment: 'shop#2' }, 'deployment'],
+      [{ rules: RULES + 1 }, 'rules'],
+      [{}, 'content'],
+    ] as const) {
+      const [bytes = new Uint8Array(0)] = encodeEnvelope(envelopeOf(message, given));
+      expect(() => decoded(bytes)).toThrow(refused(reason));
+    }
   });
 
   test('something behind it → refused', () => {

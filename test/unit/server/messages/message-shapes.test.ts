@@ -12,6 +12,14 @@ test('each kind, with all that it may have → nothing is wrong', () => {
   expect(MESSAGES.map(problemOf)).toEqual(MESSAGES.map(() => undefined));
 });
 
+test('what clients choose → is taken as large as a site takes it: a number up to the largest, a key as long as fits', () => {
+  const key = 'k'.repeat(1 << 20);
+  const effect = { table: 'accounts', key, field: 'balance', action: 'add', value: 1 };
+  const [id, reads] = [`anna/${Number.MAX_SAFE_INTEGER}`, [`accounts\u0000${key}\u0000balance`]];
+  expect(problemOf(operations({ ...BLUE, id, effects: [effect] }))).toBeUndefined();
+  expect(problemOf(proposal({ ...RED, id, reads, effects: [effect] }))).toBeUndefined();
+});
+
 describe('refused', () => {
   for (const [what, message, problem] of [
     ['no object', 7, ': must be an object'],

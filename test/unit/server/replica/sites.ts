@@ -203,7 +203,7 @@ export class Sites {
   /** As bytes, so that no site has what belongs to another. */
   #send(given: Envelope): void {
     for (const bytes of encodeEnvelope(given)) {
-      const envelope = decodeEnvelope(bytes, this.origins);
+      const envelope = decodeEnvelope(bytes, this.origins, given.deployment);
       const [from, to] = [placeOf(envelope.from.site), placeOf(envelope.to.site)];
       this.sent.push({ from, to, message: envelope.message as SiteMessage, envelope });
     }

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
+import { WireSession } from '../../../../src/transport/operations/wire-session.ts';
 import { bank, bankService } from '../replica/services.ts';
 import { siteAt } from '../../../support/origins.ts';
 
@@ -18,12 +19,12 @@ describe('session tokens', () => {
   });
 
   const sealed = tokens.seal([1, 2, 3]);
-  const forged = `1.${Buffer.from('[9,9,9]').toString('base64url')}.${sealed.split('.')[2]}`;
+  const forged = `o1.${Buffer.from('[9,9,9]').toString('base64url')}.${sealed.split('.')[2]}`;
   for (const [name, token] of [
     ['nothing', ''],
     ['no token', 'hello'],
     ['another content under the same signature', forged],
-    ['another site', sealed.replace('1.', '2.')],
+    ['another site', sealed.replace('o1.', 'o2.')],
     ['cut off', sealed.slice(0, -2)],
     ['too long', `${'x'.repeat(5000)}.${sealed}`],
     ['not even text', 7 as never],
@@ -64,6 +65,11 @@ describe('session tokens', () => {
     const content = `0.${Buffer.from('[1,2,9]').toString('base64url')}`;
     const signed = createHmac('sha256', key).update(JSON.stringify(['correctables session v1', sites, content]));
     expect(tokens.open(`${content}.${signed.digest('base64url')}`)).toEqual([9, 1, 2]);
+  });
+
+  test('of the version before at one site, and of this one at another → a client keeps both', () => {
+    const before = `1.${Buffer.from('[1,2,9]').toString('base64url')}.signature`;
+    expect(new WireSession([before, sealed]).tokens).toEqual([before, sealed]);
   });
 
   test('clusterKey too short → INVALID_ARGUMENT', () => {
