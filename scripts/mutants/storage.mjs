@@ -1,5 +1,5 @@
 /** Of what lies on the disk (docs/spec/storage.md). */
-import { unit } from './commands.mjs';
+import { contract, unit } from './commands.mjs';
 
 const STORAGE = 'src/server/storage';
 
@@ -49,7 +49,7 @@ export const STORAGE_MUTANTS = [
     name: 'what a removal that broke off has left is taken for loss',
     rule: 'storage S26',
     file: `${STORAGE}/recovery.ts`,
-    line: 'return LOGS.some((log) => missingBefore(logs, next, log) > 0);',
+    line: 'return LOG_KINDS.some((log) => missingBefore(logs, next, log) > 0);',
     replacement: 'return false;',
     command: unit('server/storage/folder/damage.test.ts'),
   },
@@ -236,5 +236,45 @@ export const STORAGE_MUTANTS = [
     line: 'if (this.#writes.size > 0) return;',
     replacement: '',
     command: unit('server/storage/disk/file-changes.test.ts'),
+  },
+  {
+    name: 'what a deposed holder has written counts',
+    rule: 'storage S27',
+    file: `${STORAGE}/recovery.ts`,
+    line: 'if (term < (logs?.term ?? 0)) {',
+    replacement: 'if (term < 0) {',
+    command: unit('server/storage/fenced.test.ts'),
+  },
+  {
+    name: 'an append of any term is taken',
+    rule: 'storage S27',
+    file: `${STORAGE}/segment-log.ts`,
+    line: 'if (term !== this.#term) return this.fail(deposed(term));',
+    replacement: '',
+    command: contract('server/local-log.test.ts'),
+  },
+  {
+    name: 'a checkpoint of the version before is taken for one of today',
+    rule: 'storage S28',
+    file: `${STORAGE}/recovery.ts`,
+    line: 'return checkpoint === undefined || format === FORMAT ? checkpoint : checkpointFromBefore(checkpoint, tables);',
+    replacement: 'return checkpoint;',
+    command: unit('server/storage/folder/version-before.test.ts'),
+  },
+  {
+    name: "a site's own slots are sent to another one",
+    rule: 'storage S30',
+    file: 'src/server/replica/once/slots.ts',
+    line: 'return this.#table.sections(`${OWN_SECTION}slots`);',
+    replacement: "return this.#table.sections('slots');",
+    command: unit('server/site/shared-part.test.ts'),
+  },
+  {
+    name: 'nothing of a stream is said to be in the rows',
+    rule: 'storage S30',
+    file: 'src/server/replica/replica.ts',
+    line: 'const applied = streams.map(({ synced, waiting }) => synced - waiting.length);',
+    replacement: 'const applied = streams.map(() => 0);',
+    command: unit('server/site/shared-part.test.ts'),
   },
 ];

@@ -7,7 +7,7 @@ import type { LogPlaces, StoredSite } from '../log/stored-site.ts';
 import { Checkpointer } from './checkpointer.ts';
 import type { CommitPlaces } from './checkpointer.ts';
 import type { StorageEvents } from '../log/storage.ts';
-import { isNoSpace } from './disk/files.ts';
+import { isFenced, isNoSpace } from './disk/files.ts';
 import type { Files, Timing } from './disk/files.ts';
 import type { FolderLock } from './disk/folder-lock.ts';
 import { EntryPacker } from './format/packed-entries.ts';
@@ -232,6 +232,7 @@ export class DurableStorage implements SiteStorage {
   }
 
   #onCheckpointFailed(error: Error): void {
+    if (isFenced(error)) return this.#log.fail(error);
     // Told once, and tried less and less often: it may have to write much each time.
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.checkpointFailed(error);
     const retryMs = this.isFull ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS) : this.#checkpointRetryMs;

@@ -334,6 +334,8 @@ export class SegmentLog implements LocalLog {
       this.#isMaking = false;
       if (this.#isOver) file?.close();
       else if (file !== undefined) this.#onMade({ number, file, sizeBytes });
+      // Whoever has the log now has the next files too: there will be no room later.
+      else if (isFenced(error as Error)) this.fail(error as Error);
       else this.#onRefused(error as Error, neededBytes);
     });
   }

@@ -23,6 +23,7 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   U: await namesIn('test/unit', '.test.ts'),
   I: await namesIn('test/integration', '.test.ts'),
   Q: await namesIn('test/property', '.test.ts'),
+  C: await namesIn('test/contract', '.test.ts'),
   J: await namesIn('engines', '.java'),
   P: [...planted.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name),
   M: MUTANTS.map(({ name }) => name),

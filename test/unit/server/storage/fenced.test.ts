@@ -5,6 +5,8 @@ import { get, put } from '../../../../src/operations/index.ts';
 import { storageAlarms } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
+import { isFenced } from '../../../../src/server/storage/disk/files.ts';
+import { takenOver } from '../../../../src/server/storage/disk/folder-lock.ts';
 import { encodeFrame, sealFrame } from '../../../../src/server/storage/format/frames.ts';
 import { FORMAT } from '../../../../src/server/storage/format/names.ts';
 import { EntryPacker } from '../../../../src/server/storage/format/packed-entries.ts';
@@ -14,6 +16,7 @@ import { startSite } from './virtual-site.ts';
 import { FOLDER, VirtualMachine } from './virtual-storage.ts';
 
 const HEAD_BYTES = 16;
+const isLog = (path: string): boolean => path.endsWith('.log');
 
 test('taken over while an update is under way → UNKNOWN, an alarm, and the next holder lacks it', async () => {
   const machine = new VirtualMachine(1);
@@ -41,6 +44,32 @@ test('taken over while an update is under way → UNKNOWN, an alarm, and the nex
   machine.run(100);
   expect(await read).toBe('kept');
   next.close();
+});
+
+test('a folder whose lock another process has → says that it is fenced, not that its disk failed', () => {
+  expect(isFenced(takenOver())).toBe(true);
+  expect(isFenced(new Error('EIO'))).toBe(false);
+});
+
+test.each([
+  ['its next log file is due', { segmentBytes: 1000 }, 20],
+  ['a checkpoint is due', { checkpointBytes: 100 }, 0],
+])('taken over, and %s before anything is written → fenced all the same', (_, sizes, count) => {
+  const machine = new VirtualMachine(1, sizes);
+  const site = machine.start();
+  const write = machine.disk.write.bind(machine.disk);
+  for (let written = 0; written < 4; written += 1) {
+    site.append('local', 'x'.repeat(120));
+    machine.run(50);
+  }
+  // What is on its way to the disk by then has been written before.
+  machine.disk.write = (one, isMounted, done) =>
+    isLog(one.path) ? write(one, () => false, done) : write(one, isMounted, done);
+  machine.disk.depose();
+  for (let written = 0; written < count; written += 1) site.append('local', 'x'.repeat(120));
+  if (count === 0) site.storage.checkpoint();
+  machine.run(5000);
+  expect(site.events).toEqual(['fenced: taken over']);
 });
 
 test('each start → says its term in the files that it begins, larger than before', () => {
