@@ -104,7 +104,8 @@ export class MessageDoor {
     if (deployment !== own) {
       return refusedFor('deployment', `it is of deployment '${deployment}', and this is '${own}'`, from);
     }
-    if (rules !== RULES) return refusedFor('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`, from);
+    if (rules !== RULES)
+      return refusedFor('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`, from);
     if (to.site !== self.site || to.partition !== self.partition) {
       return refusedFor('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);
     }

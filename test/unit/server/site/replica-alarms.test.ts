@@ -23,7 +23,12 @@ test('a message that is not taken → which site, of whom, and why; of somebody 
 test('many in a second → ten are told, and the next says how many were left out', () => {
   const told: string[] = [];
   let nowMs = 0;
-  const alarm = fullLinkAlarm('irl', 'frk', ({ message }) => void told.push(message), () => nowMs);
+  const alarm = fullLinkAlarm(
+    'irl',
+    'frk',
+    ({ message }) => void told.push(message),
+    () => nowMs,
+  );
   for (let count = 0; count < 15; count += 1) alarm();
   nowMs = 1000;
   alarm();

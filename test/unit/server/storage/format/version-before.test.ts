@@ -1,6 +1,10 @@
 /** What format 6 wrote, as it is today: each vector, entry of one and origin, wherever it stands, goes through `MOVED`. */
 import { expect, test } from 'vitest';
-import { checkpointFromBefore, entryFromBefore, MOVED } from '../../../../../src/server/storage/format/version-before.ts';
+import {
+  checkpointFromBefore,
+  entryFromBefore,
+  MOVED,
+} from '../../../../../src/server/storage/format/version-before.ts';
 import type { Moved } from '../../../../../src/server/storage/format/version-before.ts';
 import { savedSiteOf } from '../../../../../src/server/log/stored-site.ts';
 import type { Origin } from '../../../../../src/server/records/origin.ts';
