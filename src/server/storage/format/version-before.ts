@@ -187,7 +187,7 @@ function localEntry(entry: LocalEntry, moved: Moved): LocalEntry {
       return { ...entry, operation: blueOperation(entry.operation, moved) };
     case 'slot':
       return { ...entry, decision: slotDecision(entry.decision, moved) };
-    default:
+    case 'expire':
       return entry;
   }
 }
