@@ -13,7 +13,7 @@ export type Term = number;
 export interface LocalLogListener {
   /** The first `length` entries of a log, from its very beginning, are synced: they can no longer be lost. */
   synced(log: LogId, length: number): void;
-  /** Another holder has the log: what was appended and not told to be synced never counts. */
+  /** Another holder has the log: what was appended and not told to be synced is nothing to go by. */
   fenced(error: Error): void;
   /** The log cannot be written any more, and nobody can say what of the rest is there: nothing of it can be promised. */
   failed(error: Error): void;
@@ -28,8 +28,8 @@ export interface StoredLogs {
 /** A log of one partition at one site. */
 export interface LocalLog {
   /**
-   * Takes the log over from whoever held it, by an entry or a header that says so: what an earlier holder writes after
-   * that counts for nothing. Once, before the first `append`.
+   * Takes the log over from whoever held it, whose appends are fenced from then on. What it had on the way counts for
+   * nothing once this holder has appended; before that it may still come to be there. Once, before the first `append`.
    *
    * @throws CorrectableError `UNAVAILABLE` where that cannot be written
    */

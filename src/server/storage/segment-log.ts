@@ -116,7 +116,7 @@ export class SegmentLog implements LocalLog {
     this.#fileBytes = Math.min(FIRST_BYTES_MAX, options.segmentBytes);
   }
 
-  /** Makes the first file: its number, larger than all before, is the term, and says so before anything is written. */
+  /** Makes the first file: its number, larger than all before, is the term. The first group that is written says so. */
   takeOver(): Term {
     this.#file = this.#options.files.createNow(this.#pathOf(this.#number), this.#fileBytes);
     this.#segments.push({ number: this.#number, ...this.#lengths });
