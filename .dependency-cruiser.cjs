@@ -51,7 +51,10 @@ module.exports = {
       comment: 'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
       severity: 'error',
       from: { path: '^src/server/site/site-machine\\.' },
-      to: { pathNot: '^src/(correctable|protocol|server/(replica|generator|state|service|messages|log|records|collections))/' },
+      to: {
+        pathNot:
+          '^src/(correctable|protocol|server/(replica|generator|state|service|messages|log|records|collections))/',
+      },
     },
     {
       name: 'one-door-to-the-codec-of-disks',
