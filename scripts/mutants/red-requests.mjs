@@ -23,7 +23,7 @@ export const RED_REQUEST_MUTANTS = [
     name: 'what waits for red has no budget',
     rule: 'redblue T2',
     file: 'src/server/replica/red/red-path.ts',
-    line: 'return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;',
+    line: 'return places - left >= redInFlightMax || this.halted !== undefined;',
     replacement: 'return places < 0;',
     command: unit('server/replica/red/absent-leader.test.ts'),
   },

@@ -111,11 +111,10 @@ export class RedPath {
    * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
    */
   get isFull(): boolean {
-    if (this.halted !== undefined) return true;
     const { redInFlightMax = Infinity, windows } = this.#core.options;
-    const left = this.#requests.left + this.#reads.left;
+    const left = Math.min(this.#requests.left + this.#reads.left, windows?.proposed ?? WINDOWS.proposed);
     const places = this.#requests.size + this.#reads.awaited + this.#reads.left;
-    return places - Math.min(left, windows?.proposed ?? WINDOWS.proposed) >= redInFlightMax;
+    return places - left >= redInFlightMax || this.halted !== undefined;
   }
 
   /** What is told where it `isFull`. */
