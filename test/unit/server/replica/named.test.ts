@@ -19,7 +19,11 @@ function namesIn(message: SiteMessage): readonly string[] {
     case 'slot.ask':
     case 'slot.told':
       return [message.id];
-    default:
+    case 'blue.received':
+    case 'blue.heartbeat':
+    case 'blue.have':
+    case 'blue.resend':
+    case 'log.appended':
       return [];
   }
 }
