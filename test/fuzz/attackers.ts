@@ -1,5 +1,5 @@
 /** Plays the scripts of hostile clients, several at a time. */
-import { Random } from '../../src/testing/simulator/random.ts';
+import { Random } from '../../src/server/collections/random.ts';
 import { RawPeer } from '../support/hostile/raw-peer.ts';
 import { within } from '../support/hostile/guard.ts';
 import { closeFrame } from '../support/hostile/ws-frames.ts';

@@ -1,5 +1,5 @@
 /** What one hostile client does, from its seed alone: the bytes that it says, piece by piece, and how it leaves. */
-import type { Random } from '../../src/testing/simulator/random.ts';
+import type { Random } from '../../src/server/collections/random.ts';
 import { encode, helloRow, say, submitRow, SUBPROTOCOLS, type CodecName, type Row } from '../support/hostile/rows.ts';
 import { closeFrame, frame, OPCODE, upgradeRequest } from '../support/hostile/ws-frames.ts';
 import { anyValue, damagedRow, spoilt } from './mutate.ts';

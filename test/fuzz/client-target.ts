@@ -2,7 +2,7 @@
 import { WebSocket } from 'ws';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/index.ts';
-import { Random } from '../../src/testing/simulator/random.ts';
+import { Random } from '../../src/server/collections/random.ts';
 import { bump, count } from '../support/hostile/counting-store.ts';
 import { within } from '../support/hostile/guard.ts';
 import { toldOf } from '../support/hostile/outcomes.ts';

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { exponentialBackoff, redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, type AnyClient } from '../../src/index.ts';
-import { Random } from '../../src/testing/simulator/random.ts';
+import { Random } from '../../src/server/collections/random.ts';
 import { bump } from '../support/hostile/counting-store.ts';
 import { toldOf, untruth, type Told } from '../support/hostile/outcomes.ts';
 import { LEVELS } from '../support/wire.ts';

@@ -1,5 +1,5 @@
 /** A bad network between clients and gateways: connections are cut, stall, fall silent or crumble, drawn from a seed. */
-import { Random } from '../../src/testing/simulator/random.ts';
+import { Random } from '../../src/server/collections/random.ts';
 import { CutProxy } from '../support/cut-proxy.ts';
 
 /** How long it is bad, and how long good, at most: now and then it is bad for longer than gateways remember who is gone. */

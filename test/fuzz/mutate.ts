@@ -1,5 +1,5 @@
 /** Values, rows, frames and bytes that are wrong somewhere, drawn from a seed. */
-import type { Random } from '../../src/testing/simulator/random.ts';
+import type { Random } from '../../src/server/collections/random.ts';
 import type { Row } from '../support/hostile/rows.ts';
 import { ODD_VALUES } from '../support/odd-values.ts';
 

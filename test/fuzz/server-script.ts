@@ -1,6 +1,6 @@
 /** A hostile server: each connection gets to some state as it should be, and then something happens, drawn from its seed. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { Random } from '../../src/testing/simulator/random.ts';
+import { Random } from '../../src/server/collections/random.ts';
 import { RawPeer } from '../support/hostile/raw-peer.ts';
 import {
   encode,

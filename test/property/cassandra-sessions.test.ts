@@ -9,7 +9,7 @@ import { ReadSession } from '../../src/bindings/cassandra/sessions/session.ts';
 import { writeClock } from '../../src/bindings/cassandra/sessions/write-clock.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
-import { Random } from '../../src/testing/simulator/random.ts';
+import { Random } from '../../src/server/collections/random.ts';
 import { fakeDriver } from '../unit/bindings/cassandra/fake-driver.ts';
 import { LwwReplicas } from '../unit/bindings/cassandra/lww-replicas.ts';
 

@@ -15,7 +15,7 @@ import { isPlainSubmit, isPlainView } from '../../src/protocol/rows/plain-rows.t
 import { createRowCheck } from '../../src/protocol/rows/row-check.ts';
 import { serverKinds } from '../../src/protocol/rows/server-kinds.ts';
 import { compileSchema } from '../../src/server/gateway/host/compile-schema.ts';
-import { Random } from '../../src/testing/simulator/random.ts';
+import { Random } from '../../src/server/collections/random.ts';
 import { ODD_VALUES } from '../support/odd-values.ts';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));

@@ -7,7 +7,7 @@
  */
 import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/format/frames.ts';
 import { numbersOf, segmentName } from '../../server/storage/format/names.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../server/collections/random.ts';
 
 /** The contents of a folder's files, by name. */
 export type FolderFiles = ReadonlyMap<string, Uint8Array>;

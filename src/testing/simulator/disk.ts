@@ -6,7 +6,7 @@ import { fencedError } from '../../server/storage/disk/files.ts';
 import type { Files, SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage } from './disk-damage.ts';
 import type { Damage } from './disk-damage.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
 
 /** How a disk behaves. */

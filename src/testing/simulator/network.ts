@@ -1,7 +1,7 @@
 /** A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both. */
 import type { Origin } from '../../server/records/origin.ts';
 import type { SimulationOptions } from './options.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A message on its way: the bytes of its envelope. */

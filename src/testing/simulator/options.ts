@@ -1,5 +1,5 @@
 /** How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind. */
-import { Random } from './random.ts';
+import { Random } from '../../server/collections/random.ts';
 
 /** The services that runs are made with, where none is given: `generated` ones are drawn from the seed. */
 export type WorldName = 'classic' | 'roster' | 'generated';

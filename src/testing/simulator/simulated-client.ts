@@ -9,7 +9,7 @@ import type { Vector } from '../../server/records/vector.ts';
 import type { GivenRefusal, GivenView, Told } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../server/collections/random.ts';
 import type { SimulatedSite, SiteAnswer } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 import type { World } from './world.ts';

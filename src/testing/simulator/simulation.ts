@@ -32,7 +32,7 @@ import { HostileNetwork } from './network.ts';
 import type { Sent } from './network.ts';
 import { drawOptions } from './options.ts';
 import type { Profile, SimulationOptions } from './options.ts';
-import { Random } from './random.ts';
+import { Random } from '../../server/collections/random.ts';
 import { observeRuns } from './runs.ts';
 import { SimulatedClient } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';

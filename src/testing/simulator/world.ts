@@ -3,7 +3,7 @@ import type { Service } from '../../server/service/service.ts';
 import type { Checker } from './checkers/checker.ts';
 import type { ClientOperation, Traits } from './history.ts';
 import type { SimulationOptions } from './options.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../server/collections/random.ts';
 
 /** What a draw goes by; `own` is a text that no other operation of the run has. */
 export interface DrawFrom {

@@ -1,6 +1,6 @@
 /** Who calls: one caller at a seat, all of whose calls go into the history. */
 import { isCorrectableError, type AnyClient, type Operation, type Session } from '../../../src/index.ts';
-import type { Random } from '../../../src/testing/simulator/random.ts';
+import type { Random } from '../../../src/server/collections/random.ts';
 import type { Call, History, ToldView } from '../history.ts';
 import type { ViewMeta } from './checks/confirmations.ts';
 import type { Input } from './inputs.ts';

@@ -1,5 +1,5 @@
 /** What callers share: which keys are in use, and values that nobody has written yet. */
-import type { Random } from '../../../src/testing/simulator/random.ts';
+import type { Random } from '../../../src/server/collections/random.ts';
 
 /** Keys are few, so that writers meet, and new again and again, so that what is lost is not written over at once. */
 const GENERATION_MS = 8_000;

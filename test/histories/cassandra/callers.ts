@@ -1,6 +1,6 @@
 /** Callers at work: each does one thing after the other, some in sessions, until it is time; then they read what they knew. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../../src/testing/simulator/random.ts';
+import { Random } from '../../../src/server/collections/random.ts';
 import type { History } from '../history.ts';
 import { Actor } from './actor.ts';
 import type { Board } from './board.ts';

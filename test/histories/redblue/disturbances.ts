@@ -1,5 +1,5 @@
 /** What is done to connections, callers and the server while workers work, and how it is made good. */
-import type { Random } from '../../../src/testing/simulator/random.ts';
+import type { Random } from '../../../src/server/collections/random.ts';
 import { pause } from '../pause.ts';
 import { repeat } from '../repeat.ts';
 import type { Caller } from './caller.ts';

@@ -1,6 +1,6 @@
 /** What one round is played on: the server, who calls it, and what everybody writes into. */
 import type { Session } from '../../../src/index.ts';
-import { Random } from '../../../src/testing/simulator/random.ts';
+import { Random } from '../../../src/server/collections/random.ts';
 import type { Call, History } from '../history.ts';
 import { observe, type Step } from '../observe.ts';
 import type { Tally } from '../tally.ts';

@@ -1,7 +1,7 @@
 /** What happens now and then: a rush on a new queue, clients that close or die at work, a queue that is deleted. */
 import { SITES } from '../../../engines/wan.ts';
 import { isZooKeeperError, ZooKeeper, type MultiPart } from '../../../src/bindings/zookeeper/index.ts';
-import type { Random } from '../../../src/testing/simulator/random.ts';
+import type { Random } from '../../../src/server/collections/random.ts';
 import { pause } from '../pause.ts';
 import { QUEUE, RUSH, times, type Scene } from './scene.ts';
 import { Shop } from './shop.ts';

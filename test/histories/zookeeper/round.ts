@@ -1,7 +1,7 @@
 /** One round: shops work and suffer; then all is healed, they close, what is left is read and taken, and it is judged. */
 import { setMaxListeners } from 'node:events';
 import type { Site } from '../../../engines/wan.ts';
-import type { Random } from '../../../src/testing/simulator/random.ts';
+import type { Random } from '../../../src/server/collections/random.ts';
 import { callFaults } from '../checks/calls.ts';
 import type { Call } from '../history.ts';
 import { pause } from '../pause.ts';

@@ -1,5 +1,5 @@
 /** What a shop does all the time: operations of all kinds on the queues and keys that all shops share. */
-import type { Random } from '../../../src/testing/simulator/random.ts';
+import type { Random } from '../../../src/server/collections/random.ts';
 import { pause } from '../pause.ts';
 import { drawShare, type Shares } from '../repeat.ts';
 import { QUEUE, times, type How, type Scene } from './scene.ts';

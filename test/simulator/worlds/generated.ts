@@ -13,7 +13,7 @@ import type { Service } from '../../../src/server/service/service.ts';
 import type { ShadowOperation } from '../../../src/server/service/shadow-operation.ts';
 import { cell, counter, log, queue, register, set, stock } from '../../../src/server/service/tables.ts';
 import type { Field, Table } from '../../../src/server/service/tables.ts';
-import { Random } from '../../../src/testing/simulator/random.ts';
+import { Random } from '../../../src/server/collections/random.ts';
 import { observedTraits } from '../../../src/testing/simulator/world.ts';
 import type { World } from '../../../src/testing/simulator/world.ts';
 

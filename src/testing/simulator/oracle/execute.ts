@@ -6,7 +6,7 @@ import { Refusal } from '../../../server/service/refusal.ts';
 import { Chosen, Local, replyOf } from '../../../server/records/reply.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
-import { Random } from '../random.ts';
+import { Random } from '../../../server/collections/random.ts';
 import type { ModelOperation } from './changes.ts';
 import type { ModelView } from './model.ts';
 import { modelReaders } from './readers.ts';

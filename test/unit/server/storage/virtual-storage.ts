@@ -12,7 +12,7 @@ import type { Timing } from '../../../../src/server/storage/disk/files.ts';
 import type { StorageEvents } from '../../../../src/server/log/storage.ts';
 import { SimulatedDisk } from '../../../../src/testing/simulator/disk.ts';
 import type { SimulatedDiskOptions } from '../../../../src/testing/simulator/disk.ts';
-import { Random } from '../../../../src/testing/simulator/random.ts';
+import { Random } from '../../../../src/server/collections/random.ts';
 import { Timeline } from '../../../../src/testing/simulator/timeline.ts';
 
 export const FOLDER = 'site';

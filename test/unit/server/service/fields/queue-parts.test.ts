@@ -4,7 +4,7 @@ import type { Stamp } from '../../../../../src/server/records/effect.ts';
 import { WHOLE_ROW } from '../../../../../src/server/service/row-effects.ts';
 import { Store } from '../../../../../src/server/state/store.ts';
 import { queue, register, table } from '../../../../../src/server/service/tables.ts';
-import { Random } from '../../../../../src/testing/simulator/random.ts';
+import { Random } from '../../../../../src/server/collections/random.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
 

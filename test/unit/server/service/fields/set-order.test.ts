@@ -5,7 +5,7 @@ import type { FieldState, PendingEffects } from '../../../../../src/server/servi
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
 import { compareScalars } from '../../../../../src/server/records/key-range.ts';
 import type { Scalar } from '../../../../../src/server/records/key-range.ts';
-import { Random } from '../../../../../src/testing/simulator/random.ts';
+import { Random } from '../../../../../src/server/collections/random.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const effectOf = (action: string, value: Scalar): Effect => ({ table: 't', key: 'k', field: 'f', action, value });
