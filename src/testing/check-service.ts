@@ -3,6 +3,8 @@ import type { Operation } from '../correctable/operation.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isRecord, type NamesOf } from '../correctable/given.ts';
 import { parseArgs } from '../protocol/contract/catalogue.ts';
+import { drawFrom } from '../server/label/draw.ts';
+import type { Draw } from '../server/label/draw.ts';
 import type { Service } from '../server/service/service.ts';
 import { requireService } from './require-service.ts';
 import { PROFILES } from './simulator/options.ts';
@@ -11,18 +13,6 @@ import { formatOverrides, shrink } from './simulator/shrink.ts';
 import { simulate } from './simulator/simulation.ts';
 import { observedTraits } from './simulator/world.ts';
 import type { World } from './simulator/world.ts';
-
-/** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
-export interface Draw {
-  /** One of the choices. */
-  pick<const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number];
-  /** A whole number from `min` to `max`. */
-  between(min: number, max: number): number;
-  /** True that often, from 0 to 1. */
-  chance(probability: number): boolean;
-  /** A text that no other operation of the run gets. */
-  readonly own: string;
-}
 
 /** How to check a service. */
 export interface CheckServiceOptions {
@@ -102,12 +92,7 @@ function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
     service,
     traits: observedTraits(service),
     draw: ({ random, own }) => {
-      const operation = draw({
-        pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] => random.pick(choices),
-        between: (min, max) => random.between(min, max),
-        chance: (probability) => random.chance(probability),
-        own,
-      });
+      const operation = draw(drawFrom(random, own));
       return { operation: operation.name, args: parseArgs(service.contract, operation) as Record<string, unknown> };
     },
     checkers: () => [],

@@ -2,7 +2,19 @@
 export { bindingContract, ContractBreach } from './binding-contract.ts';
 export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner } from './binding-contract.ts';
 export { checkService, ServiceFault } from './check-service.ts';
-export type { CheckServiceOptions, Draw, ServiceReport } from './check-service.ts';
+export type { CheckServiceOptions, ServiceReport } from './check-service.ts';
+export type { Arbitraries, Draw } from '../server/label/draw.ts';
+export { labelService } from '../server/label/label-service.ts';
+export type { LabelOptions } from '../server/label/label-service.ts';
+export type {
+  CalledOperation,
+  Counterexample,
+  GeneratorNote,
+  LabelReport,
+  LabelTable,
+  ShadowVerdict,
+  Verdict,
+} from '../server/label/report.ts';
 export type { Profile, SimulationOptions } from './simulator/options.ts';
 export { scriptedBinding } from './scripted-binding.ts';
 export type { ScriptedBinding, ScriptedCall, ScriptedOptions } from './scripted-binding.ts';

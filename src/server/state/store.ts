@@ -75,6 +75,11 @@ export class Store implements StateReader, Section {
     return [...this.#tables].map(([name, table]) => [name, table.snapshot()]);
   }
 
+  /** What is remembered of removals, as plain data: what `snapshot` leaves out. */
+  removalTimes(): unknown {
+    return [...this.#tables].map(([name, table]) => [name, table.removalTimes()]);
+  }
+
   get changes(): number {
     let size = 0;
     for (const { changes, parts } of this.#tables.values()) size += changes.size + parts.changes.size;

@@ -154,6 +154,11 @@ export class TableStore {
     return [...this.#rows].toSorted(byKey).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
 
+  /** When rows were last removed, as plain data, of those removals that are remembered. */
+  removalTimes(): unknown {
+    return [...this.#removedAt].toSorted(byKey).map(([key, place]) => [key, savePlace(place)]);
+  }
+
   /** The keys of all that has to be saved. */
   *savedKeys(): Iterable<string> {
     yield* this.#rows.keys();

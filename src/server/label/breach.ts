@@ -1,0 +1,42 @@
+/** What a run has shown of a shadow operation that must not be, or not be blue. */
+import type { Meeting } from './step.ts';
+import type { Broken } from './validity.ts';
+
+/** How two states differ that should be the same. */
+export interface Difference {
+  readonly table: string;
+  readonly key: string;
+  /** The row at the first site, which applied its own operation first; none where it is not there. */
+  readonly here: Readonly<Record<string, unknown>>;
+  readonly there: Readonly<Record<string, unknown>>;
+}
+
+/** What all have: the shadow operation, and the shortest run that shows it as far as known. */
+interface Shown {
+  readonly shadow: string;
+  /** The operation that chose it, `here` of the meeting. */
+  readonly operation: string;
+  readonly meeting: Meeting;
+}
+
+/**
+ * `alone`: it makes a valid state invalid at the very site that chose it; its meeting has nobody else.
+ * `beside`: it does so at a site that has gone on, which its own site could not know: it is not invariant-safe (RedBlue,
+ * OSDI 2012, Definition 8).
+ * `differs`: it does not commute with what the other site has done.
+ */
+export type Breach =
+  | (Shown & { readonly kind: 'alone' | 'beside'; readonly broken: Broken })
+  | (Shown & { readonly kind: 'differs'; readonly difference: Difference });
+
+/** The same of breaches that say the same: one of each is enough. */
+export function nameOf({ kind, shadow, operation }: Breach): string {
+  return JSON.stringify([kind, shadow, operation]);
+}
+
+/** Whether a simpler run still shows what the first one did. */
+export function isSameBreach(a: Breach, b: Breach | undefined): boolean {
+  if (b === undefined || nameOf(a) !== nameOf(b)) return false;
+  if (a.kind === 'differs' || b.kind === 'differs') return a.kind === b.kind;
+  return a.broken.table === b.broken.table && a.broken.invariant === b.broken.invariant;
+}

@@ -1,0 +1,159 @@
+/**
+ * Values by a JSON Schema, drawn so that operations meet: few names, numbers near bounds and near what stands in the run.
+ * What the schema cannot say, as a check by a function, it does not know: who draws asks the schema itself.
+ */
+import type { Random } from '../collections/random.ts';
+import type { JsonSchema } from '../../protocol/contract/json-schema.ts';
+import type { Pool } from './pool.ts';
+import type { Scope } from './scope.ts';
+
+/** What values are drawn from. */
+export interface ValueSource {
+  readonly random: Random;
+  readonly pool: Pool;
+  readonly scope: Scope;
+}
+
+/** Deeper than this nothing is drawn that need not be. */
+const DEPTH_MAX = 4;
+const LIST_MAX = 3;
+const NAMES = ['a', 'b', 'c', 'd'] as const;
+const ODD: readonly [unknown, ...unknown[]] = [null, true, 0, 1, 'a', undefined];
+
+/** Texts of formats that letters alone do not have. */
+const OF_FORMAT: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  email: ['a@example.org', 'b@example.org'],
+  uuid: ['6f1dbd2c-7d5c-4a59-9d5a-0a0000000001', '6f1dbd2c-7d5c-4a59-9d5a-0a0000000002'],
+  uri: ['https://a.example/', 'https://b.example/'],
+  'date-time': ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'],
+  date: ['2026-01-01', '2026-01-02'],
+  time: ['00:00:00', '12:00:00'],
+  ipv4: ['192.0.2.1', '192.0.2.2'],
+};
+
+/** A value of the schema for the property of this name. */
+export function drawValue(schema: JsonSchema, name: string, source: ValueSource): unknown {
+  return new SchemaValues(schema, source).value(schema, name, 0);
+}
+
+class SchemaValues {
+  readonly #root: JsonSchema;
+  readonly #source: ValueSource;
+
+  constructor(root: JsonSchema, source: ValueSource) {
+    this.#root = root;
+    this.#source = source;
+  }
+
+  value(schema: JsonSchema, name: string, depth: number): unknown {
+    const { random, pool } = this.#source;
+    if (schema.$ref !== undefined) return this.value(this.#referred(schema.$ref), name, depth + 1);
+    if ('const' in schema) return schema.const;
+    const choices = schema.enum ?? schema.anyOf ?? schema.oneOf;
+    if (choices !== undefined && choices.length > 0) {
+      // What stands last of a union is mostly the simplest, as null: deep down it ends what refers to itself.
+      const choice = depth > DEPTH_MAX ? choices.at(-1) : random.pick(choices as [unknown, ...unknown[]]);
+      return schema.enum === undefined ? this.value(choice as JsonSchema, name, depth + 1) : choice;
+    }
+    if (schema.allOf !== undefined) return this.value(joined(schema), name, depth);
+    switch (schema.type) {
+      case 'string':
+        return this.#text(schema, name);
+      case 'integer':
+      case 'number':
+        return drawNumber(schema, name, this.#source);
+      case 'boolean':
+        return random.chance(0.5);
+      case 'null':
+        return null;
+      case 'array':
+        return this.#list(schema, name, depth);
+      case 'object':
+        return this.#object(schema, depth);
+      default: {
+        const texts = pool.texts(name);
+        return texts.length > 0 && random.chance(0.5) ? random.pick(texts as [string, ...string[]]) : random.pick(ODD);
+      }
+    }
+  }
+
+  #referred(reference: string): JsonSchema {
+    const name = /^#\/\$defs\/(.+)$/.exec(reference)?.[1];
+    return (name === undefined ? this.#root : this.#root.$defs?.[name]) ?? {};
+  }
+
+  #text({ format, minLength = 0, maxLength = Infinity }: JsonSchema, name: string): string {
+    const { random, pool, scope } = this.#source;
+    const [same, any] = [pool.texts(name), pool.texts()];
+    if (same.length > 0 && random.chance(0.5)) return random.pick(same as [string, ...string[]]);
+    if (any.length > 0 && random.chance(0.3)) return random.pick(any as [string, ...string[]]);
+    const ofFormat = OF_FORMAT[format ?? ''];
+    if (ofFormat !== undefined) return random.pick(ofFormat);
+    const letter = NAMES[random.between(0, Math.min(scope.names, NAMES.length) - 1)] as string;
+    return letter.repeat(Math.max(minLength, 1)).slice(0, maxLength);
+  }
+
+  #list(schema: JsonSchema, name: string, depth: number): unknown[] {
+    const { prefixItems, items, minItems = 0, maxItems = Infinity } = schema;
+    const first = (prefixItems ?? []).map((each) => this.value(each, name, depth + 1));
+    if (items === undefined) return first;
+    const most = depth > DEPTH_MAX ? minItems : Math.min(Math.max(LIST_MAX, minItems), maxItems);
+    const length = this.#source.random.between(minItems, Math.max(minItems, most));
+    return [...first, ...Array.from({ length }, () => this.value(items, name, depth + 1))];
+  }
+
+  #object({ properties = {}, required = [], additionalProperties }: JsonSchema, depth: number): object {
+    const { random } = this.#source;
+    const entries: [string, unknown][] = [];
+    for (const [name, each] of Object.entries(properties)) {
+      if (!required.includes(name) && (depth > DEPTH_MAX || random.chance(0.5))) continue;
+      entries.push([name, this.value(each, name, depth + 1)]);
+    }
+    if (typeof additionalProperties === 'object') {
+      const count = depth > DEPTH_MAX ? 0 : random.between(0, LIST_MAX - 1);
+      for (let n = 0; n < count; n += 1) {
+        const name = this.#text({}, '');
+        entries.push([name, this.value(additionalProperties, name, depth + 1)]);
+      }
+    }
+    return Object.fromEntries(entries);
+  }
+}
+
+/** All that a schema asks at once, as one. */
+function joined({ allOf = [], ...rest }: JsonSchema): JsonSchema {
+  return allOf.reduce<JsonSchema>((whole, each) => {
+    const part = each.allOf === undefined ? each : joined(each);
+    const required = [...(whole.required ?? []), ...(part.required ?? [])];
+    return { ...whole, ...part, properties: { ...whole.properties, ...part.properties }, required };
+  }, rest);
+}
+
+function drawNumber(schema: JsonSchema, name: string, { random, pool, scope }: ValueSource): number {
+  const whole = schema.type === 'integer';
+  const { multipleOf = whole ? 1 : undefined } = schema;
+  const step = multipleOf ?? 0.5;
+  const min = bound(schema.minimum) ?? after(bound(schema.exclusiveMinimum), step);
+  const max = bound(schema.maximum) ?? after(bound(schema.exclusiveMaximum), -step);
+  const known = random.chance(0.5) ? pool.numbers(name) : pool.numbers();
+  const fits = (value: number): number => {
+    const onStep = multipleOf === undefined ? value : Math.round(value / multipleOf) * multipleOf;
+    return Math.min(Math.max(onStep, min ?? -Infinity), max ?? Infinity);
+  };
+  const roll = random.fraction();
+  if (roll < 0.3 && known.length > 0) return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
+  const bounds = [min, after(min, step), after(max, -step), max].filter((each) => each !== undefined);
+  if (roll < 0.4 && bounds.length > 0) return fits(random.pick(bounds as [number, ...number[]]));
+  if (roll < 0.5) return fits(random.between(-1, 2));
+  const drawn = fits((min ?? 0) + random.between(0, scope.numberMax));
+  return whole || multipleOf !== undefined || random.chance(0.7) ? drawn : fits(drawn + 0.5);
+}
+
+/** A bound that says something: all numbers of a schema are within ±2^53. */
+function bound(given: number | undefined): number | undefined {
+  return given !== undefined && Math.abs(given) < Number.MAX_SAFE_INTEGER ? given : undefined;
+}
+
+function after(given: number | undefined, step: number): number | undefined {
+  return given === undefined ? undefined : given + step;
+}

@@ -1,0 +1,120 @@
+/** Runs one after the other, each a function of its seed, and what they add up to. */
+import { structurallyEqual } from '../../correctable/equal.ts';
+import { Random } from '../collections/random.ts';
+import { textOf } from '../records/failure.ts';
+import { drawMeeting } from './draw-meeting.ts';
+import type { DrawnStep, Drawing } from './draw-meeting.ts';
+import { runMeeting } from './run-meeting.ts';
+import type { MeetingResult } from './run-meeting.ts';
+import type { Breach } from './breach.ts';
+import { scopeOf } from './scope.ts';
+import { shrinkBreach } from './shrink-breach.ts';
+import type { Ran, Workshop } from './site.ts';
+import type { Meeting, Step } from './step.ts';
+import { Tally } from './tally.ts';
+import { breaksUnreached, SeenValues } from './unreached.ts';
+
+/** The share of runs that look at a state which no run has led to, and of those that run a read twice. */
+const SIDE_LOOKS = 0.25;
+
+/** A search through the runs of one service. */
+export class Search {
+  readonly tally = new Tally();
+  readonly #workshop: Workshop;
+  readonly #seen = new SeenValues();
+
+  constructor(workshop: Workshop) {
+    this.#workshop = workshop;
+  }
+
+  /** The run with this seed. In runs with seeds that follow each other all pairs of operations take turns. */
+  run(seed: number): void {
+    const { updates } = this.#workshop.judged;
+    const { length } = updates;
+    const [here, there] = [updates[seed % length], updates[Math.floor(seed / length) % length]];
+    if (here === undefined || there === undefined) return;
+    const random = new Random(seed);
+    const scope = scopeOf(Math.floor(seed / length ** 2));
+    const drawing = drawMeeting(this.#workshop, { random, scope, here, there });
+    for (const operation of drawing.undrawn) {
+      this.tally.noteGenerator(operation, { trouble: 'no arguments were drawn that its contract takes' });
+    }
+    for (const each of drawing.tried) this.#noteRan(each);
+    if (random.chance(SIDE_LOOKS)) this.#runRead(random, drawing);
+    if (drawing.meeting === undefined) return;
+    const meeting = this.#held(drawing.meeting, drawing.ran);
+    const result = runMeeting(this.#workshop, meeting);
+    this.#compare(meeting, drawing.ran, result.ran);
+    this.#note(meeting, result, seed);
+    if (result.breach === undefined && random.chance(SIDE_LOOKS)) this.#lookUnreached(meeting, result, random);
+  }
+
+  /** What is red by itself is held against nothing but the state that it was chosen in. */
+  #held(meeting: Meeting, ran: readonly Ran[]): Meeting {
+    const choice = ran[meeting.past.length]?.outcome?.choice;
+    if (choice === undefined) return meeting;
+    const why = this.#workshop.judged.redByItself(choice.shadow, choice.effects);
+    if (why === undefined) return meeting;
+    this.tally.trialOf(choice.shadow, meeting.here.operation).redByItself = why;
+    return { ...meeting, there: [], place: 0 };
+  }
+
+  #note(meeting: Meeting, { here, beside, breach }: MeetingResult, seed: number): void {
+    if (here !== undefined) {
+      const trial = this.tally.trialOf(here.shadow, meeting.here.operation);
+      if (beside.length > 0) trial.tried += 1;
+      for (const shadow of new Set(beside)) trial.beside.set(shadow, (trial.beside.get(shadow) ?? 0) + 1);
+    }
+    if (breach !== undefined) this.#noteBreach(breach, seed);
+  }
+
+  #noteBreach(breach: Breach, seed: number): void {
+    const trial = this.tally.trialOf(breach.shadow, breach.operation);
+    const place = breach.kind === 'alone' ? 'alone' : 'together';
+    trial[place] ??= { breach: shrinkBreach(this.#workshop, breach), seed };
+  }
+
+  #lookUnreached({ here: { operation } }: Meeting, { ran, here }: MeetingResult, random: Random): void {
+    for (const { outcome } of ran) if (outcome?.choice !== undefined) this.#seen.note(outcome.choice.effects);
+    if (here === undefined) return;
+    const trial = this.tally.trialOf(here.shadow, operation);
+    if (trial.redByItself !== undefined) return;
+    trial.unreached ??= breaksUnreached(this.#workshop, here, { random, seen: this.#seen });
+  }
+
+  /** Reads are run for their generators' sake: of these it is wanted too that they have no effects. */
+  #runRead(random: Random, { tried, pool, site }: Drawing): void {
+    const { judged, args } = this.#workshop;
+    const near = tried.at(-1)?.step;
+    if (judged.reads.length === 0 || near === undefined) return;
+    const operation = random.pick(judged.reads as [string, ...string[]]);
+    const drawn = args.draw(operation, 'n0', { random, pool, scope: scopeOf(0) });
+    if (drawn === undefined) return;
+    const step: Step = { ...near, operation, args: drawn.args, token: 0 };
+    const [first, second] = [site.run(step, true), site.run(step)];
+    this.#noteRan({ step, ran: first });
+    this.#compare({ past: [], here: step, there: [], place: 0 }, [first], [second]);
+  }
+
+  #noteRan({ step: { operation }, ran: { failure, thrown, hasChangedArgs } }: DrawnStep): void {
+    if (hasChangedArgs) this.tally.noteGenerator(operation, { fault: 'it changes its arguments' });
+    if (failure === undefined) return;
+    const trouble = thrown === undefined ? failure.message : `it threw: ${textOf(thrown)}`;
+    this.tally.noteGenerator(operation, { trouble });
+  }
+
+  /** A generator that depends on anything else than its input and the state gives itself away on a second run. */
+  #compare({ past, here, there }: Meeting, first: readonly Ran[], second: readonly Ran[]): void {
+    for (const [at, { operation }] of [...past, here, ...there].entries()) {
+      const [before, after] = [first[at], second[at]];
+      if (before === undefined || after === undefined || isSameOutcome(before, after)) continue;
+      this.tally.noteGenerator(operation, { fault: 'run twice on the same, it does not do the same' });
+    }
+  }
+}
+
+function isSameOutcome({ outcome: a, failure: c }: Ran, { outcome: b, failure: d }: Ran): boolean {
+  const parts = (ran: typeof a): unknown =>
+    ran && [ran.choice?.shadow, ran.choice?.effects, ran.reply, ran.refusal?.domain, ran.isLocal];
+  return structurallyEqual(parts(a), parts(b)) && c?.code === d?.code;
+}

@@ -1,0 +1,69 @@
+/** From a run that shows something to a simpler one that shows the same: it tells what that needs, and what it does not. */
+import { isSameBreach } from './breach.ts';
+import type { Breach } from './breach.ts';
+import { runMeeting } from './run-meeting.ts';
+import { renamed, simplerValues, textsIn } from './simpler.ts';
+import type { Workshop } from './site.ts';
+import type { Meeting, Step } from './step.ts';
+
+/** Runs that are made to find it. */
+const RUNS_MAX = 2000;
+const NAMES = ['a', 'b', 'c', 'd'] as const;
+
+/** Leaves out and makes smaller what the breach does not need. */
+export function shrinkBreach(workshop: Workshop, found: Breach): Breach {
+  let best = found;
+  let runs = 0;
+  const tries = (meeting: Meeting): boolean => {
+    if (runs >= RUNS_MAX || !stepsOf(meeting).every(({ operation, args }) => workshop.args.takes(operation, args))) {
+      return false;
+    }
+    runs += 1;
+    const { breach } = runMeeting(workshop, meeting);
+    if (breach === undefined || !isSameBreach(best, breach)) return false;
+    best = breach;
+    return true;
+  };
+  const triesAny = (candidates: Iterable<Meeting>): boolean => {
+    for (const candidate of candidates) if (tries(candidate)) return true;
+    return false;
+  };
+  while (
+    triesAny(shorter(best.meeting)) ||
+    triesAny(plainer(best.meeting)) ||
+    triesAny(withFewerNames(best.meeting))
+  );
+  return best;
+}
+
+const stepsOf = ({ past, here, there }: Meeting): readonly Step[] => [...past, here, ...there];
+
+function* shorter(meeting: Meeting): Generator<Meeting> {
+  const { past, there, place } = meeting;
+  for (const at of past.keys()) yield { ...meeting, past: past.toSpliced(at, 1) };
+  if (there.length > 1) {
+    for (const at of there.keys()) yield { ...meeting, there: there.toSpliced(at, 1), place: Math.min(place, 2) };
+  }
+  if (place > 0) yield { ...meeting, place: 0 };
+}
+
+function* plainer(meeting: Meeting): Generator<Meeting> {
+  for (const step of stepsOf(meeting)) {
+    for (const args of simplerValues(step.args)) yield withSteps(meeting, (each) => (each === step ? { ...each, args } : each));
+  }
+}
+
+/** Texts as short names, the fewest that do; one after the other, so that none is changed back. */
+function* withFewerNames(meeting: Meeting): Generator<Meeting> {
+  for (const text of textsIn(stepsOf(meeting).map(({ args }) => args))) {
+    for (const name of NAMES) {
+      if (name >= text && text.length === 1) break;
+      yield withSteps(meeting, (step) => ({ ...step, args: renamed(step.args, text, name) }));
+    }
+  }
+}
+
+function withSteps(meeting: Meeting, change: (step: Step) => Step): Meeting {
+  const { past, here, there } = meeting;
+  return { ...meeting, past: past.map(change), here: change(here), there: there.map(change) };
+}

@@ -1,0 +1,99 @@
+/** One site of a run: a store, and generators that run on it. */
+import { structurallyEqual } from '../../correctable/equal.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
+import { GeneratorRunner } from '../generator/generator-run.ts';
+import type { GeneratorOutcome } from '../generator/generator-run.ts';
+import type { Effect, Stamp } from '../records/effect.ts';
+import type { Choice } from '../records/reply.ts';
+import { Store } from '../state/store.ts';
+import type { Arguments } from './arguments.ts';
+import type { JudgedService } from './judged-service.ts';
+import type { Step } from './step.ts';
+import { Validity } from './validity.ts';
+import type { Broken } from './validity.ts';
+
+/** A shadow operation with its stamp, as it is applied at any site. */
+export interface Placed {
+  readonly effects: readonly Effect[];
+  readonly stamp: Stamp;
+}
+
+/** What came of running a generator: what it chose, if anything, or why it failed. */
+export interface Ran {
+  readonly outcome?: GeneratorOutcome;
+  readonly failure?: CorrectableError;
+  /** What it threw, where that was no error of ours. */
+  readonly thrown?: unknown;
+  /** Whether the arguments were others afterwards. */
+  readonly hasChangedArgs?: true;
+}
+
+/** What all sites of all runs have in common. */
+export interface Workshop {
+  readonly judged: JudgedService;
+  readonly args: Arguments;
+}
+
+/** A site. */
+export class LabelSite {
+  readonly store: Store;
+  readonly #workshop: Workshop;
+  readonly #validity: Validity;
+  readonly #runner: GeneratorRunner;
+  #thrown: unknown;
+
+  /** @param applied what it has seen already */
+  constructor(workshop: Workshop, applied: readonly Placed[] = []) {
+    const { runnable } = workshop.judged;
+    this.#workshop = workshop;
+    this.store = new Store(runnable.tables);
+    this.#validity = new Validity(runnable, this.store);
+    const onThrown = (_who: string, thrown: unknown): void => {
+      this.#thrown = thrown;
+    };
+    this.#runner = new GeneratorRunner(runnable, this.store, { limits: { repeatedShare: 0 }, name: 'site', onThrown });
+    for (const placed of applied) this.apply(placed);
+  }
+
+  /** Runs the generator of an operation; changes nothing. `isWatched` looks whether it leaves its arguments as they were. */
+  run({ operation, args, token, seed, atMs }: Step, isWatched = false): Ran {
+    this.#thrown = undefined;
+    const parsed = this.#workshop.args.parsed(operation, args);
+    const before = isWatched ? copyOf(parsed) : undefined;
+    try {
+      const outcome = this.#runner.run({ token, operation, args: parsed, seed, submittedAtMs: atMs });
+      const isChanged = before !== undefined && !structurallyEqual(before.copy, parsed);
+      return isChanged ? { outcome, hasChangedArgs: true } : { outcome };
+    } catch (failure) {
+      if (!isCorrectableError(failure)) throw failure;
+      return this.#thrown === undefined ? { failure } : { failure, thrown: this.#thrown };
+    }
+  }
+
+  apply({ effects, stamp }: Placed): void {
+    for (const effect of effects) this.store.apply(effect, stamp);
+  }
+
+  brokenBy(effects: readonly Effect[]): Broken | undefined {
+    return this.#validity.brokenBy(effects);
+  }
+
+  row(table: string, key: string): Readonly<Record<string, unknown>> {
+    return this.#validity.row(table, key);
+  }
+}
+
+/** What was chosen, if it changes anything. */
+export function choiceOf({ outcome }: Ran): Choice | undefined {
+  return outcome?.choice;
+}
+
+/** None of what cannot be copied, as what a schema makes with functions in it. */
+function copyOf(value: unknown): { readonly copy: unknown } | undefined {
+  try {
+    return { copy: structuredClone(value) };
+  } catch {
+    return undefined;
+  }
+}

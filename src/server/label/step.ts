@@ -1,0 +1,26 @@
+/** What a run is made of: operations of the contract, with all that their generators go by. */
+
+/** One operation. */
+export interface Step {
+  readonly operation: string;
+  /** As a client gives them. */
+  readonly args: unknown;
+  /** Unlike that of any other step of the run: what is unique to the operation comes of it. */
+  readonly token: number;
+  /** Seeds what its generator draws: an unsigned 32-bit number. */
+  readonly seed: number;
+  /** When it is submitted, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/**
+ * Two sites that have the same past, and go on apart: one operation at the first site, some at the second, which know
+ * nothing of it.
+ */
+export interface Meeting {
+  readonly past: readonly Step[];
+  readonly here: Step;
+  readonly there: readonly Step[];
+  /** Which place the time of `here` has among those of `there`: 0 before all of them, 1 with the first, 2 after it, … */
+  readonly place: number;
+}

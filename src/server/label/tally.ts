@@ -1,0 +1,77 @@
+/** What the runs have gone through, by shadow operation and the operation that chose it. */
+import type { Breach } from './breach.ts';
+
+/** Of one shadow operation, chosen by one operation. */
+export interface Trial {
+  readonly shadow: string;
+  readonly operation: string;
+  /** How often it was held against what another site did. */
+  tried: number;
+  /** Beside which shadow operations, and how often. */
+  readonly beside: Map<string, number>;
+  /** Why it can be red alone, where that needs no looking for. */
+  redByItself: string | undefined;
+  alone: Found | undefined;
+  /** `beside` or `differs`. */
+  together: Found | undefined;
+  /** Lines of what it breaks in a state that no run has led to. */
+  unreached: readonly string[] | undefined;
+}
+
+/** A breach, shrunken, and the run that showed it. */
+export interface Found {
+  readonly breach: Breach;
+  /** A run with this seed shows it. */
+  readonly seed: number;
+}
+
+/** A fault of a generator, or of what goes into it. */
+export interface GeneratorTrial {
+  readonly operation: string;
+  /** It is wrong in itself: not the same when it runs again, or changes its arguments. */
+  readonly fault?: string;
+  /** It could not be tried, or failed. */
+  readonly trouble?: string;
+  times: number;
+}
+
+/** All trials. */
+export class Tally {
+  readonly #trials = new Map<string, Trial>();
+  readonly #generators = new Map<string, GeneratorTrial>();
+
+  trialOf(shadow: string, operation: string): Trial {
+    const name = JSON.stringify([shadow, operation]);
+    let trial = this.#trials.get(name);
+    if (trial === undefined) {
+      trial = {
+        shadow,
+        operation,
+        tried: 0,
+        beside: new Map(),
+        redByItself: undefined,
+        alone: undefined,
+        together: undefined,
+        unreached: undefined,
+      };
+      this.#trials.set(name, trial);
+    }
+    return trial;
+  }
+
+  get trials(): readonly Trial[] {
+    return [...this.#trials.values()];
+  }
+
+  /** One more time the same of an operation. */
+  noteGenerator(operation: string, what: Pick<GeneratorTrial, 'fault' | 'trouble'>): void {
+    const name = JSON.stringify([operation, what]);
+    const known = this.#generators.get(name);
+    if (known === undefined) this.#generators.set(name, { operation, ...what, times: 1 });
+    else known.times += 1;
+  }
+
+  get generators(): readonly GeneratorTrial[] {
+    return [...this.#generators.values()];
+  }
+}

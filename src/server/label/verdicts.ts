@@ -1,0 +1,84 @@
+/** Verdicts, out of what the runs have shown. */
+import type { JudgedService } from './judged-service.ts';
+import type { CalledOperation, Counterexample, GeneratorNote, LabelTable, ShadowVerdict } from './report.ts';
+import { storyOf } from './story.ts';
+import type { Step } from './step.ts';
+import type { Found, GeneratorTrial, Tally, Trial } from './tally.ts';
+
+/** One for each shadow operation and each operation that has chosen it, in the order of the service. */
+export function verdictsOf(judged: JudgedService, tally: Tally): readonly ShadowVerdict[] {
+  return judged.shadows.flatMap((shadow): readonly ShadowVerdict[] => {
+    const trials = tally.trials.filter((trial) => trial.shadow === shadow);
+    if (trials.length === 0) return [untried(judged, shadow)];
+    return judged.updates.flatMap((operation) =>
+      trials.filter((trial) => trial.operation === operation).map((trial) => verdictOf(judged, trial)),
+    );
+  });
+}
+
+function untried(judged: JudgedService, name: string): ShadowVerdict {
+  const declared = judged.declared(name, undefined);
+  return { name, operation: null, declared, verdict: 'undecided', reason: 'no run has chosen it' };
+}
+
+function verdictOf(judged: JudgedService, trial: Trial): ShadowVerdict {
+  const { shadow: name, operation, alone, together, redByItself, unreached } = trial;
+  const declared = judged.declared(name, operation);
+  const found = { name, operation, declared };
+  if (alone !== undefined) {
+    const reason = 'makes a valid state invalid by itself, at one site';
+    return { ...found, verdict: 'unsafe', reason, counterexample: counterexampleOf(alone) };
+  }
+  const mustBeRed = declared === 'red' ? 'red' : 'unsafe';
+  if (redByItself !== undefined) return { ...found, verdict: mustBeRed, reason: redByItself };
+  if (together !== undefined) {
+    const commutes = together.breach.kind !== 'differs';
+    const reason = commutes
+      ? 'breaks an invariant beside what another site does'
+      : 'does not commute with what another site does';
+    return { ...found, verdict: mustBeRed, reason, counterexample: counterexampleOf(together) };
+  }
+  if (trial.tried === 0) return { ...found, verdict: 'undecided', reason: 'no run has tried it beside another' };
+  const times = `in ${trial.tried} tries beside ${besideText(trial)}`;
+  if (unreached === undefined) return { ...found, verdict: 'blue', reason: `no counterexample ${times}` };
+  const reason = `no counterexample ${times}; only in a valid state that no run has led to. ${unreached.join(' ')}`;
+  return { ...found, verdict: 'unreached', reason };
+}
+
+function besideText({ beside }: Trial): string {
+  return [...beside]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([shadow, times]) => `${shadow} (${times})`)
+    .join(', ');
+}
+
+function counterexampleOf({ breach, seed }: Found): Counterexample {
+  const { past, here, there } = breach.meeting;
+  return { story: storyOf(breach), past: past.map(callOf), here: callOf(here), there: there.map(callOf), seed };
+}
+
+const callOf = ({ operation, args }: Step): CalledOperation => ({ operation, args });
+
+/** What was found of generators, faults first. */
+export function notesOf(trials: readonly GeneratorTrial[]): readonly GeneratorNote[] {
+  return trials
+    .map(({ operation, fault, trouble = '', times }) => {
+      return { operation, isFault: fault !== undefined, problem: fault ?? trouble, times };
+    })
+    .toSorted((a, b) => Number(b.isFault) - Number(a.isFault));
+}
+
+/** The table of the service as it is declared. */
+export function tableOf(judged: JudgedService, requests: number | undefined): LabelTable {
+  const { updates, reads, shadows } = judged;
+  const red = shadows.filter((shadow) => judged.declared(shadow, undefined) === 'red').length;
+  return {
+    requests: requests ?? null,
+    transactions: updates.length + reads.length,
+    readOnly: reads.length,
+    updates: updates.length,
+    shadowBlueNoop: reads.length,
+    shadowBlue: shadows.length - red,
+    shadowRed: red,
+  };
+}

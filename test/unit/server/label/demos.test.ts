@@ -1,0 +1,55 @@
+/**
+ * The services of the demos, as they are and with each red shadow operation declared blue: what is wrong is found, what is
+ * right raises no alarm. The seed is in the name of what fails.
+ */
+import { describe, expect, test } from 'vitest';
+import { service as ads } from '../../../../demo/ad-server/service.ts';
+import { service as bank } from '../../../../demo/bank/service.ts';
+import { service as ledger } from '../../../../demo/kill/service.ts';
+import { service as tickets } from '../../../../demo/tickets/service.ts';
+import { service as twissandra } from '../../../../demo/twissandra/service.ts';
+import { labelService } from '../../../../src/server/label/label-service.ts';
+import { isRefused } from '../../../../src/server/label/report.ts';
+import { isCorrectableError } from '../../../../src/correctable/errors.ts';
+import { recoloured } from '../../../../src/server/service/recoloured.ts';
+import type { Service } from '../../../../src/server/service/service.ts';
+
+const SEED = 20_261_122;
+const RUNS = 3000;
+
+const DEMOS = { ads, bank, ledger, tickets, twissandra } as unknown as Readonly<Record<string, Service>>;
+
+/** Red though nothing asks for it: each operation of the ledger is there in both colours, to be seen in its order. */
+const RED_BY_CHOICE = ['book'];
+
+describe.each(Object.entries(DEMOS))('%s', (_name, service) => {
+  test(`as it is, no alarm in ${RUNS} runs from seed ${SEED}`, () => {
+    const report = labelService(service, { runs: RUNS, seed: SEED });
+    expect(isRefused(report)).toBe(false);
+    const unlike = report.shadows.filter(({ name, declared, verdict }) => {
+      return verdict !== (RED_BY_CHOICE.includes(name) ? 'blue' : declared);
+    });
+    expect(unlike).toEqual([]);
+  });
+});
+
+const REDS = Object.entries(DEMOS).flatMap(([demo, service]) =>
+  Object.entries(service.colours)
+    .filter(([name, colour]) => colour === 'red' && !RED_BY_CHOICE.includes(name))
+    .map(([name]) => ({ demo, service, name })),
+);
+
+describe('declared blue', () => {
+  test.each(REDS)(`$demo, $name: refused within ${RUNS} runs from seed ${SEED}`, ({ service, name }) => {
+    let wrong: Service;
+    try {
+      wrong = recoloured(service, { [name]: 'blue' });
+    } catch (error) {
+      // What makes its reply when it is applied cannot even be declared so.
+      expect(isCorrectableError(error, 'INVALID_ARGUMENT') && error.field).toBe(`colours.${name}`);
+      return;
+    }
+    const { shadows } = labelService(wrong, { runs: RUNS, seed: SEED });
+    expect(shadows.find((each) => each.name === name)).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
+  });
+});

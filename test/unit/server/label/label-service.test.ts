@@ -1,0 +1,259 @@
+/** Labelling: what has to be red is found and told, and nothing else is (docs/spec/redblue.md, K1–K8). */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { labelService } from '../../../../src/server/label/label-service.ts';
+import { isRefused } from '../../../../src/server/label/report.ts';
+import type { LabelReport } from '../../../../src/server/label/report.ts';
+import { local } from '../../../../src/server/records/reply.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import type { Service } from '../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
+import { bankService } from './bank.ts';
+
+const RUNS = 400;
+
+const verdictsIn = ({ shadows }: LabelReport): Record<string, string> =>
+  Object.fromEntries(shadows.map(({ name, verdict }) => [name, verdict]));
+
+const storyOf = ({ shadows }: LabelReport, name: string): readonly string[] | undefined =>
+  shadows.find((each) => each.name === name)?.counterexample?.story;
+
+describe('colours', () => {
+  test('what two sites can do wrong together has to be red, with the story of it', () => {
+    const report = labelService(bankService(), { runs: RUNS });
+    expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'red' });
+    expect(isRefused(report)).toBe(false);
+    expect(storyOf(report, 'withdraw')).toEqual([
+      "At first: deposit { account: 'a', cents: 1 }.",
+      "Ireland: withdraw { account: 'a', cents: 1 }.",
+      "Virginia, which has not seen it: withdraw { account: 'a', cents: 1 }.",
+      "Then accounts 'a' breaks 'notOverdrawn': balance is -1, limit is 0.",
+    ]);
+  });
+
+  test('declared blue, it is refused; so many tries are told of what is blue', () => {
+    const report = labelService(bankService({ withdraw: 'blue' }), { runs: RUNS });
+    expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'unsafe' });
+    expect(isRefused(report)).toBe(true);
+    expect(report.shadows[0]?.reason).toMatch(/^no counterexample in \d+ tries beside deposit \(\d+\), withdraw \(\d+\)$/);
+  });
+
+  test('a report is a function of the service, the seed and the number of runs', () => {
+    const twice = [1, 2].map(() => labelService(bankService(), { runs: 100, seed: 7 }));
+    expect(twice[0]).toEqual(twice[1]);
+  });
+
+  test('a run with the seed that is told shows it again', () => {
+    const report = labelService(bankService({ withdraw: 'blue' }), { runs: RUNS });
+    const seed = report.shadows.find(({ name }) => name === 'withdraw')?.counterexample?.seed ?? 0;
+    const found = labelService(bankService({ withdraw: 'blue' }), { runs: 1, seed });
+    expect(found.shadows.find(({ name }) => name === 'withdraw')?.verdict).toBe('unsafe');
+  });
+});
+
+const note = z.object({ key: z.string(), text: z.string() });
+const names = z.object({ key: z.string() });
+
+/** A service of one update, `go`, and what its parts are. */
+function oneUpdate(given: Pick<Parameters<typeof build>[0], 'effects' | 'colour'> & { generate?: () => void }): Service {
+  return build(given);
+}
+
+function build({
+  effects,
+  colour,
+  generate,
+}: {
+  readonly effects: 'push' | 'add' | 'addTwo';
+  readonly colour: 'blue' | 'red';
+  readonly generate?: () => void;
+}): Service {
+  const contract = defineContract('one', { go: { effect: 'update', args: names, result: z.null() } });
+  return defineService(contract, {
+    tables: { rows: table({ items: queue<string>(), sum: counter() }) },
+    shadowOperations: ({ rows }) => {
+      const list = ({ key }: { key: string }) => {
+        if (effects === 'push') return [rows.row(key).items.push(key)];
+        return [rows.row(key).sum.add(effects === 'add' ? 1 : 2)];
+      };
+      return { go: (colour === 'red' ? red : blue)(list as never), never: blue(({ key }: { key: string }) => [rows.insert(key)]) };
+    },
+    generators: {
+      go: (args: { key: string }, { shadow }: { shadow: { go(a: unknown, r: null): unknown } }) => {
+        generate?.();
+        return shadow.go(args, null);
+      },
+    },
+    invariants: { rows: { 'is not five': (row: { sum: number }) => row.sum !== 5 } },
+  } as never) as Service;
+}
+
+describe('rules', () => {
+  test('what changes a field of the red order is red without a search', () => {
+    const [declared, wrong] = (['red', 'blue'] as const).map((colour) =>
+      labelService(oneUpdate({ effects: 'push', colour }), { runs: 20 }),
+    );
+    const reason = 'changes rows.items, which goes by the red order alone';
+    expect(declared?.shadows[0]).toEqual({ name: 'go', operation: 'go', declared: 'red', verdict: 'red', reason });
+    expect(wrong?.shadows[0]).toEqual({ name: 'go', operation: 'go', declared: 'blue', verdict: 'unsafe', reason });
+  });
+
+  test('what no run has chosen is undecided, never blue', () => {
+    const { shadows } = labelService(oneUpdate({ effects: 'push', colour: 'red' }), { runs: 20 });
+    const reason = 'no run has chosen it';
+    expect(shadows[1]).toEqual({ name: 'never', operation: null, declared: 'blue', verdict: 'undecided', reason });
+  });
+
+  test('what breaks only a state that no run has led to is told, and is no alarm', () => {
+    const report = labelService(oneUpdate({ effects: 'addTwo', colour: 'blue' }), { runs: 200 });
+    expect(verdictsIn(report)).toMatchObject({ go: 'unreached' });
+    expect(report.shadows[0]?.reason).toContain('In a valid state that no run has led to: rows ');
+    expect(isRefused(report)).toBe(false);
+  });
+
+  test('what makes a valid state invalid by itself is unsafe, whatever its colour', () => {
+    const report = labelService(oneUpdate({ effects: 'add', colour: 'red' }), { runs: 200 });
+    expect(verdictsIn(report)).toMatchObject({ go: 'unsafe' });
+    expect(report.shadows[0]?.reason).toBe('makes a valid state invalid by itself, at one site');
+    expect(storyOf(report, 'go')?.slice(-2)).toEqual([
+      "Ireland, where all of this is known: go { key: 'a' }.",
+      "Then rows 'a' breaks 'is not five': items is [], sum is 5.",
+    ]);
+  });
+
+  test('an operation that is always red makes red what it chooses', () => {
+    const service = bankService({ withdraw: 'blue' });
+    const report = labelService({ ...service, alwaysRed: new Set(['withdraw']) }, { runs: RUNS });
+    expect(report.shadows[1]).toMatchObject({ name: 'withdraw', declared: 'red', verdict: 'red' });
+  });
+});
+
+describe('mutants of the bank', () => {
+  const sign = { deposited: (cents: number): number => -cents };
+  const bound = { isPaid: (balance: number, cents: number): boolean => balance >= cents - 1 };
+  const field = { takenFrom: 'limit' as const };
+
+  test.each([
+    ['the sign of an effect', sign, 'deposit'],
+    ['the bound of a generator', bound, 'withdraw'],
+    ['the field of an effect', field, 'withdraw'],
+  ])('%s: found', (_name, faults, name) => {
+    const report = labelService(bankService(faults), { runs: RUNS });
+    expect(verdictsIn(report)[name]).toBe('unsafe');
+  });
+});
+
+describe('generators', () => {
+  const notesOf = ({ generators }: LabelReport): readonly string[] =>
+    generators.filter(({ isFault }) => isFault).map(({ operation, problem }) => `${operation}: ${problem}`);
+
+  test('one that keeps state gives itself away', () => {
+    let times = 0;
+    const isPaid = (): boolean => (times += 1) % 3 === 0;
+    const report = labelService(bankService({ isPaid }), { runs: 100 });
+    expect(notesOf(report)).toEqual(['withdraw: run twice on the same, it does not do the same']);
+    expect(isRefused(report)).toBe(true);
+  });
+
+  test('one that changes its arguments is found', () => {
+    const beside = (booking: { cents: number }): void => {
+      booking.cents += 1;
+    };
+    expect(notesOf(labelService(bankService({ beside }), { runs: 100 }))).toContain('withdraw: it changes its arguments');
+  });
+
+  test('what one throws is told, and what it never chose is undecided', () => {
+    const beside = (): void => {
+      throw new Error('no such bank');
+    };
+    const report = labelService(bankService({ beside }), { runs: 100 });
+    expect(report.generators).toContainEqual(
+      expect.objectContaining({ operation: 'withdraw', isFault: false, problem: 'it threw: no such bank' }),
+    );
+    expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'undecided' });
+    expect(isRefused(report)).toBe(false);
+  });
+});
+
+/** What a red operation at one site does beside a blue one at the other. */
+const seats = defineContract('seats', {
+  open: { effect: 'update', args: note, result: z.null() },
+  close: { effect: 'update', args: names, result: z.null() },
+  take: { effect: 'update', args: names, result: z.boolean() },
+});
+
+describe('pairs', () => {
+  const service = defineService(seats, {
+    tables: { halls: table({ title: register<string>(), isClosed: register<boolean>(), taken: counter() }) },
+    shadowOperations: ({ halls }) => ({
+      open: blue(({ key, text }: { key: string; text: string }) => [halls.row(key).title.write(text)]),
+      close: red(({ key }: { key: string }) => [halls.row(key).isClosed.write(true)]),
+      take: blue(({ key }: { key: string }) => [halls.row(key).taken.add(1)]),
+    }),
+    generators: {
+      open: (args, { shadow }) => shadow.open(args, null),
+      close: ({ key }, { tables, shadow }) => {
+        if (!tables.halls.has(key) || tables.halls.row(key).taken > 0) return null;
+        return shadow.close({ key }, null);
+      },
+      take: ({ key }, { tables, shadow }) => {
+        const hall = tables.halls.row(key);
+        if (hall.title === undefined || hall.isClosed === true) return local(false);
+        return shadow.take({ key }, true);
+      },
+    },
+    invariants: { halls: { 'closed halls are empty': (row) => row.isClosed !== true || row.taken === 0 } },
+  }) as unknown as Service;
+
+  test('both of two that break an invariant together have to be red, whatever they are declared', () => {
+    expect(verdictsIn(labelService(service, { runs: 1000 }))).toEqual({ open: 'blue', close: 'red', take: 'unsafe' });
+  });
+});
+
+describe('options', () => {
+  test.each([
+    ['runs', { runs: 0 }],
+    ['seed', { seed: -1 }],
+    ['arbitraries.buy', { arbitraries: { buy: () => ({}) } }],
+    ['arbitraries.deposit', { arbitraries: { deposit: 1 as never } }],
+    ['run', { run: 1 } as object],
+  ])('%s is named where it does not fit', (field, options) => {
+    expect(() => labelService(bankService(), options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+  });
+
+  test('arguments that only the author knows are drawn as he says', () => {
+    const arbitraries = {
+      deposit: () => ({ account: 'joint', cents: 7 }),
+      withdraw: ({ between }: { between(min: number, max: number): number }) => ({
+        account: 'joint',
+        cents: between(7, 8),
+      }),
+    };
+    const report = labelService(bankService(), { runs: 100, arbitraries });
+    expect(storyOf(report, 'withdraw')?.[1]).toMatch(/^Ireland: withdraw \{ account: 'a'/);
+  });
+
+  test('an arbitrary that throws is named', () => {
+    const arbitraries = {
+      deposit: () => {
+        throw new Error('none');
+      },
+    };
+    expect(() => labelService(bankService(), { runs: 9, arbitraries })).toThrow(/arbitraries\.deposit threw/);
+  });
+
+  test('arguments that are never taken leave the operation untried, and say so', () => {
+    const arbitraries = { withdraw: () => ({ account: '', cents: 0 }) };
+    const report = labelService(bankService(), { runs: 40, arbitraries });
+    expect(report.generators).toContainEqual(
+      expect.objectContaining({ operation: 'withdraw', problem: 'no arguments were drawn that its contract takes' }),
+    );
+    expect(verdictsIn(report)).toMatchObject({ withdraw: 'undecided' });
+  });
+
+  test('it ends when it is told to, and says how far it came', () => {
+    expect(labelService(bankService(), { runs: 100, goesOn: (made) => made < 5 }).runs).toBe(5);
+  });
+});
