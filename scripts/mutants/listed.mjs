@@ -8,6 +8,7 @@ import { CASSANDRA_MUTANTS } from './cassandra.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
+import { LABEL_MUTANTS } from './label.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
@@ -27,6 +28,7 @@ export const MUTANTS = [
   ...REDBLUE_MUTANTS,
   ...RED_REQUEST_MUTANTS,
   ...SERVICE_MUTANTS,
+  ...LABEL_MUTANTS,
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,

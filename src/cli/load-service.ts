@@ -5,11 +5,20 @@ import { usageError } from './options.ts';
 
 /** @throws CorrectableError `INVALID_ARGUMENT` when there is no such module or it exports no service */
 export async function loadService(path: string): Promise<Service> {
-  const module = await loadModule('service', path);
+  return serviceIn(await loadModule('service', path), 'service', path);
+}
+
+/**
+ * The service that a module exports.
+ *
+ * @param flag what names the module
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is none
+ */
+export function serviceIn(module: Readonly<Record<string, unknown>>, flag: string, path: string): Service {
   const service = module['service'] ?? module['default'];
   if (isService(service)) return service;
   throw usageError(
-    'service',
+    flag,
     `names ${path}, which exports no service: export one made by defineService as \`service\``,
   );
 }

@@ -3,6 +3,7 @@
 import { cac } from 'cac';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { inspectCommand } from './inspect.ts';
+import { labelCommand } from './label.ts';
 import { typedOptions, type Raw } from './options.ts';
 import { isOwnThread, runInOwnThread } from './own-thread.ts';
 import { packageVersion } from './package-version.ts';
@@ -10,6 +11,10 @@ import { DATA_DIR, serveCommand } from './serve.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+
+/** Commands about one thing that is named. */
+const INSPECT = { takes: 'folder', run: inspectCommand };
+const LABEL = { takes: 'module', run: labelCommand };
 
 const cli = cac('correctables');
 const serve = cli
@@ -51,6 +56,12 @@ const inspect = cli
   .command('inspect <dataDir>', 'Say what is in a data folder, and what of it is lost or damaged; changes nothing')
   .option('--json', 'Print it as one JSON line')
   .example('correctables inspect correctables-data');
+const label = cli
+  .command('label <service>', 'Say which shadow operations of a service may be blue, with what two sites can break')
+  .option('--runs <count>', 'How many runs', { default: 10_000 })
+  .option('--seed <n>', 'Seed of the first run; the others follow', { default: 1 })
+  .option('--json', 'Print it as one JSON line')
+  .example('correctables label shop.js');
 cli.option('-v, --version', 'Print the version');
 cli.help();
 
@@ -72,11 +83,12 @@ async function run(command: string | undefined, options: Raw, words: readonly st
     process.exitCode = EXIT_USAGE;
     return;
   }
-  const known = new Set((command === 'inspect' ? inspect : serve).options.map((option) => option.name));
-  const typed = typedOptions(options, known, process.argv);
-  if (command === 'inspect') {
-    if (words.length <= 1) return inspectCommand(word, typed);
-    throw new CorrectableError('INVALID_ARGUMENT', `inspect takes one folder, not "${words.join(' ')}"; see --help`);
+  const { options: declared } = { inspect, label, serve }[command as 'inspect' | 'label' | 'serve'];
+  const typed = typedOptions(options, new Set(declared.map((option) => option.name)), process.argv);
+  if (command === 'inspect' || command === 'label') {
+    const { takes, run: runIt } = { inspect: INSPECT, label: LABEL }[command];
+    if (words.length <= 1) return runIt(word, typed);
+    throw new CorrectableError('INVALID_ARGUMENT', `${command} takes one ${takes}, not "${words.join(' ')}"; see --help`);
   }
   if (word !== undefined) {
     throw new CorrectableError('INVALID_ARGUMENT', `${command} takes flags only, not "${word}"; see --help`);

@@ -4,10 +4,14 @@ import { problemOfOrigin } from '../server/gateway/host/origins.ts';
 
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** A command line that cannot be run, because of the flag of this name: `red-leader`, or `redLeader` as options have it. */
+/**
+ * A command line that cannot be run, because of the flag of this name: `red-leader`, or `redLeader` as options have it; or
+ * of the word that `<service>` stands for.
+ */
 export function usageError(name: string, message: string): CorrectableError {
-  const flag = flagOf(name);
-  return new CorrectableError('INVALID_ARGUMENT', `${flag} ${message}; see --help`, { field: flag.slice(2) });
+  const word = /^<(.+)>$/.exec(name)?.[1];
+  const flag = word === undefined ? flagOf(name) : name;
+  return new CorrectableError('INVALID_ARGUMENT', `${flag} ${message}; see --help`, { field: word ?? flag.slice(2) });
 }
 
 function flagOf(name: string): string {

@@ -1,14 +1,12 @@
 /** What a run has shown of a shadow operation that must not be, or not be blue. */
 import type { Meeting } from './step.ts';
-import type { Broken } from './validity.ts';
+import type { Broken, ShownRow } from './validity.ts';
 
-/** How two states differ that should be the same. */
+/** A row that is not the same at two sites which have seen the same. */
 export interface Difference {
-  readonly table: string;
-  readonly key: string;
-  /** The row at the first site, which applied its own operation first; none where it is not there. */
-  readonly here: Readonly<Record<string, unknown>>;
-  readonly there: Readonly<Record<string, unknown>>;
+  /** At the first site, which applied its own operation first. */
+  readonly here: ShownRow;
+  readonly there: ShownRow;
 }
 
 /** What all have: the shadow operation, and the shortest run that shows it as far as known. */
@@ -38,5 +36,6 @@ export function nameOf({ kind, shadow, operation }: Breach): string {
 export function isSameBreach(a: Breach, b: Breach | undefined): boolean {
   if (b === undefined || nameOf(a) !== nameOf(b)) return false;
   if (a.kind === 'differs' || b.kind === 'differs') return a.kind === b.kind;
-  return a.broken.table === b.broken.table && a.broken.invariant === b.broken.invariant;
+  const tableOf = ({ isOfRow, rows }: Broken): string | undefined => (isOfRow ? rows[0]?.table : undefined);
+  return a.broken.invariant === b.broken.invariant && tableOf(a.broken) === tableOf(b.broken);
 }

@@ -14,14 +14,14 @@ export function isSameState(a: Store, b: Store): boolean {
   return structurallyEqual(a.snapshot(), b.snapshot()) && structurallyEqual(a.removalTimes(), b.removalTimes());
 }
 
-/** Of the rows that these effects are on, the first in which two states differ. */
-export function differingRow(a: Store, b: Store, effects: readonly Effect[]): DifferingRow | undefined {
+/** Of the rows that these effects are on, the first in which two states differ; they do in one. */
+export function differingRow(a: Store, b: Store, effects: readonly Effect[]): DifferingRow {
   const [rowsOfA, rowsOfB] = [rowsOf(a), rowsOf(b)];
   for (const { table, key } of effects) {
     const name = nameOf(table, key);
     if (!structurallyEqual(rowsOfA.get(name), rowsOfB.get(name))) return { table, key };
   }
-  return undefined;
+  throw new Error('two states differ in no row that was written');
 }
 
 type Rows = readonly (readonly [table: string, rows: readonly (readonly [key: string, state: unknown])[]])[];

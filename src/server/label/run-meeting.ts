@@ -80,9 +80,12 @@ export function runMeeting(workshop: Workshop, meeting: Meeting): MeetingResult 
 
   second.apply(own);
   if (isSameState(first.store, second.store)) return end({ here: chosen, beside });
-  const row = differingRow(first.store, second.store, [...common, own, ...others].flatMap(({ effects }) => effects));
-  const { table, key } = row ?? { table: '', key: '' };
-  const difference = { table, key, here: first.row(table, key), there: second.row(table, key) };
+  const { table, key } = differingRow(
+    first.store,
+    second.store,
+    [...common, own, ...others].flatMap(({ effects }) => effects),
+  );
+  const difference = { here: first.row(table, key), there: second.row(table, key) };
   return end({
     here: chosen,
     beside,

@@ -2,7 +2,7 @@
 import { isSameBreach } from './breach.ts';
 import type { Breach } from './breach.ts';
 import { runMeeting } from './run-meeting.ts';
-import { renamed, simplerValues, textsIn } from './simpler.ts';
+import { replaced, scalarsIn, simplerNumbers, simplerValues } from './simpler.ts';
 import type { Workshop } from './site.ts';
 import type { Meeting, Step } from './step.ts';
 
@@ -30,8 +30,8 @@ export function shrinkBreach(workshop: Workshop, found: Breach): Breach {
   };
   while (
     triesAny(shorter(best.meeting)) ||
-    triesAny(plainer(best.meeting)) ||
-    triesAny(withFewerNames(best.meeting))
+    triesAny(withOthers(best.meeting)) ||
+    triesAny(plainer(best.meeting))
   );
   return best;
 }
@@ -53,14 +53,17 @@ function* plainer(meeting: Meeting): Generator<Meeting> {
   }
 }
 
-/** Texts as short names, the fewest that do; one after the other, so that none is changed back. */
-function* withFewerNames(meeting: Meeting): Generator<Meeting> {
-  for (const text of textsIn(stepsOf(meeting).map(({ args }) => args))) {
-    for (const name of NAMES) {
-      if (name >= text && text.length === 1) break;
-      yield withSteps(meeting, (step) => ({ ...step, args: renamed(step.args, text, name) }));
+/** The same short name or smaller number wherever a text or a number stands; none is changed back. */
+function* withOthers(meeting: Meeting): Generator<Meeting> {
+  for (const from of scalarsIn(stepsOf(meeting).map(({ args }) => args))) {
+    for (const to of typeof from === 'number' ? simplerNumbers(from) : shorterNames(from)) {
+      yield withSteps(meeting, (step) => ({ ...step, args: replaced(step.args, from, to) }));
     }
   }
+}
+
+function shorterNames(text: string): readonly string[] {
+  return NAMES.filter((name) => text.length !== 1 || name < text);
 }
 
 function withSteps(meeting: Meeting, change: (step: Step) => Step): Meeting {

@@ -1,15 +1,11 @@
 /** Simpler arguments: smaller numbers, shorter lists, and without what may be left out. */
-
-/** Numbers that are tried in the place of another one, if they are nearer to 0. */
-const PLAIN = [0, 1, 2] as const;
+import { isScalar } from '../records/key-range.ts';
+import type { Scalar } from '../records/key-range.ts';
 
 /** Values that differ from this one in one place and are simpler there, the simplest first. */
 export function* simplerValues(value: unknown): Generator<unknown> {
   if (typeof value === 'number') {
-    const halved = Math.trunc(value / 2);
-    const nearer = value - Math.sign(value);
-    const candidates = new Set<number>([...PLAIN, -1, halved, nearer]);
-    for (const each of candidates) if (Math.abs(each) < Math.abs(value)) yield each;
+    yield* simplerNumbers(value);
   } else if (value === true) {
     yield false;
   } else if (Array.isArray(value)) {
@@ -22,17 +18,23 @@ export function* simplerValues(value: unknown): Generator<unknown> {
   }
 }
 
-/** All texts in a value, each once. */
-export function textsIn(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
-  if (typeof value === 'string') found.add(value);
-  else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) textsIn(each, found);
+/** All texts and numbers in a value, each once. */
+export function scalarsIn(value: unknown, found: Set<Scalar> = new Set()): ReadonlySet<Scalar> {
+  if (isScalar(value)) found.add(value);
+  else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) scalarsIn(each, found);
   return found;
 }
 
-/** The same value with another text wherever there is this one. */
-export function renamed(value: unknown, text: string, to: string): unknown {
-  if (typeof value === 'string') return value === text ? to : value;
-  if (Array.isArray(value)) return value.map((each) => renamed(each, text, to));
+/** What is simpler than a number, the simplest first. */
+export function simplerNumbers(value: number): readonly number[] {
+  const candidates = new Set([0, 1, 2, -1, Math.trunc(value / 2), value - Math.sign(value)]);
+  return [...candidates].filter((each) => Math.abs(each) < Math.abs(value));
+}
+
+/** The same value with another text or number wherever there is this one. */
+export function replaced(value: unknown, from: Scalar, to: Scalar): unknown {
+  if (isScalar(value)) return value === from ? to : value;
+  if (Array.isArray(value)) return value.map((each) => replaced(each, from, to));
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, renamed(each, text, to)]));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, replaced(each, from, to)]));
 }

@@ -11,7 +11,7 @@ import type { Arguments } from './arguments.ts';
 import type { JudgedService } from './judged-service.ts';
 import type { Step } from './step.ts';
 import { Validity } from './validity.ts';
-import type { Broken } from './validity.ts';
+import type { Broken, ShownRow } from './validity.ts';
 
 /** A shadow operation with its stamp, as it is applied at any site. */
 export interface Placed {
@@ -79,8 +79,12 @@ export class LabelSite {
     return this.#validity.brokenBy(effects);
   }
 
-  row(table: string, key: string): Readonly<Record<string, unknown>> {
+  row(table: string, key: string): ShownRow {
     return this.#validity.row(table, key);
+  }
+
+  rowsOf(effects: readonly Effect[]): readonly ShownRow[] {
+    return this.#validity.rowsOf(effects);
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Breach } from './breach.ts';
 import { shown, shownFields } from './shown.ts';
 import type { Step } from './step.ts';
-import type { Broken } from './validity.ts';
+import type { Broken, ShownRow } from './validity.ts';
 
 const HERE = 'Ireland';
 const THERE = 'Virginia';
@@ -17,19 +17,31 @@ export function storyOf(breach: Breach): readonly string[] {
 }
 
 /** What does not hold, in a sentence. */
-export function brokenText({ table, key, invariant, row, error }: Broken): string {
-  const problem = error === undefined ? shownFields(row) : `it threw: ${error}`;
-  return `Then ${rowText(table, key)} breaks '${invariant}': ${problem}.`;
+export function brokenText({ invariant, isOfRow, rows, error }: Broken): string {
+  const [row] = rows;
+  if (isOfRow && row !== undefined) {
+    return `Then ${nameOfRow(row)} breaks '${invariant}': ${error === undefined ? shownFields(row.fields) : threw(error)}.`;
+  }
+  return `Then '${invariant}' does not hold: ${error === undefined ? rows.map(rowText).join('; ') : threw(error)}.`;
 }
 
 function endOf(breach: Breach): string {
   if (breach.kind !== 'differs') return brokenText(breach.broken);
-  const { table, key, here, there } = breach.difference;
-  const [a, b] = [here, there].map((row) => (Object.keys(row).length === 0 ? 'no such row' : shown(row)));
-  return `Then the sites do not agree on ${rowText(table, key)}: ${HERE} has ${a}, ${THERE} has ${b}.`;
+  const { here, there } = breach.difference;
+  const [a, b] = [here, there].map(({ fields }) => (isEmpty(fields) ? 'no such row' : shown(fields)));
+  return `Then the sites do not agree on ${nameOfRow(here)}: ${HERE} has ${a}, ${THERE} has ${b}.`;
 }
 
-const rowText = (table: string, key: string): string => `${table} ${shown(key)}`;
+/** A row and what it says: `accounts 'a' with balance is 1`. */
+export function rowText(row: ShownRow): string {
+  return isEmpty(row.fields) ? `no ${nameOfRow(row)}` : `${nameOfRow(row)} with ${shownFields(row.fields)}`;
+}
+
+const nameOfRow = ({ table, key }: ShownRow): string => `${table} ${shown(key)}`;
+
+const threw = (error: string): string => `it threw: ${error}`;
+
+const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
 
 const calls = (steps: readonly Step[]): string => steps.map(callText).join('; then ');
 

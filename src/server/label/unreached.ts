@@ -8,11 +8,11 @@ import type { Effect } from '../records/effect.ts';
 import type { Choice } from '../records/reply.ts';
 import { isWholeRow } from '../service/row-effects.ts';
 import type { Tables } from '../service/tables.ts';
-import { shown, shownFields } from './shown.ts';
+import { shown } from './shown.ts';
 import { LabelSite } from './site.ts';
 import type { Workshop } from './site.ts';
 import { Stamps, THERE } from './stamps.ts';
-import { brokenText } from './story.ts';
+import { brokenText, rowText } from './story.ts';
 
 /** So many values of one field are remembered. */
 const SEEN_MAX = 24;
@@ -53,7 +53,7 @@ export function breaksUnreached(
   const stamps = new Stamps();
   const site = new LabelSite(workshop, [{ effects: given, stamp: stamps.next(THERE, false) }]);
   if (given.length === 0 || site.brokenBy(given) !== undefined) return undefined;
-  const before = rows.map(({ table, key }) => `${table} ${shown(key)} with ${shownFields(site.row(table, key))}`);
+  const before = site.rowsOf(effects).map(rowText);
   site.apply({ effects, stamp: stamps.apart(0) });
   const broken = site.brokenBy(effects);
   if (broken === undefined) return undefined;

@@ -7,13 +7,21 @@ import type { Service } from '../service/service.ts';
 import type { Tables } from '../service/tables.ts';
 import type { Store } from '../state/store.ts';
 
-/** Something that the service says, and that does not hold. */
-export interface Broken {
+/** A row as generators read it. */
+export interface ShownRow {
   readonly table: string;
   readonly key: string;
+  /** None of a row that is not there. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Something that the service says, and that does not hold. */
+export interface Broken {
   readonly invariant: string;
-  /** The fields of the row, as generators read them. */
-  readonly row: Readonly<Record<string, unknown>>;
+  /** Whether it speaks of one row, or of all tables together. */
+  readonly isOfRow: boolean;
+  /** The row; of what speaks of all tables those that were changed last. */
+  readonly rows: readonly ShownRow[];
   /** What the condition threw, where it did not say so. */
   readonly error?: string;
 }
@@ -30,25 +38,35 @@ export class Validity {
     this.#tables = tablesReader(service.tables, store, NO_NOTES);
   }
 
-  /** The first thing that does not hold of the rows which these effects have changed, and not removed. */
+  /** The first thing that does not hold: of the rows which these effects have changed, and not removed, or of all tables. */
   brokenBy(effects: readonly Effect[]): Broken | undefined {
+    const { invariants, snapshotInvariants } = this.#service;
     for (const { table, key } of effects) {
       if (!this.#store.has(table, key)) continue;
       const row = this.#tables[table]?.row(key) ?? {};
-      for (const [invariant, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
+      for (const [invariant, holds] of Object.entries(invariants[table] ?? {})) {
         const failure = failureOf(() => holds(row));
-        if (failure !== undefined) return { table, key, invariant, row: this.row(table, key), ...failure };
+        if (failure !== undefined) return { invariant, isOfRow: true, rows: [this.row(table, key)], ...failure };
       }
+    }
+    for (const [invariant, holds] of Object.entries(snapshotInvariants)) {
+      const failure = failureOf(() => holds(this.#tables));
+      if (failure !== undefined) return { invariant, isOfRow: false, rows: this.rowsOf(effects), ...failure };
     }
     return undefined;
   }
 
-  /** The fields of a row, none where it is not there. */
-  row(table: string, key: string): Readonly<Record<string, unknown>> {
-    if (!this.#store.has(table, key)) return {};
-    const row = this.#tables[table]?.row(key) ?? {};
-    const fields = Object.keys(this.#service.tables[table]?.fields ?? {});
-    return Object.fromEntries(fields.map((field) => [field, plain((row as Record<string, unknown>)[field])]));
+  /** The rows that effects are on, each once. */
+  rowsOf(effects: readonly Effect[]): readonly ShownRow[] {
+    const rows = new Map(effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }]));
+    return [...rows.values()].map(({ table, key }) => this.row(table, key));
+  }
+
+  row(table: string, key: string): ShownRow {
+    if (!this.#store.has(table, key)) return { table, key, fields: {} };
+    const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
+    const names = Object.keys(this.#service.tables[table]?.fields ?? {});
+    return { table, key, fields: Object.fromEntries(names.map((name) => [name, plain(row[name])])) };
   }
 }
 

@@ -1,0 +1,66 @@
+/** Of labelling (docs/spec/redblue.md, K1–K9). */
+import { unit } from './commands.mjs';
+
+/** @type {(rule: string, name: string, test: string, parts: { file: string, line: string, replacement: string }) => import('./listed.mjs').Mutant} */
+const ofLabel = (rule, name, test, { file, line, replacement }) => ({
+  name,
+  rule: `redblue ${rule}`,
+  file: `src/server/label/${file}.ts`,
+  line,
+  replacement,
+  command: unit(`server/label/${test}.test.ts`),
+});
+
+/** @type {readonly import('./listed.mjs').Mutant[]} */
+export const LABEL_MUTANTS = [
+  ofLabel('K1', 'labelling looks only once all of the other site has come', 'run-meeting', {
+    file: 'run-meeting',
+    line: 'if (broken === undefined) continue;',
+    replacement: 'if (broken === undefined || at < there.length) continue;',
+  }),
+  ofLabel('K2', 'labelling blames what it meets for what is wrong alone', 'run-meeting', {
+    file: 'run-meeting',
+    line: 'if (wrong !== undefined) return end({ here: chosen, beside, breach: wrong });',
+    replacement: '',
+  }),
+  ofLabel('K3', 'labelling compares no removals', 'full-state', {
+    file: 'full-state',
+    line: ' && structurallyEqual(a.removalTimes(), b.removalTimes())',
+    replacement: '',
+  }),
+  ofLabel('K3', 'labelling stamps what is apart after all others', 'run-meeting', {
+    file: 'stamps',
+    line: '(STRIDE / 2) * (place + 1)',
+    replacement: 'STRIDE * 9 + place',
+  }),
+  ofLabel('K4', 'labelling tries what is red by itself', 'label-service', {
+    file: 'judged-service',
+    line: 'if (effect !== undefined) {',
+    replacement: 'if (effect === null) {',
+  }),
+  ofLabel('K5', 'labelling calls blue what it has not tried', 'verdicts', {
+    file: 'verdicts',
+    line: 'if (trial.tried === 0) return',
+    replacement: 'if (trial.tried < 0) return',
+  }),
+  ofLabel('K7', 'labelling does not look at arguments', 'label-service', {
+    file: 'search',
+    line: 'if (hasChangedArgs) this',
+    replacement: 'if (false) this',
+  }),
+  ofLabel('K7', 'labelling runs no generator twice', 'label-service', {
+    file: 'search',
+    line: 'this.#compare(meeting, drawing.ran, result.ran);',
+    replacement: '',
+  }),
+  ofLabel('K8', 'labelling shrinks to another breach', 'run-meeting', {
+    file: 'shrink-breach',
+    line: 'if (breach === undefined || !isSameBreach(best, breach)) return false;',
+    replacement: 'if (breach === undefined) return false;',
+  }),
+  ofLabel('K9', 'a past is not gone on with', 'label-service', {
+    file: 'draw-meeting',
+    line: 'tries < TRIES_HERE && !changes(here)',
+    replacement: 'tries < 0',
+  }),
+];

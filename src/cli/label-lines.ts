@@ -1,0 +1,38 @@
+/** A label report as lines for people. */
+import type { ShadowVerdict } from '../server/label/report.ts';
+import type { TimedReport } from './label.ts';
+
+/** The verdicts as a table, then the stories, what was found of generators, and the numbers of the service. */
+export function linesOf({ service, runs, seed, seconds, shadows, generators, table }: TimedReport): readonly string[] {
+  const last = seed + runs - 1;
+  return [
+    `${service}: ${runs} runs, seeds ${seed} to ${last}, in ${seconds} s`,
+    '',
+    ...tableLines(shadows),
+    ...shadows.flatMap(storyLines),
+    ...generators.flatMap(({ operation, isFault, problem, times }) => [
+      '',
+      `${isFault ? 'FAULT' : 'note'}: the generator of ${operation}: ${problem} (${times} times)`,
+    ]),
+    '',
+    `${table.transactions} operations: ${table.readOnly} read, ${table.updates} update. Shadow operations as declared: ` +
+      `${table.shadowBlueNoop} that do nothing, ${table.shadowBlue} blue, ${table.shadowRed} red.`,
+  ];
+}
+
+const HEADINGS = ['shadow operation', 'operation', 'declared', 'verdict', 'reason'] as const;
+
+function tableLines(shadows: readonly ShadowVerdict[]): readonly string[] {
+  const rows = shadows.map(({ name, operation, declared, verdict, reason }) => {
+    return [name, operation ?? '–', declared, verdict === 'unsafe' ? 'UNSAFE' : verdict, reason];
+  });
+  const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  return [HEADINGS, ...rows].map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd());
+}
+
+function storyLines({ name, declared, verdict, counterexample }: ShadowVerdict): readonly string[] {
+  if (counterexample === undefined) return [];
+  const { story, seed } = counterexample;
+  const wrong = verdict === 'unsafe' ? `UNSAFE, declared ${declared}` : verdict;
+  return ['', `${name} (${wrong}):`, ...story.map((line) => `  ${line}`), `  Again: --seed ${seed} --runs 1`];
+}

@@ -1,0 +1,66 @@
+/** `correctables label`, from the built package. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root, runProgram } from '../support/run-program.ts';
+
+const BANK = 'demo/bank/service.ts';
+
+const label = (...args: string[]): ReturnType<typeof runProgram> =>
+  runProgram(['dist/cli/main.js', 'label', ...args]);
+
+/** A module with this text, in a folder that goes with it. */
+async function moduleOf(text: string): Promise<AsyncDisposable & { readonly path: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'correctables-label-'));
+  const path = join(folder, 'service.ts');
+  await writeFile(path, text);
+  return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
+
+test('a service that is declared right → verdicts, the story, exit 0', async () => {
+  const { code, stdout } = await label(BANK, '--runs', '500');
+  expect(stdout).toMatch(/^bank: 500 runs, seeds 1 to 500, in [\d.]+ s\n\nshadow operation +operation +declared +verdict/);
+  expect(stdout).toMatch(/^withdrawAck +withdraw +red +red +breaks an invariant beside what another site does$/m);
+  expect(stdout).toContain("\n  Virginia, which has not seen it: withdraw { account: 'a', cents: 1 }.\n");
+  expect(stdout).toMatch(/\n {2}Again: --seed \d+ --runs 1\n/);
+  expect(code).toBe(0);
+});
+
+test('a declaration that is unsafe → exit 1; as JSON, all of it in one line', async () => {
+  const bank = JSON.stringify(join(root, BANK));
+  const text = `import { bankService } from ${bank};\nexport const service = bankService('blue');\nexport const requests = 4;\n`;
+  await using module = await moduleOf(text);
+  const { code, stdout } = await label(module.path, '--runs', '500', '--seed', '3', '--json');
+  const report = JSON.parse(stdout) as { readonly shadows: readonly object[] };
+  expect(stdout.trim()).not.toContain('\n');
+  expect(report).toMatchObject({ service: 'bank', runs: 500, seed: 3, seconds: expect.any(Number) as number });
+  expect(report).toMatchObject({ table: { requests: 4, transactions: 4, readOnly: 1, updates: 3, shadowBlueNoop: 1 } });
+  expect(report.shadows).toContainEqual(
+    expect.objectContaining({ name: 'withdrawAck', operation: 'withdraw', declared: 'blue', verdict: 'unsafe' }),
+  );
+  expect(code).toBe(1);
+});
+
+test.each([
+  [['label'], '<service> is required'],
+  [['label', '/nowhere.js'], '<service> names /nowhere.js, and there is no such file'],
+  [['label', 'demo/bank/contract.ts'], '<service> names demo/bank/contract.ts, which exports no service'],
+  [['label', BANK, 'more'], 'label takes one module'],
+  [['label', BANK, '--runs', '0'], '--runs takes a whole number from 1'],
+  [['label', BANK, '--port', '1'], '--port is not an option'],
+])('%j → exit 2, and what is wrong', async (args, message) => {
+  const { code, stderr, stdout } = await runProgram(['dist/cli/main.js', ...args]);
+  expect(stderr).toContain(message);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});
+
+test('arbitraries of the module that do not fit → exit 2, by their names', async () => {
+  const bank = JSON.stringify(join(root, BANK));
+  await using module = await moduleOf(
+    `export { service } from ${bank};\nexport const arbitraries = { pay: () => ({}) };\n`,
+  );
+  const { code, stderr } = await label(module.path);
+  expect(stderr).toContain('arbitraries.pay: is of no operation of');
+  expect(code).toBe(2);
+});

@@ -1,0 +1,58 @@
+/** Verdicts out of what runs have shown. */
+import { expect, test } from 'vitest';
+import { judgedService } from '../../../../src/server/label/judged-service.ts';
+import { Tally } from '../../../../src/server/label/tally.ts';
+import { notesOf, tableOf, verdictsOf } from '../../../../src/server/label/verdicts.ts';
+import { bankService } from './bank.ts';
+
+const judged = judgedService(bankService());
+
+test('what was chosen but never held against another is undecided', () => {
+  const tally = new Tally();
+  tally.trialOf('deposit', 'deposit');
+  expect(verdictsOf(judged, tally)).toEqual([
+    {
+      name: 'deposit',
+      operation: 'deposit',
+      declared: 'blue',
+      verdict: 'undecided',
+      reason: 'no run has tried it beside another',
+    },
+    { name: 'withdraw', operation: null, declared: 'red', verdict: 'undecided', reason: 'no run has chosen it' },
+  ]);
+});
+
+test('a shadow operation that two operations choose has a verdict for each', () => {
+  const tally = new Tally();
+  tally.trialOf('deposit', 'withdraw').tried = 1;
+  tally.trialOf('deposit', 'deposit').redByItself = 'goes by the red order';
+  const verdicts = verdictsOf(judged, tally).map(({ operation, verdict }) => [operation, verdict]);
+  expect(verdicts).toEqual([
+    ['deposit', 'unsafe'],
+    ['withdraw', 'blue'],
+    [null, 'undecided'],
+  ]);
+});
+
+test('faults of generators come first, each once with its number', () => {
+  const tally = new Tally();
+  for (const problem of ['b', 'a', 'b']) tally.noteGenerator('deposit', { trouble: problem });
+  tally.noteGenerator('withdraw', { fault: 'it changes its arguments' });
+  expect(notesOf(tally.generators).map(({ problem, times, isFault }) => [problem, times, isFault])).toEqual([
+    ['it changes its arguments', 1, true],
+    ['b', 2, false],
+    ['a', 1, false],
+  ]);
+});
+
+test('the table counts operations and declared colours; reads do nothing', () => {
+  expect(tableOf(judged, 14)).toEqual({
+    requests: 14,
+    transactions: 3,
+    readOnly: 1,
+    updates: 2,
+    shadowBlueNoop: 1,
+    shadowBlue: 1,
+    shadowRed: 1,
+  });
+});
