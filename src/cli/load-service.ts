@@ -1,12 +1,6 @@
-/** Loads a service from a module. */
+/** Services in modules that were loaded. */
 import type { Service } from '../server/service/service.ts';
-import { loadModule } from './load-module.ts';
 import { usageError } from './options.ts';
-
-/** @throws CorrectableError `INVALID_ARGUMENT` when there is no such module or it exports no service */
-export async function loadService(path: string): Promise<Service> {
-  return serviceIn(await loadModule('service', path), 'service', path);
-}
 
 /**
  * The service that a module exports.

@@ -49,6 +49,7 @@ const serve = cli
     '--check-invariants <when>',
     'Alarms where rows break what the service says of them: on or off (default: on unless NODE_ENV is production)',
   )
+  .option('--force', 'Serve a service though a shadow operation of it is declared blue and must not be')
   .option('--log-level <level>', 'debug, info, warn, error or silent', { default: 'info' })
   .option('--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP')
   .example('correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper');

@@ -9,7 +9,9 @@ import type { Wan } from '../server/site/wan.ts';
 import { authOf } from './auth.ts';
 import { exposureOf, linesOf } from './exposure.ts';
 import { limitsOf } from './limits.ts';
-import { loadService } from './load-service.ts';
+import { labelFirst } from './label-first.ts';
+import { loadModule } from './load-module.ts';
+import { serviceIn } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
 import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
@@ -39,12 +41,17 @@ export async function serveCommand(options: Raw): Promise<void> {
   listenForModules();
   const logger = pino({ level, base: null }, linesTo(STDERR));
   const auth = await authOf(options);
+  const path = text(options, 'service');
+  const module = await loadModule('service', path);
+  const service = serviceIn(module, 'service', path);
+  const warn = (message: string): void => logger.warn(message);
+  const noteLabelled = options['force'] === true ? () => {} : labelFirst({ service, module, dataDir }, warn);
   const server = await serveOn({
     ...auth,
     limits: limitsOf(options, auth.limits),
     dataDir,
     onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
-    service: await loadService(text(options, 'service')),
+    service,
     sites,
     redLeader,
     ...checkInvariantsOf(options),
@@ -57,6 +64,7 @@ export async function serveCommand(options: Raw): Promise<void> {
     allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });
+  noteLabelled();
   // Whoever has read the lines may end it.
   const interrupted = untilAskedToEnd();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });

@@ -1,9 +1,9 @@
 /** `correctables label`, from the built package. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { root, runProgram } from '../support/run-program.ts';
+import { Program, root, runProgram } from '../support/run-program.ts';
 
 const BANK = 'demo/bank/service.ts';
 
@@ -63,4 +63,52 @@ test('arbitraries of the module that do not fit → exit 2, by their names', asy
   const { code, stderr } = await label(module.path);
   expect(stderr).toContain('arbitraries.pay: is of no operation of');
   expect(code).toBe(2);
+});
+
+const SERVE = ['dist/cli/main.js', 'serve', '--sites', 'irl', '--port', '0', '--log-level', 'warn'];
+const unsafeBank = `import { bankService } from ${JSON.stringify(join(root, BANK))};\nexport const service = bankService('blue');\n`;
+
+test('serve, of a service that is unsafe → refused with the story; with --force, or in production, served', async () => {
+  await using module = await moduleOf(unsafeBank);
+  const serve = [...SERVE, '--ephemeral', '--service', module.path];
+  const { code, stdout, stderr } = await runProgram(serve, { NODE_ENV: 'test' });
+  expect(stderr).toContain("--service: the shadow operation 'withdrawAck' is declared blue, and breaks an invariant");
+  expect(stderr).toContain("\n  Virginia, which has not seen it: withdraw { account: 'a', cents: 1 }.\n");
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  for (const [flags, env] of [
+    [['--force'], { NODE_ENV: 'test' }],
+    [[], { NODE_ENV: 'production' }],
+  ] as const) {
+    using server = new Program([...serve, ...flags], env);
+    expect(await server.line()).not.toBe('');
+    server.signal('SIGTERM');
+    expect((await server.ended()).code).toBe(0);
+  }
+});
+
+test('serve, with a data folder → what was looked at is remembered by its version', async () => {
+  await using module = await moduleOf(`export { service } from ${JSON.stringify(join(root, BANK))};\n`);
+  const dataDir = join(dirname(module.path), 'data');
+  using server = new Program([...SERVE, '--data', dataDir, '--service', module.path], { NODE_ENV: 'test' });
+  await server.line();
+  server.signal('SIGTERM');
+  expect((await server.ended()).code).toBe(0);
+  const remembered = JSON.parse(await readFile(join(dataDir, 'labelled.json'), 'utf8')) as object;
+  expect(remembered).toEqual({ version: expect.stringMatching(/^[0-9a-f]{16}$/) as string });
+});
+
+test('serve, of a service whose generator never returns → says so, and serves', async () => {
+  const bank = JSON.stringify(join(root, BANK));
+  await using module = await moduleOf(
+    `import { service as bank } from ${bank};
+const deposit = (): never => { for (;;); };
+export const service = { ...bank, generators: { ...bank.generators, deposit } };
+`,
+  );
+  using server = new Program([...SERVE, '--ephemeral', '--service', module.path], { NODE_ENV: 'test' });
+  await server.line();
+  server.signal('SIGTERM');
+  const { code, stderr } = await server.ended();
+  expect(stderr).toContain('The labels of the service were not looked at');
+  expect(code).toBe(0);
 });

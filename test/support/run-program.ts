@@ -66,7 +66,7 @@ export class Program implements Disposable {
 }
 
 /** Runs a program to its end. */
-export async function runProgram(args: readonly string[]): Promise<Ended> {
-  using program = new Program(args);
+export async function runProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  using program = new Program(args, env);
   return await program.ended();
 }

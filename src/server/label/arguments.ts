@@ -1,10 +1,10 @@
 /** Arguments of operations: by what the author draws, or by the contract's schema; always such as the contract takes. */
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { check } from '../../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { inputSchemaOf } from '../../protocol/contract/json-schema.ts';
 import type { JsonSchema } from '../../protocol/contract/json-schema.ts';
 import { parseBy } from '../../protocol/contract/parse-args.ts';
 import type { Contract } from '../../protocol/contract/contract.ts';
+import { copied } from './copied.ts';
 import { drawFrom } from './draw.ts';
 import type { Arbitraries } from './draw.ts';
 import { drawValue } from './schema-values.ts';
@@ -62,7 +62,7 @@ export class Arguments {
   parsed(operation: string, args: unknown): unknown {
     const spec = this.#contract.operations[operation];
     if (spec === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}'.`);
-    return parseBy(spec.args, structuredClone(args), operation);
+    return parseBy(spec.args, copied(args), operation);
   }
 
   #schemaOf(operation: string): JsonSchema {

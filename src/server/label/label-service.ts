@@ -4,7 +4,7 @@
  * proves nothing: a verdict says how much was tried.
  */
 import { check } from '../../correctable/errors.ts';
-import { checkKinds, checkNamed, hasMethods } from '../../correctable/given.ts';
+import { checkKinds, checkNamed, checkRecord, hasMethods } from '../../correctable/given.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import type { Service } from '../service/service.ts';
 import { Arguments } from './arguments.ts';
@@ -70,9 +70,11 @@ export function labelService(service: Service, options: LabelOptions = {}): Labe
 function checkOptions(service: unknown, options: LabelOptions): void {
   check(hasMethods(service, 'checkResult'), 'service', `must be one made by defineService: write ${CALL}`);
   checkNamed(options, { call: CALL }, OPTIONS);
-  const { runs = 1, seed = 0, arbitraries = {} } = options;
+  const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
   check(Number.isInteger(runs) && runs >= 1, 'runs', `must be a whole number from 1 on, not ${runs}`);
   check(Number.isInteger(seed) && seed >= 0, 'seed', `must be a whole number from 0 on, not ${seed}`);
-  check(typeof arbitraries === 'object' && arbitraries !== null, 'arbitraries', 'must be functions by operation');
+  checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
+  const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
+  check(isCount, 'requests', 'must be their number, or none');
   checkKinds(options, 'function', 'goesOn');
 }

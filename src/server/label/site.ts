@@ -8,6 +8,7 @@ import type { Effect, Stamp } from '../records/effect.ts';
 import type { Choice } from '../records/reply.ts';
 import { Store } from '../state/store.ts';
 import type { Arguments } from './arguments.ts';
+import { copied } from './copied.ts';
 import type { JudgedService } from './judged-service.ts';
 import type { Step } from './step.ts';
 import { Validity } from './validity.ts';
@@ -40,7 +41,8 @@ export class LabelSite {
   readonly store: Store;
   readonly #workshop: Workshop;
   readonly #validity: Validity;
-  readonly #runner: GeneratorRunner;
+  /** Made once it is wanted: many sites only apply what others chose. */
+  #runner: GeneratorRunner | undefined;
   #thrown: unknown;
 
   /** @param applied what it has seen already */
@@ -49,10 +51,6 @@ export class LabelSite {
     this.#workshop = workshop;
     this.store = new Store(runnable.tables);
     this.#validity = new Validity(runnable, this.store);
-    const onThrown = (_who: string, thrown: unknown): void => {
-      this.#thrown = thrown;
-    };
-    this.#runner = new GeneratorRunner(runnable, this.store, { limits: { repeatedShare: 0 }, name: 'site', onThrown });
     for (const placed of applied) this.apply(placed);
   }
 
@@ -60,15 +58,24 @@ export class LabelSite {
   run({ operation, args, token, seed, atMs }: Step, isWatched = false): Ran {
     this.#thrown = undefined;
     const parsed = this.#workshop.args.parsed(operation, args);
-    const before = isWatched ? copyOf(parsed) : undefined;
+    const before = isWatched ? copied(parsed) : undefined;
     try {
-      const outcome = this.#runner.run({ token, operation, args: parsed, seed, submittedAtMs: atMs });
-      const isChanged = before !== undefined && !structurallyEqual(before.copy, parsed);
-      return isChanged ? { outcome, hasChangedArgs: true } : { outcome };
+      const outcome = this.#generators.run({ token, operation, args: parsed, seed, submittedAtMs: atMs });
+      return isWatched && !structurallyEqual(before, parsed) ? { outcome, hasChangedArgs: true } : { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;
       return this.#thrown === undefined ? { failure } : { failure, thrown: this.#thrown };
     }
+  }
+
+  get #generators(): GeneratorRunner {
+    if (this.#runner !== undefined) return this.#runner;
+    const onThrown = (_who: string, thrown: unknown): void => {
+      this.#thrown = thrown;
+    };
+    const options = { limits: { repeatedShare: 0 }, name: 'site', onThrown };
+    this.#runner = new GeneratorRunner(this.#workshop.judged.runnable, this.store, options);
+    return this.#runner;
   }
 
   apply({ effects, stamp }: Placed): void {
@@ -91,13 +98,4 @@ export class LabelSite {
 /** What was chosen, if it changes anything. */
 export function choiceOf({ outcome }: Ran): Choice | undefined {
   return outcome?.choice;
-}
-
-/** None of what cannot be copied, as what a schema makes with functions in it. */
-function copyOf(value: unknown): { readonly copy: unknown } | undefined {
-  try {
-    return { copy: structuredClone(value) };
-  } catch {
-    return undefined;
-  }
 }

@@ -239,6 +239,23 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['circumstances by number', 'with', (f) => f(service(), { draw: () => {}, with: 5 })],
       ],
     },
+    labelService: {
+      shows: 'labelService(service, { runs',
+      whole: [
+        ['nothing', 'service', (f) => f()],
+        ['a contract', 'service', (f) => f(contract())],
+        ['a number of runs', 'options', (f) => f(service(), 100)],
+        ['an option that is misspelt', 'seeds', (f) => f(service(), { seeds: 5 })],
+      ],
+      parts: [
+        ['half a run', 'runs', (f) => f(service(), { runs: 0.5 })],
+        ['a seed that is a text', 'seed', (f) => f(service(), { seed: 'x' })],
+        ['arbitraries by number', 'arbitraries', (f) => f(service(), { arbitraries: 5 })],
+        ['an arbitrary of no operation', 'arbitraries.buy', (f) => f(service(), { arbitraries: { buy: () => ({}) } })],
+        ['requests by name', 'requests', (f) => f(service(), { requests: ['home'] })],
+        ['an end that is no function', 'goesOn', (f) => f(service(), { goesOn: 5 })],
+      ],
+    },
     plainService: {
       shows: 'plainService(service, { onAlarm })',
       whole: [
