@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Arbitraries } from '../server/label/draw.ts';
+import type { Arbitraries } from '../server/label/values/draw.ts';
 import { labelService } from '../server/label/label-service.ts';
 import type { LabelReport } from '../server/label/report.ts';
 import { serviceVersion } from '../server/label/service-version.ts';

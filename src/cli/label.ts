@@ -1,6 +1,6 @@
 /** `correctables label`: says which shadow operations of a service may be blue. */
 import { check } from '../correctable/errors.ts';
-import type { Arbitraries } from '../server/label/draw.ts';
+import type { Arbitraries } from '../server/label/values/draw.ts';
 import { labelService } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
 import type { LabelReport } from '../server/label/report.ts';

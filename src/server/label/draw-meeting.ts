@@ -3,9 +3,9 @@
  * need: a past in which the wanted operation chooses nothing goes on until it does.
  */
 import type { Random } from '../collections/random.ts';
-import { Pool } from './pool.ts';
+import { Pool } from './values/pool.ts';
 import { placed, siteOf } from './run-meeting.ts';
-import type { Scope } from './scope.ts';
+import type { Scope } from './values/scope.ts';
 import { choiceOf, LabelSite } from './site.ts';
 import type { Ran, Workshop } from './site.ts';
 import { Stamps, THERE } from './stamps.ts';
@@ -45,6 +45,9 @@ export interface Drawing {
 const TRIES_HERE = 8;
 const TRIES_THERE = 3;
 const THERE_MAX = 3;
+
+/** Effects of an operation that are looked at for what to draw next. */
+const NOTED_MAX = 32;
 
 /** Some time in 2026, and how much later an operation may come. */
 const EPOCH_MS = 1_767_225_600_000;
@@ -137,7 +140,7 @@ class MeetingDraw {
     this.#site.apply(placed(this.#workshop.judged, step, choice, this.#stamps, site ?? siteOf(step)));
     to.push(drawn);
     this.#pool.note(step.operation, ran.outcome?.reply.value);
-    for (const { table, key, field, value } of choice.effects) {
+    for (const { table, key, field, value } of choice.effects.slice(0, NOTED_MAX)) {
       this.#pool.note('', key);
       this.#pool.note(field, value);
       const now = field === '' ? undefined : this.#site.store.read(table, key, field);

@@ -7,7 +7,7 @@ import type { DrawnStep, Drawing } from './draw-meeting.ts';
 import { runMeeting } from './run-meeting.ts';
 import type { MeetingResult } from './run-meeting.ts';
 import type { Breach } from './breach.ts';
-import { scopeOf } from './scope.ts';
+import { scopeOf } from './values/scope.ts';
 import { shrinkBreach } from './shrink-breach.ts';
 import type { Ran, Workshop } from './site.ts';
 import type { Meeting, Step } from './step.ts';
@@ -99,7 +99,7 @@ export class Search {
   #noteRan({ step: { operation }, ran: { failure, thrown, hasChangedArgs } }: DrawnStep): void {
     if (hasChangedArgs) this.tally.noteGenerator(operation, { fault: 'it changes its arguments' });
     if (failure === undefined) return;
-    const trouble = thrown === undefined ? failure.message : `it threw: ${textOf(thrown)}`;
+    const trouble = thrown === undefined ? failure.message : `it threw ${textOf(thrown)}`;
     this.tally.noteGenerator(operation, { trouble });
   }
 

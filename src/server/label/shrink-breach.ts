@@ -2,7 +2,7 @@
 import { isSameBreach } from './breach.ts';
 import type { Breach } from './breach.ts';
 import { runMeeting } from './run-meeting.ts';
-import { replaced, scalarsIn, simplerNumbers, simplerValues } from './simpler.ts';
+import { replaced, scalarsIn, simplerNumbers, simplerValues } from './values/simpler.ts';
 import type { Workshop } from './site.ts';
 import type { Meeting, Step } from './step.ts';
 

@@ -1,6 +1,6 @@
 /** A breach told as what people did at two sites, one line each. */
 import type { Breach } from './breach.ts';
-import { shown, shownFields } from './shown.ts';
+import { shown, shownFields } from './values/shown.ts';
 import type { Step } from './step.ts';
 import type { Broken, ShownRow } from './validity.ts';
 

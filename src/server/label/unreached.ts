@@ -8,7 +8,7 @@ import type { Effect } from '../records/effect.ts';
 import type { Choice } from '../records/reply.ts';
 import { isWholeRow } from '../service/row-effects.ts';
 import type { Tables } from '../service/tables.ts';
-import { shown } from './shown.ts';
+import { shown } from './values/shown.ts';
 import { LabelSite } from './site.ts';
 import type { Workshop } from './site.ts';
 import { Stamps, THERE } from './stamps.ts';

@@ -1,7 +1,7 @@
 /** Meetings that are drawn: an operation that needs a past gets one, and a drawing can be repeated. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../../../src/server/collections/random.ts';
-import { Arguments } from '../../../../src/server/label/arguments.ts';
+import { Arguments } from '../../../../src/server/label/values/arguments.ts';
 import { drawMeeting } from '../../../../src/server/label/draw-meeting.ts';
 import type { Drawing } from '../../../../src/server/label/draw-meeting.ts';
 import { judgedService } from '../../../../src/server/label/judged-service.ts';

@@ -170,7 +170,7 @@ describe('generators', () => {
     };
     const report = labelService(bankService({ beside }), { runs: 100 });
     expect(report.generators).toContainEqual(
-      expect.objectContaining({ operation: 'withdraw', isFault: false, problem: 'it threw: no such bank' }),
+      expect.objectContaining({ operation: 'withdraw', isFault: false, problem: 'it threw Error: no such bank' }),
     );
     expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'undecided' });
     expect(isRefused(report)).toBe(false);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { Arguments } from '../../../../src/server/label/arguments.ts';
+import { Arguments } from '../../../../src/server/label/values/arguments.ts';
 import { judgedService } from '../../../../src/server/label/judged-service.ts';
 import { runMeeting } from '../../../../src/server/label/run-meeting.ts';
 import { shrinkBreach } from '../../../../src/server/label/shrink-breach.ts';

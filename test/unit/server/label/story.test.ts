@@ -1,6 +1,6 @@
 /** Stories and values as people read them. */
 import { describe, expect, test } from 'vitest';
-import { shown, shownFields } from '../../../../src/server/label/shown.ts';
+import { shown, shownFields } from '../../../../src/server/label/values/shown.ts';
 import { brokenText, callText, rowText } from '../../../../src/server/label/story.ts';
 
 describe('values', () => {
@@ -14,7 +14,7 @@ describe('values', () => {
     [new Date(0), '1970-01-01T00:00:00.000Z'],
     [new Uint8Array(3), '<3 bytes>'],
     ['x'.repeat(300), `'${'x'.repeat(199)}…`],
-  ])('%j', (value, text) => {
+  ])('%o', (value, text) => {
     expect(shown(value)).toBe(text);
   });
 

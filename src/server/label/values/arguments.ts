@@ -1,9 +1,9 @@
 /** Arguments of operations: by what the author draws, or by the contract's schema; always such as the contract takes. */
-import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { inputSchemaOf } from '../../protocol/contract/json-schema.ts';
-import type { JsonSchema } from '../../protocol/contract/json-schema.ts';
-import { parseBy } from '../../protocol/contract/parse-args.ts';
-import type { Contract } from '../../protocol/contract/contract.ts';
+import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import { inputSchemaOf } from '../../../protocol/contract/json-schema.ts';
+import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
+import { parseBy } from '../../../protocol/contract/parse-args.ts';
+import type { Contract } from '../../../protocol/contract/contract.ts';
 import { copied } from './copied.ts';
 import { drawFrom } from './draw.ts';
 import type { Arbitraries } from './draw.ts';

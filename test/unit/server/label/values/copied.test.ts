@@ -1,6 +1,6 @@
 /** Copies of arguments. */
 import { expect, test } from 'vitest';
-import { copied } from '../../../../src/server/label/copied.ts';
+import { copied } from '../../../../../src/server/label/values/copied.ts';
 
 test.each<[string, unknown]>([
   ['plain data', { a: [1, { b: 'x' }], c: null, d: undefined }],

@@ -2,8 +2,8 @@
  * Values by a JSON Schema, drawn so that operations meet: few names, numbers near bounds and near what stands in the run.
  * What the schema cannot say, as a check by a function, it does not know: who draws asks the schema itself.
  */
-import type { Random } from '../collections/random.ts';
-import type { JsonSchema } from '../../protocol/contract/json-schema.ts';
+import type { Random } from '../../collections/random.ts';
+import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import type { Pool } from './pool.ts';
 import type { Scope } from './scope.ts';
 
@@ -17,6 +17,9 @@ export interface ValueSource {
 /** Deeper than this nothing is drawn that need not be. */
 const DEPTH_MAX = 4;
 const LIST_MAX = 3;
+/** Bounds beyond this are drawn in scopes with numbers as large as that alone: they may make a great many effects. */
+const FAR = 50;
+const FAR_FROM = 100;
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 const ODD: readonly [unknown, ...unknown[]] = [null, true, 0, 1, 'a', undefined];
 
@@ -96,7 +99,8 @@ class SchemaValues {
   #list(schema: JsonSchema, name: string, depth: number): unknown[] {
     const { prefixItems, items, minItems = 0, maxItems = Infinity } = schema;
     const first = (prefixItems ?? []).map((each) => this.value(each, name, depth + 1));
-    if (items === undefined) return first;
+    // Of a list with places of its own `items` may say that there are no more.
+    if (typeof items !== 'object') return first;
     const most = depth > DEPTH_MAX ? minItems : Math.min(Math.max(LIST_MAX, minItems), maxItems);
     const length = this.#source.random.between(minItems, Math.max(minItems, most));
     return [...first, ...Array.from({ length }, () => this.value(items, name, depth + 1))];
@@ -142,7 +146,9 @@ function drawNumber(schema: JsonSchema, name: string, { random, pool, scope }: V
   };
   const roll = random.fraction();
   if (roll < 0.3 && known.length > 0) return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
-  const bounds = [min, after(min, step), after(max, -step), max].filter((each) => each !== undefined);
+  const isNear = (each: number | undefined): each is number =>
+    each !== undefined && (Math.abs(each) <= FAR || scope.numberMax >= FAR_FROM);
+  const bounds = [min, after(min, step), after(max, -step), max].filter(isNear);
   if (roll < 0.4 && bounds.length > 0) return fits(random.pick(bounds as [number, ...number[]]));
   if (roll < 0.5) return fits(random.between(-1, 2));
   const drawn = fits((min ?? 0) + random.between(0, scope.numberMax));

@@ -1,5 +1,5 @@
 /** What authors draw arguments by: all from a seed, so that whatever it led to can be repeated. */
-import type { Random } from '../collections/random.ts';
+import type { Random } from '../../collections/random.ts';
 
 /** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
 export interface Draw {
