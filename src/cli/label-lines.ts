@@ -27,7 +27,12 @@ function tableLines(shadows: readonly ShadowVerdict[]): readonly string[] {
     return [name, operation ?? '–', declared, verdict === 'unsafe' ? 'UNSAFE' : verdict, reason];
   });
   const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  return [HEADINGS, ...rows].map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd());
+  return [HEADINGS, ...rows].map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 function storyLines({ name, declared, verdict, counterexample }: ShadowVerdict): readonly string[] {

@@ -11,10 +11,7 @@ import { usageError } from './options.ts';
 export function serviceIn(module: Readonly<Record<string, unknown>>, flag: string, path: string): Service {
   const service = module['service'] ?? module['default'];
   if (isService(service)) return service;
-  throw usageError(
-    flag,
-    `names ${path}, which exports no service: export one made by defineService as \`service\``,
-  );
+  throw usageError(flag, `names ${path}, which exports no service: export one made by defineService as \`service\``);
 }
 
 export function isService(value: unknown): value is Service {

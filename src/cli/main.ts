@@ -89,7 +89,10 @@ async function run(command: string | undefined, options: Raw, words: readonly st
   if (command === 'inspect' || command === 'label') {
     const { takes, run: runIt } = { inspect: INSPECT, label: LABEL }[command];
     if (words.length <= 1) return runIt(word, typed);
-    throw new CorrectableError('INVALID_ARGUMENT', `${command} takes one ${takes}, not "${words.join(' ')}"; see --help`);
+    throw new CorrectableError(
+      'INVALID_ARGUMENT',
+      `${command} takes one ${takes}, not "${words.join(' ')}"; see --help`,
+    );
   }
   if (word !== undefined) {
     throw new CorrectableError('INVALID_ARGUMENT', `${command} takes flags only, not "${word}"; see --help`);

@@ -7,8 +7,7 @@ import { Program, root, runProgram } from '../support/run-program.ts';
 
 const BANK = 'demo/bank/service.ts';
 
-const label = (...args: string[]): ReturnType<typeof runProgram> =>
-  runProgram(['dist/cli/main.js', 'label', ...args]);
+const label = (...args: string[]): ReturnType<typeof runProgram> => runProgram(['dist/cli/main.js', 'label', ...args]);
 
 /** A module with this text, in a folder that goes with it. */
 async function moduleOf(text: string): Promise<AsyncDisposable & { readonly path: string }> {
@@ -20,7 +19,9 @@ async function moduleOf(text: string): Promise<AsyncDisposable & { readonly path
 
 test('a service that is declared right → verdicts, the story, exit 0', async () => {
   const { code, stdout } = await label(BANK, '--runs', '500');
-  expect(stdout).toMatch(/^bank: 500 runs, seeds 1 to 500, in [\d.]+ s\n\nshadow operation +operation +declared +verdict/);
+  expect(stdout).toMatch(
+    /^bank: 500 runs, seeds 1 to 500, in [\d.]+ s\n\nshadow operation +operation +declared +verdict/,
+  );
   expect(stdout).toMatch(/^withdrawAck +withdraw +red +red +breaks an invariant beside what another site does$/m);
   expect(stdout).toContain("\n  Virginia, which has not seen it: withdraw { account: 'a', cents: 1 }.\n");
   expect(stdout).toMatch(/\n {2}Again: --seed \d+ --runs 1\n/);

@@ -28,11 +28,7 @@ export function shrinkBreach(workshop: Workshop, found: Breach): Breach {
     for (const candidate of candidates) if (tries(candidate)) return true;
     return false;
   };
-  while (
-    triesAny(shorter(best.meeting)) ||
-    triesAny(withOthers(best.meeting)) ||
-    triesAny(plainer(best.meeting))
-  );
+  while (triesAny(shorter(best.meeting)) || triesAny(withOthers(best.meeting)) || triesAny(plainer(best.meeting)));
   return best;
 }
 
@@ -49,7 +45,8 @@ function* shorter(meeting: Meeting): Generator<Meeting> {
 
 function* plainer(meeting: Meeting): Generator<Meeting> {
   for (const step of stepsOf(meeting)) {
-    for (const args of simplerValues(step.args)) yield withSteps(meeting, (each) => (each === step ? { ...each, args } : each));
+    for (const args of simplerValues(step.args))
+      yield withSteps(meeting, (each) => (each === step ? { ...each, args } : each));
   }
 }
 

@@ -3,7 +3,7 @@ import { check, CorrectableError, isCorrectableError } from '../../../correctabl
 import { inputSchemaOf } from '../../../protocol/contract/json-schema.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import { parseBy } from '../../../protocol/contract/parse-args.ts';
-import type { Contract } from '../../../protocol/contract/contract.ts';
+import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import { copied } from './copied.ts';
 import { drawFrom } from './draw.ts';
 import type { Arbitraries } from './draw.ts';
@@ -13,14 +13,17 @@ import type { ValueSource } from './schema-values.ts';
 /** Times that arguments are drawn anew where the contract refuses them. */
 const REFUSED_MAX = 20;
 
+/** What is needed of a contract. */
+type Described = Pick<ContractInfo, 'name' | 'operations'>;
+
 /** Draws arguments of one contract. */
 export class Arguments {
-  readonly #contract: Contract;
+  readonly #contract: Described;
   readonly #arbitraries: Arbitraries;
   readonly #schemas = new Map<string, JsonSchema>();
 
   /** @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that belongs to no operation, or is no function */
-  constructor(contract: Contract, arbitraries: Arbitraries = {}) {
+  constructor(contract: Described, arbitraries: Arbitraries = {}) {
     for (const [name, draw] of Object.entries(arbitraries)) {
       const field = `arbitraries.${name}`;
       check(Object.hasOwn(contract.operations, name), field, `is of no operation of '${contract.name}'`);

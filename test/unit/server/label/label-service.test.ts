@@ -6,6 +6,7 @@ import { labelService } from '../../../../src/server/label/label-service.ts';
 import { isRefused } from '../../../../src/server/label/report.ts';
 import type { LabelReport } from '../../../../src/server/label/report.ts';
 import { local } from '../../../../src/server/records/reply.ts';
+import { recoloured } from '../../../../src/server/service/recoloured.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
@@ -37,7 +38,9 @@ describe('colours', () => {
     const report = labelService(bankService({ withdraw: 'blue' }), { runs: RUNS });
     expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'unsafe' });
     expect(isRefused(report)).toBe(true);
-    expect(report.shadows[0]?.reason).toMatch(/^no counterexample in \d+ tries beside deposit \(\d+\), withdraw \(\d+\)$/);
+    expect(report.shadows[0]?.reason).toMatch(
+      /^no counterexample in \d+ tries beside deposit \(\d+\), withdraw \(\d+\)$/,
+    );
   });
 
   test('a report is a function of the service, the seed and the number of runs', () => {
@@ -56,68 +59,66 @@ describe('colours', () => {
 const note = z.object({ key: z.string(), text: z.string() });
 const names = z.object({ key: z.string() });
 
-/** A service of one update, `go`, and what its parts are. */
-function oneUpdate(given: Pick<Parameters<typeof build>[0], 'effects' | 'colour'> & { generate?: () => void }): Service {
-  return build(given);
+const one = defineContract('one', { go: { effect: 'update', args: names, result: z.null() } });
+
+interface Named {
+  readonly key: string;
 }
 
-function build({
-  effects,
-  colour,
-  generate,
-}: {
-  readonly effects: 'push' | 'add' | 'addTwo';
-  readonly colour: 'blue' | 'red';
-  readonly generate?: () => void;
-}): Service {
-  const contract = defineContract('one', { go: { effect: 'update', args: names, result: z.null() } });
-  return defineService(contract, {
+/** A service of one update, `go`, that pushes to a queue, or adds to a counter; and a shadow operation that nobody chooses. */
+function oneUpdate(does: 'push' | 'addOne' | 'addTwo', colour: 'blue' | 'red'): Service {
+  const service = defineService(one, {
     tables: { rows: table({ items: queue<string>(), sum: counter() }) },
-    shadowOperations: ({ rows }) => {
-      const list = ({ key }: { key: string }) => {
-        if (effects === 'push') return [rows.row(key).items.push(key)];
-        return [rows.row(key).sum.add(effects === 'add' ? 1 : 2)];
-      };
-      return { go: (colour === 'red' ? red : blue)(list as never), never: blue(({ key }: { key: string }) => [rows.insert(key)]) };
-    },
+    shadowOperations: ({ rows }) => ({
+      push: red(({ key }: Named) => [rows.row(key).items.push(key)]),
+      add: blue(({ key, sum }: Named & { readonly sum: number }) => [rows.row(key).sum.add(sum)]),
+      never: blue(({ key }: Named) => [rows.insert(key)]),
+    }),
     generators: {
-      go: (args: { key: string }, { shadow }: { shadow: { go(a: unknown, r: null): unknown } }) => {
-        generate?.();
-        return shadow.go(args, null);
+      go: ({ key }, { shadow }) => {
+        return does === 'push' ? shadow.push({ key }, null) : shadow.add({ key, sum: does === 'addOne' ? 1 : 2 }, null);
       },
     },
-    invariants: { rows: { 'is not five': (row: { sum: number }) => row.sum !== 5 } },
-  } as never) as Service;
+    invariants: { rows: { 'is not five': (row) => row.sum !== 5 } },
+  });
+  return recoloured(service as unknown as Service, { [does === 'push' ? 'push' : 'add']: colour });
 }
+
+const verdictOf = ({ shadows }: LabelReport, name: string): object | undefined =>
+  shadows.find((each) => each.name === name);
 
 describe('rules', () => {
   test('what changes a field of the red order is red without a search', () => {
     const [declared, wrong] = (['red', 'blue'] as const).map((colour) =>
-      labelService(oneUpdate({ effects: 'push', colour }), { runs: 20 }),
+      labelService(oneUpdate('push', colour), { runs: 20 }),
     );
     const reason = 'changes rows.items, which goes by the red order alone';
-    expect(declared?.shadows[0]).toEqual({ name: 'go', operation: 'go', declared: 'red', verdict: 'red', reason });
-    expect(wrong?.shadows[0]).toEqual({ name: 'go', operation: 'go', declared: 'blue', verdict: 'unsafe', reason });
+    const push = { name: 'push', operation: 'go', reason };
+    expect(declared?.shadows[0]).toEqual({ ...push, declared: 'red', verdict: 'red' });
+    expect(wrong?.shadows[0]).toEqual({ ...push, declared: 'blue', verdict: 'unsafe' });
   });
 
   test('what no run has chosen is undecided, never blue', () => {
-    const { shadows } = labelService(oneUpdate({ effects: 'push', colour: 'red' }), { runs: 20 });
+    const report = labelService(oneUpdate('push', 'red'), { runs: 20 });
     const reason = 'no run has chosen it';
-    expect(shadows[1]).toEqual({ name: 'never', operation: null, declared: 'blue', verdict: 'undecided', reason });
+    const undecided = { name: 'never', operation: null, declared: 'blue', verdict: 'undecided', reason };
+    expect(verdictOf(report, 'never')).toEqual(undecided);
   });
 
   test('what breaks only a state that no run has led to is told, and is no alarm', () => {
-    const report = labelService(oneUpdate({ effects: 'addTwo', colour: 'blue' }), { runs: 200 });
-    expect(verdictsIn(report)).toMatchObject({ go: 'unreached' });
-    expect(report.shadows[0]?.reason).toContain('In a valid state that no run has led to: rows ');
+    const report = labelService(oneUpdate('addTwo', 'blue'), { runs: 200 });
+    expect(verdictOf(report, 'add')).toMatchObject({
+      verdict: 'unreached',
+      reason: expect.stringContaining('In a valid state that no run has led to: rows ') as string,
+    });
     expect(isRefused(report)).toBe(false);
   });
 
   test('what makes a valid state invalid by itself is unsafe, whatever its colour', () => {
-    const report = labelService(oneUpdate({ effects: 'add', colour: 'red' }), { runs: 200 });
-    expect(verdictsIn(report)).toMatchObject({ go: 'unsafe' });
-    expect(report.shadows[0]?.reason).toBe('makes a valid state invalid by itself, at one site');
-    expect(storyOf(report, 'go')?.slice(-2)).toEqual([
+    const report = labelService(oneUpdate('addOne', 'red'), { runs: 200 });
+    const reason = 'makes a valid state invalid by itself, at one site';
+    expect(verdictOf(report, 'add')).toMatchObject({ declared: 'red', verdict: 'unsafe', reason });
+    expect(storyOf(report, 'add')?.slice(-2)).toEqual([
       "Ireland, where all of this is known: go { key: 'a' }.",
       "Then rows 'a' breaks 'is not five': items is [], sum is 5.",
     ]);
@@ -161,7 +162,9 @@ describe('generators', () => {
     const beside = (booking: { cents: number }): void => {
       booking.cents += 1;
     };
-    expect(notesOf(labelService(bankService({ beside }), { runs: 100 }))).toContain('withdraw: it changes its arguments');
+    expect(notesOf(labelService(bankService({ beside }), { runs: 100 }))).toContain(
+      'withdraw: it changes its arguments',
+    );
   });
 
   test('what one throws is told, and what it never chose is undecided', () => {
@@ -220,7 +223,9 @@ describe('options', () => {
     ['arbitraries.deposit', { arbitraries: { deposit: 1 as never } }],
     ['run', { run: 1 } as object],
   ])('%s is named where it does not fit', (field, options) => {
-    expect(() => labelService(bankService(), options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+    expect(() => labelService(bankService(), options)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
+    );
   });
 
   test('arguments that only the author knows are drawn as he says', () => {

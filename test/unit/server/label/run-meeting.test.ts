@@ -22,7 +22,13 @@ const workshopOf = (service: Service): Workshop => ({
 });
 
 let tokens = 0;
-const step = (operation: string, args: unknown): Step => ({ operation, args, token: (tokens += 1), seed: 1, atMs: 1000 });
+const step = (operation: string, args: unknown): Step => ({
+  operation,
+  args,
+  token: (tokens += 1),
+  seed: 1,
+  atMs: 1000,
+});
 const booking = (operation: string, account: string, cents: number): Step => step(operation, { account, cents });
 
 const lines = defineContract('lines', {
@@ -79,7 +85,11 @@ describe('a valid state', () => {
     const wrong = workshopOf(bankService({ isPaid: () => true }));
     const there = [booking('withdraw', 'a', 5)];
     const { breach } = runMeeting(wrong, { past: [], here: booking('deposit', 'a', 1), there, place: 0 });
-    expect(breach).toMatchObject({ kind: 'alone', shadow: 'withdraw', meeting: { past: [], here: there[0], there: [] } });
+    expect(breach).toMatchObject({
+      kind: 'alone',
+      shadow: 'withdraw',
+      meeting: { past: [], here: there[0], there: [] },
+    });
   });
 
   test('invariants of all tables count as those of rows do', () => {

@@ -31,7 +31,13 @@ describe('what a schema takes is what is drawn', () => {
     ['choices', z.enum(['up', 'down'])],
     ['one value', z.literal('only')],
     ['unions', z.union([z.int(), z.string().min(1), z.null()])],
-    ['kinds', z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), n: z.int() }), z.object({ kind: z.literal('b') })])],
+    [
+      'kinds',
+      z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('a'), n: z.int() }),
+        z.object({ kind: z.literal('b') }),
+      ]),
+    ],
     ['lists of a length', z.array(z.boolean()).min(2).max(4)],
     ['tuples', z.tuple([z.string(), z.int()])],
     ['records', z.record(z.string(), z.int())],
@@ -64,7 +70,9 @@ describe('operations meet', () => {
 
   test('by few names: a quarter of the rounds knows one', () => {
     const random = new Random(1);
-    const names = Array.from({ length: DRAWS }, () => drawValue({ type: 'string' }, 'it', { random, pool: new Pool(), scope: scopeOf(4) }));
+    const names = Array.from({ length: DRAWS }, () =>
+      drawValue({ type: 'string' }, 'it', { random, pool: new Pool(), scope: scopeOf(4) }),
+    );
     expect(new Set(names)).toEqual(new Set(['a']));
   });
 });
