@@ -58,7 +58,7 @@ export const LABEL_MUTANTS = [
     line: 'if (breach === undefined || !isSameBreach(best, breach)) return false;',
     replacement: 'if (breach === undefined) return false;',
   }),
-  ofLabel('K9', 'a past is not gone on with', 'label-service', {
+  ofLabel('K9', 'a past is not gone on with', 'draw-meeting', {
     file: 'draw-meeting',
     line: 'tries < TRIES_HERE && !changes(here)',
     replacement: 'tries < 0',

@@ -30,12 +30,17 @@ export interface Broken {
 export class Validity {
   readonly #service: Service;
   readonly #store: Store;
-  readonly #tables: TablesReader<Tables>;
+  /** Made once somebody looks: it costs more than what it reads. */
+  #readers: TablesReader<Tables> | undefined;
 
   constructor(service: Service, store: Store) {
     this.#service = service;
     this.#store = store;
-    this.#tables = tablesReader(service.tables, store, NO_NOTES);
+  }
+
+  get #tables(): TablesReader<Tables> {
+    this.#readers ??= tablesReader(this.#service.tables, this.#store, NO_NOTES);
+    return this.#readers;
   }
 
   /** The first thing that does not hold: of the rows which these effects have changed, and not removed, or of all tables. */
