@@ -1,6 +1,11 @@
 /** A label report as lines for people. */
-import type { ShadowVerdict } from '../server/label/report.ts';
-import type { TimedReport } from './label.ts';
+import type { LabelReport, ShadowVerdict } from '../server/label/report.ts';
+
+/** What is printed with `--json`. */
+export interface TimedReport extends LabelReport {
+  /** How long the runs took. */
+  readonly seconds: number;
+}
 
 /** The verdicts as a table, then the stories, what was found of generators, and the numbers of the service. */
 export function linesOf({ service, runs, seed, seconds, shadows, generators, table }: TimedReport): readonly string[] {

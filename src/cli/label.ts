@@ -3,8 +3,8 @@ import { check } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
 import { labelService } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
-import type { LabelReport } from '../server/label/report.ts';
 import { linesOf } from './label-lines.ts';
+import type { TimedReport } from './label-lines.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { usageError, wholeNumber, type Raw } from './options.ts';
@@ -14,12 +14,6 @@ const PLACE = '<service>';
 const RUNS_MAX = 1_000_000_000;
 const EXIT_REFUSED = 1;
 const TOLD_EVERY_MS = 2000;
-
-/** What is printed with `--json`. */
-export interface TimedReport extends LabelReport {
-  /** How long the runs took. */
-  readonly seconds: number;
-}
 
 /**
  * Prints a verdict on each shadow operation; on stderr how far it has come. The module exports `service` (or a default),

@@ -73,6 +73,7 @@ class SchemaValues {
         return this.#list(schema, name, depth);
       case 'object':
         return this.#object(schema, depth);
+      case undefined:
       default: {
         const texts = pool.texts(name);
         return texts.length > 0 && random.chance(0.5) ? random.pick(texts as [string, ...string[]]) : random.pick(ODD);
