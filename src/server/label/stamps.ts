@@ -3,11 +3,12 @@
  * clock of its site, which knows nothing of the order in which anybody applies it.
  */
 import type { Stamp } from '../records/effect.ts';
+import { Origins, RED, type Origin } from '../records/origin.ts';
 
-/** The index of the first site, of the second, and of the red order in vectors. */
-export const HERE = 0;
-export const THERE = 1;
-const RED = 2;
+const { sites, size } = Origins.of(['here', 'there']);
+
+/** The first site, and the second. */
+export const [HERE, THERE] = sites as readonly [Origin, Origin];
 
 /** Between the times of two operations, so that others fit in between. */
 const STRIDE = 10;
@@ -18,12 +19,12 @@ export class Stamps {
   #time: number;
 
   constructor(from?: Stamps) {
-    this.#seen = from === undefined ? [0, 0, 0] : [...from.#seen];
+    this.#seen = from === undefined ? Array.from({ length: size }, () => 0) : [...from.#seen];
     this.#time = from === undefined ? 0 : from.#time;
   }
 
   /** The next operation, of this site, red or not. */
-  next(site: number, isRed: boolean): Stamp {
+  next(site: Origin, isRed: boolean): Stamp {
     this.#time += STRIDE;
     return this.#at(site, isRed ? RED : site, this.#time);
   }
@@ -33,7 +34,7 @@ export class Stamps {
     return this.#at(HERE, HERE, this.#time + (STRIDE / 2) * (place + 1));
   }
 
-  #at(site: number, entry: number, time: number): Stamp {
+  #at(site: Origin, entry: Origin, time: number): Stamp {
     const stamp = { time, site, entry, version: time, seen: [...this.#seen] };
     this.#seen[entry] = time;
     return stamp;

@@ -5,7 +5,7 @@
 import type { Origin } from '../../server/records/origin.ts';
 import type { LogMessage, LogOutput, RedLog, SavedLog } from '../../server/log/log.ts';
 import type { Position } from '../../server/log/position.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../server/collections/random.ts';
 
 /** How unsteady it is, as chances of each delivery. */
 export interface Unsteadiness {

@@ -4,7 +4,7 @@ import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { redHaltedAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
-import { Random } from '../../../../src/testing/simulator/random.ts';
+import { Random } from '../../../../src/server/collections/random.ts';
 import { UnsteadyLog } from '../../../../src/testing/simulator/unsteady-log.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
