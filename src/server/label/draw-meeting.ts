@@ -3,6 +3,7 @@
  * need: a past in which the wanted operation chooses nothing goes on until it does.
  */
 import type { Random } from '../collections/random.ts';
+import type { Origin } from '../records/origin.ts';
 import { Pool } from './values/pool.ts';
 import { placed, siteOf } from './run-meeting.ts';
 import type { Scope } from './values/scope.ts';
@@ -133,7 +134,7 @@ class MeetingDraw {
   }
 
   /** Applies a step that has chosen something, and adds it to those of its site. */
-  #apply(drawn: DrawnStep | undefined, to: DrawnStep[], site?: number): void {
+  #apply(drawn: DrawnStep | undefined, to: DrawnStep[], site?: Origin): void {
     const choice = drawn && choiceOf(drawn.ran);
     if (drawn === undefined || choice === undefined) return;
     const { step, ran } = drawn;

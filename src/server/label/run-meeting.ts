@@ -4,13 +4,14 @@
  * second site did may be of any colour: the first one's operation stands on the common past alone, so that it may be
  * delivered there later if it is blue, which is what is asked of it.
  */
+import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
 import type { Breach } from './breach.ts';
 import { differingRow, isSameState } from './full-state.ts';
 import type { JudgedService } from './judged-service.ts';
 import { choiceOf, LabelSite } from './site.ts';
 import type { Placed, Ran, Workshop } from './site.ts';
-import { Stamps, THERE } from './stamps.ts';
+import { HERE, Stamps, THERE } from './stamps.ts';
 import type { Meeting, Step } from './step.ts';
 
 /** What came of it. */
@@ -94,12 +95,12 @@ export function runMeeting(workshop: Workshop, meeting: Meeting): MeetingResult 
 }
 
 /** The operations of the past came from both sites. */
-export function siteOf({ token }: Step): number {
-  return token % 2;
+export function siteOf({ token }: Step): Origin {
+  return token % 2 === 0 ? HERE : THERE;
 }
 
 /** An operation with the next stamp of its site. */
-export function placed(judged: JudgedService, step: Step, choice: Choice, stamps: Stamps, site: number): Placed {
+export function placed(judged: JudgedService, step: Step, choice: Choice, stamps: Stamps, site: Origin): Placed {
   const isRed =
     judged.declared(choice.shadow, step.operation) === 'red' ||
     judged.redByItself(choice.shadow, choice.effects) !== undefined;

@@ -1,7 +1,7 @@
 /** States compared in full. */
 import { describe, expect, test } from 'vitest';
 import { differingRow, isSameState } from '../../../../src/server/label/full-state.ts';
-import { Stamps } from '../../../../src/server/label/stamps.ts';
+import { HERE, Stamps } from '../../../../src/server/label/stamps.ts';
 import type { Effect } from '../../../../src/server/records/effect.ts';
 import { register, table } from '../../../../src/server/service/tables.ts';
 import { Store } from '../../../../src/server/state/store.ts';
@@ -14,7 +14,7 @@ const remove = (key: string): Effect => ({ table: 'notes', key, field: '', actio
 function storeOf(...effects: readonly Effect[]): Store {
   const store = new Store(tables);
   const stamps = new Stamps();
-  for (const effect of effects) store.apply(effect, stamps.next(0, false));
+  for (const effect of effects) store.apply(effect, stamps.next(HERE, false));
   return store;
 }
 

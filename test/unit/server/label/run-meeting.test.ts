@@ -6,7 +6,7 @@ import { Arguments } from '../../../../src/server/label/values/arguments.ts';
 import { judgedService } from '../../../../src/server/label/judged-service.ts';
 import { runMeeting } from '../../../../src/server/label/run-meeting.ts';
 import { shrinkBreach } from '../../../../src/server/label/shrink-breach.ts';
-import { Stamps } from '../../../../src/server/label/stamps.ts';
+import { Stamps, THERE } from '../../../../src/server/label/stamps.ts';
 import type { Workshop } from '../../../../src/server/label/site.ts';
 import type { Step } from '../../../../src/server/label/step.ts';
 import { storyOf } from '../../../../src/server/label/story.ts';
@@ -131,13 +131,13 @@ describe('one state in both orders', () => {
 describe('stamps', () => {
   test('are above all that was seen, and of what was not seen by the clock alone', () => {
     const stamps = new Stamps();
-    const past = stamps.next(1, true);
+    const past = stamps.next(THERE, true);
     const before = new Stamps(stamps);
-    const there = [stamps.next(1, false), stamps.next(1, true)];
-    expect(past).toMatchObject({ entry: 2, seen: [0, 0, 0] });
+    const there = [stamps.next(THERE, false), stamps.next(THERE, true)];
+    expect(past).toMatchObject({ entry: 0, seen: [0, 0, 0] });
     expect(there.map(({ seen }) => seen)).toEqual([
-      [0, 0, past.version],
-      [0, there[0]?.version, past.version],
+      [past.version, 0, 0],
+      [past.version, 0, there[0]?.version],
     ]);
     const apart = [0, 1, 2, 3, 4].map((place) => new Stamps(before).apart(place));
     const order = apart.map(({ time }) => there.map((each) => Math.sign(time - each.time)));
