@@ -19,6 +19,8 @@ const TIME_MAX_MS = 1000;
 const STUCK_MS = 3000;
 
 const REMEMBERED = 'labelled.json';
+/** For its owner alone, as all in a data folder. */
+const FILE_MODE = 0o600;
 
 /** The service, as its module exports it. */
 interface Loaded {
@@ -47,7 +49,12 @@ export function labelFirst({ service, module, dataDir }: Loaded, onTrouble: (mes
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
   }
   return () => {
-    if (dataDir !== undefined) fs.writeFileSync(join(dataDir, REMEMBERED), `${JSON.stringify({ version })}\n`);
+    if (dataDir === undefined) return;
+    try {
+      fs.writeFileSync(join(dataDir, REMEMBERED), `${JSON.stringify({ version })}\n`, { mode: FILE_MODE });
+    } catch (error) {
+      onTrouble(`That the labels of the service were looked at is not remembered: ${(error as Error).message}`);
+    }
   };
 }
 

@@ -33,7 +33,7 @@ export interface SiteAlarm {
     | 'link-full'
     /** Another process has taken the data over: the site has stopped, and told nothing since then. */
     | 'site-fenced'
-    /** The red log has a gap, or is not what it was: red updates and strong reads wait, blue updates go on. */
+    /** The red log has a gap, or is not what it was: new red updates and strong reads are refused, blue updates go on. */
     | 'red-log-halted'
     /** An operation left a row, or all tables together, without what the service declares; told once a row and invariant. */
     | 'invariant-broken';
@@ -106,7 +106,7 @@ export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
 export function redHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
   return ({ reason, message }) => {
     const what = reason === 'gap' ? 'records of the red log are missing' : 'the red log is not what it was';
-    const rest = 'Red updates and strong reads wait until it is repaired and the site restarted; blue updates go on.';
+    const rest = 'Red updates and strong reads are refused until it is repaired and the site restarted; blue updates go on.';
     onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${what} (${message}). ${rest}` });
   };
 }

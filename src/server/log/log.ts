@@ -8,7 +8,7 @@ import type { Position } from './position.ts';
 
 /**
  * One site's node of the log, as a site drives it: a pure machine, which owns no timer, socket or disk. Another engine has
- * these members, and is made in `SiteMachine.createLog`.
+ * these members, and is made by `makeRedLog` of a `SiteMachine`.
  */
 export interface RedLog<R> {
   /** Whether something is under way that a lost message could hold up: then ticks are needed. */
