@@ -14,6 +14,7 @@ async function moduleOf(text: string): Promise<AsyncDisposable & { readonly path
   const folder = await mkdtemp(join(tmpdir(), 'correctables-label-'));
   const path = join(folder, 'service.ts');
   await writeFile(path, text);
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 

@@ -49,8 +49,10 @@ test('commands: every npm script that a page names → exists', () => {
 
 /** What is run here, in the place of `npm run NAME -- …`: the same program, without building the package first. */
 function programOf(command: string): string {
-  const name = /^npm run ([a-z:]+)/.exec(command)?.[1] ?? '';
-  return scripts[name]?.split(' && ').at(-1) ?? '';
+  const [, name = '', given] = /^npm run (?:--silent )?([a-z:]+)(?: -- ([a-z]+))?/.exec(command) ?? [];
+  const program = scripts[name]?.split(' && ').at(-1) ?? '';
+  if (program.startsWith('npm run ')) return programOf(program);
+  return given === undefined ? program : `${program} ${given}`;
 }
 
 /** What the program says of its flags, asked for once for all the commands that name it. */
