@@ -79,7 +79,8 @@ function isList(value: unknown): value is readonly unknown[] {
 
 /** What extends a built-in class may have a state of its own. */
 function isBuiltIn(prototype: unknown): boolean {
-  const { name } = (prototype as object).constructor;
+  // What a class stands on may stand on nothing.
+  const name = (prototype as Partial<object>).constructor?.name ?? '';
   return (globalThis as unknown as Record<string, { prototype?: unknown }>)[name]?.prototype === prototype;
 }
 

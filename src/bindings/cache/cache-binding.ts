@@ -297,6 +297,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     let present: string | undefined;
     try {
       const who = this.principal?.() ?? '';
+      // A promise would be another one at each asking.
+      if (typeof who !== 'string') throw noText(who);
       if ((this.#behind?.() ?? who) !== who) throw otherBehind();
       present = who;
       return who;
@@ -312,7 +314,8 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     this.#views.forget();
     if (this.#persistence === undefined) return;
     this.#persistence.forget();
-    this.#startLoading(this.#persistence);
+    // Closed, it would be opened again, and by nobody closed.
+    if (!this.#isOver) this.#startLoading(this.#persistence);
   }
 
   #startLoading(persistence: Persistence): void {
@@ -446,6 +449,11 @@ function reporter(onError: ((error: unknown) => void) | undefined): (error: unkn
 }
 
 /** What one of them has seen would be shown to the other. */
+function noText(who: unknown): CorrectableError {
+  const fix = `must give a text, not ${typeof who}: '' where nobody is signed in`;
+  return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
+}
+
 function otherBehind(): CorrectableError {
   const fix = 'the binding behind asks as somebody else: leave it out, and the cache takes it from there';
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });

@@ -156,10 +156,10 @@ export class CommittedViews {
   /** A read gave a view. */
   recordRead(subject: Subject, view: GivenView): void {
     const { id, touches, began, session, reign, principal } = subject;
-    if (!this.#isOf(reign) || !this.#options.committed.has(view.level)) return;
-    // The session has seen it, whether it is filed or not.
+    if (!this.#options.committed.has(view.level)) return;
+    // The session has seen it, whether it is filed or not, and whoever has asked meanwhile.
     session?.learnRead(touches, this.#floor(id, { level: view.level, ...view.details }, began));
-    if (id === undefined) return;
+    if (id === undefined || !this.#isOf(reign)) return;
     const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
     const current = this.#cache.peek(id);
     const next = this.#viewOf(subject, view, { touches, isStrongest });

@@ -106,7 +106,8 @@ export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
 export function redHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
   return ({ reason, message }) => {
     const what = reason === 'gap' ? 'records of the red log are missing' : 'the red log is not what it was';
-    const rest = 'Red updates and strong reads are refused until it is repaired and the site restarted; blue updates go on.';
+    const rest =
+      'Red updates and strong reads are refused until it is repaired and the site restarted; blue updates go on.';
     onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${what} (${message}). ${rest}` });
   };
 }

@@ -247,6 +247,7 @@ class Route extends Array<string> {}
 class Currencies extends Set<string> {}
 class Lengths extends Float64Array {}
 class Key extends Uint8Array {}
+const NOTHING = Object.create(null) as object;
 const bytes = (...items: number[]): Uint8Array => Uint8Array.from(items);
 const bare = (fields: object): object => Object.assign(Object.create(null) as object, fields);
 
@@ -290,6 +291,7 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
   ['numbers of another kind', Float64Array.of(1), Float64Array.of(2), false],
   ['part of numbers', Float64Array.of(1, 2).subarray(1), Float64Array.of(2), true],
   ['a buffer', bytes(1).buffer, bytes(1).buffer, true],
+  ['what stands on nothing', Object.create(NOTHING), Object.create(NOTHING), false],
 ])('%s → from both sides the same', (_, a, b, isEqual) => {
   expect([structurallyEqual(a, b), structurallyEqual(b, a)]).toEqual([isEqual, isEqual]);
 });

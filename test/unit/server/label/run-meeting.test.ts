@@ -148,7 +148,7 @@ describe('stamps', () => {
       [1, 0],
       [1, 1],
     ]);
-    expect(apart.map(({ seen }) => seen)).toEqual(apart.map(() => [0, 0, past.version]));
+    expect(apart.map(({ seen }) => seen)).toEqual(apart.map(() => [past.version, 0, 0]));
   });
 });
 

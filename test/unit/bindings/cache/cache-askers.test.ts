@@ -1,0 +1,71 @@
+/** Who asks changes while a read is under way, or cannot be said. */
+import { describe, expect, test } from 'vitest';
+import { mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { get } from '../../../../src/operations/index.ts';
+import { cachedValue, fill, setUp } from './set-up.ts';
+
+/** A store that counts how often it is opened. */
+function counting(): CacheStore & { readonly loads: number } {
+  const store = mapStore();
+  let loads = 0;
+  return {
+    ...store,
+    load: () => {
+      loads += 1;
+      return store.load();
+    },
+    get loads() {
+      return loads;
+    },
+  };
+}
+
+/** A cache whose user the test names; nobody can be told while it is undefined. */
+function asked(store: CacheStore) {
+  const user: { name: string | undefined } = { name: 'ann' };
+  const principal = (): string => {
+    if (user.name === undefined) throw new Error('nobody can tell');
+    return user.name;
+  };
+  return { user, ...setUp({ store, principal, onError: () => {} }) };
+}
+
+describe('cache: who asks', () => {
+  test('could not be told for a moment while a session read → the session is shown no less than that afterwards', async () => {
+    const mine = asked(mapStore());
+    await fill(mine, get('x'), 'v1', 1);
+    const session = mine.client.session();
+    const reading = mine.client.invoke(get('x'), { levels: ['strong'], session });
+    const { sink } = mine.store.last;
+    mine.user.name = undefined;
+    await expect(mine.client.invoke(get('other'))).rejects.toThrow();
+    mine.user.name = 'ann';
+    expect(await cachedValue(mine.client, get('nothing'))).toBe('miss');
+    sink.update('v2', 'strong', { version: 2 });
+    expect(await reading).toBe('v2');
+    expect(await mine.client.invokeWeak(get('x'), { session }).catch(() => 'miss')).not.toBe('v1');
+  });
+
+  test('is told by a promise → refused with the field, and the store is not read again and again', async () => {
+    const store = counting();
+    const { client } = setUp({ store, principal: (async () => 'ann') as never, onError: () => {} });
+    for (let n = 0; n < 3; n += 1) {
+      await expect(client.invoke(get('x'))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'principal' });
+    }
+    expect(store.loads).toBeLessThanOrEqual(2);
+  });
+
+  test('is another one when an answer comes after close → the store is not opened again', async () => {
+    const store = counting();
+    const mine = asked(store);
+    await fill(mine, get('x'), 'v1');
+    mine.client.invoke(get('slow')).catch(() => {});
+    const { sink } = mine.store.last;
+    await mine.client.close();
+    const { loads } = store;
+    mine.user.name = '';
+    sink.update('late', 'strong');
+    await Promise.resolve();
+    expect(store.loads).toBe(loads);
+  });
+});
