@@ -38,7 +38,7 @@ describe('cache: who asks', () => {
     const reading = mine.client.invoke(get('x'), { levels: ['strong'], session });
     const { sink } = mine.store.last;
     mine.user.name = undefined;
-    await expect(mine.client.invoke(get('other'))).rejects.toThrow();
+    await expect(mine.client.invoke(get('other'))).rejects.toThrow('get "other"');
     mine.user.name = 'ann';
     expect(await cachedValue(mine.client, get('nothing'))).toBe('miss');
     sink.update('v2', 'strong', { version: 2 });
