@@ -10,7 +10,6 @@ export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
   'cassandra-divergence': '2026-11-21',
   'cassandra-latency': '2026-11-21',
   'cassandra-load': '2026-11-22',
-  server: '2026-11-22',
   tickets: '2026-11-21',
   'tickets-zookeeper': '2026-11-21',
   twissandra: '2026-11-21',
