@@ -108,7 +108,8 @@ export class Line implements Carrier {
     operation.line = this;
     this.awaitedBytes += operation.largeBytes;
     this.#unacknowledged++;
-    this.#outbox.push(row, ++this.awaited);
+    this.awaited++;
+    this.#outbox.push(row);
     return undefined;
   }
 
