@@ -40,10 +40,8 @@ export interface LocalLog {
    * Appends entries, of which the listener hears: a place, that another one has taken over, or that nobody knows.
    *
    * @param term what `takeOver` gave; with an older one it is fenced
-   * @param submissions how many came to the site since the last time, where that is known: where they are few the site may
-   * be held up until the disk has the entries
    */
-  append(term: Term, log: LogId, entries: readonly unknown[], submissions?: number): void;
+  append(term: Term, log: LogId, entries: readonly unknown[]): void;
   /** Entries before these places are not needed any more. */
   trim(places: LogPlaces): void;
   /** Calls back once nothing is left to be written, or nothing more can be. */

@@ -48,11 +48,7 @@ export interface SiteStorage {
   isHeld(): boolean;
   /** To be called once, before the first `append`. */
   attach(source: CheckpointSource, listener: StorageListener): void;
-  /**
-   * Appends entries. `submissions` came to the site since the last time, reads among them: where they are few, and that
-   * is said, the site may be held up until the disk has the entries.
-   */
-  append(log: LogId, entries: readonly unknown[], submissions?: number): void;
+  append(log: LogId, entries: readonly unknown[]): void;
   /** Ends when everything appended is synced, or never will be. */
   close(): Promise<void>;
 }

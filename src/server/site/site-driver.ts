@@ -16,7 +16,6 @@ import { needsRoom, SiteMachine } from './site-machine.ts';
 import type { SiteOptions, SiteOutput } from './site-machine.ts';
 import type { Envelope } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type { LogId } from '../log/log-id.ts';
 import type { RedHalt } from '../log/red-feed.ts';
 
 /** What a driver needs. */
@@ -73,7 +72,6 @@ export class SiteDriver implements SubmissionPort {
   #wallAheadMs: number;
   #nextToken = 1;
   /** The next token when entries were last appended. */
-  #appendedAtToken = 1;
   /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
   #turn: Turn | undefined;
   /** The next token at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
@@ -253,7 +251,7 @@ export class SiteDriver implements SubmissionPort {
         // Sites of one process share its clock: none of them is ahead of another, and no envelope says what it shows.
         return this.#options.send(output.envelope);
       case 'store':
-        return this.#append(output.log, output.entries);
+        return this.#options.storage.append(output.log, output.entries);
       case 'halted':
         return this.#options.redHalted?.(output.halt);
       case 'view':
@@ -261,12 +259,6 @@ export class SiteDriver implements SubmissionPort {
       case 'failed':
         return this.#tellFailure(output);
     }
-  }
-
-  #append(log: LogId, entries: readonly unknown[]): void {
-    const submissions = this.#nextToken - this.#appendedAtToken;
-    this.#appendedAtToken = this.#nextToken;
-    this.#options.storage.append(log, entries, submissions);
   }
 
   #submitterOf(token: number, isLast: boolean): Submitter | undefined {

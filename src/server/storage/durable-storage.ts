@@ -10,7 +10,6 @@ import type { StorageEvents } from '../log/storage.ts';
 import { isFenced, isNoSpace } from './disk/files.ts';
 import type { Files, Timing } from './disk/files.ts';
 import type { FolderLock } from './disk/folder-lock.ts';
-import { EntryPacker } from './format/packed-entries.ts';
 import type { SegmentHeader } from './format/names.ts';
 import type { TableShapes } from './format/table-shapes.ts';
 import { recover } from './recovery.ts';
@@ -33,10 +32,6 @@ export interface DurableStorageOptions {
   readonly largeGroup?: number;
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
-  /** Whether a site that has little to do may be held up until its entries are on the disk. */
-  readonly mayBlock?: boolean;
-  /** Shared by the sites of a process. */
-  readonly packer?: EntryPacker;
   /** Says whether the folder still is this process's alone: absent where nobody else can come by it. */
   readonly lock?: Pick<FolderLock, 'isHeld' | 'onLost'>;
   /** Told of what an operator must know. */
@@ -80,8 +75,8 @@ export class DurableStorage implements SiteStorage {
    * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
    */
   constructor({ recovered, ...options }: DurableStorageOptions) {
-    const { files, timing, folder, packer = new EntryPacker() } = options;
-    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, mayBlock = false, partition } = options;
+    const { files, timing, folder } = options;
+    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, partition } = options;
     this.#options = options;
     this.#recovered = recovered ?? recoverTold(files, folder, options.events);
     files.makeFolder(folder);
@@ -114,10 +109,8 @@ export class DurableStorage implements SiteStorage {
         segments,
         segmentBytes,
         largeGroup,
-        mayBlock,
         listener,
         fullChanged,
-        packer,
         lastCheckpoint: () => this.#lastCheckpoint,
       });
       // Each start makes a file with a new number before anything else.
@@ -176,8 +169,8 @@ export class DurableStorage implements SiteStorage {
     return this.#recovered;
   }
 
-  append(log: LogId, entries: readonly unknown[], submissions?: number): void {
-    this.#log.append(this.term, log, entries, submissions);
+  append(log: LogId, entries: readonly unknown[]): void {
+    this.#log.append(this.term, log, entries);
   }
 
   /** Begins a checkpoint, unless one is under way. */

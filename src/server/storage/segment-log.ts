@@ -20,7 +20,7 @@ import { recover } from './recovery.ts';
 import { FULL_RETRY_MS, OrderedWrites } from './disk/ordered-writes.ts';
 import type { OrderedWritesOptions } from './disk/ordered-writes.ts';
 import type { LoggedEntry } from './format/logged-entry.ts';
-import type { EntryPacker } from './format/packed-entries.ts';
+import { pack } from './format/packed-entries.ts';
 
 /** What a log goes on from. */
 export interface SegmentLogOptions {
@@ -38,9 +38,6 @@ export interface SegmentLogOptions {
   readonly segmentBytes: number;
   /** So many entries are a large group. */
   readonly largeGroup: number;
-  /** Whether a site that has little to do may be held up until its entries are on the disk. */
-  readonly mayBlock: boolean;
-  readonly packer: EntryPacker;
   /** The last checkpoint that there is now. */
   lastCheckpoint(): SegmentHeader['checkpoint'];
   readonly listener: LocalLogListener;
@@ -62,8 +59,6 @@ const FIRST_BYTES_MAX = 1024 * 1024;
 const SMALL_SHARE = 1 / 8;
 /** So few wait for what else has come, and let answers go out before: their write may hold up everything else. */
 const FEW_ENTRIES = 8;
-/** A site to which no more operations come between two writes has little to do. */
-const FEW_SUBMISSIONS = FEW_ENTRIES;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
 const WRITES_MAX = 2;
 
@@ -76,8 +71,6 @@ export class SegmentLog implements LocalLog {
   readonly #lengths: Record<LogKind, number>;
   readonly #segments: Segment[];
   #pending: LoggedEntry[] = [];
-  /** What has come to the site since the last write began. */
-  #submissions = 0;
   readonly #writes: OrderedWrites;
   /** None before the log is taken over. */
   #file: SyncedFile | undefined;
@@ -159,9 +152,8 @@ export class SegmentLog implements LocalLog {
     return this.#segments[1];
   }
 
-  append(term: Term, log: LogId, entries: readonly unknown[], submissions = Infinity): void {
+  append(term: Term, log: LogId, entries: readonly unknown[]): void {
     if (term !== this.#term) return this.fail(deposed(term));
-    this.#submissions += submissions;
     const kind = log === this.#ids.red ? 'red' : 'local';
     for (const entry of entries) this.#pending.push({ log: kind, entry });
     if (this.#isPlanned || !this.#mayWrite()) return;
@@ -227,7 +219,7 @@ export class SegmentLog implements LocalLog {
 
   #write(): void {
     if (this.#isOver || this.#pending.length === 0 || !this.#mayWrite()) return this.#checkIdle();
-    const { bytes, count } = this.#options.packer.pack(this.#pending, HEADER_BYTES, FRAME_BYTES);
+    const { bytes, count } = pack(this.#pending, HEADER_BYTES, FRAME_BYTES);
     const frames = this.#framesOf(bytes);
     if (this.#position + frames.length > this.#fileBytes) return this.#switch(frames.length);
     this.#writeOut(this.#take(count), frames);
@@ -262,9 +254,7 @@ export class SegmentLog implements LocalLog {
     // Counted now: entries that nobody looks at once they are written can go, and are fetched into no cache again.
     const counts = { local: 0, red: 0 };
     for (const { log } of group) counts[log] += 1;
-    const mayBlock = this.#options.mayBlock && this.#submissions < FEW_SUBMISSIONS;
-    this.#submissions = 0;
-    this.#writes.begin({ file: this.#file as SyncedFile, bytes, position, mayBlock }, () =>
+    this.#writes.begin({ file: this.#file as SyncedFile, bytes, position }, () =>
       this.#onWritten(counts, bytes.length),
     );
   }

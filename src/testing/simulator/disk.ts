@@ -24,7 +24,6 @@ interface Write {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly position: number;
-  readonly mayBlock: boolean;
 }
 
 type Done = (error: Error | undefined) => void;
@@ -260,7 +259,7 @@ class MountedDisk implements Files {
 
   replace(path: string, bytes: Uint8Array): void {
     this.#make(path, bytes.length);
-    this.#disk.write({ path, bytes, position: 0, mayBlock: false }, this.#isMounted, () => {});
+    this.#disk.write({ path, bytes, position: 0 }, this.#isMounted, () => {});
   }
 
   remove(path: string): void {
@@ -278,9 +277,9 @@ class MountedDisk implements Files {
 
   #fileOf(path: string): SyncedFile {
     return {
-      write: (bytes, position, done, mayBlock = false) => {
+      write: (bytes, position, done) => {
         if (!this.#isMounted()) return;
-        this.#disk.write({ path, bytes: bytes.slice(), position, mayBlock }, this.#isMounted, done);
+        this.#disk.write({ path, bytes: bytes.slice(), position }, this.#isMounted, done);
       },
       close: () => {},
     };

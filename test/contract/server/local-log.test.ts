@@ -1,6 +1,5 @@
 /** All logs of a partition keep to their port: in files, and in memory. */
 import type { LocalLogListener } from '../../../src/server/log/local-log.ts';
-import { EntryPacker } from '../../../src/server/storage/format/packed-entries.ts';
 import { recover } from '../../../src/server/storage/recovery.ts';
 import { SegmentLog } from '../../../src/server/storage/segment-log.ts';
 import { VolatileLog } from '../../../src/server/storage/volatile-log.ts';
@@ -32,14 +31,14 @@ function onDisk(): LogPlace {
   const disk = new BreakingDisk({ timeline, random: new Random(1), syncMeanMs: 5 });
   const after = (run: () => void): void => timeline.after(0, run);
   const timing = { soon: after, later: after, afterMs: (ms: number, run: () => void) => timeline.after(ms, run) };
-  const sizes = { segmentBytes: 4000, largeGroup: 256, mayBlock: false };
+  const sizes = { segmentBytes: 4000, largeGroup: 256 };
   return {
     open: () => {
       const told: string[] = [];
       const files = disk.mount();
       const { lengths, segments, nextSegment: number } = recover(files, FOLDER);
       const place = { files, timing, folder: FOLDER, number, lengths, segments, ...sizes };
-      const rest = { packer: new EntryPacker(), listener: listener(told), lastCheckpoint: () => undefined };
+      const rest = { listener: listener(told), lastCheckpoint: () => undefined };
       return { log: new SegmentLog({ ...place, ...rest, fullChanged: () => {} }), told };
     },
     depose: () => disk.depose(),

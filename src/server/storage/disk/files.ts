@@ -6,10 +6,10 @@
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
   /**
-   * Writes all of `bytes` at `position`. Writes at several places may be under way, and end in any order. Where the caller
-   * may be held up for as long as the disk takes, the write may have ended, and `done` been called, on return.
+   * Writes all of `bytes` at `position`. Writes at several places may be under way, and end in any order; `done` may have
+   * been called on return.
    */
-  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void, mayBlock?: boolean): void;
+  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void;
   close(): void;
 }
 

@@ -58,9 +58,9 @@ export class GuardedFiles implements Files {
   #guard(file: SyncedFile): SyncedFile {
     const lock = this.#lock;
     return {
-      write: (bytes, position, done, mayBlock) => {
+      write: (bytes, position, done) => {
         const ended = (error: Error | undefined): void => done(error ?? (lock.isHeld() ? undefined : takenOver()));
-        if (lock.isHeld()) file.write(bytes, position, ended, mayBlock);
+        if (lock.isHeld()) file.write(bytes, position, ended);
         else done(takenOver());
       },
       close: () => file.close(),

@@ -1,7 +1,6 @@
 /** The file system of this machine. */
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DiskPace } from './disk-pace.ts';
 import type { Files, SyncedFile, Timing } from './files.ts';
 
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
@@ -12,25 +11,17 @@ const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 const ZEROS = new Uint8Array(1024 * 1024);
-/**
- * To hand a block so small to another thread and be told takes nearly as long as a quick disk: whoever may be held up
- * writes it himself.
- */
-const SMALL_BYTES = 512;
 
 /** The files below one folder. */
 export class NodeFiles implements Files {
   readonly #root: string;
-  readonly #pace: DiskPace;
   /** Files that are being made or removed. */
   readonly #underWay = new Set<Promise<void>>();
   /** Ends with the last removal that was asked for. */
   #removals = Promise.resolve();
 
-  /** `now` gives the milliseconds since any moment. */
-  constructor(root: string, now: () => number = () => performance.now()) {
+  constructor(root: string) {
     this.#root = root;
-    this.#pace = new DiskPace(now);
   }
 
   list(folder: string): readonly string[] {
@@ -123,33 +114,23 @@ export class NodeFiles implements Files {
 
   #open(path: string): SyncedFile {
     const descriptor = fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL));
-    return new NodeFile(descriptor, this.#pace);
+    return new NodeFile(descriptor);
   }
 }
 
 class NodeFile implements SyncedFile {
   readonly #descriptor: number;
-  readonly #pace: DiskPace;
   #writes = 0;
   #isClosed = false;
 
-  constructor(descriptor: number, pace: DiskPace) {
+  constructor(descriptor: number) {
     this.#descriptor = descriptor;
-    this.#pace = pace;
   }
 
-  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void, mayBlock = false): void {
-    const isInThread = mayBlock && bytes.length <= SMALL_BYTES && this.#writes === 0 && this.#pace.isQuick;
-    const begunAtMs = this.#pace.begin();
-    if (isInThread) {
-      const error = this.#writeNow(bytes, position);
-      this.#pace.end(begunAtMs);
-      return done(error);
-    }
+  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void {
     this.#writes += 1;
     this.#writeFrom(bytes, 0, position, (error) => {
       this.#writes -= 1;
-      this.#pace.end(begunAtMs);
       if (this.#isClosed && this.#writes === 0) fs.close(this.#descriptor, ignore);
       done(error ?? undefined);
     });
@@ -160,18 +141,6 @@ class NodeFile implements SyncedFile {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (this.#writes === 0) fs.close(this.#descriptor, ignore);
-  }
-
-  #writeNow(bytes: Uint8Array, position: number): Error | undefined {
-    try {
-      for (let start = 0; start < bytes.length;) {
-        start += fs.writeSync(this.#descriptor, bytes, start, bytes.length - start, position + start);
-      }
-      if (!HAS_DSYNC) fs.fdatasyncSync(this.#descriptor);
-      return undefined;
-    } catch (error) {
-      return error as Error;
-    }
   }
 
   #writeFrom(bytes: Uint8Array, start: number, position: number, done: (error: Error | null) => void): void {

@@ -22,8 +22,6 @@ export interface LogWrite {
   readonly file: SyncedFile;
   readonly bytes: Uint8Array;
   readonly position: number;
-  /** Whether everything else may be held up until it has ended. */
-  readonly mayBlock: boolean;
 }
 
 interface BegunWrite extends LogWrite {
@@ -73,7 +71,7 @@ export class OrderedWrites {
       else if (isNoSpace(error)) this.#onRefused(write, error);
       else this.#options.failed(error);
     };
-    write.file.write(write.bytes, write.position, ended, write.mayBlock);
+    write.file.write(write.bytes, write.position, ended);
   }
 
   #onWritten(write: BegunWrite): void {

@@ -13,7 +13,6 @@ import { shapeOf } from './manifest.ts';
 import type { Deployment } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { nodeTiming } from '../disk/node-files.ts';
-import { EntryPacker } from '../format/packed-entries.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
 
 /** The storage of all sites of a deployment. */
@@ -62,9 +61,7 @@ function durable(dataDir: string, deployment: DurableDeployment): DeploymentStor
     const found = recoverAll(folder, deployment);
     folder.files.makeFolder('sites');
     const { files, lock } = folder;
-    // Several sites would be held up by each other's disks.
-    const mayBlock = deployment.sites.length === 1;
-    const shared = { files, lock, timing: nodeTiming, packer: new EntryPacker(!mayBlock), mayBlock };
+    const shared = { files, lock, timing: nodeTiming };
     for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
     const adopt = (): void => {
       folder.adopt();

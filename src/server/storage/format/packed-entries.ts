@@ -3,9 +3,6 @@
  * that begins with what it is. A blue operation, of which logs are full, stands as a list of its parts, without their
  * names, and without what the operation before it in the same bytes said too: whose it is, which field it changes and how.
  * Whatever else there is stands as it is.
- *
- * Sites of one process hand each other the same objects, so that an operation need be written out only once for all of
- * their logs.
  */
 import type { Effect } from '../../records/effect.ts';
 import { operationId } from '../../records/operation-id.ts';
@@ -35,53 +32,24 @@ interface Said {
 
 const nothingSaid = (): Said => ({ client: undefined, table: undefined, field: undefined, action: undefined });
 
-/** Writes entries out. */
-export class EntryPacker {
-  readonly #shared: WeakMap<object, Uint8Array> | undefined;
+/** Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `bytesMax`, or no more. */
+export function pack(entries: readonly LoggedEntry[], headBytes: number, bytesMax: number): Packed {
+  let count = 0;
+  const said = nothingSaid();
+  const bytes = written(() => {
+    writer.leaveFree(headBytes);
+    writer.writeValue(FORMAT, 0);
+    do writeEntry(entries[count++] as LoggedEntry, said);
+    while (count < entries.length && writer.size() < bytesMax);
+  });
+  return { bytes, count };
+}
 
-  /** `isShared` where several sites write the same objects. */
-  constructor(isShared = false) {
-    if (isShared) this.#shared = new WeakMap();
-  }
-
-  /**
-   * Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `bytesMax`, or
-   * no more of them.
-   */
-  pack(entries: readonly LoggedEntry[], headBytes: number, bytesMax: number): Packed {
-    if (this.#shared !== undefined) this.#packShared(entries, bytesMax, this.#shared);
-    let count = 0;
-    const said = nothingSaid();
-    const bytes = written(() => {
-      writer.leaveFree(headBytes);
-      writer.writeValue(FORMAT, 0);
-      do this.#write(entries[count++] as LoggedEntry, said);
-      while (count < entries.length && writer.size() < bytesMax);
-    });
-    return { bytes, count };
-  }
-
-  #write({ log, entry }: LoggedEntry, said: Said): void {
-    if (!isBlue(entry)) {
-      writer.writeArrayHead(2);
-      writer.writeValue(KINDS[log], 0);
-      write(entry);
-    } else if (this.#shared === undefined) writeBlue(entry, said);
-    else writeShared(entry, this.#shared);
-  }
-
-  /** Beforehand, since nothing can be written in the middle of something else. */
-  #packShared(entries: readonly LoggedEntry[], bytesMax: number, shared: WeakMap<object, Uint8Array>): void {
-    let bytes = 0;
-    for (const { entry } of entries) {
-      if (bytes >= bytesMax) return;
-      if (!isBlue(entry)) continue;
-      const { operation } = entry;
-      const packed = shared.get(operation) ?? written(() => writeOperation(operation, operation.id, nothingSaid()));
-      shared.set(operation, packed);
-      bytes += packed.length;
-    }
-  }
+function writeEntry({ log, entry }: LoggedEntry, said: Said): void {
+  if (isBlue(entry)) return writeBlue(entry, said);
+  writer.writeArrayHead(2);
+  writer.writeValue(KINDS[log], 0);
+  write(entry);
 }
 
 /** The entries that were packed, by this version or the one before. */
@@ -166,7 +134,6 @@ function written(write: () => void): Uint8Array {
   }
 }
 
-/** Writes the entry of one site alone. */
 function writeBlue({ operation, redDelivered, client, number }: BlueEntry, said: Said): void {
   const isNewClient = client !== undefined && client !== said.client;
   const parts = isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
@@ -177,14 +144,6 @@ function writeBlue({ operation, redDelivered, client, number }: BlueEntry, said:
   if (!isNewClient) return;
   write(client);
   said.client = client;
-}
-
-/** Writes the entry of one of several sites: the entries differ from site to site, the operation in them does not. */
-function writeShared({ operation, redDelivered }: BlueEntry, shared: WeakMap<object, Uint8Array>): void {
-  writer.writeArrayHead(redDelivered === undefined ? 2 : 3);
-  writer.writeValue(KINDS.blue, 0);
-  writer.writeEncoded(shared.get(operation) as Uint8Array);
-  if (redDelivered !== undefined) write(redDelivered);
 }
 
 /** Writes a `ListedOperation` part by part: a list of the parts, made for the writer, costs as much as the writing. */

@@ -9,7 +9,7 @@ import { isFenced } from '../../../../src/server/storage/disk/files.ts';
 import { takenOver } from '../../../../src/server/storage/disk/folder-lock.ts';
 import { encodeFrame, sealFrame } from '../../../../src/server/storage/format/frames.ts';
 import { FORMAT } from '../../../../src/server/storage/format/names.ts';
-import { EntryPacker } from '../../../../src/server/storage/format/packed-entries.ts';
+import { pack } from '../../../../src/server/storage/format/packed-entries.ts';
 import { readLog } from '../../../../src/server/storage/format/log-file.ts';
 import { valuesService } from './notes-service.ts';
 import { startSite } from './virtual-site.ts';
@@ -98,7 +98,7 @@ test('a file that a deposed holder has begun after it → counts for nothing, an
   machine.disk.crash();
   const late = 3;
   const header = { format: FORMAT, term: 1, local: 1, red: 0 };
-  const entries = new EntryPacker().pack([{ log: 'local', entry: 'never acknowledged' }], HEAD_BYTES, 1000).bytes;
+  const entries = pack([{ log: 'local', entry: 'never acknowledged' }], HEAD_BYTES, 1000).bytes;
   const frames = [
     encodeFrame(JSON.stringify(header), { file: late, index: 0 }),
     sealFrame(entries, { file: late, index: 1 }),

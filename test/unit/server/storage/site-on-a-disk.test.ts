@@ -27,16 +27,12 @@ afterEach(() => {
 });
 
 /** A client of a site of a deployment whose other sites are never heard of. */
-function start(
-  sites: readonly string[] = ['irl'],
-  mayBlock = false,
-  lock?: DurableStorageOptions['lock'],
-): Client<RedBlueLevels> {
+function start(sites: readonly string[] = ['irl'], lock?: DurableStorageOptions['lock']): Client<RedBlueLevels> {
   const options = {
     service: notesService(),
     sites,
     backlogMax: BACKLOG_MAX,
-    sizes: { segmentBytes: 4000, mayBlock, ...(lock && { lock }) },
+    sizes: { segmentBytes: 4000, ...(lock && { lock }) },
   };
   const driver = startSite(machine, options);
   drivers.push(driver);
@@ -124,7 +120,7 @@ class TestLock {
 describe('a folder that somebody else has taken over', () => {
   test('nothing more is told: what is under way fails, reads too', async () => {
     const lock = new TestLock();
-    const client = start(['irl'], false, lock);
+    const client = start(['irl'], lock);
     expect(await write(client, 'a', 1)).toBe('done');
     const pending = client.invokeStrong(put('a', 2)).catch((error: unknown) => error);
     await Promise.resolve();
@@ -136,7 +132,7 @@ describe('a folder that somebody else has taken over', () => {
 
   test('between two inputs → a read that comes then is not answered from what is old', async () => {
     const lock = new TestLock();
-    const client = start(['irl'], false, lock);
+    const client = start(['irl'], lock);
     expect(await write(client, 'a', 1)).toBe('done');
     lock.isThere = false;
     await expect(client.invokeWeak(get('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -163,35 +159,5 @@ describe('a site that is away', () => {
       message: expect.stringContaining('Another site has been away'),
     });
     expect(await client.invokeWeak(get('key 1'))).toBe('x'.repeat(100));
-  });
-});
-
-describe('a site that may be held up by its disk', () => {
-  /** Whether each write to the disk from now on may hold it up. */
-  function watchWrites(): boolean[] {
-    const seen: boolean[] = [];
-    const passOn = machine.disk.write.bind(machine.disk);
-    machine.disk.write = (one, ...rest) => {
-      seen.push(one.mayBlock);
-      passOn(one, ...rest);
-    };
-    return seen;
-  }
-
-  test('few operations since the last write → it may; many, reads among them → not; few again → it may', async () => {
-    const client = start(['irl'], true);
-    const writes = watchWrites();
-    await write(client, 'a', 1);
-    for (let reads = 0; reads < 10; reads += 1) await client.invokeWeak(get('a'));
-    await write(client, 'a', 2);
-    await write(client, 'a', 3);
-    expect(writes).toEqual([true, false, true]);
-  });
-
-  test('one that may not be → never', async () => {
-    const client = start();
-    const writes = watchWrites();
-    await write(client, 'a', 1);
-    expect(writes).toEqual([false]);
   });
 });

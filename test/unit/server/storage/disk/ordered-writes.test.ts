@@ -35,7 +35,7 @@ function start(count: number): {
     failed: ({ message }) => events.push(`failed: ${message}`),
   });
   for (let n = 0; n < count; n += 1) {
-    const write = { file, bytes: new Uint8Array(1), position: n, mayBlock: false };
+    const write = { file, bytes: new Uint8Array(1), position: n };
     writes.begin(write, () => events.push(`done ${n}`));
   }
   const end = (index: number, error?: Error): void => file.writes[index]?.done(error);

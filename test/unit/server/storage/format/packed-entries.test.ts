@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { operationId } from '../../../../../src/server/records/operation-id.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../../../../src/server/records/records.ts';
-import { EntryPacker, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
+import { pack, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
 import type { LoggedEntry } from '../../../../../src/server/storage/format/logged-entry.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
@@ -44,27 +44,25 @@ const owner = fc.record({ client: fc.constantFrom('', 'c', 'c/d'), number: fc.ma
 const HEAD_BYTES = 3;
 
 /** The entries as they come back. */
-function readBack(packer: EntryPacker, entries: readonly LoggedEntry[], bytesMax = Infinity): LoggedEntry[] {
-  const { bytes, count } = packer.pack(entries, HEAD_BYTES, bytesMax);
+function readBack(entries: readonly LoggedEntry[], bytesMax = Infinity): LoggedEntry[] {
+  const { bytes, count } = pack(entries, HEAD_BYTES, bytesMax);
   const back = unpack(bytes.subarray(HEAD_BYTES));
   expect(back).toHaveLength(count);
   return back;
 }
 
 describe('packed entries', () => {
-  test.each([false, true])('any blue operations, shared: %s → the same, no part more and none less', (isShared) => {
-    const packer = new EntryPacker(isShared);
+  test('any blue operations → the same, no part more and none less', () => {
     fc.assert(
       fc.property(fc.array(blue, { minLength: 1, maxLength: 5 }), (blues) => {
         const entries = blues.map((entry) => ({ log: 'local', entry }) as const);
-        expect(readBack(packer, entries)).toStrictEqual(entries);
-        expect(readBack(packer, entries)).toStrictEqual(entries);
+        expect(readBack(entries)).toStrictEqual(entries);
+        expect(readBack(entries)).toStrictEqual(entries);
       }),
     );
   });
 
-  test.each([false, true])('identifiers given in parts, shared: %s → whole, each the one it was', (isShared) => {
-    const packer = new EntryPacker(isShared);
+  test('identifiers given in parts → whole, each the one it was', () => {
     const owned = fc.tuple(blue, fc.option(owner)).map(([entry, parts]) => {
       if (parts === null) return { given: entry, expected: entry };
       const expected = {
@@ -76,9 +74,7 @@ describe('packed entries', () => {
     fc.assert(
       fc.property(fc.array(owned, { minLength: 1, maxLength: 8 }), (entries) => {
         const given = entries.map((each) => ({ log: 'local', entry: each.given }) as const);
-        expect(readBack(packer, given).map(({ entry }) => entry)).toStrictEqual(
-          entries.map(({ expected }) => expected),
-        );
+        expect(readBack(given).map(({ entry }) => entry)).toStrictEqual(entries.map(({ expected }) => expected));
       }),
     );
   });
@@ -97,12 +93,11 @@ describe('packed entries', () => {
       const entry: BlueEntry = { kind: 'blue', operation, client: 'client', number: index };
       return { log: 'local', entry } as const;
     });
-    const text = Buffer.from(new EntryPacker().pack(operations, 0, Infinity).bytes).toString('latin1');
+    const text = Buffer.from(pack(operations, 0, Infinity).bytes).toString('latin1');
     for (const name of ['client', 'accounts', 'balance']) expect(text.split(name)).toHaveLength(2);
   });
 
   test('one operation in the entries of two sites → each its own entry', () => {
-    const packer = new EntryPacker(true);
     const shared: BlueOperation = {
       id: 'c/1',
       site: siteAt(0),
@@ -116,7 +111,7 @@ describe('packed entries', () => {
       { kind: 'blue', operation: shared } as const,
     ];
     for (const entry of [own, received]) {
-      expect(readBack(packer, [{ log: 'local', entry }])).toStrictEqual([{ log: 'local', entry }]);
+      expect(readBack([{ log: 'local', entry }])).toStrictEqual([{ log: 'local', entry }]);
     }
   });
 
@@ -126,34 +121,29 @@ describe('packed entries', () => {
       { log: 'red', entry } as const,
       { log: 'local', entry } as const,
     ]);
-    expect(readBack(new EntryPacker(), entries)).toStrictEqual(entries);
+    expect(readBack(entries)).toStrictEqual(entries);
   });
 
-  test.each([false, true])(
-    'more than the bytes asked for, shared: %s → the first of them, one at least',
-    (isShared) => {
-      const operation = {
-        id: 'c/1',
-        site: siteAt(0),
-        effects: [],
-        reply: { value: 'x'.repeat(100) },
-        sequence: 1,
-        vector: [1],
-      };
-      const entries = Array.from({ length: 10 }, (_, sequence) => ({
-        log: 'local' as const,
-        entry: { kind: 'blue' as const, operation: { ...operation, sequence } },
-      }));
-      const packer = new EntryPacker(isShared);
-      expect(readBack(packer, entries, 300)).toStrictEqual(entries.slice(0, 3));
-      expect(readBack(packer, entries, 1)).toStrictEqual(entries.slice(0, 1));
-    },
-  );
+  test('more than the bytes asked for → the first of them, one at least', () => {
+    const operation = {
+      id: 'c/1',
+      site: siteAt(0),
+      effects: [],
+      reply: { value: 'x'.repeat(100) },
+      sequence: 1,
+      vector: [1],
+    };
+    const entries = Array.from({ length: 10 }, (_, sequence) => ({
+      log: 'local' as const,
+      entry: { kind: 'blue' as const, operation: { ...operation, sequence } },
+    }));
+    expect(readBack(entries, 300)).toStrictEqual(entries.slice(0, 3));
+    expect(readBack(entries, 1)).toStrictEqual(entries.slice(0, 1));
+  });
 
   test('an entry that cannot be written → thrown, and what comes after it is written as ever', () => {
-    const packer = new EntryPacker();
-    expect(() => packer.pack([{ log: 'red', entry: Number.NaN }], 0, 100)).toThrow('NaN');
+    expect(() => pack([{ log: 'red', entry: Number.NaN }], 0, 100)).toThrow('NaN');
     const entries = [{ log: 'red', entry: 1 } as const];
-    expect(readBack(packer, entries)).toStrictEqual(entries);
+    expect(readBack(entries)).toStrictEqual(entries);
   });
 });

@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { operationId } from '../../../../../src/server/records/operation-id.ts';
 import type { LoggedEntry } from '../../../../../src/server/storage/format/logged-entry.ts';
-import { EntryPacker, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
+import { pack, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
 import { commitText, rowText } from '../../../../../src/server/storage/format/checkpoint-file.ts';
 import { fromText, OUTERMOST, reader, toText, writer } from '../../../../../src/server/storage/format/values.ts';
 
@@ -107,7 +107,7 @@ const PACKED =
   '83a46b696e64a6657870697265a6636c69656e74a163a47570546f03';
 
 test('a group of entries → these bytes, and back', () => {
-  const { bytes } = new EntryPacker().pack(ENTRIES, 0, Infinity);
+  const { bytes } = pack(ENTRIES, 0, Infinity);
   const hex = Buffer.from(bytes).toString('hex');
   expect(hex.slice(0, PACKED.length)).toBe(PACKED);
   expect(unpack(bytes)).toStrictEqual(ENTRIES);
