@@ -9,7 +9,7 @@ import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { copyOf, NoPlainData } from './copy.ts';
+import { copyOf, NoPlainData } from './values/copy.ts';
 import { Expiry } from './expiry.ts';
 import { Fences, type Change, type FencesData } from './fences.ts';
 import { nameOf, principalOf, viewId } from './identity.ts';
