@@ -276,6 +276,11 @@ export class CommittedViews {
     return this.#supersede(next, there, fence);
   }
 
+  /** The store takes no view like this one. */
+  tellRefused(id: string, cause: unknown): void {
+    this.#tell(id, 'a view is kept in memory alone: its store has not taken it', undefined, cause);
+  }
+
   /** Lets time pass without it, and files nothing any more. */
   stop(): void {
     this.#isStopped = true;
