@@ -71,8 +71,8 @@ export const CACHE_MUTANTS = [
     name: 'what the store refused is lost',
     rule: 'cache P1',
     file: `${CACHE}/persistence.ts`,
-    line: 'this.#putBack(batch ?? noChanges(), isNotCloneable(cause));',
-    replacement: 'isNotCloneable(cause);',
+    line: 'this.#putBack(batch);',
+    replacement: 'this.#isCollecting = false;',
     command: model(),
   },
   {
@@ -192,6 +192,10 @@ export const CACHE_MUTANTS = [
 
 const openings = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-openings.test.ts'];
 const loads = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-loads.test.ts'];
+const refusals = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-refusals.test.ts'];
+const stores = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-stores.test.ts'];
+const directories = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/node.test.ts'];
+const copies = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/values/copy.test.ts'];
 const readers = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-readers.test.ts'];
 
 /**
@@ -260,15 +264,15 @@ export const CACHE_RARE_MUTANTS = [
     {
       name: 'a refused batch forgets what has changed',
       rule: 'cache P1',
-      file: `${CACHE}/persistence.ts`,
-      line: 'changes: [...changes, ...since.changes]',
-      replacement: 'changes: since.changes',
+      file: `${CACHE}/pending.ts`,
+      line: 'this.#changes = [...refused.#changes, ...this.#changes];',
+      replacement: '',
     },
     {
       name: 'a refused batch is written as if it came after what has changed since',
       rule: 'cache P1',
-      file: `${CACHE}/persistence.ts`,
-      line: 'for (const change of since.changes) this.#withdraw(again, change);',
+      file: `${CACHE}/pending.ts`,
+      line: 'for (const change of this.#changes) this.#withdraw(change);',
       replacement: '',
     },
     {
@@ -352,7 +356,7 @@ export const CACHE_RARE_MUTANTS = [
       name: 'what was refused while a cache closes is not tried again',
       rule: 'cache',
       file: `${CACHE}/persistence.ts`,
-      line: 'if (isUnderWay && isPending(this.#pending)) return this.landed();',
+      line: 'if (isUnderWay && !this.#pending.isEmpty) return this.landed();',
       replacement: '',
     },
     {
@@ -425,4 +429,73 @@ export const CACHE_RARE_MUTANTS = [
       replacement: '',
     },
   ].map((mutant) => ({ ...mutant, command: readers })),
+  ...[
+    {
+      name: 'one view that its store cannot keep keeps all others from it',
+      rule: 'cache P7',
+      file: `${CACHE}/persistence.ts`,
+      line: 'if (batch === undefined || !(await this.#writeApart(batch, page))) {',
+      replacement: 'if (page !== undefined) {',
+    },
+    {
+      name: 'what is written apart is from before the update that it was refused with',
+      rule: 'cache P7',
+      file: `${CACHE}/persistence.ts`,
+      line: '[[id, { ...view, noted }]]',
+      replacement: '[[id, view]]',
+    },
+    {
+      name: 'what a store has refused of a user who left is written later',
+      rule: 'cache P8',
+      file: `${CACHE}/persistence.ts`,
+      line: "if (this.#failures > 0 || this.#hanging.has('write')) this.#pending.empty(() => true);",
+      replacement: '',
+    },
+    {
+      name: 'what a store refuses of a user who has just left is written later',
+      rule: 'cache P8',
+      file: `${CACHE}/persistence.ts`,
+      line: 'this.#pending.empty((id) => !this.#options.isPresent(id));',
+      replacement: '',
+    },
+    {
+      name: 'what is to be removed of users who left piles up',
+      rule: 'cache P8',
+      file: `${CACHE}/persistence.ts`,
+      line: 'this.#pending.bound(this.#options.bytesMax);',
+      replacement: '',
+    },
+  ].map((mutant) => ({ ...mutant, command: refusals })),
+  {
+    name: 'a cache writes over what another on its directory has written',
+    rule: 'cache P4',
+    file: `${CACHE}/node.ts`,
+    line: 'const written = settle === undefined ? changes : settle(await find(database, ids));',
+    replacement: 'const written = changes;',
+    command: stores,
+  },
+  ...[
+    {
+      name: 'a directory is opened twice by two of its names',
+      rule: 'cache P4',
+      file: `${CACHE}/node.ts`,
+      line: 'new ClassicLevel(await realpath(directory),',
+      replacement: 'new ClassicLevel(directory,',
+    },
+    {
+      name: 'a cache that closes takes the directory from another',
+      rule: 'cache P4',
+      file: `${CACHE}/node.ts`,
+      line: 'if (neighbours.count > 0) return;',
+      replacement: '',
+    },
+  ].map((mutant) => ({ ...mutant, command: directories })),
+  {
+    name: 'bytes of a class of their own come back as plain ones',
+    rule: 'cache P7',
+    file: `${CACHE}/values/copy.ts`,
+    line: 'VIEWS.find((view) => view.prototype === prototype);',
+    replacement: 'VIEWS.find((view) => [prototype, Object.getPrototypeOf(prototype)].includes(view.prototype));',
+    command: copies,
+  },
 ];

@@ -9,7 +9,7 @@ import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { copyOf, NoPlainData } from './copy.ts';
+import { copyOf, NoPlainData } from './values/copy.ts';
 import { Expiry } from './expiry.ts';
 import { Fences, type Change, type FencesData } from './fences.ts';
 import { nameOf, principalOf, viewId } from './identity.ts';
@@ -274,6 +274,11 @@ export class CommittedViews {
     const next = { ...view, began, knownAt: Infinity };
     const there = current && { entry: current, began: ELSEWHERE, knownAt: current.stamp?.seq ?? 0 };
     return this.#supersede(next, there, fence);
+  }
+
+  /** The store takes no view like this one. */
+  tellRefused(id: string, cause: unknown): void {
+    this.#tell(id, 'a view is kept in memory alone: its store has not taken it', undefined, cause);
   }
 
   /** Lets time pass without it, and files nothing any more. */

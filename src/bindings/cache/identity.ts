@@ -1,5 +1,6 @@
 /** What a cached view is filed under: whose it is and which operation gave it. */
 import type { Operation } from '../../correctable/operation.ts';
+import { isPlainBytes } from './values/copy.ts';
 
 /** Arguments nested deeper than this, or without end, are not cached. */
 const DEPTH_MAX = 32;
@@ -61,9 +62,10 @@ function canonicalObject(value: object, depth: number): string | undefined {
       value.map((part) => canonical(part, depth)),
       ']',
     );
-  if (value instanceof Date) return `@${value.getTime()}`;
-  if (value instanceof Uint8Array) return `#${value.join(' ')}`;
   const prototype: unknown = Object.getPrototypeOf(value);
+  // What extends these may have a state of its own.
+  if (prototype === Date.prototype) return `@${(value as Date).getTime()}`;
+  if (isPlainBytes(value)) return `#${value.join(' ')}`;
   if (prototype !== Object.prototype && prototype !== null) return undefined;
   const fields = Object.entries(value)
     // An argument that is absent and one that is undefined mean the same to every store.

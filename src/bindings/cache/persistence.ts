@@ -5,20 +5,25 @@
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { isRecord } from '../../correctable/given.ts';
 import { isViewId } from './identity.ts';
 import type { Change, FencesData } from './fences.ts';
-import { marksOf, type Scope } from './scope.ts';
-import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
+import { isNotice, type Notice } from './notice.ts';
+import { ALL, ANY_UPDATE, Pending } from './pending.ts';
+import type { Scope } from './scope.ts';
+import {
+  isEntry,
+  type CacheChange,
+  type CacheConnection,
+  type CacheEntry,
+  type CacheStore,
+  type Settle,
+} from './store.ts';
 import { countingOn, type Moment, type Noted, type TransactionLog } from './transaction-log.ts';
 import { Ledger, LEDGER_ID, settle, type Batch, type Judge } from './transaction.ts';
 import type { CachedView } from './view-cache.ts';
 
 /** For how long anybody waits for a store, in milliseconds. */
 export const STORE_WAIT_MS = 1_000;
-
-/** More changes than this that the store does not take are given up: it is told that all may have changed. */
-const PENDING_MAX = 10_000;
 
 const backoff = exponentialBackoff({ firstMs: 1_000, maxMs: 30_000 });
 
@@ -28,8 +33,14 @@ export interface PersistenceOptions {
   readonly clock: Clock;
   readonly judge: Judge;
   readonly marksMax: number;
+  /** About as much is held of what the store has not taken yet of users who have left. */
+  readonly bytesMax: number;
   /** Whether memory has a view under `id`. */
   readonly isKnown: (id: string) => boolean;
+  /** Whether a view belongs to whoever is asking at present. */
+  readonly isPresent: (id: string) => boolean;
+  /** The store has not taken a view, and has taken what else was to be written. */
+  readonly onRefused: (id: string, cause: unknown) => void;
   readonly onError: (error: unknown) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -44,20 +55,8 @@ export interface PersistenceOptions {
   readonly onRead: (stored: Loaded, asOf: number | undefined) => void;
 }
 
-/** What a cache tells the others on its store after each transaction. */
-interface Notice {
-  readonly seq: number;
-  readonly changes: readonly Change[];
-}
-
 /** What a store may hang at. */
 type Call = 'load' | 'ready' | 'write' | 'close';
-
-/** A batch that can still grow. */
-interface Changes extends Batch {
-  readonly views: Map<string, CachedView | undefined>;
-  changes: Change[];
-}
 
 /** What a store kept. */
 export type Loaded = readonly (readonly [id: string, entry: CacheEntry])[];
@@ -79,7 +78,7 @@ export class Persistence {
   #opening: { readonly log: TransactionLog; readonly read: Moment } | undefined;
   /** Whether the memory has had what is stored: nothing is written before. */
   #isRead = false;
-  #pending = noChanges();
+  #pending: Pending;
   /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
   #last: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
@@ -93,6 +92,7 @@ export class Persistence {
 
   constructor(options: PersistenceOptions) {
     this.#options = options;
+    this.#pending = new Pending(options.isKnown);
     this.#count = countingOn(options.store);
     this.#ledger = Ledger.of(undefined, options.marksMax);
     this.#connect();
@@ -126,23 +126,21 @@ export class Persistence {
   forget(): void {
     this.#page = newPage();
     this.#dropUncompared();
+    // What a store does not take is held for nobody who has left.
+    if (this.#failures > 0 || this.#hanging.has('write')) this.#pending.empty(() => true);
+    this.#pending.bound(this.#options.bytesMax);
     this.#isRead = false;
   }
 
   /** Files a view in the store, or removes it. */
   change(id: string, view: CachedView | undefined): void {
-    const { views, changes } = this.#pending;
-    views.set(id, view);
-    if (views.size > PENDING_MAX) this.#pending = { views: new Map(), changes: [...changes, ALL] };
+    this.#pending.file(id, view);
     this.#collect();
   }
 
   /** What was read before of what has changed is not to be found any more, whoever wrote it. */
   fence(change: Change): void {
-    const { changes, views } = this.#pending;
-    this.#withdraw(views, change);
-    changes.push(change);
-    if (changes.length > PENDING_MAX) this.#pending.changes = [ALL, ...authorsOf(changes)];
+    this.#pending.add(change);
     this.#collect();
   }
 
@@ -152,7 +150,7 @@ export class Persistence {
    * @throws CorrectableError `UNAVAILABLE` where it is not within `limitMs`, or at once where the store is known to hang
    */
   async landed(limitMs: number = STORE_WAIT_MS): Promise<void> {
-    if (isPending(this.#pending)) this.#collect();
+    if (!this.#pending.isEmpty) this.#collect();
     const refusal = await this.within('write', this.#last, limitMs);
     if (refusal !== undefined) throw refusal;
   }
@@ -197,11 +195,11 @@ export class Persistence {
 
   async #close(): Promise<void> {
     this.#dropUncompared();
-    const isUnderWay = !isPending(this.#pending);
+    const isUnderWay = this.#pending.isEmpty;
     const { store, onError } = this.#options;
     try {
       await this.landed().catch((refusal: unknown) => {
-        if (isUnderWay && isPending(this.#pending)) return this.landed();
+        if (isUnderWay && !this.#pending.isEmpty) return this.landed();
         throw refusal;
       });
     } catch (error) {
@@ -287,7 +285,7 @@ export class Persistence {
 
   async #read(): Promise<void> {
     const { store, marksMax, onRead, tick } = this.#options;
-    const asOf = isPending(this.#pending) ? undefined : tick();
+    const asOf = this.#pending.isEmpty ? tick() : undefined;
     const stored = new Map(await store.load());
     this.#learn(Ledger.of(stored.get(LEDGER_ID), marksMax));
     if (Ledger.isLost(stored)) this.#giveUp();
@@ -304,7 +302,7 @@ export class Persistence {
   #giveUp(): void {
     this.#options.onError(new Error('cache: its store has lost what was changed when: dropped what it kept'));
     this.#ledger.fences.raise(ANY_UPDATE, 0);
-    this.#pending.changes.push(ALL, ANY_UPDATE);
+    this.#pending.add(ALL, ANY_UPDATE);
     this.#collect();
   }
 
@@ -352,61 +350,92 @@ export class Persistence {
   }
 
   async #writePending(): Promise<CorrectableError | undefined> {
-    let batch: Changes | undefined;
+    let batch: Pending | undefined;
+    let page = this.#page;
     try {
       // What is there has to be known where a store does not compare.
       if (!this.#isRead) await this.#read();
+      page = this.#page;
       batch = this.#takePending();
-      await this.#write(batch);
-      this.#failures = 0;
-      return undefined;
+      await this.#write(batch, page);
     } catch (cause) {
-      this.#options.onError(cause);
-      if (batch === undefined) this.#isCollecting = false;
-      this.#putBack(batch ?? noChanges(), isNotCloneable(cause));
-      return refused(cause);
+      if (batch === undefined || !(await this.#writeApart(batch, page))) {
+        this.#options.onError(cause);
+        this.#putBack(batch);
+        return refused(cause);
+      }
     }
+    this.#failures = 0;
+    return undefined;
   }
 
-  #takePending(): Changes {
+  #takePending(): Pending {
     const batch = this.#pending;
-    this.#pending = noChanges();
+    this.#pending = new Pending(this.#options.isKnown);
     this.#isCollecting = false;
     return batch;
   }
 
-  async #write(batch: Changes): Promise<void> {
+  /**
+   * It may be one view that a store does not take, and it would keep all others from it, and what has changed: that is written
+   * first, and the views that the store has are removed. Whether it has taken that.
+   */
+  async #writeApart(batch: Pending, page: string): Promise<boolean> {
+    if (![...batch.views.values()].some((view) => view !== undefined)) return false;
+    try {
+      const written = await this.#write(batch, page, withoutViews);
+      // That transaction has judged them: it counts as known from then on.
+      const noted = { seq: this.#ledger.seq };
+      const filed = written.flatMap(([id, entry]): [string, CachedView][] => {
+        const view = batch.views.get(id);
+        return entry === undefined || view === undefined ? [] : [[id, { ...view, noted }]];
+      });
+      await this.#writeEach(filed, page);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** What the store refuses is halved until it is one view, which stays in memory alone. */
+  async #writeEach(views: readonly (readonly [id: string, view: CachedView])[], page: string): Promise<void> {
+    const [first] = views;
+    // Whose they are has left, or the cache closes, meanwhile.
+    if (first === undefined || this.#isClosed || this.#page !== page) return;
+    try {
+      await this.#write({ views: new Map(views), changes: [] }, page);
+    } catch (cause) {
+      if (views.length === 1) return this.#options.onRefused(first[0], cause);
+      const half = views.length >> 1;
+      await this.#writeEach(views.slice(0, half), page);
+      await this.#writeEach(views.slice(half), page);
+    }
+  }
+
+  /** Writes one transaction. Gives what it would have written, `withheld` or not. */
+  async #write(batch: Batch, page: string, withheld: (written: Written) => Written = all): Promise<Written> {
     const { store, judge, marksMax, now } = this.#options;
     const endedBefore = (noted: Noted): number => this.#endedBefore(noted);
-    const writer = { page: this.#page, seen: this.#seen, endedBefore, marksMax, judge };
+    const writer = { page, seen: this.#seen, endedBefore, marksMax, judge };
     let ledger = this.#ledger;
+    let written: Written = [];
     const settleFound: Settle = (found) => {
       const settled = settle(batch, { ...writer, nowMs: now(), counted: this.#count() }, found);
-      ledger = settled.ledger;
-      return settled.written;
+      ({ ledger, written } = settled);
+      return withheld(written);
     };
     await store.write(settleFound(new Map([[LEDGER_ID, ledger.toEntry()]])), settleFound);
     this.#learn(ledger);
     const notice: Notice = { seq: ledger.seq, changes: batch.changes };
     this.#guarded(() => this.#connection?.tell(notice));
-  }
-
-  /** What a change reaches is not to be filed in the same transaction as if it came after it. */
-  #withdraw(views: Map<string, CachedView | undefined>, { scope }: Change): void {
-    for (const [id, view] of views) {
-      // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
-      if (view === undefined || this.#options.isKnown(id)) continue;
-      if (reaches(scope, marksOf(id, view.entry.touches))) views.set(id, undefined);
-    }
+    return written;
   }
 
   /** What has changed since counts. */
-  #putBack({ views, changes }: Changes, isPoisoned: boolean): void {
-    // One view that cannot be stored would keep all others from it.
-    const again = new Map(isPoisoned ? Array.from(views.keys(), (id) => [id, undefined] as const) : views);
-    const since = this.#pending;
-    for (const change of since.changes) this.#withdraw(again, change);
-    this.#pending = { views: new Map([...again, ...since.views]), changes: [...changes, ...since.changes] };
+  #putBack(batch: Pending | undefined): void {
+    if (batch === undefined) this.#isCollecting = false;
+    else this.#pending.putBack(batch);
+    this.#pending.empty((id) => !this.#options.isPresent(id));
     this.#failures += 1;
     this.#retry?.cancel();
     this.#retry = this.#options.clock.setTimer(
@@ -425,27 +454,13 @@ export class Persistence {
 
 const newPage = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
-/** Nothing tells any more what has changed. */
-const ALL: Change = { kind: 'drop', scope: undefined };
+type Written = readonly CacheChange[];
 
-/** Nor by whom. */
-const ANY_UPDATE: Change = { kind: 'update', scope: undefined };
+const all = (written: Written): Written => written;
 
-/** Whoever has updated something may have updated everything. */
-function authorsOf(changes: readonly Change[]): Change[] {
-  const updates = changes.filter(({ kind }) => kind === 'update');
-  const authors = new Set(updates.map(({ principal }) => principal));
-  return Array.from(authors, (principal) => ({ ...ANY_UPDATE, principal }));
-}
-
-const noChanges = (): Changes => ({ views: new Map(), changes: [] });
-
-function isPending({ views, changes }: Changes): boolean {
-  return views.size > 0 || changes.length > 0;
-}
-
-function reaches(scope: Scope, marks: readonly string[]): boolean {
-  return scope === undefined || marks.some((mark) => scope.includes(mark));
+/** The ledger alone is written; what would be filed is removed. */
+function withoutViews(written: Written): Written {
+  return written.map(([id, entry]) => [id, id === LEDGER_ID ? entry : undefined]);
 }
 
 function late(call: Call): CorrectableError {
@@ -474,21 +489,4 @@ function refused(cause?: unknown): CorrectableError {
 /** What a store throws is what its promise is rejected with. */
 async function attempt<T>(work: () => Promise<T>): Promise<T> {
   return await work();
-}
-
-function isNotCloneable(error: unknown): boolean {
-  return isRecord(error) && error['name'] === 'DataCloneError';
-}
-
-function isNotice(notice: unknown): notice is Notice {
-  if (!isRecord(notice)) return false;
-  const { seq, changes } = notice;
-  return typeof seq === 'number' && Array.isArray(changes) && changes.every(isChange);
-}
-
-function isChange(change: unknown): change is Change {
-  if (!isRecord(change)) return false;
-  const { kind, scope, principal } = change;
-  if (principal !== undefined && typeof principal !== 'string') return false;
-  return (kind === 'update' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
 }

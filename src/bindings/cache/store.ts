@@ -8,7 +8,10 @@ export interface Stamp {
   readonly seq: number;
 }
 
-/** One cached view, as it is stored. Plain data that `structuredClone` accepts. */
+/**
+ * One cached view, as it is stored. Plain data that `structuredClone` accepts; a `Buffer` of Node's may come back as a
+ * `Uint8Array`, which is equal to it. A store may refuse what it cannot keep: the view stays in memory.
+ */
 export interface CacheEntry {
   readonly value: unknown;
   /** The level at which the store behind gave the view. */
@@ -78,8 +81,31 @@ export interface CacheStore {
    * Where several caches use the store at a time: `hear` is to be called with whatever another one of them tells.
    */
   connect?(hear: (notice: unknown) => void): CacheConnection;
-  /** Releases what it holds. A later call of `load` or `write` opens it again: somebody signs out after closing. */
+  /**
+   * Releases what it holds; what the caches still need that are connected, stays. A later call of `load` or `write` opens it
+   * again: somebody signs out after closing.
+   */
   close(): Promise<void>;
+}
+
+/** The caches of one process that use one store at a time: what one of them tells, the others hear. */
+export class Neighbours {
+  readonly #listeners = new Set<(notice: unknown) => void>();
+
+  get count(): number {
+    return this.#listeners.size;
+  }
+
+  connect(hear: (notice: unknown) => void): CacheConnection {
+    const listeners = this.#listeners;
+    listeners.add(hear);
+    return {
+      tell: (notice) => {
+        for (const other of listeners) if (other !== hear) queueMicrotask(() => other(notice));
+      },
+      close: () => void listeners.delete(hear),
+    };
+  }
 }
 
 /**
@@ -93,7 +119,7 @@ export interface CacheStore {
  */
 export function mapStore(): CacheStore {
   const entries = new Map<string, CacheEntry>();
-  const listeners = new Set<(notice: unknown) => void>();
+  const neighbours = new Neighbours();
   return {
     load: async () => [...entries],
     write: async (changes, settle) => {
@@ -102,15 +128,7 @@ export function mapStore(): CacheStore {
         if (entry !== undefined) entries.set(id, entry);
       }
     },
-    connect: (hear) => {
-      listeners.add(hear);
-      return {
-        tell: (notice) => {
-          for (const other of listeners) if (other !== hear) queueMicrotask(() => other(notice));
-        },
-        close: () => void listeners.delete(hear),
-      };
-    },
+    connect: (hear) => neighbours.connect(hear),
     close: async () => {},
   };
 }

@@ -60,8 +60,8 @@ export class Times {
 }
 
 /**
- * A name of 32 bits for a text, never empty: too few to say what the text was, enough to tell those of one device apart. Two
- * that share one cost a view that would have been kept.
+ * A name of 32 bits for a text, never empty: it shows no text, though who knows one can look for its digest. Enough to tell those
+ * of one device apart: two that share one cost a view that would have been kept.
  */
 export function digest(text: string): string {
   let bits = 0x811c9dc5;

@@ -35,7 +35,7 @@ const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
 
 /**
  * The present state of a Correctable: the same object until something changes, as renderers need it. Of one that another
- * copy of this package made, the error is there once it was told.
+ * copy of this package made, the error is there when those are told who listen since the first snapshot was taken, not before.
  *
  * @example
  * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guide/rendering.md

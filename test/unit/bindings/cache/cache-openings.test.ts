@@ -172,13 +172,19 @@ describe('cache: what the store refuses', () => {
     const store = mapStore();
     let refuse = (): void => {};
     let isHeld = false;
+    let isFull = false;
     let onHeld = (): void => {};
     const held = new Promise<void>((resolve) => (onHeld = resolve));
     const failing: CacheStore = {
       ...silent(store),
       write: async (...given) => {
+        // What has changed alone is refused as well, then all is taken.
+        if (isFull) {
+          isFull = false;
+          throw new Error('full');
+        }
         if (!isHeld) return store.write(...given);
-        isHeld = false;
+        [isHeld, isFull] = [false, true];
         onHeld();
         await new Promise<void>((_, reject) => (refuse = () => reject(new Error('full'))));
       },
@@ -207,12 +213,13 @@ describe('cache: what the store refuses', () => {
     let refuse = (): void => {};
     let onHeld = (): void => {};
     const held = new Promise<void>((resolve) => (onHeld = resolve));
-    let isFirst = true;
+    let calls = 0;
     const failing: CacheStore = {
       ...silent(store),
       write: async (...given) => {
-        if (!isFirst) return store.write(...given);
-        isFirst = false;
+        calls += 1;
+        if (calls > 2) return store.write(...given);
+        if (calls === 2) throw new Error('full');
         onHeld();
         await new Promise<void>((_, reject) => (refuse = () => reject(new Error('full'))));
       },

@@ -1,7 +1,7 @@
 /** Pages on one store, and what outlives them: own updates, clearing, age, values (docs/spec/cache.md). */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
-import { approximateBytes } from '../../../../src/bindings/cache/size.ts';
+import { approximateBytes } from '../../../../src/bindings/cache/values/size.ts';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
@@ -285,6 +285,19 @@ describe('cache: what is filed', () => {
     expect(await cachedValue(shop.client, getMany(['c']))).toEqual([1]);
     await shop.binding.invalidate('other');
     expect(await views(store)).toEqual([]);
+  });
+
+  test('bytes of a class of their own → not kept, told with the path; as arguments → not kept either', async () => {
+    class Picture extends Uint8Array {}
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = page({ onError });
+    await fill(shop, get('a'), { picture: new Picture(2) });
+    expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ field: 'value.picture' }));
+    const like = (args: unknown): Operation => ({ name: 'like', args, key: 'x', effect: 'read' });
+    for (const args of [new Picture(2), new (class extends Date {})(5)]) await fill(shop, like(args), 1);
+    expect(shop.binding.size.entries).toBe(0);
+    await fill(shop, like(Buffer.from([0, 0])), 1);
+    expect(await cachedValue(shop.client, like(new Uint8Array(2)))).toBe(1);
   });
 
   test("a binding's order of versions throws → told, the read is answered", async () => {

@@ -48,20 +48,35 @@ const stores: Record<string, () => Promise<() => CacheStore>> = {
 };
 
 for (const [name, make] of Object.entries(stores)) {
-  keepsStoreContract(name, async () => ({ open: await make(), isShared: name === 'mapStore' }));
+  keepsStoreContract(name, async () => ({ open: await make(), beside: (opened) => opened }));
 }
 
 describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
   test('closed and opened again → the views are there, with versions, dates, bytes and bigints', async () => {
     const store = await make();
     const before = open({ store: store(), principal: 'ada' });
-    const value = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n, nested: [undefined, null] };
+    const bytes = { array: new Uint8Array([1, 2]), buffer: Buffer.from([3, 4]) };
+    const value = { at: new Date(5), bytes, big: 7n, nested: [undefined, null] };
     await before.fill('x', value, 4);
     await before.client.close();
     const after = open({ store: store(), principal: 'ada' });
     onTestFinished(() => after.client.close());
     const view = await after.client.invokeWeak(get('x')).settle();
     expect(view).toMatchObject({ value, version: 4, meta: { cachedFrom: 'strong' } });
+    const found = (view.value as typeof value).bytes;
+    expect([found.array, found.buffer].map((each) => Buffer.isBuffer(each))).toEqual([false, true]);
+  });
+
+  test('two clients on it, one is told of its update → the other shows nothing from before', async () => {
+    const store = (await make())();
+    const [mine, theirs] = [open({ store }), open({ store })];
+    await Promise.all([mine.binding.ready(), theirs.binding.ready()]);
+    await theirs.fill('x', 'old');
+    const write = mine.client.invokeStrong(put('x', 'new'));
+    mine.store.last.sink.update(undefined, 'strong');
+    await write;
+    await expect(theirs.client.invokeWeak(get('x'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await Promise.all([mine.client.close(), theirs.client.close()]);
   });
 
   test('dropped and replaced views → stay so after opening again', async () => {

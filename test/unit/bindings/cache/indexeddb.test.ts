@@ -1,7 +1,7 @@
 /** `indexedDbStore` on an IndexedDB of its own for each place: what every store of a cache keeps. */
 import { IDBFactory } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
-import { indexedDbStore } from '../../../../src/bindings/cache/index.ts';
+import { indexedDbStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { keepsStoreContract } from './store-contract.ts';
 
 let places = 0;
@@ -9,5 +9,6 @@ let places = 0;
 keepsStoreContract('indexedDbStore', async () => {
   globalThis.indexedDB = new IDBFactory();
   const name = `contract ${(places += 1)}`;
-  return { open: () => indexedDbStore({ name }), isShared: true };
+  const open = (): CacheStore => indexedDbStore({ name });
+  return { open, beside: open };
 });

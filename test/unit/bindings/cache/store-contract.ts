@@ -1,13 +1,15 @@
 /** What every store of a cache keeps, whatever it is made of. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CacheChange, CacheEntry, CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { get } from '../../../../src/operations/index.ts';
+import { cachedValue, fill, setUp } from './set-up.ts';
 
-/** One place to store at, and how often it is opened at a time. */
+/** One place to store at. */
 export interface Place {
   /** Opens it, as a page does: again after a reload. */
   readonly open: () => CacheStore;
-  /** Whether several may have it open at a time. */
-  readonly isShared: boolean;
+  /** What another cache uses while the one that was opened is open. */
+  readonly beside: (opened: CacheStore) => CacheStore;
 }
 
 const entry = (value: unknown): CacheEntry => ({ value, level: 'strong', cachedAt: 1, touches: ['x'] });
@@ -71,8 +73,7 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
 
     test('shared: settle → gets what is there of the ids, and what it says is written instead', async () => {
       const { store, place } = await open();
-      if (!place.isShared) return;
-      const other = place.open();
+      const other = place.beside(store);
       onTestFinished(() => other.close());
       await other.write([
         ['a', entry('theirs')],
@@ -89,8 +90,7 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
 
     test('shared: two write at once → one after the other, nothing is lost', async () => {
       const { store, place } = await open();
-      if (!place.isShared) return;
-      const other = place.open();
+      const other = place.beside(store);
       onTestFinished(() => other.close());
       const add = (to: CacheStore): Promise<void> =>
         to.write([['n', entry(0)]], (there) => [['n', entry(Number(there.get('n')?.value ?? 0) + 1)]]);
@@ -100,8 +100,7 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
 
     test('shared: told → heard by the others, not by whoever told, nor by one that has left', async () => {
       const { store, place } = await open();
-      if (!place.isShared) return;
-      const other = place.open();
+      const other = place.beside(store);
       onTestFinished(() => other.close());
       const heard: unknown[] = [];
       const own: unknown[] = [];
@@ -114,6 +113,29 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
       await other.load();
       teller?.close();
       expect([heard, own]).toEqual([[{ seq: 1 }], []]);
+    });
+
+    test('shared: two caches at once → each forgets what the other updates, and a later one finds nothing of it', async () => {
+      const { store, place } = await open();
+      const [one, other] = [setUp({ store }), setUp({ store: place.beside(store) })];
+      const update = async (by: typeof one, key: string): Promise<void> => {
+        const told = by.client.invokeStrong({ name: 'change', args: {}, key, effect: 'update' });
+        by.store.last.sink.update(undefined, 'strong');
+        await told;
+      };
+      await Promise.all([one.binding.ready(), other.binding.ready()]);
+      await fill(one, get('x'), 'old');
+      await fill(other, get('y'), 'old');
+      await Promise.all([update(one, 'y'), update(other, 'x')]);
+      await expect.poll(() => one.binding.size.entries + other.binding.size.entries).toBe(0);
+      await fill(one, get('z'), 'theirs');
+      await fill(other, get('w'), 'theirs, too');
+      await one.client.close();
+      await other.client.close();
+      const next = setUp({ store: place.open() });
+      onTestFinished(() => next.client.close());
+      const found = ['x', 'y', 'z', 'w'].map((key) => cachedValue(next.client, get(key)));
+      expect(await Promise.all(found)).toEqual(['miss', 'miss', 'theirs', 'theirs, too']);
     });
   });
 }

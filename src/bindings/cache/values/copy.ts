@@ -14,15 +14,18 @@ export class NoPlainData extends Error {
 /** A copy, and whether a store gives its like back. */
 export interface Copied<T> {
   readonly value: T;
-  /** Where something stands that stores change: an object without a prototype; `undefined` where there is nothing. */
+  /**
+   * Where something stands that stores change: an object without a prototype, a Blob of a class of its own; `undefined` where
+   * there is nothing.
+   */
   readonly fadesAt: string | undefined;
 }
 
 /**
- * A value of its own for everybody: primitives, plain objects, arrays, dates, maps, sets, buffers and views on them, of
- * which only the bytes that they show. Blobs never change, and are shared.
+ * A value of its own for everybody: primitives, plain objects, arrays, dates, maps, sets, buffers and views on them, Node's
+ * `Buffer` among them, of which only the bytes that they show. Blobs never change, and are shared.
  *
- * @throws NoPlainData for all else: instances of classes, functions, symbols
+ * @throws NoPlainData for all else: functions, symbols, instances of classes, also of such as extend one of these
  */
 export function copyOf<T>(value: T, path = 'value'): Copied<T> {
   const copier = new Copier();
@@ -46,8 +49,11 @@ class Copier {
       return copy;
     };
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return keep(copyBytes(value, path));
-    if (value instanceof Blob) return value;
     const prototype: unknown = Object.getPrototypeOf(value);
+    if (value instanceof Blob) {
+      if (prototype !== Blob.prototype && prototype !== File.prototype) this.fadesAt ??= path;
+      return value;
+    }
     if (Array.isArray(value)) {
       // What a list inherits from is one, in every realm; what extends it may have a state of its own.
       if (!Array.isArray(prototype)) throw new NoPlainData(path, value);
@@ -98,14 +104,37 @@ const VIEWS: readonly (new (bytes: ArrayBuffer) => ArrayBufferView)[] = [
   DataView,
 ];
 
-/** The bytes that are seen; Node's Buffer, which is one of the bytes' own views, becomes that. */
+/** Node's own view on bytes, where there is one. */
+interface Buffers {
+  readonly prototype: object;
+  from(bytes: ArrayBuffer): ArrayBufferView;
+}
+
+const buffers = (): Buffers | undefined => (globalThis as unknown as { readonly Buffer?: Buffers }).Buffer;
+
+/** Bytes and nothing more: what extends them may have a state of its own. */
+export function isPlainBytes(value: object): value is Uint8Array {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Uint8Array.prototype || prototype === buffers()?.prototype;
+}
+
+/** The bytes that are seen. */
 function copyBytes(value: ArrayBufferView | ArrayBuffer, path: string): object {
-  if (value instanceof ArrayBuffer) return value.slice(0);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === ArrayBuffer.prototype) return (value as ArrayBuffer).slice(0);
+  const make = makerOf(prototype);
+  if (make === undefined || !ArrayBuffer.isView(value)) throw new NoPlainData(path, value);
   const bytes = new Uint8Array(value.byteLength);
   bytes.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
-  const View = VIEWS.find((view) => value instanceof view);
-  if (View === undefined) throw new NoPlainData(path, value);
-  return new View(bytes.buffer);
+  return make(bytes.buffer);
+}
+
+/** Makes views of one kind; `undefined` for those of a class of somebody's own. */
+function makerOf(prototype: unknown): ((bytes: ArrayBuffer) => ArrayBufferView) | undefined {
+  const View = VIEWS.find((view) => view.prototype === prototype);
+  if (View !== undefined) return (bytes) => new View(bytes);
+  const Buffer = buffers();
+  return Buffer !== undefined && Buffer.prototype === prototype ? (bytes) => Buffer.from(bytes) : undefined;
 }
 
 function kindOf(value: unknown): string {

@@ -1,0 +1,176 @@
+/** What becomes of views that the store of a cache does not take, and of what was to be written with them. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { mapStore, type CacheEntry, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { virtualClock } from '../../../../src/testing/index.ts';
+import { cachedValue, fill, setUp } from './set-up.ts';
+import type { StoreLevels } from './store-behind.ts';
+
+type Page = ReturnType<typeof setUp>;
+
+function page(options: CacheOptions<StoreLevels>): Page {
+  const opened = setUp({ onError: () => {}, ...options });
+  onTestFinished(() => opened.client.close());
+  return opened;
+}
+
+/** A store for one cache at a time, that keeps JSON, and reads once `isOpen`. */
+function jsonStore(isOpen: Promise<void> = Promise.resolve()): CacheStore {
+  let text = '[]';
+  const rows = (): Map<string, CacheEntry> => new Map(JSON.parse(text) as [string, CacheEntry][]);
+  return {
+    load: async () => {
+      await isOpen;
+      return rows();
+    },
+    write: async (changes) => {
+      const next = rows();
+      for (const [id, entry] of changes) {
+        if (entry === undefined) next.delete(id);
+        else next.set(id, entry);
+      }
+      text = JSON.stringify([...next]);
+    },
+    close: async () => {},
+  };
+}
+
+const views = async (store: CacheStore): Promise<unknown[]> =>
+  Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
+
+describe('cache: a view that its store cannot keep', () => {
+  test('among others, as they come → told once, in memory alone, the others are stored', async () => {
+    const store = jsonStore();
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = page({ store, onError });
+    await fill(shop, get('x'), 1);
+    await fill(shop, get('big'), 7n);
+    await fill(shop, get('y'), 2);
+    await fill(shop, get('bigger'), { amount: 8n });
+    await shop.binding.invalidate('z');
+    expect(await cachedValue(shop.client, get('big'))).toBe(7n);
+    await shop.client.close();
+    expect(await views(store)).toEqual([1, 2]);
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ code: 'INVALID_VALUE', cause: expect.any(TypeError) }),
+    );
+  });
+
+  test('in one batch with an update and what it writes through → these are stored', async () => {
+    let open = (): void => {};
+    const store = jsonStore(new Promise((resolve) => (open = resolve)));
+    const shop = page({ store });
+    for (const key of ['a', 'b', 'c']) await fill(shop, get(key), key);
+    await fill(shop, get('big'), 7n);
+    const told = shop.client.invokeStrong(put('x', 'new'));
+    shop.store.last.sink.update(undefined, 'strong');
+    open();
+    await told;
+    await shop.client.close();
+    expect(await views(store)).toEqual(['a', 'b', 'c', 'new']);
+  });
+
+  test('in the place of one that it has kept → that is not found again', async () => {
+    const store = jsonStore();
+    const shop = page({ store });
+    await fill(shop, get('x'), 1);
+    await shop.binding.invalidate('other');
+    expect(await views(store)).toEqual([1]);
+    await fill(shop, get('x'), 2n);
+    await shop.client.close();
+    expect(await views(store)).toEqual([]);
+  });
+});
+
+describe('cache: a store that refuses, and users who come and go', () => {
+  /** A store that is full, or not. */
+  interface Fillable {
+    readonly store: CacheStore;
+    readonly kept: CacheStore;
+    isFull: boolean;
+    /** How many changes it was given, by call. */
+    readonly sizes: number[];
+  }
+
+  function fillable(): Fillable {
+    const kept = mapStore();
+    const write: CacheStore['write'] = async (...given) => {
+      at.sizes.push(given[0].length);
+      if (at.isFull) throw new Error('full');
+      return kept.write(...given);
+    };
+    const at: Fillable = { kept, isFull: false, sizes: [], store: { ...kept, write } };
+    return at;
+  }
+
+  test('one has left → nothing of theirs is held for it; what it had of that is removed', async () => {
+    const at = fillable();
+    const who = { id: 'ada' };
+    const shop = page({ store: at.store, principal: () => who.id, clock: virtualClock() });
+    await shop.binding.ready();
+    await fill(shop, get('x'), 'first');
+    await expect.poll(() => views(at.kept)).toEqual(['first']);
+    at.isFull = true;
+    await fill(shop, get('x'), 'second');
+    await fill(shop, get('y'), 'third');
+    await expect(shop.binding.invalidate('other')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    who.id = 'bob';
+    at.isFull = false;
+    await fill(shop, get('z'), 'of bob');
+    await shop.client.close();
+    expect(await views(at.kept)).toEqual(['of bob']);
+  });
+
+  test('one leaves while a write is on its way, which is refused → the same', async () => {
+    const kept = mapStore();
+    let refuse = (): void => {};
+    let onHeld = (): void => {};
+    const held = new Promise<void>((resolve) => (onHeld = resolve));
+    let calls = 0;
+    const store: CacheStore = {
+      ...kept,
+      write: async (...given) => {
+        calls += 1;
+        if (calls > 2) return kept.write(...given);
+        if (calls === 2) throw new Error('full');
+        onHeld();
+        return new Promise((_, reject) => (refuse = () => reject(new Error('full'))));
+      },
+    };
+    const who = { id: 'ada' };
+    const shop = page({ store, principal: () => who.id, clock: virtualClock() });
+    await shop.binding.ready();
+    await fill(shop, get('x'), 'of ada');
+    await held;
+    who.id = 'bob';
+    await fill(shop, get('z'), 'of bob');
+    refuse();
+    await shop.client.close();
+    expect(await views(kept)).toEqual(['of bob']);
+  });
+
+  test('many come and go → what is to be removed of theirs does not pile up either', async () => {
+    const at = fillable();
+    const who = { id: 'ada' };
+    const onError = vi.fn<(error: unknown) => void>();
+    const options = { principal: () => who.id, onError, bytesMax: 200_000, clock: virtualClock() };
+    const shop = page({ store: at.store, ...options });
+    await shop.binding.ready();
+    await fill(shop, get('x'), 'first');
+    await expect.poll(() => views(at.kept)).toEqual(['first']);
+    at.isFull = true;
+    for (let user = 1; user <= 30; user++) {
+      who.id = `user ${user}`;
+      const refusals = onError.mock.calls.length;
+      await fill(shop, get(`${user} ${'long'.repeat(1_000)}`), user);
+      await expect.poll(() => onError.mock.calls.length).toBeGreaterThan(refusals);
+    }
+    at.isFull = false;
+    at.sizes.length = 0;
+    await shop.client.close();
+    expect(Math.max(...at.sizes)).toBeLessThan(20);
+    // Nobody knows any more what had to be removed: all was.
+    const next = page({ store: at.kept, principal: 'ada' });
+    expect(await cachedValue(next.client, get('x'))).toBe('miss');
+  });
+});
