@@ -227,8 +227,8 @@ export class SiteMachine {
 
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
   #receiveLog(from: Origin, message: LogMessage, nowMs: number): void {
-    const records = this.#engine.messages.recordsOf(message);
-    if (records.every((record) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
+    const proposed = this.#engine.messages.proposedIn(message, from);
+    if (proposed.every(({ record }) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
   }
 
   /** What the leader passes on of others, it has accepted. */

@@ -1,10 +1,11 @@
 /** What the nodes of the sequenced log send each other, and what their surroundings have to know of it. */
+import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
 import { count, list, record, siteOrigin, word, wholeFrom } from '../../records/shapes.ts';
 import type { Shape } from '../../records/shapes.ts';
 import { OPERATIONS_MAX } from '../../records/windows.ts';
 import type { LogEntry } from '../log.ts';
-import type { LogMessages } from '../red-log-engine.ts';
+import type { LogMessages, Proposed } from '../red-log-engine.ts';
 
 /** What the nodes of the log tell each other. */
 export type SequencedMessage<R> =
@@ -23,6 +24,7 @@ export type SequencedMessage<R> =
 type Message = SequencedMessage<RedRecord>;
 
 const ordinalNumber = wholeFrom(1);
+const NOTHING: readonly Proposed[] = [];
 
 /** By kind: the type of the table holds it to all of them. */
 function shapes(redRecord: Shape): Readonly<Record<Message['kind'], Shape>> {
@@ -37,9 +39,9 @@ function shapes(redRecord: Shape): Readonly<Record<Message['kind'], Shape>> {
 /** Only its own nodes make messages for it, and what comes has one of these shapes. */
 export const SEQUENCED_MESSAGES: LogMessages = {
   shapes,
-  recordsOf(message: Message): readonly RedRecord[] {
-    if (message.kind === 'log.propose') return [message.record];
-    return message.kind === 'log.append' ? message.entries.map((entry) => entry.record) : [];
+  proposedIn(message: Message, from: Origin): readonly Proposed[] {
+    if (message.kind === 'log.propose') return [{ origin: from, record: message.record }];
+    return message.kind === 'log.append' ? message.entries : NOTHING;
   },
   needsRoom(message: Message): boolean {
     return message.kind === 'log.propose' || (message.kind === 'log.append' && message.entries.length > 0);

@@ -5,7 +5,7 @@ import type { SequencedMessage } from '../../../../../src/server/log/sequenced/s
 import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
-const SITE = siteAt(1);
+const [FROM, SITE] = [siteAt(0), siteAt(1)];
 const markerOf = (sequence: number): RedRecord => ({ kind: 'marker', id: `h-0-1/${sequence}`, site: SITE });
 const [FIRST, SECOND, THIRD] = [markerOf(1), markerOf(2), markerOf(3)];
 const entries = [FIRST, SECOND, THIRD].map((record, index) => ({
@@ -20,10 +20,16 @@ const APPEND: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, e
 const NEWS: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, entries: [], committed: 7 };
 const ANSWER: SequencedMessage<RedRecord> = { kind: 'log.appended', length: 3, committed: 3 };
 
-test('the records that a message brings → those of a proposal and of entries', () => {
-  expect([PROPOSAL, APPEND, NEWS, ANSWER].map((message) => SEQUENCED_MESSAGES.recordsOf(message))).toEqual([
-    [FIRST],
-    [FIRST, SECOND, THIRD],
+test('what a message brings → the proposal of its sender, or entries with who has proposed them', () => {
+  const proposedIn = (message: SequencedMessage<RedRecord>): unknown =>
+    SEQUENCED_MESSAGES.proposedIn(message, FROM).map(({ origin, record }) => [origin, record]);
+  expect([PROPOSAL, APPEND, NEWS, ANSWER].map(proposedIn)).toEqual([
+    [[FROM, FIRST]],
+    [
+      [SITE, FIRST],
+      [SITE, SECOND],
+      [SITE, THIRD],
+    ],
     [],
     [],
   ]);
