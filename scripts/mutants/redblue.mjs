@@ -80,7 +80,7 @@ export const REDBLUE_MUTANTS = [
     name: 'acknowledged answers are never forgotten',
     rule: 'exactly-once 7',
     file: 'src/server/replica/red/red-path.ts',
-    line: 'if (acknowledged !== undefined && acknowledged > 0) this.#answers.expire(clientOf(id), acknowledged);',
+    line: 'if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged);',
     replacement: '',
     command: unit('server/replica/red/red-answers.test.ts'),
   },
@@ -204,15 +204,15 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'the leader takes proposals of a site that has restarted since',
     rule: 'redblue L3',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
     line: 'if (progress !== undefined && epoch < progress.epoch) return;',
     replacement: '',
-    command: unit('server/log/log-epochs.test.ts'),
+    command: unit('server/log/sequenced/log-epochs.test.ts'),
   },
   {
     name: 'two starts have one epoch where the file with its number is lost',
     rule: 'redblue L3',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/records/epoch.ts',
     line: 'return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);',
     replacement: 'return number * EPOCH_STEP + 0 * chance;',
     command: unit('server/replica/red/given-up.test.ts'),
@@ -220,10 +220,10 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'each start that begins above what the red log shows has the same epoch',
     rule: 'redblue L3',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/records/epoch.ts',
     line: 'return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);',
     replacement: 'return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + 0 * own;',
-    command: unit('server/log/log-epochs.test.ts'),
+    command: unit('server/log/sequenced/log-epochs.test.ts'),
   },
   {
     name: 'a site confirms what it has not synced',
@@ -276,7 +276,7 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'the leader sends what it has not synced',
     rule: 'redblue L1',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
     line: `return this.synced;
   }
 
@@ -290,10 +290,10 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'a leader alone is a majority',
     rule: 'redblue L2',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
     line: 'const majority = Math.floor(this.options.sites.length / 2) + 1;',
     replacement: 'const majority = 1;',
-    command: unit('server/log/sequenced-log.test.ts'),
+    command: unit('server/log/sequenced/sequenced-log.test.ts'),
   },
   {
     name: 'a message of an earlier start of its sender is taken',
@@ -307,7 +307,7 @@ export const REDBLUE_MUTANTS = [
     name: 'a start that has lost its number stays below the one before',
     rule: 'between-sites E5',
     file: 'src/server/messages/message-door.ts',
-    line: 'if (message.term > this.#term) this.#term = stepAbove(message.term, this.#term);',
+    line: 'if (message.term > this.#term) this.#term = epochAbove(message.term, this.#term);',
     replacement: '',
     command: unit('server/messages/message-door.test.ts'),
   },
@@ -322,7 +322,7 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'ordinals of nobody are taken',
     rule: 'between-sites E2',
-    file: 'src/server/messages/shapes.ts',
+    file: 'src/server/records/shapes.ts',
     line: "typeof value === 'number' && origins.isSite(value) ? undefined : ': must be the ordinal of a site';",
     replacement: "typeof value === 'number' && origins.size > 0 ? undefined : ': must be the ordinal of a site';",
     command: unit('server/messages/message-shapes.test.ts'),
@@ -346,10 +346,10 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'a leader believes what was said before it started',
     rule: 'redblue L1',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
     line: 'if (follower === undefined || length < this.#forgotten) return;',
     replacement: 'if (follower === undefined) return;',
-    command: unit('server/log/sequenced-log.test.ts'),
+    command: unit('server/log/sequenced/sequenced-log.test.ts'),
   },
   {
     name: 'floors wait for nothing',
@@ -427,7 +427,7 @@ export const REDBLUE_MUTANTS = [
     name: 'a slot that was decided meanwhile is decided again',
     rule: 'exactly-once 3',
     file: 'src/server/replica/updates.ts',
-    line: `if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
+    line: `if (this.walks.slots.find(walk.identity.id, walk.hop) === undefined) this.#decide(walk, execute());
       else this.walks.step(walk);`,
     replacement: 'this.#decide(walk, execute());',
     command: unit('server/replica/exactly-once.test.ts'),
@@ -453,23 +453,23 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'a site delivers what it has not synced',
     rule: 'redblue L2',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
     line: 'const end = Math.min(this.#committed, this.synced);',
     replacement: 'const end = Math.min(this.#committed, this.length);',
-    command: unit('server/log/sequenced-log.test.ts'),
+    command: unit('server/log/sequenced/sequenced-log.test.ts'),
   },
   {
     name: 'entries that a follower lacks are let go',
     rule: 'redblue P2',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
     line: 'return Math.max(this.#forgotten, Math.min(this.#delivered, ...this.#matchedLengths()));',
     replacement: 'return Math.max(this.#forgotten, this.#delivered);',
-    command: unit('server/log/sequenced-log.test.ts'),
+    command: unit('server/log/sequenced/sequenced-log.test.ts'),
   },
   {
     name: 'a follower that was reminded is sent all that is new',
     rule: 'redblue P2',
-    file: 'src/server/log/sequenced-log.ts',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
     line: 'if (follower.isReminded) return;',
     replacement: '',
     command: unit('server/replica/resending.test.ts'),

@@ -176,7 +176,7 @@ export const STORAGE_MUTANTS = [
   {
     name: 'a server takes its folder before it knows whether it may listen',
     rule: 'storage S19',
-    file: 'src/server/main.ts',
+    file: 'src/server/serve.ts',
     line: 'const sites: Record<string, Gateway> = {};',
     replacement: 'begin(); const sites: Record<string, Gateway> = {};',
     command: unit('server/storage/disk/small-files.test.ts'),

@@ -1,7 +1,7 @@
 /** What a server that has started lays open, for whoever started it: as lines to read, and the same as data. */
 import { HTTP_PATHS } from '../server/gateway/listen/http.ts';
 import { isLoopbackHost } from '../server/gateway/host/origins.ts';
-import type { RunningServer } from '../server/main.ts';
+import type { RunningServer } from '../server/serve.ts';
 
 /** What a server lays open. */
 export interface Exposure {

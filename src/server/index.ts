@@ -1,14 +1,15 @@
 /** `correctables/server`: services and the sites that run them. */
 export { createEmbedded } from './embedded.ts';
-export type { Embedded, EmbeddedOptions, GeneratorSettings } from './embedded.ts';
+export type { Embedded } from './embedded.ts';
+export type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
 export type { GeneratorLimits } from './generator/generator-budget.ts';
 export type { Rejections } from './site/rejections.ts';
 export type { Conflict } from './records/verdict.ts';
 export type { OperationId } from './records/records.ts';
 export type { Remembered, RememberedInLog } from './replica/once/remembered.ts';
 export type { SiteAlarm } from './alarms/site-alarm.ts';
-export { serve } from './main.ts';
-export type { RunningServer, ServeOptions } from './main.ts';
+export { serve } from './serve.ts';
+export type { RunningServer, ServeOptions } from './serve.ts';
 export { createGateway } from './gateway/gateway.ts';
 export type { Gateway, GatewayOptions, GatewayStatus } from './gateway/gateway.ts';
 export { listenGateways } from './gateway/listen/listen.ts';

@@ -158,8 +158,8 @@ class PlainSite implements SubmissionPort {
     this.#interrupt('The client was closed before the operation ended', (submitter) => submitter.door === door);
   }
 
-  #run({ operation, args, wants, origin }: SubmissionRequest, submitter: Submitter): void {
-    const known = origin === undefined ? undefined : this.#answers.get(origin.id);
+  #run({ operation, args, wants, identity }: SubmissionRequest, submitter: Submitter): void {
+    const known = identity === undefined ? undefined : this.#answers.get(identity.id);
     if (known === EXPIRED) return submitter.failed(expiredError(), undefined);
     // It was applied before whatever is synced next, so its answer stands behind that.
     if (known !== undefined) {
@@ -181,14 +181,14 @@ class PlainSite implements SubmissionPort {
     const stamp = { time: version, site: SITE, entry: SITE, version, seen: [0, version] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
     if (choice !== undefined) {
-      this.#invariants?.applied({ id: origin?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);
+      this.#invariants?.applied({ id: identity?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);
     }
     const answer = refusal ?? this.#state.answerOfApplied({ operation, choice, reply }, results);
-    if (origin !== undefined) {
-      if (origin.acknowledged > 0) this.#answers.expire(clientOf(origin.id), origin.acknowledged);
-      this.#answers.set(origin.id, answer);
+    if (identity !== undefined) {
+      if (identity.acknowledged > 0) this.#answers.expire(clientOf(identity.id), identity.acknowledged);
+      this.#answers.set(identity.id, answer);
     }
-    const id = origin?.id;
+    const id = identity?.id;
     this.#answerOnceSynced({ submitter, answer }, { kind: 'plain', id, version, now, choice, answer });
   }
 

@@ -8,7 +8,7 @@ import { CorrectableError } from '../../src/correctable/errors.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { StoreDouble } from '../support/wire.ts';
-import { serve, type RunningServer } from '../../src/server/main.ts';
+import { serve, type RunningServer } from '../../src/server/serve.ts';
 import { bank, bankService } from '../unit/server/replica/services.ts';
 
 type Site = 'irl' | 'frk' | 'vrg';

@@ -6,7 +6,7 @@ import { isDomainError } from '../../src/contract/index.ts';
 import { redblue } from '../../src/bindings/redblue/index.ts';
 import { createClient } from '../../src/correctable/made/client.ts';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
-import { serve } from '../../src/server/main.ts';
+import { serve } from '../../src/server/serve.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../src/server/service/tables.ts';

@@ -1,8 +1,8 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
-import type { RedLog, SavedLog } from '../../src/server/log/log.ts';
+import type { RedLog, RedLogOptions, SavedLog } from '../../src/server/log/log.ts';
 import { RedFeed } from '../../src/server/log/red-feed.ts';
-import { SequencedLog } from '../../src/server/log/sequenced-log.ts';
-import type { SequencedLogOptions } from '../../src/server/log/sequenced-log.ts';
+import { SEQUENCED } from '../../src/server/log/sequenced/engine.ts';
+import { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
 import type { Section } from '../../src/server/records/checkpoint.ts';
 import type { SavedStream } from '../../src/server/replica/causal/streams.ts';
 import { BluePath } from '../../src/server/replica/causal/blue-path.ts';
@@ -44,7 +44,7 @@ import type { MachineFactory } from '../../src/testing/simulator/simulated-site.
 const MICROS_PER_MS = 1000;
 
 type ReplicaClass = new (...args: ConstructorParameters<typeof Replica>) => Replica;
-type LogClass = new (options: SequencedLogOptions<RedRecord>) => RedLog<RedRecord>;
+type LogClass = new (options: RedLogOptions<RedRecord>) => RedLog<RedRecord>;
 
 const withReplica =
   (Broken: ReplicaClass): MachineFactory =>
@@ -65,12 +65,8 @@ const withReplica =
 const withLog =
   (Broken: LogClass): MachineFactory =>
   (options, stored, nowMs, wallMs) => {
-    class Machine extends SiteMachine {
-      protected override createLog(log: SequencedLogOptions<RedRecord>): RedLog<RedRecord> {
-        return new Broken(log);
-      }
-    }
-    return new Machine(options, stored, nowMs, wallMs);
+    const redLog = { ...SEQUENCED, make: (log: RedLogOptions<RedRecord>) => new Broken(log) };
+    return new SiteMachine({ ...options, redLog }, stored, nowMs, wallMs);
   };
 
 const withRedPath = (make: (replica: Replica) => RedPath): MachineFactory =>
@@ -280,7 +276,7 @@ class GreedyWalks extends Walks {
   }
 
   protected override goTo(walk: Walk): void {
-    super.goTo(walk, { site: this.#site, hop: walk.origin.hop });
+    super.goTo(walk, { site: this.#site, hop: walk.identity.hop });
   }
 }
 
@@ -347,9 +343,9 @@ class UpdatesWithoutHandover extends Updates {
     this.#red = replica.red;
   }
 
-  protected override handOver({ submission, origin }: Walk, outcome: GeneratorOutcome): void {
-    if (this.#red.join(origin.id, submission)) return;
-    this.#red.begin(origin.id, submission, outcome, { isHeld: false });
+  protected override handOver({ submission, identity }: Walk, outcome: GeneratorOutcome): void {
+    if (this.#red.join(identity.id, submission)) return;
+    this.#red.begin(identity.id, submission, outcome, { isHeld: false });
   }
 }
 

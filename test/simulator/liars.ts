@@ -21,7 +21,7 @@ const telling =
       readonly #updates = new Set<number>();
 
       override submit(submission: Submission, nowMs: number, wallMs?: number): void {
-        if (submission.origin !== undefined) this.#updates.add(submission.token);
+        if (submission.identity !== undefined) this.#updates.add(submission.token);
         super.submit(submission, nowMs, wallMs);
       }
 

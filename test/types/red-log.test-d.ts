@@ -1,20 +1,21 @@
 /** The port of the red log: what a site asks of an engine, and nothing else. */
 import { expectTypeOf, test } from 'vitest';
 import type { RedLog } from '../../src/server/log/log.ts';
-import type { SequencedLog } from '../../src/server/log/sequenced-log.ts';
+import type { LogMessages, RedLogEngine } from '../../src/server/log/red-log-engine.ts';
+import type { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
 import type { RedRecord } from '../../src/server/records/records.ts';
-import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { SiteMachine, SiteOptions } from '../../src/server/site/site-machine.ts';
 
 test('a site → knows its log by the port alone, which the built-in engine is one of', () => {
   expectTypeOf<SiteMachine['log']>().toEqualTypeOf<RedLog<RedRecord>>();
   expectTypeOf<SequencedLog<RedRecord>>().toExtend<RedLog<RedRecord>>();
 });
 
-test('another engine → is made in the place of it', () => {
-  class Other extends SiteMachine {
-    protected override createLog(): RedLog<RedRecord> {
-      return {} as RedLog<RedRecord>;
-    }
+test('another engine → is given to the site, with what its nodes send each other', () => {
+  interface Other {
+    make(): RedLog<RedRecord>;
+    readonly messages: LogMessages;
   }
-  expectTypeOf<Other>().toExtend<SiteMachine>();
+  expectTypeOf<Other>().toExtend<RedLogEngine>();
+  expectTypeOf<SiteOptions['redLog']>().toEqualTypeOf<RedLogEngine | undefined>();
 });

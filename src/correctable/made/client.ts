@@ -201,22 +201,16 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
   const isOlder = binding.isOlder?.bind(binding);
   const sessions = new WeakMap<Session, BindingSession>();
-  const alone: Submit = (operation, source) => {
-    if (operation.effect === 'update') source.done = UPDATE;
-    closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
-  };
-  // Those who share a read share its attempts, or each would repeat it at another time.
-  const retried = applied('retry', options.retry, alone);
-  const shared = applied('shareReads', options.shareReads, retried);
+  const submitBy = waysToSubmit(binding, options);
 
   function invoke<T>(operation: Operation<T>, how: RawOptions = {}, single?: Ladder): Handle<T, L, string> {
     const equals = operation?.equals as SourceOptions<T>['equals'];
     const source = new Source<T>(ladder, environment, { equals, isOlder });
     try {
-      checkOpen();
+      if (environment.isClosed) throw closed();
       check(operation?.name && operation.effect, 'operation', "give one, as get('key')");
       checkOptions(how, INVOKE_OPTIONS);
-      if (!binding.supports(operation)) throw unsupported('operation', `has no operation "${operation.name}"`);
+      if (!binding.supports(operation)) throw unsupported(binding, 'operation', `has no operation "${operation.name}"`);
       source.subject = operation;
       if (single) {
         check(!how.levels, 'levels', 'use invoke');
@@ -237,22 +231,6 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     return new Handle(source);
   }
 
-  function submitBy({ retry, shareReads }: Choice, effect: Operation['effect']): Submit {
-    check(!shareReads, 'shareReads', 'give false, or a policy to createClient');
-    const own = retry === undefined ? retried : applied('retry', retry, alone);
-    // Whoever shares reads has to hear of every update.
-    if (effect === 'update') return own === retried ? shared : applied('shareReads', options.shareReads, own);
-    return own === retried && shareReads !== false ? shared : own;
-  }
-
-  function checkOpen(): void {
-    if (environment.isClosed) throw closed();
-  }
-
-  function unsupported(field: string, what: string): CorrectableError {
-    return new CorrectableError('UNSUPPORTED', `The ${binding.name} binding ${what}`, { field });
-  }
-
   async function close(): Promise<void> {
     environment.isClosed = true;
     for (const source of environment.waiting ?? []) source.fail(closed());
@@ -270,9 +248,9 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
     session(how: SessionOptions = {}): Session {
       const { tokens } = checkOptions(how, { tokens: 'object' });
-      checkOpen();
+      if (environment.isClosed) throw closed();
       const opened = binding.openSession?.(tokens);
-      if (!opened) throw unsupported('session', 'keeps no sessions');
+      if (!opened) throw unsupported(binding, 'session', 'keeps no sessions');
       return bindSession(opened, sessions);
     },
     close,
@@ -305,6 +283,30 @@ interface Choice {
 
 const closed = (): CorrectableError =>
   new CorrectableError('UNAVAILABLE', 'The client is closed; create another', { retryable: false });
+
+const unsupported = ({ name }: Binding, field: string, what: string): CorrectableError =>
+  new CorrectableError('UNSUPPORTED', `The ${name} binding ${what}`, { field });
+
+/** The ways to submit to a binding, of which each operation takes the one that its policies make. */
+function waysToSubmit(
+  binding: Binding,
+  { retry: retryAll, shareReads: shareAll }: ClientOptions,
+): (choice: Choice, effect: Operation['effect']) => Submit {
+  const alone: Submit = (operation, source) => {
+    if (operation.effect === 'update') source.done = UPDATE;
+    closeAfter(source, binding.submitOperation(operation, source.ladder.requested, source, source) as unknown);
+  };
+  // Those who share a read share its attempts, or each would repeat it at another time.
+  const retried = applied('retry', retryAll, alone);
+  const shared = applied('shareReads', shareAll, retried);
+  return ({ retry, shareReads }, effect) => {
+    check(!shareReads, 'shareReads', 'give false, or a policy to createClient');
+    const own = retry === undefined ? retried : applied('retry', retry, alone);
+    // Whoever shares reads has to hear of every update.
+    if (effect === 'update') return own === retried ? shared : applied('shareReads', shareAll, own);
+    return own === retried && shareReads !== false ? shared : own;
+  };
+}
 
 /** The way to submit that `policy`, if any, makes of `submit`. */
 function applied(field: string, policy: Policy | false | undefined, submit: Submit): Submit {

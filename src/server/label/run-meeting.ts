@@ -27,71 +27,119 @@ export interface MeetingResult {
 
 /** Runs it; the same each time. */
 export function runMeeting(workshop: Workshop, meeting: Meeting): MeetingResult {
-  const { judged } = workshop;
-  const { past, here, there, place } = meeting;
-  const ran: Ran[] = [];
-  const end = (given: Partial<MeetingResult>): MeetingResult => ({
-    ran,
-    here: undefined,
-    beside: [],
-    breach: undefined,
-    ...given,
-  });
+  const run = new MeetingRun(workshop, meeting);
+  const breach = run.past() ?? run.here() ?? run.there() ?? run.difference();
+  return run.resultWith(breach);
+}
 
-  const second = new LabelSite(workshop);
-  const stamps = new Stamps();
-  const common: Placed[] = [];
-  for (const [at, step] of past.entries()) {
-    const choice = runStep(second, step, ran);
-    if (choice === undefined) continue;
-    common.push(placed(judged, step, choice, stamps, siteOf(step)));
-    second.apply(common.at(-1) as Placed);
-    const breach = aloneIn(second, choice, { past: past.slice(0, at), here: step, there: [], place: 0 });
-    if (breach !== undefined) return end({ breach });
+/** The first site once it has chosen: it has applied its own operation to the common past. */
+interface FirstSite {
+  readonly site: LabelSite;
+  readonly chosen: Choice;
+  readonly own: Placed;
+}
+
+/** A meeting, step by step: each says which breach it has come to, if any, and then nothing more is run. */
+class MeetingRun {
+  readonly #workshop: Workshop;
+  readonly #meeting: Meeting;
+  readonly #ran: Ran[] = [];
+  readonly #stamps = new Stamps();
+  readonly #common: Placed[] = [];
+  /** It runs the past too, up to where the first one parts from it. */
+  readonly #second: LabelSite;
+  #first: FirstSite | undefined;
+  /** What the second site has chosen beside the first, and what that is called. */
+  readonly #others: Placed[] = [];
+  readonly #beside: string[] = [];
+
+  constructor(workshop: Workshop, meeting: Meeting) {
+    this.#workshop = workshop;
+    this.#meeting = meeting;
+    this.#second = new LabelSite(workshop);
   }
 
-  const chosen = runStep(second, here, ran);
-  if (chosen === undefined) return end({});
-  const own: Placed = { effects: chosen.effects, stamp: new Stamps(stamps).apart(place) };
-  const first = new LabelSite(workshop, [...common, own]);
-  const alone = aloneIn(first, chosen, { past, here, there: [], place: 0 });
-  if (alone !== undefined) return end({ here: chosen, breach: alone });
+  resultWith(breach: Breach | undefined): MeetingResult {
+    return { ran: this.#ran, here: this.#first?.chosen, beside: this.#beside, breach };
+  }
 
-  const others: Placed[] = [];
-  const beside: string[] = [];
-  for (const [at, step] of there.entries()) {
-    const choice = runStep(second, step, ran);
-    if (choice === undefined) continue;
-    const other = placed(judged, step, choice, stamps, THERE);
-    second.apply(other);
-    const wrong = aloneIn(second, choice, { past: [...past, ...there.slice(0, at)], here: step, there: [], place: 0 });
-    if (wrong !== undefined) return end({ here: chosen, beside, breach: wrong });
-    others.push(other);
-    beside.push(choice.shadow);
-    // What the first site shows once it hears of this is what the second would show here, since they commute; whether
-    // they do is looked at below.
-    first.apply(other);
-    const broken = first.brokenBy([...chosen.effects, ...other.effects]);
-    if (broken === undefined) continue;
+  /** What both sites have seen. */
+  past(): Breach | undefined {
+    const { past } = this.#meeting;
+    for (const [at, step] of past.entries()) {
+      const choice = this.#runStep(step);
+      if (choice === undefined) continue;
+      const operation = placed(this.#workshop.judged, step, choice, this.#stamps, siteOf(step));
+      this.#common.push(operation);
+      this.#second.apply(operation);
+      const breach = aloneIn(this.#second, choice, { past: past.slice(0, at), here: step, there: [], place: 0 });
+      if (breach !== undefined) return breach;
+    }
+    return undefined;
+  }
+
+  /** What the first site does on that. */
+  here(): Breach | undefined {
+    const { past, here, place } = this.#meeting;
+    const chosen = this.#runStep(here);
+    if (chosen === undefined) return undefined;
+    const own: Placed = { effects: chosen.effects, stamp: new Stamps(this.#stamps).apart(place) };
+    const site = new LabelSite(this.#workshop, [...this.#common, own]);
+    this.#first = { site, chosen, own };
+    return aloneIn(site, chosen, { past, here, there: [], place: 0 });
+  }
+
+  /** What the second site does meanwhile, and the first one hears of. */
+  there(): Breach | undefined {
+    if (this.#first === undefined) return undefined;
+    const { past, there } = this.#meeting;
+    for (const [at, step] of there.entries()) {
+      const choice = this.#runStep(step);
+      if (choice === undefined) continue;
+      const other = placed(this.#workshop.judged, step, choice, this.#stamps, THERE);
+      this.#second.apply(other);
+      const before = [...past, ...there.slice(0, at)];
+      const alone = aloneIn(this.#second, choice, { past: before, here: step, there: [], place: 0 });
+      if (alone !== undefined) return alone;
+      this.#others.push(other);
+      this.#beside.push(choice.shadow);
+      const breach = this.#besideIn(this.#first, other, at);
+      if (breach !== undefined) return breach;
+    }
+    return undefined;
+  }
+
+  /** Whether both sites have come to one state, once the second has heard of the first. */
+  difference(): Breach | undefined {
+    if (this.#first === undefined || this.#others.length === 0) return undefined;
+    const { site: first, chosen, own } = this.#first;
+    const second = this.#second;
+    second.apply(own);
+    if (isSameState(first.store, second.store)) return undefined;
+    const effects = [...this.#common, own, ...this.#others].flatMap((operation) => operation.effects);
+    const { table, key } = differingRow(first.store, second.store, effects);
+    const difference = { here: first.row(table, key), there: second.row(table, key) };
+    return { kind: 'differs', ...blamed(chosen, this.#meeting.here), meeting: this.#meeting, difference };
+  }
+
+  /**
+   * What the first site shows once it hears of an operation is what the second would show there, since they commute;
+   * whether they do is looked at in the end.
+   */
+  #besideIn({ site, chosen }: FirstSite, other: Placed, at: number): Breach | undefined {
+    site.apply(other);
+    const broken = site.brokenBy([...chosen.effects, ...other.effects]);
+    if (broken === undefined) return undefined;
+    const { past, here, there, place } = this.#meeting;
     const until = { past, here, there: there.slice(0, at + 1), place };
-    const breach = { kind: 'beside', ...blamed(chosen, here), meeting: until, broken } as const;
-    return end({ here: chosen, beside, breach });
+    return { kind: 'beside', ...blamed(chosen, here), meeting: until, broken };
   }
-  if (others.length === 0) return end({ here: chosen });
 
-  second.apply(own);
-  if (isSameState(first.store, second.store)) return end({ here: chosen, beside });
-  const { table, key } = differingRow(
-    first.store,
-    second.store,
-    [...common, own, ...others].flatMap(({ effects }) => effects),
-  );
-  const difference = { here: first.row(table, key), there: second.row(table, key) };
-  return end({
-    here: chosen,
-    beside,
-    breach: { kind: 'differs', ...blamed(chosen, here), meeting, difference },
-  });
+  #runStep(step: Step): Choice | undefined {
+    const came = this.#second.run(step);
+    this.#ran.push(came);
+    return choiceOf(came);
+  }
 }
 
 /** The operations of the past came from both sites. */
@@ -105,12 +153,6 @@ export function placed(judged: JudgedService, step: Step, choice: Choice, stamps
     judged.declared(choice.shadow, step.operation) === 'red' ||
     judged.redByItself(choice.shadow, choice.effects) !== undefined;
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };
-}
-
-function runStep(site: LabelSite, step: Step, ran: Ran[]): Choice | undefined {
-  const came = site.run(step);
-  ran.push(came);
-  return choiceOf(came);
 }
 
 function aloneIn(site: LabelSite, choice: Choice, meeting: Meeting): Breach | undefined {

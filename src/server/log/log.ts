@@ -4,13 +4,14 @@
  * stands, and `RedFeed` takes of it what comes next: an engine may repeat, jump, or come back with less than it had.
  */
 import type { Origin } from '../records/origin.ts';
+import type { Windows } from '../records/windows.ts';
 import type { Position } from './position.ts';
 
 /**
- * One site's node of the log, as a site drives it: a pure machine, which owns no timer, socket or disk. Another engine has
- * these members, and is made by `makeRedLog` of a `SiteMachine`.
+ * One site's node of the log, as a site drives it: a pure machine, which owns no timer, socket or disk. Nodes are made by
+ * their engine (`red-log-engine.ts`); `M` is what those of one engine send each other.
  */
-export interface RedLog<R> {
+export interface RedLog<R, M extends LogMessage = LogMessage> {
   /** Whether something is under way that a lost message could hold up: then ticks are needed. */
   readonly busy: boolean;
   /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
@@ -32,14 +33,38 @@ export interface RedLog<R> {
   propose(record: R, nowMs: number): void;
   /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
   withdraw(record: R): boolean;
-  /** A message of the node at another site. */
-  receive(from: Origin, message: LogMessage<R>, nowMs: number): void;
+  /** A message of the node at another site, which is of the same engine. */
+  receive(from: Origin, message: M, nowMs: number): void;
   /** The first `length` entries of this node's log are synced. */
   onSynced(length: number): void;
   /** To be called now and then while `busy`: sends again what may have been lost. */
   tick(nowMs: number): void;
   /** What has to be done since the last call, in order. */
-  takeOutputs(): readonly LogOutput<R>[];
+  takeOutputs(): readonly LogOutput<R, M>[];
+}
+
+/** How a node is set up. */
+export interface RedLogOptions<R> {
+  readonly site: Origin;
+  /** All of them. */
+  readonly sites: readonly Origin[];
+  /** The site that gives the order, where one does: an engine that elects its leader asks nobody. */
+  readonly leader: Origin;
+  /** What the log is called; `red` unless given. */
+  readonly identity?: string | undefined;
+  /** Tells its new proposals from old ones: as `epochOf`, larger than at any earlier start that its files tell of. */
+  readonly epoch: number;
+  /** What its log held at the start from position `start` (default 0) on, all synced. */
+  readonly entries?: readonly LogEntry<R>[];
+  readonly start?: number | undefined;
+  /** What was saved beside the log: entries that it had delivered by then are not delivered again. */
+  readonly saved?: SavedLog | undefined;
+  /** Entries known to be committed: the first so many. */
+  readonly committed?: number | undefined;
+  /** How long a node waits for an answer before it sends again. */
+  readonly resendAfterMs: number;
+  /** How much is on its way to another site; the defaults unless given. */
+  readonly windows?: Partial<Windows> | undefined;
 }
 
 /** The state of a node as it is saved. */
@@ -55,19 +80,18 @@ export interface SavedLog {
   readonly progress: readonly (readonly [origin: Origin, epoch: number, next: number])[];
 }
 
-/** What the nodes of the log tell each other. */
-export type LogMessage<R> =
-  /** The sender's `sequence`-th proposal since it started in `epoch`. */
-  | { readonly kind: 'log.propose'; readonly epoch: number; readonly sequence: number; readonly record: R }
-  /** Entries from `position` on, of which those before `committed` are held by a majority. */
-  | {
-      readonly kind: 'log.append';
-      readonly position: number;
-      readonly entries: readonly LogEntry<R>[];
-      readonly committed: number;
-    }
-  /** All entries before `length` are synced at the sender, which knows of those before `committed` that they count. */
-  | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number };
+/**
+ * What the nodes of the log tell each other: who carries it between sites looks no further than its kind, but for what
+ * `LogMessages` of its engine says.
+ */
+export interface LogMessage {
+  readonly kind: `log.${string}`;
+}
+
+/** Whether a message between sites is for the log. */
+export function isLogMessage(message: { readonly kind: string }): message is LogMessage {
+  return message.kind.startsWith('log.');
+}
 
 /** One entry of the log: a record and the proposal that it came from. */
 export interface LogEntry<R> {
@@ -78,8 +102,8 @@ export interface LogEntry<R> {
 }
 
 /** What a node of the log wants done. */
-export type LogOutput<R> =
-  | { readonly kind: 'send'; readonly to: Origin; readonly message: LogMessage<R> }
+export type LogOutput<R, M extends LogMessage = LogMessage> =
+  | { readonly kind: 'send'; readonly to: Origin; readonly message: M }
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
   /**
    * Records of whole groups, which stand between two places. They begin where the last ones ended, or have all been

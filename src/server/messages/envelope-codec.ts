@@ -5,7 +5,10 @@
 import { OutsideDomain } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../protocol/codec/msgpack-writer.ts';
+import { isLogMessage } from '../log/log.ts';
+import type { LogMessages } from '../log/red-log-engine.ts';
 import type { Origins } from '../records/origin.ts';
+import type { Shape } from '../records/shapes.ts';
 import { RefusedMessage, refusalOfOthers } from './envelope.ts';
 import type { Address, Envelope, SiteMessage } from './envelope.ts';
 import { messageShape } from './message-shapes.ts';
@@ -37,42 +40,64 @@ type Written = readonly [
   message: unknown,
 ];
 
-/**
- * Writes an envelope: into several, each with a part of the message, where it is larger than `bytes` and has parts.
- *
- * @throws RefusedMessage `unreadable` where a part that has none is larger than any envelope may be
- */
-export function encodeEnvelope(envelope: Envelope, bytes = ENVELOPE_BYTES): Uint8Array[] {
-  const encoded = encodeWhole(envelope);
-  if (encoded.length <= bytes) return [encoded];
-  const halves = halvesOf(envelope.message);
-  if (halves !== undefined) return halves.flatMap((message) => encodeEnvelope({ ...envelope, message }, bytes));
-  if (encoded.length <= ENVELOPE_BYTES_MAX) return [encoded];
-  throw new RefusedMessage('unreadable', `${encoded.length} bytes are more than an envelope may have`);
-}
+/** Writes and reads the envelopes of a deployment. */
+export class EnvelopeCodec {
+  readonly #log: LogMessages;
+  readonly #shape: Shape;
 
-/**
- * Reads an envelope and checks all of it.
- *
- * @param own the deployment of the site that it has come to
- * @throws RefusedMessage `unreadable`, `version` or `content`; `deployment` or `rules` where others have sent it
- */
-export function decodeEnvelope(bytes: Uint8Array, origins: Origins, own: string): Envelope {
-  if (bytes.length > ENVELOPE_BYTES_MAX) throw new RefusedMessage('unreadable', `it has ${bytes.length} bytes`);
-  const [version] = bytes;
-  if (version !== ENVELOPE_VERSION) {
-    throw new RefusedMessage('version', `it is written in version ${version}, and ${ENVELOPE_VERSION} is read`);
+  /** @param log of the engine of its red log */
+  constructor(log: LogMessages) {
+    this.#log = log;
+    this.#shape = messageShape(log);
   }
-  const written = readWhole(bytes);
-  if (!isWritten(written)) throw new RefusedMessage('unreadable', 'it is no envelope');
-  const [deployment, rules, fromSite, fromPartition, toSite, toPartition, term, sentAtMs, message] = written;
-  const [from, to] = [addressOf(fromSite, fromPartition), addressOf(toSite, toPartition)];
-  const refusal = refusalOfOthers({ deployment, rules, from }, own);
-  if (refusal !== undefined) throw refusal;
-  const problem = messageShape(message, origins);
-  if (problem !== undefined) throw new RefusedMessage('content', problem, fromSite);
-  const envelope = { deployment, rules, from, to, term, message: message as SiteMessage };
-  return sentAtMs === null ? envelope : { ...envelope, sentAtMs };
+
+  /**
+   * Writes an envelope: into several, each with a part of the message, where it is larger than `bytes` and has parts.
+   *
+   * @throws RefusedMessage `unreadable` where a part that has none is larger than any envelope may be
+   */
+  encode(envelope: Envelope, bytes = ENVELOPE_BYTES): Uint8Array[] {
+    const encoded = encodeWhole(envelope);
+    if (encoded.length <= bytes) return [encoded];
+    const halves = this.#halvesOf(envelope.message);
+    if (halves !== undefined) return halves.flatMap((message) => this.encode({ ...envelope, message }, bytes));
+    if (encoded.length <= ENVELOPE_BYTES_MAX) return [encoded];
+    throw new RefusedMessage('unreadable', `${encoded.length} bytes are more than an envelope may have`);
+  }
+
+  /**
+   * Reads an envelope and checks all of it.
+   *
+   * @param own the deployment of the site that it has come to
+   * @throws RefusedMessage `unreadable`, `version` or `content`; `deployment` or `rules` where others have sent it
+   */
+  decode(bytes: Uint8Array, origins: Origins, own: string): Envelope {
+    if (bytes.length > ENVELOPE_BYTES_MAX) throw new RefusedMessage('unreadable', `it has ${bytes.length} bytes`);
+    const [version] = bytes;
+    if (version !== ENVELOPE_VERSION) {
+      throw new RefusedMessage('version', `it is written in version ${version}, and ${ENVELOPE_VERSION} is read`);
+    }
+    const written = readWhole(bytes);
+    if (!isWritten(written)) throw new RefusedMessage('unreadable', 'it is no envelope');
+    const [deployment, rules, fromSite, fromPartition, toSite, toPartition, term, sentAtMs, message] = written;
+    const [from, to] = [addressOf(fromSite, fromPartition), addressOf(toSite, toPartition)];
+    const refusal = refusalOfOthers({ deployment, rules, from }, own);
+    if (refusal !== undefined) throw refusal;
+    const problem = this.#shape(message, origins);
+    if (problem !== undefined) throw new RefusedMessage('content', problem, fromSite);
+    const envelope = { deployment, rules, from, to, term, message: message as SiteMessage };
+    return sentAtMs === null ? envelope : { ...envelope, sentAtMs };
+  }
+
+  /** A message in two, which say the same one after the other; `undefined` where it has no parts. */
+  #halvesOf(message: Envelope['message']): readonly [SiteMessage, SiteMessage] | undefined {
+    if (isLogMessage(message)) return this.#log.halvesOf(message);
+    if (message.kind !== 'blue.operations' || message.operations.length < 2) return undefined;
+    const { operations } = message;
+    const middle = operations.length >> 1;
+    const part = (some: typeof operations): SiteMessage => ({ ...message, operations: some });
+    return [part(operations.slice(0, middle)), part(operations.slice(middle))];
+  }
 }
 
 function encodeWhole({ deployment, rules, from, to, term, sentAtMs, message }: Envelope): Uint8Array {
@@ -129,23 +154,4 @@ function isWritten(value: unknown): value is Written {
 /** Whether there is such a site is for the receiver to say, who knows of whom it may be. */
 function addressOf(site: number, partition: number): Address {
   return { site: site as Address['site'], partition };
-}
-
-/** A message in two, which say the same one after the other; `undefined` where it has no parts. */
-function halvesOf(message: Envelope['message']): readonly [Envelope['message'], Envelope['message']] | undefined {
-  if (message.kind === 'blue.operations' && message.operations.length > 1) {
-    const middle = message.operations.length >> 1;
-    const part = (from: number, to?: number): SiteMessage => ({
-      ...message,
-      operations: message.operations.slice(from, to),
-    });
-    return [part(0, middle), part(middle)];
-  }
-  if (message.kind === 'log.append' && message.entries.length > 1) {
-    const middle = message.entries.length >> 1;
-    const { position, entries } = message;
-    const first = { ...message, entries: entries.slice(0, middle) };
-    return [first, { ...message, position: position + middle, entries: entries.slice(middle) }];
-  }
-  return undefined;
 }

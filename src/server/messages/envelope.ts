@@ -5,7 +5,7 @@
  */
 import type { LogMessage } from '../log/log.ts';
 import type { Origin } from '../records/origin.ts';
-import type { BlueMessage, RedRecord, SlotMessage } from '../records/records.ts';
+import type { BlueMessage, SlotMessage } from '../records/records.ts';
 
 /** Says to whom a message came from below a term that its receiver had heard of: that of the partition's site. */
 export interface TermMessage {
@@ -14,7 +14,7 @@ export interface TermMessage {
 }
 
 /** What replicas of a partition, and their nodes of the red log, send each other. */
-export type SiteMessage = BlueMessage | SlotMessage | LogMessage<RedRecord>;
+export type SiteMessage = BlueMessage | SlotMessage | LogMessage;
 
 /** A replica: of one partition, at one site. */
 export interface Address {
@@ -30,7 +30,7 @@ export interface Envelope {
   readonly rules: number;
   readonly from: Address;
   readonly to: Address;
-  /** Of the start of the sender that sends it: larger than at any earlier start of the same address. */
+  /** The epoch in which its sender speaks: larger than at any earlier start of the same address. */
   readonly term: number;
   /** What the sender's clock showed, in milliseconds since the epoch; none where it is the receiver's own clock. */
   readonly sentAtMs?: number;

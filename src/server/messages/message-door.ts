@@ -2,11 +2,11 @@
  * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in or refused. A refused
  * message is counted and told of, and nothing behind the door hears of it.
  *
- * The *term* of a replica is the start at which it speaks: whoever has heard of a later one lets nothing of an earlier one
+ * The *term* of a replica is the epoch in which it speaks, at first that of its start: whoever has heard of a later one lets nothing of an earlier one
  * in, however long that was on its way. A start that has lost the number of the one before may come below it; then it is
  * told so by those who have heard of that, and goes on above it.
  */
-import { stepAbove } from '../log/sequenced-log.ts';
+import { epochAbove } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { RefusedMessage, refusalOfOthers, RULES } from './envelope.ts';
 import type { Address, Envelope, RefusalReason, Refusals, SiteMessage } from './envelope.ts';
@@ -17,8 +17,8 @@ export interface MessageDoorOptions {
   readonly origins: Origins;
   /** Whose door it is. */
   readonly self: Address;
-  /** The start: larger than at any earlier one that its files tell of. */
-  readonly term: number;
+  /** Of the start, in which it begins to speak. */
+  readonly epoch: number;
   /** Told of each message that is not taken; but for those that came late, of which there are some after each restart. */
   readonly onRefused?: ((refusal: RefusedMessage) => void) | undefined;
 }
@@ -43,7 +43,7 @@ export class MessageDoor {
 
   constructor(options: MessageDoorOptions) {
     this.#options = options;
-    this.#term = options.term;
+    this.#term = options.epoch;
     const { origins, self } = options;
     for (const site of origins.others(self.site)) this.#addresses.set(site, { site, partition: self.partition });
   }
@@ -76,7 +76,7 @@ export class MessageDoor {
     const { message } = envelope;
     if (message.kind !== 'term.passed') return message;
     // What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again.
-    if (message.term > this.#term) this.#term = stepAbove(message.term, this.#term);
+    if (message.term > this.#term) this.#term = epochAbove(message.term, this.#term);
     return undefined;
   }
 

@@ -1,9 +1,11 @@
 /**
- * Each kind of message between sites: its fields, and how much of each there may be. What does not fit is refused before
- * a replica or a log sees it.
+ * Each kind of message between replicas: its fields, and how much of each there may be. What does not fit is refused
+ * before a replica or a log sees it. What nodes of the red log send each other has its shapes beside its engine.
  *
  * The type of the table holds it to all kinds of messages: a new one needs a shape here.
  */
+import type { LogMessage } from '../log/log.ts';
+import type { LogMessages } from '../log/red-log-engine.ts';
 import { OPERATIONS_MAX } from '../records/windows.ts';
 import type { SiteMessage, TermMessage } from './envelope.ts';
 import {
@@ -18,11 +20,10 @@ import {
   text,
   tuple,
   wholeFrom,
-} from './shapes.ts';
-import type { Shape } from './shapes.ts';
+  word,
+} from '../records/shapes.ts';
+import type { Shape } from '../records/shapes.ts';
 
-/** Names of tables, fields, actions, operations and shadow operations. */
-const WORD_MAX = 4096;
 /**
  * Keys of rows, names of clients and what failures say: what clients may choose the length of. It is bounded by the
  * envelope alone (`ENVELOPE_BYTES_MAX`): what its site has taken and another refuses is sent again for ever, and all that
@@ -37,7 +38,6 @@ const AFTER_MAX = 4096;
 /** A client, and a number that can be counted to, of which the largest has so many digits. */
 const NAME = /^.+\/\d{1,16}$/s;
 
-const word = text(WORD_MAX);
 const longText = text(TEXT_MAX);
 const ordinalNumber = wholeFrom(1);
 
@@ -110,8 +110,6 @@ const redRecord = byKind({
   marker: record({ kind: word, id: operationName, site: siteOrigin }),
 });
 
-const logEntry = record({ origin: siteOrigin, epoch: count, sequence: ordinalNumber, record: redRecord });
-
 const slotDecision = byKind({
   record: record({ kind: word, vector: byOrdinal }, { reply, failure }),
   claim: record({ kind: word, site: siteOrigin, hop: count }),
@@ -120,7 +118,9 @@ const slotDecision = byKind({
 
 const slot = { kind: word, id: operationName, hop: count, by: count };
 
-const KINDS: Readonly<Record<(SiteMessage | TermMessage)['kind'], Shape>> = {
+type Kind = Exclude<(SiteMessage | TermMessage)['kind'], LogMessage['kind']>;
+
+const KINDS: Readonly<Record<Kind, Shape>> = {
   'blue.operations': record({ kind: word, operations: list(blueOperation, OPERATIONS_MAX, 1) }),
   'blue.received': record({ kind: word, sequence: count }),
   'blue.heartbeat': record({ kind: word, sequence: count }),
@@ -128,11 +128,10 @@ const KINDS: Readonly<Record<(SiteMessage | TermMessage)['kind'], Shape>> = {
   'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
   'slot.ask': record(slot),
   'slot.told': record(slot, { decision: slotDecision }),
-  'log.propose': record({ kind: word, epoch: count, sequence: ordinalNumber, record: redRecord }),
-  'log.append': record({ kind: word, position: count, entries: list(logEntry, OPERATIONS_MAX), committed: count }),
-  'log.appended': record({ kind: word, length: count, committed: count }),
   'term.passed': record({ kind: word, term: count }),
 };
 
-/** What is wrong with a message, and where; `undefined` where nothing is. */
-export const messageShape: Shape = byKind(KINDS);
+/** What all messages have to look like, those of the red log included. */
+export function messageShape(log: LogMessages): Shape {
+  return byKind({ ...KINDS, ...log.shapes(redRecord) });
+}

@@ -58,10 +58,10 @@ export function leftError(): CorrectableError {
 
 /** Of what was dropped here another site, or an earlier start of this one, may have begun what has a name. */
 export function droppedError(
-  { origin }: { readonly origin?: { readonly hop: number } | undefined },
+  { identity }: { readonly identity?: { readonly hop: number } | undefined },
   isAllKnown: boolean,
 ): CorrectableError {
-  return origin === undefined || (origin.hop === 0 && isAllKnown) ? abandonedError() : leftError();
+  return identity === undefined || (identity.hop === 0 && isAllKnown) ? abandonedError() : leftError();
 }
 
 /** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */

@@ -24,7 +24,7 @@ export interface Submission {
   /** Parsed by the contract. */
   readonly args: unknown;
   /** Given by whoever may submit it again; then it takes effect once all the same. */
-  readonly origin?: Identity | undefined;
+  readonly identity?: Identity | undefined;
   /** Present in a session: what the session has seen, which every view must contain. */
   readonly after?: Vector | undefined;
   /** Seeds the generator's `random`: an unsigned 32-bit number. */

@@ -84,7 +84,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.options = options;
-    this.name = startName(options.origins.at(options.site), options.start);
+    this.name = startName(options.origins.at(options.site), options.epoch);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.state = this.createState();

@@ -71,23 +71,23 @@ export class Updates implements WalkHost {
   }
 
   submit(submission: Submission): void {
-    const { origin, token, operation } = submission;
+    const { identity, token, operation } = submission;
     if (this.core.options.service.alwaysRed.has(operation)) this.#begin(submission);
-    else if (origin !== undefined) this.walks.begin(submission, origin);
+    else if (identity !== undefined) this.walks.begin(submission, identity);
     else this.whenSeen(submission, () => this.#executeUnnamed(submission, token));
   }
 
   /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
   #begin(submission: Submission): void {
     const { red } = this.#host;
-    const { origin, operation } = submission;
-    if (origin !== undefined && red.knows(origin.id)) return this.goRed(submission);
+    const { identity, operation } = submission;
+    if (identity !== undefined && red.knows(identity.id)) return this.goRed(submission);
     // Asked once more when its turn has come: others may have taken all places while it waited for its session.
     const isRefused = (): boolean => {
       const refusal = red.refusalOf(operation);
       // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
-      if (refusal === undefined || (origin !== undefined && !red.isFull)) return false;
-      const isSure = origin === undefined || (this.#cannotHaveBegun(origin) && !this.core.isWaitedFor(origin.id));
+      if (refusal === undefined || (identity !== undefined && !red.isFull)) return false;
+      const isSure = identity === undefined || (this.#cannotHaveBegun(identity) && !this.core.isWaitedFor(identity.id));
       this.answerCommitted(submission, isSure ? refusal : mayHaveBegunError());
       return true;
     };
@@ -120,7 +120,7 @@ export class Updates implements WalkHost {
   #executeOnceSeen(walk: Walk): void {
     const decideBy = (execute: () => GeneratorOutcome | CorrectableError): void => {
       // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
-      if (this.walks.slots.find(walk.origin.id, walk.hop) === undefined) this.#decide(walk, execute());
+      if (this.walks.slots.find(walk.identity.id, walk.hop) === undefined) this.#decide(walk, execute());
       else this.walks.step(walk);
     };
     const run = (): void => decideBy(() => this.#runIfRoom(walk.submission));
@@ -129,7 +129,7 @@ export class Updates implements WalkHost {
 
   /** The operation is red for ever: in the red log its identifier alone counts. */
   goRed(submission: Submission, isRefused: () => boolean = () => false): void {
-    const id = submission.origin?.id ?? this.#host.idOf(submission.token);
+    const id = submission.identity?.id ?? this.#host.idOf(submission.token);
     if (this.#host.red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
       if (this.#host.red.join(id, submission) || isRefused()) return;
@@ -156,7 +156,7 @@ export class Updates implements WalkHost {
 
   /** Appends the entry that decides an open slot of this site's log. */
   #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
-    const { submission, origin, hop } = walk;
+    const { submission, identity, hop } = walk;
     const { stable } = this.core.state;
     if (isCorrectableError(outcome)) {
       return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
@@ -167,8 +167,8 @@ export class Updates implements WalkHost {
       const answer = refusal === undefined ? { reply } : { failure: failureOf(refusal) };
       return this.record(walk, { kind: 'record', ...answer, vector: stable.slice() });
     }
-    const { sequence, vector } = this.#host.blue.commit({ id: origin.id, hop, choice, reply });
-    const slot = this.walks.slots.decide(origin.id, hop, { kind: 'record', reply, vector });
+    const { sequence, vector } = this.#host.blue.commit({ id: identity.id, hop, choice, reply });
+    const slot = this.walks.slots.decide(identity.id, hop, { kind: 'record', reply, vector });
     this.#unanswered.push({ sequence, submission, slot });
   }
 
@@ -178,7 +178,7 @@ export class Updates implements WalkHost {
   }
 
   /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
-  protected handOver({ submission, origin: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
+  protected handOver({ submission, identity: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
     const decision = { kind: 'handover' } as const;
     const slot: Slot = this.walks.slots.decide(id, hop, decision);
     const isKnown = this.#host.red.join(id, submission);

@@ -80,7 +80,8 @@ export function table<
   check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
   checkKinds(options, 'boolean', 'removable');
   for (const index of indexes) {
-    if (INDEXABLE.has(fields[index]?.kind ?? '')) continue;
+    const kind = fields[index]?.kind;
+    if (kind !== undefined && FIELD_KINDS[kind].isIndexable === true) continue;
     const message = `'${index}' cannot be indexed: name a register, cell or set of this table.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'indexes' });
   }
@@ -97,8 +98,6 @@ function checkFields(fields: unknown): void {
     check(isField, `fields.${name}`, 'must be made by counter, register, set, log, cell, queue or stock, as counter()');
   }
 }
-
-const INDEXABLE: ReadonlySet<string> = new Set(['register', 'cell', 'set']);
 
 /**
  * Whole numbers that sites add to; reads as a `number`, 0 at first.

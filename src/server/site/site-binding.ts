@@ -146,8 +146,8 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       const isRead = this.#site.contract.operations[name]?.effect === 'read';
       const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
       const session = this.#sessionOf(context);
-      const origin = isRead ? undefined : identityOf(context, this.#site);
-      const submission = { operation: name, args, origin, after: session?.seen, wants };
+      const identity = isRead ? undefined : identityOf(context, this.#site);
+      const submission = { operation: name, args, identity, after: session?.seen, wants };
       const told = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
       const submitter = new Kind(told, wants, session, { door: this, context, operation: name });

@@ -5,21 +5,21 @@ import { LOOK_AFTER_MS } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
-import { epochOf } from '../log/sequenced-log.ts';
+import { epochOf } from '../records/epoch.ts';
 import type { SiteStorage } from '../log/storage.ts';
 import type { Remembered } from '../replica/once/remembered.ts';
 import type { SubmissionRequest } from '../records/submissions.ts';
 import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { tellFailure, tellView } from './telling.ts';
-import { needsRoom, SiteMachine } from './site-machine.ts';
+import { SiteMachine } from './site-machine.ts';
 import type { SiteOptions, SiteOutput } from './site-machine.ts';
 import type { Envelope } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-feed.ts';
 
 /** What a driver needs. */
-export interface SiteDriverOptions extends Omit<SiteOptions, 'start'> {
+export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly storage: SiteStorage;
   send(envelope: Envelope): void;
   /** How often a busy site looks for messages that were lost. */
@@ -91,7 +91,7 @@ export class SiteDriver implements SubmissionPort {
     this.tokens = options.tokens;
     const { storage } = options;
     this.#machine = new SiteMachine(
-      { ...options, start: epochOf(storage.term, Math.random()) },
+      { ...options, epoch: epochOf(storage.term, Math.random()) },
       storage.stored,
       performance.now(),
       Date.now(),
@@ -133,13 +133,17 @@ export class SiteDriver implements SubmissionPort {
       return;
     }
     const token = this.#nextToken++;
-    const { operation, args, origin, after, wants } = request;
+    const { operation, args, identity, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
     const { nowMs, wallMs: submittedAtMs } = turn;
     submitter.submittedAtMs = nowMs;
     this.#submitters.set(token, submitter);
     try {
-      this.#machine.submit({ token, operation, args, origin, after, seed, submittedAtMs, wants }, nowMs, submittedAtMs);
+      this.#machine.submit(
+        { token, operation, args, identity, after, seed, submittedAtMs, wants },
+        nowMs,
+        submittedAtMs,
+      );
     } catch (error) {
       // What the code of a service throws outside of its generators costs that operation alone.
       this.#forget(token);
@@ -151,7 +155,7 @@ export class SiteDriver implements SubmissionPort {
     if (this.#closed) return;
     for (const envelope of envelopes) {
       // Without room for it a message is not taken: whoever sent it sends it again.
-      if (this.#options.storage.isStuck && needsRoom(envelope)) continue;
+      if (this.#options.storage.isStuck && this.#machine.needsRoom(envelope)) continue;
       this.#machine.receive(envelope, performance.now(), Date.now());
     }
     this.#act();

@@ -1,13 +1,14 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
 import { logIds } from '../log/log-id.ts';
 import type { LogId, LogIds } from '../log/log-id.ts';
-import type { LogMessage, LogOutput, RedLog, SavedLog } from '../log/log.ts';
+import { isLogMessage } from '../log/log.ts';
+import type { LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/log.ts';
 import { comparePositions } from '../log/position.ts';
 import type { Position } from '../log/position.ts';
 import { RedFeed } from '../log/red-feed.ts';
 import type { RedHalt } from '../log/red-feed.ts';
-import { SequencedLog } from '../log/sequenced-log.ts';
-import type { SequencedLogOptions } from '../log/sequenced-log.ts';
+import type { RedLogEngine } from '../log/red-log-engine.ts';
+import { SEQUENCED } from '../log/sequenced/engine.ts';
 import { NOTHING_STORED, savedSiteOf } from '../log/stored-site.ts';
 import type { Cut, LogPlaces, SavedSite, StoredSite } from '../log/stored-site.ts';
 import type { Section } from '../records/checkpoint.ts';
@@ -40,15 +41,10 @@ export interface SiteOptions extends ReplicaOptions {
   /** The partition that it is of; 0 unless given. */
   readonly partition?: number | undefined;
   /** The engine of the red log; the one that is built in unless given. */
-  readonly makeRedLog?: MakeRedLog | undefined;
+  readonly redLog?: RedLogEngine | undefined;
   /** Told of messages that were not taken. */
   readonly onRefused?: MessageDoorOptions['onRefused'];
 }
-
-/** Makes a site's node of the red log, of what the site has of it. */
-export type MakeRedLog = (options: SequencedLogOptions<RedRecord>) => RedLog<RedRecord>;
-
-const BUILT_IN: MakeRedLog = (options) => new SequencedLog(options);
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
@@ -59,6 +55,7 @@ export class SiteMachine {
   readonly log: RedLog<RedRecord>;
   /** Through which messages leave and come. */
   readonly door: MessageDoor;
+  readonly #engine: RedLogEngine;
   readonly #feed: RedFeed<RedRecord>;
   readonly #logIds: LogIds;
   /** Where the red log stood at the last cut. */
@@ -70,10 +67,11 @@ export class SiteMachine {
 
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
-    const { site, origins, deployment, start, redLeader, resendAfterMs, windows, onRefused } = options;
-    const { partition = ONLY_PARTITION } = options;
+    const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onRefused } = options;
+    const { partition = ONLY_PARTITION, redLog = SEQUENCED } = options;
+    this.#engine = redLog;
     this.#logIds = logIds(partition);
-    this.door = this.createDoor({ deployment, origins, self: { site, partition }, term: start, onRefused });
+    this.door = this.createDoor({ deployment, origins, self: { site, partition }, epoch, onRefused });
     const saved = stored.checkpoint && savedSiteOf(stored.checkpoint);
     const checkpoint: SavedReplica | undefined = saved && {
       sections: stored.checkpoint?.sections ?? {},
@@ -81,19 +79,19 @@ export class SiteMachine {
       own: saved.own,
     };
     this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
-    const logOptions: SequencedLogOptions<RedRecord> = {
+    const logOptions: RedLogOptions<RedRecord> = {
       site,
       sites: origins.sites,
       leader: redLeader,
       identity: `${this.#logIds.red}@${origins.nameOf(redLeader)}`,
-      epoch: start,
+      epoch,
       ...stored.red,
       saved: saved?.shared.log,
       committed: this.replica.redProven,
       resendAfterMs,
       windows,
     };
-    this.log = this.createLog(logOptions, options.makeRedLog);
+    this.log = redLog.make(logOptions);
     this.#feed = this.createFeed(this.log, saved?.shared.log);
     if (this.#feed.halt !== undefined) this.#onHalt(this.#feed.halt);
     this.#settle();
@@ -175,6 +173,23 @@ export class SiteMachine {
     this.#settle();
   }
 
+  /** Whether what a message leads to has to be written down: without room a site takes only the others. */
+  needsRoom({ message }: Envelope): boolean {
+    if (isLogMessage(message)) return this.#engine.messages.needsRoom(message);
+    switch (message.kind) {
+      case 'blue.operations':
+      case 'slot.ask':
+      case 'slot.told':
+        return true;
+      case 'blue.have':
+      case 'blue.heartbeat':
+      case 'blue.received':
+      case 'blue.resend':
+      case 'term.passed':
+        return false;
+    }
+  }
+
   /** Nobody waits any more for what was submitted under this token: it ends at once where nothing of it has left. */
   abandon(token: number): void {
     this.replica.abandon(token);
@@ -202,10 +217,6 @@ export class SiteMachine {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
-  protected createLog(options: SequencedLogOptions<RedRecord>, make = BUILT_IN): RedLog<RedRecord> {
-    return make(options);
-  }
-
   protected createFeed(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedFeed<RedRecord> {
     return new RedFeed(log, saved);
   }
@@ -215,8 +226,9 @@ export class SiteMachine {
   }
 
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
-  #receiveLog(from: Origin, message: LogMessage<RedRecord>, nowMs: number): void {
-    if (recordsOf(message).every((record) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
+  #receiveLog(from: Origin, message: LogMessage, nowMs: number): void {
+    const proposed = this.#engine.messages.proposedIn(message, from);
+    if (proposed.every(({ record }) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
   }
 
   /** What the leader passes on of others, it has accepted. */
@@ -285,33 +297,4 @@ export class SiteMachine {
   #send(to: Origin, message: SiteMessage): void {
     this.#outputs.push({ kind: 'send', envelope: this.door.seal(to, message) });
   }
-}
-
-/** Whether what a message leads to has to be written down: without room a site takes only the others. */
-export function needsRoom({ message }: Envelope): boolean {
-  switch (message.kind) {
-    case 'log.append':
-      return message.entries.length > 0;
-    case 'log.propose':
-    case 'blue.operations':
-    case 'slot.ask':
-    case 'slot.told':
-      return true;
-    case 'blue.have':
-    case 'blue.heartbeat':
-    case 'blue.received':
-    case 'blue.resend':
-    case 'log.appended':
-    case 'term.passed':
-      return false;
-  }
-}
-
-function isLogMessage(message: SiteMessage): message is LogMessage<RedRecord> {
-  return message.kind.startsWith('log.');
-}
-
-function recordsOf(message: LogMessage<RedRecord>): RedRecord[] {
-  if (message.kind === 'log.propose') return [message.record];
-  return message.kind === 'log.append' ? message.entries.map(({ record }) => record) : [];
 }

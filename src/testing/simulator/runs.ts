@@ -21,8 +21,8 @@ export function observeRuns(state: SiteState, name: string, noted: (run: Generat
   const read = state.read.bind(state);
   const note = (given: GeneratorInput, outcome: Outcome, { isLaid = false, isAlone = false } = {}): void => {
     const { token, operation, args, submittedAtMs, seed } = given;
-    const { origin } = given as Partial<Submission>;
-    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: origin?.id, outcome, isLaid, isAlone });
+    const { identity } = given as Partial<Submission>;
+    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: identity?.id, outcome, isLaid, isAlone });
   };
   state.runLaid = (input): GeneratorOutcome => {
     const outcome = runLaid(input);

@@ -165,9 +165,9 @@ export class SimulatedClient {
     const causal = reads && (level === 'causal' || this.#options.random.chance(0.5));
     const wants = { tentative: !reads, causal, strong: !reads || level === 'strong' };
     const { home, hop, after } = this.#journey;
-    const origin = { id, home, hop, acknowledged: this.#acknowledged };
+    const identity = { id, home, hop, acknowledged: this.#acknowledged };
     const seed = this.#options.random.bits();
-    const submission = { operation: name, args, seed, wants, after, ...(reads ? {} : { origin }) };
+    const submission = { operation: name, args, seed, wants, after, ...(reads ? {} : { identity }) };
     return { site: this.#here, operation, submission };
   }
 
@@ -234,7 +234,7 @@ export class SimulatedClient {
     const saysSo = REFUSALS.has(code) || (code === 'ABORTED' && sending.isGivenUp);
     if (!saysSo || sending.isLate || this.#sendings.get(operation) !== sending) return;
     operation.isSureNot = true;
-    if (code === 'ABORTED' && submission.origin !== undefined) this.counts.undone += 1;
+    if (code === 'ABORTED' && submission.identity !== undefined) this.counts.undone += 1;
   }
 
   /** Whether a failure ends the operation. Of what is unknown it asks again, unless nobody can ever tell. */

@@ -3,15 +3,15 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import { LOG_KINDS } from '../../server/log/log-id.ts';
 import type { LogKind } from '../../server/log/log-id.ts';
-import { epochOf } from '../../server/log/sequenced-log.ts';
+import { SEQUENCED } from '../../server/log/sequenced/engine.ts';
+import { epochOf } from '../../server/records/epoch.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import type { Stage, Submission } from '../../server/records/submissions.ts';
 import type { Origin } from '../../server/records/origin.ts';
-import { decodeEnvelope, encodeEnvelope } from '../../server/messages/envelope-codec.ts';
+import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
 import type { Envelope, RefusedMessage } from '../../server/messages/envelope.ts';
 import type { SiteMachine, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
 import type { Cut, StoredSite } from '../../server/log/stored-site.ts';
-import { needsRoom } from '../../server/site/site-machine.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
 import { recover } from '../../server/storage/recovery.ts';
@@ -46,7 +46,7 @@ export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: n
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'start' | 'observer' | 'onRefused'>;
+  readonly site: Omit<SiteOptions, 'epoch' | 'observer' | 'onRefused'>;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
@@ -104,6 +104,7 @@ export class SimulatedSite {
   #clockAheadMs = 0;
   #aheadMaxMs = -Infinity;
   readonly #options: SimulatedSiteOptions;
+  readonly #codec: EnvelopeCodec;
   #storage: DurableStorage | undefined;
   /** What the checkers had noted at each checkpoint. */
   readonly #noted = new Map<number, unknown>();
@@ -120,6 +121,7 @@ export class SimulatedSite {
   constructor(options: SimulatedSiteOptions) {
     this.#options = options;
     this.origin = options.site.site;
+    this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED).messages);
     this.start();
     this.#planTick();
   }
@@ -143,8 +145,8 @@ export class SimulatedSite {
     this.#storage = storage;
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
-    const start = epochOf(storage.term, (this.#starts * GOLDEN) % 1);
-    const options = { ...site, start, observer, onRefused: refused };
+    const epoch = epochOf(storage.term, (this.#starts * GOLDEN) % 1);
+    const options = { ...site, epoch, observer, onRefused: refused };
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
     storage.attach(
@@ -279,8 +281,8 @@ export class SimulatedSite {
 
   /** As many bytes as came over the network: only what they say can reach the site. */
   receive({ bytes }: Sent): void {
-    const envelope = decodeEnvelope(bytes, this.#options.site.origins, this.#options.site.deployment);
-    if (this.#storage?.isStuck === true && needsRoom(envelope)) return;
+    const envelope = this.#codec.decode(bytes, this.#options.site.origins, this.#options.site.deployment);
+    if (this.#storage?.isStuck === true && this.machine?.needsRoom(envelope) === true) return;
     const start = this.#starts;
     this.#input((machine) => {
       const before = machine.door.refusals.term;
@@ -339,7 +341,7 @@ export class SimulatedSite {
   /** In small envelopes, so that messages are divided as large ones are. */
   #send(envelope: Envelope): void {
     const { from, to, message } = envelope;
-    for (const bytes of encodeEnvelope(envelope, ENVELOPE_BYTES)) {
+    for (const bytes of this.#codec.encode(envelope, ENVELOPE_BYTES)) {
       this.#options.send({ from: from.site, to: to.site, kind: message.kind, bytes });
     }
   }

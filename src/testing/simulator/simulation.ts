@@ -4,9 +4,9 @@
  */
 import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
-import { SequencedLog } from '../../server/log/sequenced-log.ts';
+import { SEQUENCED } from '../../server/log/sequenced/engine.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import type { MakeRedLog } from '../../server/site/site-machine.ts';
+import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import { Origins, startName, type Origin } from '../../server/records/origin.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { AnswerChecker } from './checkers/answers.ts';
@@ -170,7 +170,7 @@ export class Simulation {
       const limits = { attemptsMax, sessionWaitMs, ...bounds, ...LIMITS };
       this.#sites.push(
         new SimulatedSite({
-          site: { service, ...place, site, windows, makeRedLog: this.#makeRedLog, ...limits },
+          site: { service, ...place, site, windows, redLog: this.#redLog(), ...limits },
           makeMachine: this.#observed(site),
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
@@ -219,7 +219,7 @@ export class Simulation {
     const make = this.#parts.makeMachine ?? ((...args) => new SiteMachine(...args));
     return (options, ...found) => {
       const machine = make(options, ...found);
-      const name = startName(options.origins.at(site), options.start);
+      const name = startName(options.origins.at(site), options.epoch);
       observeRuns(machine.replica.state, name, (run) => this.#tell((checker) => checker.ran?.(site, run)));
       return machine;
     };
@@ -323,14 +323,14 @@ export class Simulation {
     });
   }
 
-  readonly #makeRedLog: MakeRedLog = (options) => {
-    const log = new SequencedLog(options);
+  #redLog(): RedLogEngine {
     const { redRepeatChance: repeatChance, redJumpChance: jumpChance, redRegressChance: regressChance } = this.#options;
-    if (repeatChance + jumpChance + regressChance === 0) return log;
+    if (repeatChance + jumpChance + regressChance === 0) return SEQUENCED;
     const isSteady = (): boolean => this.#isHealed;
     const repeated = (): void => void (this.#counts.repeated += 1);
-    return new UnsteadyLog(log, { random: this.#random, repeatChance, jumpChance, regressChance, isSteady, repeated });
-  };
+    const how = { random: this.#random, repeatChance, jumpChance, regressChance, isSteady, repeated };
+    return { ...SEQUENCED, make: (options) => new UnsteadyLog(SEQUENCED.make(options), how) };
+  }
 
   /** One clock may be wild for a while; the others are set, mostly back, and drift. */
   #planClocks(wild: SimulatedSite): void {

@@ -70,7 +70,7 @@ export class UnsteadyLog<R> implements RedLog<R> {
     return this.#log.withdraw(record);
   }
 
-  receive(from: Origin, message: LogMessage<R>, nowMs: number): void {
+  receive(from: Origin, message: LogMessage, nowMs: number): void {
     this.#log.receive(from, message, nowMs);
   }
 

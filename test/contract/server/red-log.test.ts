@@ -1,5 +1,5 @@
 /** All engines of the red log keep to its port: the one that is built in, and those of the simulator. */
-import { SequencedLog } from '../../../src/server/log/sequenced-log.ts';
+import { SequencedLog } from '../../../src/server/log/sequenced/sequenced-log.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 import { UnsteadyLog } from '../../../src/testing/simulator/unsteady-log.ts';
 import type { Unsteadiness } from '../../../src/testing/simulator/unsteady-log.ts';

@@ -8,6 +8,7 @@ import { defineContract } from '../../../src/protocol/contract/contract.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
 import type { ScanOptions } from '../../../src/server/records/key-range.ts';
 import type { Chosen } from '../../../src/server/records/reply.ts';
+import { FIELD_KINDS } from '../../../src/server/service/fields/kinds.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import type { ShadowOperation } from '../../../src/server/service/shadow-operation.ts';
@@ -55,7 +56,6 @@ interface Part {
 
 const FIELDS = { counter, register, set, log, cell, queue, stock } as const;
 const KINDS = Object.keys(FIELDS) as [keyof typeof FIELDS];
-const INDEXABLE: ReadonlySet<string> = new Set(['register', 'set', 'cell']);
 const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue', 'stock']);
 const KEYS = ['a', 'ab', 'b', 'c'] as const;
 const TEXTS = ['p', 'pq', 'q', 'r'] as const;
@@ -105,7 +105,8 @@ function drawTable(random: Random): Table {
   const fields: Record<string, Field> = {};
   for (let index = random.between(1, 3); index > 0; index -= 1)
     fields[`f${index}`] = (FIELDS[random.pick(KINDS)] as () => Field)();
-  const indexes = Object.keys(fields).filter((name) => INDEXABLE.has(fields[name]?.kind ?? '') && random.chance(0.7));
+  const canIndex = (name: string): boolean => FIELD_KINDS[(fields[name] as Field).kind].isIndexable === true;
+  const indexes = Object.keys(fields).filter((name) => canIndex(name) && random.chance(0.7));
   return { fields, indexes, removable: random.chance(0.6) };
 }
 

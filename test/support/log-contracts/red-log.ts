@@ -1,10 +1,9 @@
 /** What every engine of the red log keeps to, whatever stands behind it. */
 import { describe, expect, test } from 'vitest';
-import type { LogEntry, LogMessage, RedLog, SavedLog } from '../../../src/server/log/log.ts';
+import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/log.ts';
 import { BEGINNING, comparePositions } from '../../../src/server/log/position.ts';
 import type { Position } from '../../../src/server/log/position.ts';
 import { RedFeed } from '../../../src/server/log/red-feed.ts';
-import type { SequencedLogOptions } from '../../../src/server/log/sequenced-log.ts';
 import { placeOf, siteAt, sitesTo } from '../origins.ts';
 
 const RESEND_AFTER_MS = 10;
@@ -13,7 +12,7 @@ const SITES = 3;
 /** How an engine is made, and what it may do to what it delivers. */
 export interface RedLogAdapter {
   readonly name: string;
-  make(options: SequencedLogOptions<string>): RedLog<string>;
+  make(options: RedLogOptions<string>): RedLog<string>;
   /** Whether it may leave something out, or come back shorter: then sites halt rather than take what comes after. */
   readonly isUnsteady?: boolean;
 }
@@ -32,7 +31,7 @@ interface Node {
 class Deployment {
   readonly nodes: Node[] = [];
   readonly #adapter: RedLogAdapter;
-  readonly #sent: { readonly from: number; readonly to: number; readonly message: LogMessage<string> }[] = [];
+  readonly #sent: { readonly from: number; readonly to: number; readonly message: LogMessage }[] = [];
 
   constructor(adapter: RedLogAdapter) {
     this.#adapter = adapter;

@@ -2,14 +2,14 @@
  * Submissions whose admission takes time: each waits until those before it have been decided, so that the operations of
  * a client begin in the order in which it submitted them.
  */
-import type { Place } from '../limits/load.ts';
+import type { LoadPlace } from '../limits/load.ts';
 
 /** What to do with a submission once it is decided: it is allowed, or why it is not. */
 export type Decided = (refusal: unknown) => void;
 
 interface Waiting {
   /** Its own until it is decided, even where it does not wait any more: whoever decides is busy with it. */
-  readonly place: Place;
+  readonly place: LoadPlace;
   /** None where it does not wait any more. */
   decided: Decided | undefined;
   isDecided: boolean;
@@ -35,7 +35,7 @@ export class AdmissionQueue {
   }
 
   /** Waits for `decision`, and for the turn of this submission; `decided` is called then, unless it was removed. */
-  add(id: number, decision: PromiseLike<unknown>, place: Place, decided: Decided): void {
+  add(id: number, decision: PromiseLike<unknown>, place: LoadPlace, decided: Decided): void {
     const waiting: Waiting = { place, decided, isDecided: false, refusal: undefined };
     this.#waiting.set(id, waiting);
     const decide = (refusal: unknown): void => {

@@ -16,27 +16,27 @@ export const GOING_AWAY = new CorrectableError(
 
 /** How far the client knows. */
 export class Draining {
-  #stage: 'announced' | 'seen' | undefined;
+  #known: 'announced' | 'seen' | undefined;
 
   get hasBegun(): boolean {
-    return this.#stage !== undefined;
+    return this.#known !== undefined;
   }
 
   /** Whether the client has read all that was sent before it was told. */
   get isSeen(): boolean {
-    return this.#stage === 'seen';
+    return this.#known === 'seen';
   }
 
   /** Tells the client, once. */
   begin(drainMs: number, push: (row: ServerRow) => void): void {
     if (this.hasBegun) return;
-    this.#stage = 'announced';
+    this.#known = 'announced';
     push([0, 'goaway', drainMs]);
     push([PING, 'ping']);
   }
 
   /** The client has answered a ping, which is asked for this only. */
   answered(): void {
-    if (this.hasBegun) this.#stage = 'seen';
+    if (this.hasBegun) this.#known = 'seen';
   }
 }

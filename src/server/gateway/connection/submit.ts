@@ -10,7 +10,7 @@ import { admit, authorise } from './admission.ts';
 import type { ConnectedClient } from './connected-client.ts';
 import { absorb } from '../submission/hooks.ts';
 import type { GatewayHost } from '../host/host.ts';
-import { Place, type ReceivedFrame } from '../limits/load.ts';
+import { LoadPlace, type ReceivedFrame } from '../limits/load.ts';
 import { HostedOperation } from '../submission/hosted-operation.ts';
 import { toldError } from '../submission/told-error.ts';
 
@@ -21,7 +21,7 @@ interface Admitted {
   readonly row: SubmitRow;
   readonly client: ConnectedClient;
   readonly operation: Operation;
-  readonly place: Place;
+  readonly place: LoadPlace;
   /** When it was received. */
   readonly receivedAt: number;
 }
@@ -45,7 +45,13 @@ export function submit(row: SubmitRow, client: ConnectedClient, frame: ReceivedF
   try {
     const operation = admit(row, client, frame);
     const decision = authorise(operation, client);
-    const admitted: Admitted = { row, client, operation, place: new Place(load, frame), receivedAt: frame.servedAt };
+    const admitted: Admitted = {
+      row,
+      client,
+      operation,
+      place: new LoadPlace(load, frame),
+      receivedAt: frame.servedAt,
+    };
     if (decision === undefined && admissions.size === 0) return decided(admitted, undefined);
     admissions.add(id, decision ?? Promise.resolve(), admitted.place, (refusal) => decided(admitted, refusal));
   } catch (error) {

@@ -177,7 +177,7 @@ export class ReceivedFrame {
 }
 
 /** The place of one operation. */
-export class Place {
+export class LoadPlace {
   #load: Load | undefined;
   readonly #frame: ReceivedFrame;
 

@@ -9,7 +9,7 @@ import type { Gateway } from '../gateway.ts';
 import { isUndecided } from '../submission/hooks.ts';
 import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';
 import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
-import type { Place } from './place.ts';
+import type { ServerLocation } from './server-location.ts';
 
 /** One site in the directory. */
 export interface SiteEntry {
@@ -36,7 +36,7 @@ const MISTAKE: Answer = { status: 500, body: { error: 'the server made a mistake
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
   sites: Sites,
-  place: Place,
+  location: ServerLocation,
   stores?: readonly StoreMetric[],
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
@@ -46,7 +46,7 @@ export function createHttpHandler(
     if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
     response.on('error', () => response.destroy());
     const { host, origin } = request.headers;
-    if (place.isExposed || !isAllowedHost(host, place.boundTo) || !isAllowedOrigin(origin, host, origins)) {
+    if (location.isExposed || !isAllowedHost(host, location.boundTo) || !isAllowedOrigin(origin, host, origins)) {
       answerEmpty(response, 403);
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       answerEmpty(response, 405, { allow: 'GET, HEAD' });

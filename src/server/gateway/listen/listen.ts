@@ -11,7 +11,7 @@ import { IdlePoll } from '../connection/idle-poll.ts';
 import { connectionsMaxOf, connectionsPerAddressMaxOf } from './connections-max.ts';
 import { checkListenOptions } from './listen-checks.ts';
 import { guardedLogger, silentLogger, type Logger } from '../host/logger.ts';
-import { Place } from './place.ts';
+import { ServerLocation } from './server-location.ts';
 import { attachUpgrades } from './upgrades.ts';
 
 /** Where to listen and what to host. */
@@ -96,25 +96,25 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
       connectionsMax: connectionsMaxOf(sites),
       connectionsPerAddressMax: connectionsPerAddressMaxOf(sites),
     });
-  const place = new Place(server, options.allowUnauthenticated === true ? [] : openSites(sites));
-  const handleHttp = createHttpHandler(sites, place, options.metrics);
+  const location = new ServerLocation(server, options.allowUnauthenticated === true ? [] : openSites(sites));
+  const handleHttp = createHttpHandler(sites, location, options.metrics);
   if (given === undefined) answerRequests(server, handleHttp, options);
-  const leaveUpgrades = attachUpgrades(server, { sites, place, idlePoll });
+  const leaveUpgrades = attachUpgrades(server, { sites, location, idlePoll });
   const detach = (): void => {
     leaveUpgrades();
-    place.leave();
+    location.leave();
   };
   const host = server.listening ? undefined : (options.host ?? DEFAULT_HOST);
   try {
-    await start(server, place, host, options.port ?? 0);
+    await start(server, location, host, options.port ?? 0);
   } catch (error) {
     detach();
     throw error;
   }
   return {
-    url: place.base(schemeOn(server, 'http'), host),
+    url: location.base(schemeOn(server, 'http'), host),
     siteUrl(name) {
-      if (Object.hasOwn(sites, name)) return `${place.base(schemeOn(server, 'ws'), host)}/${name}`;
+      if (Object.hasOwn(sites, name)) return `${location.base(schemeOn(server, 'ws'), host)}/${name}`;
       throw new CorrectableError('INVALID_ARGUMENT', `no site ${name}, only ${Object.keys(sites).join(', ')}`);
     },
     handleHttp,
@@ -149,15 +149,16 @@ function answerRequests(
 }
 
 /** Listens, unless somebody has made the server listen already; in no case where it would be exposed. */
-async function start(server: Server, place: Place, host: string | undefined, port: number): Promise<void> {
-  if (host === undefined) return place.boundTo === undefined ? undefined : place.check(place.boundTo, 'server');
-  place.check(host, 'host');
+async function start(server: Server, location: ServerLocation, host: string | undefined, port: number): Promise<void> {
+  if (host === undefined)
+    return location.boundTo === undefined ? undefined : location.check(location.boundTo, 'server');
+  location.check(host, 'host');
   await listen(server, host, port);
   // A name may stand for an address that others can reach.
-  if (!place.isExposed || place.boundTo === undefined) return;
-  const { boundTo } = place;
+  if (!location.isExposed || location.boundTo === undefined) return;
+  const { boundTo } = location;
   await closeServer(server);
-  place.check(boundTo, 'host');
+  location.check(boundTo, 'host');
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -9,7 +9,7 @@ import { pathOf, refuseUpgrade } from './http-server.ts';
 import type { IdlePoll } from '../connection/idle-poll.ts';
 import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
 import { answerPlainly, isForWebsocket } from './plain-request.ts';
-import type { Place } from './place.ts';
+import type { ServerLocation } from './server-location.ts';
 import { WsSocket } from '../connection/socket.ts';
 import { stopAtError } from './stop-at-error.ts';
 
@@ -31,12 +31,12 @@ const HANDED_BACK = new WeakSet<IncomingMessage>();
 /** What takes the upgrades of a server. */
 export interface Upgrades {
   readonly sites: Readonly<Record<string, Gateway>>;
-  readonly place: Place;
+  readonly location: ServerLocation;
   readonly idlePoll: IdlePoll;
 }
 
 /** Takes the upgrades of a server from now on; returns how to leave them again. */
-export function attachUpgrades(server: Server, { sites, place, idlePoll }: Upgrades): () => void {
+export function attachUpgrades(server: Server, { sites, location, idlePoll }: Upgrades): () => void {
   const targets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, targetOf(gateway)]));
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (HANDED_BACK.has(request)) return;
@@ -50,7 +50,7 @@ export function attachUpgrades(server: Server, { sites, place, idlePoll }: Upgra
     const target = targets.get(pathOf(request));
     try {
       if (target !== undefined && isForWebsocket(request))
-        return take({ request, socket, head }, target, { place, idlePoll });
+        return take({ request, socket, head }, target, { location, idlePoll });
     } catch {
       // Another listener has taken it already. If there is none, it broke on the way.
       return others.length > 0 ? undefined : void socket.destroy();
@@ -89,11 +89,16 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
-function take({ request, socket, head }: Upgrade, target: Target, { place, idlePoll }: Omit<Upgrades, 'sites'>): void {
+function take(
+  { request, socket, head }: Upgrade,
+  target: Target,
+  { location, idlePoll }: Omit<Upgrades, 'sites'>,
+): void {
   const { gateway, websockets } = target;
   const { host, origin } = request.headers;
-  if (place.isExposed) return refuseUpgrade(socket, 403, 'this server lets everybody in, and is reachable by others');
-  if (!isAllowedHost(host, place.boundTo)) return refuseUpgrade(socket, 403, 'this server is not called so');
+  if (location.isExposed)
+    return refuseUpgrade(socket, 403, 'this server lets everybody in, and is reachable by others');
+  if (!isAllowedHost(host, location.boundTo)) return refuseUpgrade(socket, 403, 'this server is not called so');
   if (!isAllowedOrigin(origin, host, gateway.origins)) {
     return refuseUpgrade(socket, 403, 'the origin is not listed');
   }

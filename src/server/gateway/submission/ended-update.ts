@@ -4,7 +4,7 @@
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
-import { apart, blockOf, bytesOf, type Reply } from './reply.ts';
+import { apart, blockOf, bytesOf, type KeptReply } from './kept-reply.ts';
 import type { Ended, Outlet } from './submission-parts.ts';
 import { viewRow } from './view-rows.ts';
 
@@ -17,10 +17,10 @@ export class EndedUpdate implements Ended {
   readonly #id: number;
   readonly #hop: number;
   /** What was taken for it; none where it ended with a view for which there was no room. */
-  #reply: Reply | undefined;
+  #reply: KeptReply | undefined;
 
   /** @param reply for which there is room, and which counts already */
-  constructor(id: number, hop: number, reply: Reply | undefined) {
+  constructor(id: number, hop: number, reply: KeptReply | undefined) {
     this.#id = id;
     this.#hop = hop;
     this.#reply = reply;

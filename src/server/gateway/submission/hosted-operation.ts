@@ -24,8 +24,8 @@ import { guardedController } from './guarded-signal.ts';
 import { HeldViews, isHeld, type HeldView } from './held-views.ts';
 import { absorb } from './hooks.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
-import type { Load, Place } from '../limits/load.ts';
-import { bytesOf, isScalar, shortFailure, type Reply } from './reply.ts';
+import type { Load, LoadPlace } from '../limits/load.ts';
+import { bytesOf, isScalar, shortFailure, type KeptReply } from './kept-reply.ts';
 import type { Outlet, Remembered, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
 import { fittingError, toldError } from './told-error.ts';
 import { confirmRow, covers, encodeView, tailOf, viewRow } from './view-rows.ts';
@@ -55,7 +55,7 @@ export class HostedOperation implements Sink, InvocationContext, Remembered {
   #views: HeldViews | undefined;
   #hasEnded = false;
   /** Its own until the store is done with it, whether anybody waits or not. */
-  readonly #place: Place;
+  readonly #place: LoadPlace;
   #isAwaited = false;
   /** Nobody will ask for the reply again. */
   #isForgotten = false;
@@ -253,7 +253,7 @@ export class HostedOperation implements Sink, InvocationContext, Remembered {
     this.#end(this.#isKept ? this.#kept(row, error) : undefined);
   }
 
-  #kept(row: EncodedRow, error: unknown): Reply {
+  #kept(row: EncodedRow, error: unknown): KeptReply {
     if (this.#owner.take(row.length)) return { row, isFailure: true };
     const reply = shortFailure(this.id, error, this.#owner.codec);
     this.#owner.charge(bytesOf(reply));
@@ -302,7 +302,8 @@ export class HostedOperation implements Sink, InvocationContext, Remembered {
     const row = confirmRow(this.id, view.level, target.at as number, tailOf(details, this.session));
     const encoded = encodeAs(confirm, row, this.#owner.codec);
     const isLast = view.level >= this.#strongest;
-    const reply: Reply | undefined = isLast && this.#isKept ? { row: this.#rowOf(view), isFailure: false } : undefined;
+    const reply: KeptReply | undefined =
+      isLast && this.#isKept ? { row: this.#rowOf(view), isFailure: false } : undefined;
     this.#outlet?.pushEncoded(encoded);
     if (isLast) return this.#endAs(reply);
     view.bytes = HELD_BYTES + view.value.length + (details === view.details ? encoded.length : this.#sizeOf(view));
@@ -318,7 +319,7 @@ export class HostedOperation implements Sink, InvocationContext, Remembered {
     this.#deliver(row, { row, isFailure: false });
   }
 
-  #deliver(row: EncodedRow, reply: Reply): void {
+  #deliver(row: EncodedRow, reply: KeptReply): void {
     if (this.#outlet?.isFull === true && !(this.#isKept && this.#canKeep(bytesOf(reply)))) {
       return this.#fail(this.#isUpdate ? new CorrectableError('UNKNOWN', NOT_TOLD) : overfull(), this.#strongest);
     }
@@ -338,7 +339,7 @@ export class HostedOperation implements Sink, InvocationContext, Remembered {
   }
 
   /** Ends with a view, whose reply is kept if there is room for it. */
-  #endAs(reply: Reply | undefined): void {
+  #endAs(reply: KeptReply | undefined): void {
     this.#release();
     const bytes = bytesOf(reply);
     const isKept = this.#isKept && (bytes === 0 || this.#owner.take(bytes));
@@ -346,7 +347,7 @@ export class HostedOperation implements Sink, InvocationContext, Remembered {
   }
 
   /** Ends; what `reply` takes has been taken. */
-  #end(reply: Reply | undefined): void {
+  #end(reply: KeptReply | undefined): void {
     this.#hasEnded = true;
     if (this.#isKept) this.#owner.ended(this, new EndedUpdate(this.id, this.#hop, reply));
     this.#leave();

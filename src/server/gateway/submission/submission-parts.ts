@@ -3,7 +3,7 @@ import type { BindingSession } from '../../../correctable/binding.ts';
 import type { Codec, EncodedRow } from '../../../protocol/codec/codec.ts';
 import type { ServerRow } from '../../../protocol/rows/server-kinds.ts';
 import type { Move } from '../../../protocol/rows/submit.ts';
-import type { Load, Place } from '../limits/load.ts';
+import type { Load, LoadPlace } from '../limits/load.ts';
 
 /** Where the rows of a submission go: the client's present connection. */
 export interface Outlet {
@@ -75,5 +75,5 @@ export interface SubmissionParts {
   /** Where it was sent first, if it has moved. */
   readonly move?: Move | undefined;
   /** Its own until the store is done with it. */
-  readonly place: Place;
+  readonly place: LoadPlace;
 }

@@ -7,7 +7,7 @@ import type { Vector } from '../../records/vector.ts';
 /** Who may wait. */
 interface Waiter {
   readonly token: number;
-  readonly origin?: { readonly id: OperationId } | undefined;
+  readonly identity?: { readonly id: OperationId } | undefined;
 }
 
 interface Waiting<S> {
@@ -43,7 +43,7 @@ export class Coverage<S extends Waiter> {
   when(vector: Vector | undefined, waiting: Omit<Waiting<S>, 'vector'>): void {
     if (vector === undefined || this.has(vector)) return waiting.run();
     this.#waiting.push({ vector, ...waiting });
-    this.#operations.add(waiting.submission?.origin?.id);
+    this.#operations.add(waiting.submission?.identity?.id);
   }
 
   /** Whether somebody who asks for this operation waits. */
@@ -73,7 +73,7 @@ export class Coverage<S extends Waiter> {
     const left: Waiting<S>[] = [];
     for (const each of this.#waiting) (isTaken(each) ? taken : left).push(each);
     this.#waiting = left;
-    for (const { submission } of taken) this.#operations.take(submission?.origin?.id);
+    for (const { submission } of taken) this.#operations.take(submission?.identity?.id);
     return taken;
   }
 }

@@ -37,10 +37,10 @@ export interface ReplicaOptions {
   readonly site: Origin;
   readonly origins: Origins;
   /**
-   * Names this start, as `epochOf` does: larger than at any earlier one of this site that its files tell of, and the same
+   * Of this start, as `epochOf` makes it: larger than at any earlier one of this site that its files tell of, and the same
    * at no other one, whatever of its past was lost.
    */
-  readonly start: number;
+  readonly epoch: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;
   /** Removals that the site applies between two floors (`floors.ts`). */

@@ -20,7 +20,7 @@ import type { Answer } from '../../records/reply.ts';
 /** The way of one submission to its answer. */
 export interface Walk {
   readonly submission: Submission;
-  readonly origin: Identity;
+  readonly identity: Identity;
   /** The slot that it has got to. */
   site: Origin;
   hop: number;
@@ -60,9 +60,9 @@ export class Walks {
     return this.#asking.size > 0;
   }
 
-  begin(submission: Submission, origin: Identity): void {
-    this.#learn(origin);
-    const { id, home, hop } = origin;
+  begin(submission: Submission, identity: Identity): void {
+    this.#learn(identity);
+    const { id, home, hop } = identity;
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
     if (isNew && this.slots.isFullFor(clientOf(id))) {
@@ -71,13 +71,13 @@ export class Walks {
       const refusal = isAlone ? unacknowledgedError(this.slots.limits) : mayHaveBegunError();
       return this.#host.answerCommitted(submission, refusal);
     }
-    this.step({ submission, origin, site: origin.home, hop: 0, sinceMs: 0, askedAtMs: 0 });
+    this.step({ submission, identity, site: identity.home, hop: 0, sinceMs: 0, askedAtMs: 0 });
   }
 
   /** Goes on from where the walk has got to. */
   step(walk: Walk): void {
     if (walk.site !== this.#host.core.options.site) return this.#askAt(walk);
-    const slot = this.slots.find(walk.origin.id, walk.hop);
+    const slot = this.slots.find(walk.identity.id, walk.hop);
     if (slot === undefined) this.#host.executeIn(walk);
     else if (slot === EXPIRED) this.#fail(walk, expiredError());
     else if (slot.isSettled) this.#follow(walk, slot.decision);
@@ -89,7 +89,7 @@ export class Walks {
     const walk = this.#waiting.get(token);
     if (walk === undefined) return undefined;
     this.#goOn(walk);
-    const key = keyOf(walk.origin.id, walk.origin.hop);
+    const key = keyOf(walk.identity.id, walk.identity.hop);
     this.#keepAsking(
       key,
       (this.#asking.get(key) ?? []).filter((each) => each !== walk),
@@ -104,7 +104,7 @@ export class Walks {
 
   /** Decides the open slot that the walk has come to, by an entry that says nothing else. */
   store(walk: Walk, decision: SlotDecision): void {
-    const { id } = walk.origin;
+    const { id } = walk.identity;
     const slot = this.slots.decide(id, walk.hop, decision);
     this.#stepOnceSettled(walk, slot);
     this.#append(id, walk.hop, slot);
@@ -139,11 +139,11 @@ export class Walks {
 
   #wait(walk: Walk): void {
     this.#waiting.set(walk.submission.token, walk);
-    this.#operations.add(walk.origin.id);
+    this.#operations.add(walk.identity.id);
   }
 
   /** The walk waits no longer; says whether it did. */
-  #goOn({ submission: { token }, origin: { id } }: Walk): boolean {
+  #goOn({ submission: { token }, identity: { id } }: Walk): boolean {
     if (this.#waiting.get(token) === undefined) return false;
     this.#waiting.delete(token);
     this.#operations.take(id);
@@ -163,7 +163,7 @@ export class Walks {
   }
 
   #askAt(walk: Walk): void {
-    const key = keyOf(walk.origin.id, walk.origin.hop);
+    const key = keyOf(walk.identity.id, walk.identity.hop);
     this.#wait(walk);
     walk.sinceMs = this.#host.core.nowMs;
     this.#asking.set(key, [...(this.#asking.get(key) ?? []), walk]);
@@ -171,7 +171,7 @@ export class Walks {
   }
 
   #ask(walk: Walk): void {
-    const { id, hop } = walk.origin;
+    const { id, hop } = walk.identity;
     walk.askedAtMs = this.#host.core.nowMs;
     this.#send(walk.site, { kind: 'slot.ask', id, hop: walk.hop, by: hop });
   }
@@ -226,8 +226,8 @@ export class Walks {
   }
 
   /** Whether the client has taken the operation elsewhere since, or asks two sites at once. */
-  protected hasMovedOn({ origin }: Walk, claim: SlotDecision & { kind: 'claim' }): boolean {
-    return claim.hop > origin.hop || (claim.hop === origin.hop && claim.site !== this.#host.core.options.site);
+  protected hasMovedOn({ identity }: Walk, claim: SlotDecision & { kind: 'claim' }): boolean {
+    return claim.hop > identity.hop || (claim.hop === identity.hop && claim.site !== this.#host.core.options.site);
   }
 
   /** An answer of another site is told where all that it depends on can be seen. */

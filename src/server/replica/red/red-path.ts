@@ -11,7 +11,7 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import { WINDOWS } from '../../records/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
-import { CERTIFIER_LIMITS, Certifier } from './certifier.ts';
+import { Certifier } from './certifier.ts';
 import type { Conflict } from '../../records/verdict.ts';
 import type { GateItem, SavedRedPath, Section } from '../../records/checkpoint.ts';
 import { Contention } from './contention.ts';
@@ -30,13 +30,13 @@ import {
 import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import { InTurn } from '../../collections/in-turn.ts';
-import { EXPIRED, IdTable } from '../once/id-table.ts';
+import { EXPIRED } from '../once/id-table.ts';
 import { clientOf } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
 import { PacedRequests } from './paced.ts';
-import { ANSWER_CODEC } from './red-answers.ts';
 import { Previews } from './previews.ts';
+import { RedEndings } from './red-endings.ts';
 import { isLastOf, recordOf } from './red-record.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
@@ -74,7 +74,7 @@ export class RedPath {
   readonly #footings: Footings;
   readonly #paced: PacedRequests;
   readonly #gate = new Fifo<GateItem>();
-  readonly #answers: IdTable<Answer>;
+  readonly #endings: RedEndings;
   #delivered = 0;
   readonly #ready = new InTurn<RedRequest>((request) => {
     // It may have ended meanwhile, by a record that another site proposed.
@@ -84,16 +84,14 @@ export class RedPath {
   readonly #undurable = new Fifo<Undurable>();
   readonly #reads = new StrongReads();
   readonly #previews: Previews;
-  /** Who asked last for operations that have ended in the log and are still behind the gate. */
-  readonly #askers = new Map<OperationId, Submission>();
   #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
 
   constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.remembers)) {
     this.#host = host;
     this.#core = host.core;
     this.certifier = certifier;
-    const { service, origins, remembers = CERTIFIER_LIMITS } = host.core.options;
-    this.#answers = new IdTable<Answer>(remembers.endings, ANSWER_CODEC);
+    const { service, origins } = host.core.options;
+    this.#endings = new RedEndings(host);
     this.#paced = new PacedRequests(service, origins.sites.length);
     this.#previews = new Previews(host, this.#requests, this.#paced);
     this.#chain = this.createChain();
@@ -205,19 +203,15 @@ export class RedPath {
     }
     const ending = this.certifier.endingOf(id);
     if (ending === undefined) return false;
-    const answer = ending === EXPIRED ? expiredError() : this.#answers.get(id);
-    if (answer !== undefined) this.#host.answer(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
-    else this.#askBehindGate(id, submission);
+    if (ending === EXPIRED) this.#host.answer(submission, 'strong', expiredError());
+    else if (!this.#endings.tell(id, submission)) this.#askBehindGate(id, submission);
     return true;
   }
 
   /** What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten. */
   #askBehindGate(id: OperationId, submission: Submission): void {
-    if (!this.#gate.slice().some(({ record }) => record.id === id)) {
-      return this.#host.answer(submission, 'strong', expiredError());
-    }
-    this.#leave(this.#askers.get(id));
-    this.#askers.set(id, submission);
+    if (this.#gate.slice().some(({ record }) => record.id === id)) this.#endings.tellLater(id, submission);
+    else this.#host.answer(submission, 'strong', expiredError());
   }
 
   /** Of those who ask again the latest is answered by the operation's end. */
@@ -280,12 +274,12 @@ export class RedPath {
   }
 
   get remembered(): RememberedInLog {
-    return this.#answers.remembered;
+    return this.#endings.remembered;
   }
 
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
-    return { ...this.certifier.sections, ...this.#answers.sections('redAnswers') };
+    return { ...this.certifier.sections, ...this.#endings.sections };
   }
 
   save(): SavedRedPath {
@@ -421,7 +415,7 @@ export class RedPath {
 
   #onCommit(operation: RedOperation, stamp: number): void {
     const { id, acknowledged } = operation;
-    if (acknowledged !== undefined && acknowledged > 0) this.#answers.expire(clientOf(id), acknowledged);
+    if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged);
     const request = this.#requests.get(id);
     // Out of the overlays before it is in the store: its effects are never seen twice.
     if (request !== undefined) this.#previews.takeOff(request);
@@ -458,8 +452,8 @@ export class RedPath {
   }
 
   #onVoid(id: OperationId): void {
-    const answer = this.#answers.get(id);
-    if (answer !== undefined && answer !== EXPIRED && this.#requests.get(id) !== undefined) this.end(id, answer);
+    const answer = this.#endings.of(id);
+    if (answer !== undefined && this.#requests.get(id) !== undefined) this.end(id, answer);
   }
 
   #onMarker(id: OperationId): void {
@@ -481,12 +475,7 @@ export class RedPath {
 
   /** @param site where the record comes from that ended it, if it was proposed by a site */
   protected end(id: OperationId, answer: Answer, site?: Origin): void {
-    this.#answers.set(id, answer);
-    if (this.#askers.size > 0) {
-      const asker = this.#askers.get(id);
-      if (asker !== undefined) this.#host.answer(asker, 'strong', answer);
-      this.#askers.delete(id);
-    }
+    this.#endings.end(id, answer);
     this.#contention.end(id);
     const request = this.#requests.get(id);
     if (request === undefined) return;

@@ -17,7 +17,7 @@ export function recordOf(
   after: readonly Execution[],
 ): RedOperation {
   const { choice, reply, refusal } = outcome;
-  const acknowledged = request.submission.origin?.acknowledged;
+  const acknowledged = request.submission.identity?.acknowledged;
   request.attempt += 1;
   const effects = choice?.effects ?? [];
   // What it stands on may have removed a row by then, which it brings in again.
@@ -29,7 +29,7 @@ export function recordOf(
     id: request.id,
     site: options.site,
     attempt: request.attempt,
-    epoch: options.start,
+    epoch: options.epoch,
     snapshot: state.stable.slice(),
     operation: request.submission.operation,
     reads: [...names],
@@ -54,7 +54,7 @@ export function recordOf(
 export function isLastOf(
   { attempt }: RedRequest,
   operation: RedOperation,
-  { site, start }: ReplicaCore['options'],
+  { site, epoch }: ReplicaCore['options'],
 ): boolean {
-  return operation.site === site && operation.epoch === start && operation.attempt === attempt;
+  return operation.site === site && operation.epoch === epoch && operation.attempt === attempt;
 }

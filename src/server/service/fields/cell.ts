@@ -48,6 +48,7 @@ class PendingAssignments extends PendingList {
 export const cellKind: FieldKind = {
   name: 'cell',
   redOnly: true,
+  isIndexable: true,
   effects: { assign: writes('assign') },
   state: (saved) => new CellState(saved),
   pending: () => new PendingAssignments(),

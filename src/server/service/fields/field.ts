@@ -60,6 +60,8 @@ export interface FieldKind {
   readonly name: string;
   /** Whether only red shadow operations may change it: its effects may then read it when applied. */
   readonly redOnly: boolean;
+  /** Whether rows can be found by its values: they are strings or numbers, or it holds many of these. */
+  readonly isIndexable?: boolean;
   /** Whether its states have parts. */
   readonly inParts?: boolean;
   /** The builders of effects that a shadow operation finds under the field's name, by action. */

@@ -49,6 +49,7 @@ class PendingWrites extends PendingList {
 export const registerKind: FieldKind = {
   name: 'register',
   redOnly: false,
+  isIndexable: true,
   effects: { write: writes('write') },
   state: (saved) => new RegisterState(saved as [unknown, SavedPlace] | undefined),
   pending: () => new PendingWrites(),

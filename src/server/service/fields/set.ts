@@ -145,6 +145,7 @@ function isSame(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
 export const setKind: FieldKind = {
   name: 'set',
   redOnly: false,
+  isIndexable: true,
   effects: { add: writes('add'), remove: writes('remove') },
   state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),

@@ -2,41 +2,40 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  decodeEnvelope,
-  encodeEnvelope,
-  ENVELOPE_BYTES_MAX,
-  ENVELOPE_VERSION,
-} from '../../../../src/server/messages/envelope-codec.ts';
+import { EnvelopeCodec, ENVELOPE_BYTES_MAX, ENVELOPE_VERSION } from '../../../../src/server/messages/envelope-codec.ts';
 import { RefusedMessage, RULES } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, RefusalReason } from '../../../../src/server/messages/envelope.ts';
+import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './some-messages.ts';
 
-const decoded = (bytes: Uint8Array): Envelope => decodeEnvelope(bytes, ORIGINS, 'shop#1');
+const codec = new EnvelopeCodec(SEQUENCED_MESSAGES);
+const encoded = (envelope: Envelope, bytes?: number): Uint8Array[] => codec.encode(envelope, bytes);
+const decoded = (bytes: Uint8Array): Envelope => codec.decode(bytes, ORIGINS, 'shop#1');
 const refused = (reason: RefusalReason): unknown => expect.objectContaining({ name: 'RefusedMessage', reason });
 
 describe('envelopes', () => {
   for (const message of MESSAGES) {
     test(`${message.kind} → comes back as it was`, () => {
-      const [bytes = new Uint8Array(0), ...others] = encodeEnvelope(envelopeOf(message));
+      const [bytes = new Uint8Array(0), ...others] = encoded(envelopeOf(message));
       expect([decoded(bytes), others]).toEqual([envelopeOf(message), []]);
     });
   }
 
   test('with the clock of its sender → it comes back too', () => {
     const envelope = envelopeOf({ kind: 'blue.heartbeat', sequence: 1 }, { sentAtMs: 1234.5 });
-    expect(encodeEnvelope(envelope).map(decoded)).toEqual([envelope]);
+    expect(encoded(envelope).map(decoded)).toEqual([envelope]);
   });
 
   test('a reply without a value → has one, which is undefined', () => {
     const operation = { ...BLUE, reply: { value: undefined } };
-    const [bytes] = encodeEnvelope(envelopeOf({ kind: 'blue.operations', operations: [operation] }));
+    const [bytes] = encoded(envelopeOf({ kind: 'blue.operations', operations: [operation] }));
     const { message } = decoded(bytes as Uint8Array);
     expect(message.kind === 'blue.operations' && message.operations[0]?.reply).toStrictEqual({ value: undefined });
   });
 
   test('in this version → these bytes, whatever becomes of the wire and of disks', () => {
-    const bytesOf = (message: Envelope['message']): Uint8Array => encodeEnvelope(envelopeOf(message))[0] as Uint8Array;
+    const bytesOf = (message: Envelope['message']): Uint8Array => encoded(envelopeOf(message))[0] as Uint8Array;
     const sumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 12);
     expect(MESSAGES.map((message) => `${message.kind} ${sumOf(bytesOf(message))}`)).toEqual([
       'blue.operations 32a46f421c57',
@@ -61,7 +60,7 @@ describe('envelopes', () => {
   });
 
   test('the version stands first', () => {
-    for (const message of MESSAGES) expect(encodeEnvelope(envelopeOf(message))[0]?.[0]).toBe(ENVELOPE_VERSION);
+    for (const message of MESSAGES) expect(encoded(envelopeOf(message))[0]?.[0]).toBe(ENVELOPE_VERSION);
   });
 });
 
@@ -70,7 +69,7 @@ describe('large messages', () => {
   const entries = operations.map(({ site, sequence }) => ({ origin: site, epoch: 1, sequence, record: RED }));
 
   test('operations of a stream → several envelopes, in order', () => {
-    const parts = encodeEnvelope(envelopeOf({ kind: 'blue.operations', operations }), 1000);
+    const parts = encoded(envelopeOf({ kind: 'blue.operations', operations }), 1000);
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(1000);
     const sent = parts.flatMap((bytes) => {
       const { message } = decoded(bytes);
@@ -80,10 +79,10 @@ describe('large messages', () => {
   });
 
   test('entries of the red log → several, each with the place of its first', () => {
-    const parts = encodeEnvelope(envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60 }), 3000);
+    const parts = encoded(envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60 }), 3000);
     expect(parts.length).toBeGreaterThan(1);
     const sent = parts.flatMap((bytes) => {
-      const { message } = decoded(bytes);
+      const message = decoded(bytes).message as SequencedMessage<unknown>;
       if (message.kind !== 'log.append') return [];
       return message.entries.map((entry, index) => [message.position + index, entry.sequence, message.committed]);
     });
@@ -93,13 +92,13 @@ describe('large messages', () => {
   test('one operation that is larger than that → one envelope; larger than any may be → not sent', () => {
     const large = (bytes: number): Envelope =>
       envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply: { value: new Uint8Array(bytes) } }] });
-    expect(encodeEnvelope(large(5000), 1000)).toHaveLength(1);
-    expect(() => encodeEnvelope(large(ENVELOPE_BYTES_MAX))).toThrow(refused('unreadable'));
+    expect(encoded(large(5000), 1000)).toHaveLength(1);
+    expect(() => encoded(large(ENVELOPE_BYTES_MAX))).toThrow(refused('unreadable'));
   });
 });
 
 describe('what is no envelope', () => {
-  const [good = new Uint8Array(0)] = encodeEnvelope(envelopeOf({ kind: 'blue.received', sequence: 1 }));
+  const [good = new Uint8Array(0)] = encoded(envelopeOf({ kind: 'blue.received', sequence: 1 }));
 
   test('written in another version → refused', () => {
     const bytes = good.slice();
@@ -115,7 +114,7 @@ describe('what is no envelope', () => {
       [{ rules: RULES + 1 }, 'rules'],
       [{}, 'content'],
     ] as const) {
-      const [bytes = new Uint8Array(0)] = encodeEnvelope(envelopeOf(message, given));
+      const [bytes = new Uint8Array(0)] = encoded(envelopeOf(message, given));
       expect(() => decoded(bytes)).toThrow(refused(reason));
     }
   });
@@ -129,7 +128,7 @@ describe('what is no envelope', () => {
   });
 
   test('cut off, or with any bytes changed → refused, or an envelope', () => {
-    const all = MESSAGES.flatMap((message) => encodeEnvelope(envelopeOf(message)));
+    const all = MESSAGES.flatMap((message) => encoded(envelopeOf(message)));
     const cut = fc.record({ bytes: fc.constantFrom(...all), at: fc.nat(), to: fc.nat(255), isCut: fc.boolean() });
     fc.assert(
       fc.property(cut, ({ bytes, at, to, isCut }) => {

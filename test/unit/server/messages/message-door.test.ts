@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MessageDoor } from '../../../../src/server/messages/message-door.ts';
 import { RULES } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, RefusedMessage } from '../../../../src/server/messages/envelope.ts';
-import { epochOf } from '../../../../src/server/log/sequenced-log.ts';
+import { epochOf } from '../../../../src/server/records/epoch.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { envelopeOf, ORIGINS } from './some-messages.ts';
@@ -11,11 +11,11 @@ import { envelopeOf, ORIGINS } from './some-messages.ts';
 const [IRL, FRK, VRG] = [siteAt(0), siteAt(1), siteAt(2)];
 const HEARTBEAT = { kind: 'blue.heartbeat', sequence: 1 } as const;
 
-function doorOf(site: Origin, term = 5): { readonly door: MessageDoor; readonly told: RefusedMessage[] } {
+function doorOf(site: Origin, epoch = 5): { readonly door: MessageDoor; readonly told: RefusedMessage[] } {
   const told: RefusedMessage[] = [];
   const self = { site, partition: 0 };
   const onRefused = (refusal: RefusedMessage): void => void told.push(refusal);
-  return { door: new MessageDoor({ deployment: 'shop#1', origins: ORIGINS, self, term, onRefused }), told };
+  return { door: new MessageDoor({ deployment: 'shop#1', origins: ORIGINS, self, epoch, onRefused }), told };
 }
 
 test('sealed at one door, opened at another → the message', () => {

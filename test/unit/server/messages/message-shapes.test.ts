@@ -1,10 +1,12 @@
 /** What is wrong with a message is said with its place, and nothing of it goes further. */
 import { describe, expect, test } from 'vitest';
+import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { messageShape } from '../../../../src/server/messages/message-shapes.ts';
 import { OPERATIONS_MAX } from '../../../../src/server/records/windows.ts';
 import { BLUE, MESSAGES, ORIGINS, RED } from './some-messages.ts';
 
-const problemOf = (message: unknown): string | undefined => messageShape(message, ORIGINS);
+const shape = messageShape(SEQUENCED_MESSAGES);
+const problemOf = (message: unknown): string | undefined => shape(message, ORIGINS);
 const operations = (...given: readonly unknown[]): unknown => ({ kind: 'blue.operations', operations: given });
 const proposal = (record: unknown): unknown => ({ kind: 'log.propose', epoch: 1, sequence: 1, record });
 

@@ -2,7 +2,8 @@
 import type { Envelope } from '../../../../src/server/messages/envelope.ts';
 import { RULES } from '../../../../src/server/messages/envelope.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
-import type { BlueOperation, RedOperation } from '../../../../src/server/records/records.ts';
+import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import type { BlueOperation, RedOperation, RedRecord } from '../../../../src/server/records/records.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 export const ORIGINS = Origins.of(['irl', 'frk', 'vrg']);
@@ -44,7 +45,7 @@ const SLOT = { id: 'anna/2', hop: 0, by: 1 };
 const RECORD = { kind: 'record', reply: { value: 5 }, vector: [0, 3, 7, 0] } as const;
 const ENTRY = { origin: FRK, epoch: 1, sequence: 1 };
 
-type Message = Envelope['message'];
+type Message = Envelope['message'] | SequencedMessage<RedRecord>;
 
 export const MESSAGES: readonly Message[] = [
   { kind: 'blue.operations', operations: [BLUE, { ...BLUE, id: 'anna/2', sequence: 2, shadow: '', effects: [] }] },

@@ -1,13 +1,13 @@
 /** An update has its name before anything of it leaves its site, whether its client gave it one or not. */
 import { expect, test } from 'vitest';
-import type { SiteMessage } from '../../../../src/server/messages/envelope.ts';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { bank, bankService } from './services.ts';
 import { Sites } from './sites.ts';
+import type { SentMessage } from './sites.ts';
 
 const SITE = 1;
 
-function namesIn(message: SiteMessage): readonly string[] {
+function namesIn(message: SentMessage): readonly string[] {
   const records = (given: readonly RedRecord[]): string[] => given.map(({ id }) => id);
   switch (message.kind) {
     case 'blue.operations':

@@ -1,7 +1,8 @@
 /** What is sent again: what was missing, and hardly more than that. */
 import { describe, expect, test } from 'vitest';
-import type { LogEntry, LogMessage } from '../../../../src/server/log/log.ts';
-import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+import type { LogEntry } from '../../../../src/server/log/log.ts';
+import { SequencedLog } from '../../../../src/server/log/sequenced/sequenced-log.ts';
+import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { IncomingStream } from '../../../../src/server/replica/causal/streams.ts';
 import { bank, bankService } from './services.ts';
 import { Sites } from './sites.ts';
@@ -70,9 +71,9 @@ describe('the red log', () => {
       resendAfterMs: SILENT_MS,
       windows,
     });
-  const sentBy = (node: SequencedLog<string>): LogMessage<string>[] =>
+  const sentBy = (node: SequencedLog<string>): SequencedMessage<string>[] =>
     node.takeOutputs().flatMap((output) => (output.kind === 'send' ? [output.message] : []));
-  const records = (messages: readonly LogMessage<string>[]): string[] =>
+  const records = (messages: readonly SequencedMessage<string>[]): string[] =>
     messages.flatMap((message) => {
       if (message.kind === 'log.propose') return [message.record];
       return message.kind === 'log.append' ? message.entries.map(({ record }) => record) : [];

@@ -1,6 +1,10 @@
 /** Sites whose disks sync, and whose messages arrive, when the test says so: for stories told step by step. */
-import { encodeEnvelope, decodeEnvelope } from '../../../../src/server/messages/envelope-codec.ts';
+import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
+import type { LogMessage } from '../../../../src/server/log/log.ts';
+import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
+import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Identity, Submission } from '../../../../src/server/records/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
@@ -11,10 +15,13 @@ import type { SiteOptions } from '../../../../src/server/site/site-machine.ts';
 import { placeOf, siteAt } from '../../../support/origins.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
 
+/** What these sites send each other: their red log is the one that is built in. */
+export type SentMessage = Exclude<SiteMessage, LogMessage> | SequencedMessage<RedRecord>;
+
 interface Sent {
   readonly from: number;
   readonly to: number;
-  readonly message: SiteMessage;
+  readonly message: SentMessage;
   /** It all, as its bytes say it. */
   readonly envelope: Envelope;
 }
@@ -26,12 +33,13 @@ export interface Outcome {
   seen?: readonly number[] | undefined;
 }
 
-/** Options of the sites, and what the n-th start of all is called: its number unless given. */
-type Given = Partial<Omit<SiteOptions, 'start'>> & { readonly startOf?: (count: number) => number };
+/** Options of the sites, and the epoch of the n-th start of all: its number unless given. */
+type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly epochOf?: (count: number) => number };
 
 /** The home by its place, as all sites here. */
 type Named = Pick<Identity, 'id'> & Partial<Omit<Identity, 'home'>> & { readonly home?: number };
 
+const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGES);
 const NAMES = ['h', 's', 't', 'u'];
 const LIMITS = { attemptsMax: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionWaitMs: 100, maxClockSkewMs: 1000 };
 
@@ -91,7 +99,7 @@ export class Sites {
       site: siteAt(site),
       origins,
       redLeader: siteAt(0),
-      start: this.#given.startOf?.(this.#count) ?? this.#count,
+      epoch: this.#given.epochOf?.(this.#count) ?? this.#count,
       observer,
       ...LIMITS,
       ...this.#given,
@@ -132,8 +140,8 @@ export class Sites {
     given: Partial<Submission> = {},
   ): Outcome {
     const { home = 0, ...rest } = named;
-    const origin = { hop: 0, acknowledged: 0, ...rest, home: siteAt(home) };
-    return this.submit(site, operation, { origin, ...given });
+    const identity = { hop: 0, acknowledged: 0, ...rest, home: siteAt(home) };
+    return this.submit(site, operation, { identity, ...given });
   }
 
   /** What the latest submission is called. */
@@ -202,10 +210,10 @@ export class Sites {
 
   /** As bytes, so that no site has what belongs to another. */
   #send(given: Envelope): void {
-    for (const bytes of encodeEnvelope(given)) {
-      const envelope = decodeEnvelope(bytes, this.origins, given.deployment);
+    for (const bytes of CODEC.encode(given)) {
+      const envelope = CODEC.decode(bytes, this.origins, given.deployment);
       const [from, to] = [placeOf(envelope.from.site), placeOf(envelope.to.site)];
-      this.sent.push({ from, to, message: envelope.message as SiteMessage, envelope });
+      this.sent.push({ from, to, message: envelope.message as SentMessage, envelope });
     }
   }
 

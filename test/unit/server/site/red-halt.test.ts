@@ -1,6 +1,6 @@
 /** A red log that does not go on as it should: its site takes nothing more of it and says so, and blue goes on. */
 import { beforeEach, expect, test } from 'vitest';
-import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+import { SEQUENCED } from '../../../../src/server/log/sequenced/engine.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { redHaltedAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
@@ -33,9 +33,12 @@ beforeEach(() => {
     },
   };
   sites = new Sites(notesService(), 3, {
-    makeRedLog: (options) => {
-      const log = new SequencedLog(options);
-      return options.site === siteAt(FAULTY) ? new UnsteadyLog(log, how) : log;
+    redLog: {
+      ...SEQUENCED,
+      make: (options) => {
+        const log = SEQUENCED.make(options);
+        return options.site === siteAt(FAULTY) ? new UnsteadyLog(log, how) : log;
+      },
     },
   });
 });

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import type { LogPlaces } from '../../../../src/server/log/stored-site.ts';
 import type { Position } from '../../../../src/server/log/position.ts';
-import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
+import { SEQUENCED } from '../../../../src/server/log/sequenced/engine.ts';
+import { SequencedLog } from '../../../../src/server/log/sequenced/sequenced-log.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from './notes-service.ts';
@@ -35,7 +36,9 @@ test('the red log goes on while a checkpoint is on its way → released up to wh
       if (position !== undefined) released.push(position);
     }
   }
-  const sites = new Sites(notesService(), 3, { makeRedLog: (options) => new Noting(options) });
+  const sites = new Sites(notesService(), 3, {
+    redLog: { ...SEQUENCED, make: (options) => new Noting(options) },
+  });
   const put = (item: string): void => {
     sites.submit(0, enqueue('q', item));
     sites.settle();

@@ -1,7 +1,7 @@
 /** The turns of submissions that wait to be decided, when one of them does not wait any more. */
 import { describe, expect, test } from 'vitest';
 import { AdmissionQueue } from '../../../../../src/server/gateway/connection/admission-queue.ts';
-import { Place, ReceivedFrame } from '../../../../../src/server/gateway/limits/load.ts';
+import { LoadPlace, ReceivedFrame } from '../../../../../src/server/gateway/limits/load.ts';
 import { turn } from '../listen/socket-by-hand.ts';
 import { newLoad } from '../submission/submission-doubles.ts';
 
@@ -14,7 +14,7 @@ function start() {
     const decision = new Promise<void>((resolve, reject) => {
       decisions.set(id, (refusal) => (refusal === undefined ? resolve() : reject(refusal)));
     });
-    queue.add(id, decision, new Place(load, new ReceivedFrame(1)), (refusal) => log.push([id, refusal]));
+    queue.add(id, decision, new LoadPlace(load, new ReceivedFrame(1)), (refusal) => log.push([id, refusal]));
   };
   for (const id of [1, 2, 3]) add(id);
   const decide = async (id: number, refusal?: Error): Promise<void> => {

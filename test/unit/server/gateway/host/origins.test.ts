@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createGateway, type GatewayOptions } from '../../../../../src/server/gateway/gateway.ts';
 import { isAllowedHost, isAllowedOrigin, isLoopbackHost } from '../../../../../src/server/gateway/host/origins.ts';
-import { serve } from '../../../../../src/server/main.ts';
+import { serve } from '../../../../../src/server/serve.ts';
 import { StoreDouble } from '../../../../support/wire.ts';
 import { bankService } from '../../replica/services.ts';
 

@@ -1,11 +1,11 @@
 /** Updates that have ended, asked for again by a client that has moved meanwhile. */
 import { expect, test } from 'vitest';
 import { EndedUpdate } from '../../../../../src/server/gateway/submission/ended-update.ts';
-import type { Reply } from '../../../../../src/server/gateway/submission/reply.ts';
+import type { KeptReply } from '../../../../../src/server/gateway/submission/kept-reply.ts';
 
 const HOP = 2;
 
-test.each<[string, Reply | undefined, boolean]>([
+test.each<[string, KeptReply | undefined, boolean]>([
   ['with a view', { row: '[7,"view",1,0,"v"]', isFailure: false }, false],
   ['with a view of a fixed size', { scalar: null, level: 1, seq: 0 }, false],
   // It may be that nothing was done here, and something elsewhere.

@@ -5,7 +5,7 @@ import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
 import type { ServerRow } from '../../../../../src/protocol/rows/server-kinds.ts';
 import { limitsFrom } from '../../../../../src/server/gateway/limits/limits.ts';
-import { Load, Place, ReceivedFrame, TotalLoad } from '../../../../../src/server/gateway/limits/load.ts';
+import { Load, LoadPlace, ReceivedFrame, TotalLoad } from '../../../../../src/server/gateway/limits/load.ts';
 import { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
 import type { Ended, Outlet, Remembered } from '../../../../../src/server/gateway/submission/submission-parts.ts';
 
@@ -109,7 +109,7 @@ export function start(
     deadlineAt: undefined,
     trace: undefined,
     session,
-    place: new Place(load, new ReceivedFrame(0)),
+    place: new LoadPlace(load, new ReceivedFrame(0)),
   };
   const submission = new HostedOperation(owner, parts, outlet);
   memory.entry = submission;

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { createClient } from '../../../../../src/correctable/made/client.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import { Fifo } from '../../../../../src/server/collections/fifo.ts';
-import { epochOf } from '../../../../../src/server/log/sequenced-log.ts';
+import { epochOf } from '../../../../../src/server/records/epoch.ts';
 import { CERTIFIER_LIMITS } from '../../../../../src/server/replica/red/certifier.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
@@ -157,8 +157,8 @@ describe('copies of one operation', () => {
 });
 
 describe.each(['above', 'below'])('a start with a number that this site has had, by chance %s', (how) => {
-  const startOf = (count: number): number => epochOf(7, (how === 'above' ? count : 100 - count) / 100);
-  const again = (): Sites => new Sites(service, 3, { startOf, attemptsMax: 5 });
+  const epochAt = (count: number): number => epochOf(7, (how === 'above' ? count : 100 - count) / 100);
+  const again = (): Sites => new Sites(service, 3, { epochOf: epochAt, attemptsMax: 5 });
 
   test('the first update of the one before arrives after the first of this one → both are done', () => {
     const sites = again();

@@ -9,7 +9,7 @@ test('client acknowledges an answer with its next operation → the answer is no
   const deposit = { name: 'deposit', args: { account: 'a', amount: 100 } };
   const withdraw = { name: 'withdraw', args: { account: 'a', amount: 10 } };
   const origin = (sequence: number, acknowledged: number) => ({
-    origin: { id: `c/${sequence}`, home: siteAt(0), hop: 0, acknowledged },
+    identity: { id: `c/${sequence}`, home: siteAt(0), hop: 0, acknowledged },
   });
   sites.submit(0, deposit, origin(1, 0));
   sites.settle();

@@ -12,7 +12,7 @@ import { createClient } from '../../../../../src/index.ts';
 import { get, put } from '../../../../../src/operations/index.ts';
 import { createEmbedded, openEmbedded } from '../../../../../src/server/embedded.ts';
 import type { Embedded, OpenedEmbedded } from '../../../../../src/server/embedded.ts';
-import { serve } from '../../../../../src/server/main.ts';
+import { serve } from '../../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
 import { inspectDataFolder } from '../../../../../src/server/storage/folder/inspect.ts';
 import { notesService, valuesService } from '../notes-service.ts';

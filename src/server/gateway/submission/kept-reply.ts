@@ -5,7 +5,7 @@ import { wellFormed } from '../../../protocol/codec/value-domain.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 
 /** An ending that can be told again. */
-export type Reply =
+export type KeptReply =
   | { readonly row: EncodedRow; readonly isFailure: boolean }
   /** What takes no memory of its own need not be kept in its encoded form. */
   | { readonly scalar: Scalar; readonly level: number; readonly seq: number; readonly isFinal?: boolean };
@@ -23,12 +23,12 @@ export function isScalar(value: unknown): value is Scalar {
 }
 
 /** The memory that the reply takes, in bytes. */
-export function bytesOf(reply: Reply | undefined): number {
+export function bytesOf(reply: KeptReply | undefined): number {
   return reply !== undefined && 'row' in reply ? reply.row.length : 0;
 }
 
 /** The block of memory that the reply lies in among other rows, if it does. */
-export function blockOf(reply: Reply): Uint8Array | undefined {
+export function blockOf(reply: KeptReply): Uint8Array | undefined {
   if (!('row' in reply)) return undefined;
   const { row } = reply;
   // Text that was put together keeps its parts, and what those are parts of, until one of its characters is read.
@@ -37,14 +37,14 @@ export function blockOf(reply: Reply): Uint8Array | undefined {
 }
 
 /** The same reply in memory of its own. */
-export function apart(reply: Reply): Reply {
+export function apart(reply: KeptReply): KeptReply {
   if (!('row' in reply) || typeof reply.row === 'string') return reply;
   const { block, start, length } = reply.row;
   return { row: { block: block.slice(start, start + length), start: 0, length }, isFailure: reply.isFailure };
 }
 
 /** A failure in few bytes, whatever it says. */
-export function shortFailure(id: number, error: unknown, codec: Codec): Reply {
+export function shortFailure(id: number, error: unknown, codec: Codec): KeptReply {
   const short = isCorrectableError(error) ? shortened(error) : error;
   const row = codec.encodeRow(failRow(id, short));
   if (!isCorrectableError(short) || short.domain === undefined || row.length <= SHORT_ROW_LENGTH) {

@@ -1,12 +1,13 @@
 /** The red log, message by message: who sends what to whom, and what loss, repetition and restarts do. */
 import { describe, expect, test } from 'vitest';
-import type { LogEntry, LogMessage } from '../../../../src/server/log/log.ts';
-import { SequencedLog } from '../../../../src/server/log/sequenced-log.ts';
-import { placeOf, siteAt, sitesTo } from '../../../support/origins.ts';
+import type { LogEntry } from '../../../../../src/server/log/log.ts';
+import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
+import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { placeOf, siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const RESEND_AFTER_MS = 10;
 const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];
-type Sent = { readonly from: number; readonly to: number; readonly message: LogMessage<string> };
+type Sent = { readonly from: number; readonly to: number; readonly message: SequencedMessage<string> };
 
 /** Nodes with disks that sync when told to, and messages that arrive when told to. */
 class Cluster {
@@ -131,9 +132,9 @@ test('leader restarts without its first entries, what a follower said before com
 describe('sequenced log', () => {
   test('a proposal to one that does not lead, entries from one that does not → nothing is written', () => {
     const node = (site: number): SequencedLog<string> => new Cluster(3).make(site, 1);
-    const proposal: LogMessage<string> = { kind: 'log.propose', epoch: 1, sequence: 1, record: 'a' };
+    const proposal: SequencedMessage<string> = { kind: 'log.propose', epoch: 1, sequence: 1, record: 'a' };
     const entries = [{ origin: siteAt(1), epoch: 1, sequence: 1, record: 'a' }];
-    const append: LogMessage<string> = { kind: 'log.append', position: 0, entries, committed: 1 };
+    const append: SequencedMessage<string> = { kind: 'log.append', position: 0, entries, committed: 1 };
     for (const [to, from, message] of [
       [2, 1, proposal],
       [2, 1, append],

@@ -1,7 +1,8 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
 import { checkNamed, type NamesOf } from '../correctable/given.ts';
-import { EMBEDDED_OPTIONS, openEmbedded, type Embedded, type EmbeddedOptions } from './embedded.ts';
+import { openEmbedded, type Embedded } from './embedded.ts';
+import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorise } from './gateway/host/host.ts';
 import type { GatewayLimits } from './gateway/limits/limits.ts';

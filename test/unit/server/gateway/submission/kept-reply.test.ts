@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
-import { shortFailure } from '../../../../../src/server/gateway/submission/reply.ts';
+import { shortFailure } from '../../../../../src/server/gateway/submission/kept-reply.ts';
 
 function kept(error: CorrectableError): unknown[] {
   const reply = shortFailure(7, error, jsonCodec);

@@ -2,7 +2,7 @@
  * What data has to look like, as functions that say what is wrong with it: checks of messages between sites. They are
  * written by hand since a site runs in places that have no schemas at hand, and cost no more than a look at each field.
  */
-import type { Origins } from '../records/origin.ts';
+import type { Origins } from './origin.ts';
 
 /** Says what is wrong with a value, beginning with where; `undefined` where nothing is. */
 export type Shape = (value: unknown, origins: Origins) => string | undefined;
@@ -33,6 +33,9 @@ export const text =
     typeof value === 'string' && value.length <= lengthMax
       ? undefined
       : `: must be text of ${lengthMax} characters at most`;
+
+/** Names of tables, fields, actions, operations and shadow operations, and of kinds. */
+export const word: Shape = text(4096);
 
 /** Any value that can be written. */
 export const anything: Shape = () => undefined;

@@ -6,36 +6,17 @@
  * of the sites has it synced, and is then delivered in order. Whatever is lost is sent again at a tick; whatever comes
  * twice or out of order changes nothing.
  */
-import { Fifo } from '../collections/fifo.ts';
-import type { LogEntry, LogMessage, LogOutput, RedLog, SavedLog } from './log.ts';
-import type { Origin } from '../records/origin.ts';
-import type { Position } from './position.ts';
-import { PrefixDigest } from './prefix-digest.ts';
-import { WINDOWS } from '../records/windows.ts';
-import type { Windows } from '../records/windows.ts';
+import { Fifo } from '../../collections/fifo.ts';
+import type { LogEntry, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log.ts';
+import { epochAbove } from '../../records/epoch.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { Position } from '../position.ts';
+import { PrefixDigest } from '../prefix-digest.ts';
+import { WINDOWS } from '../../records/windows.ts';
+import type { Windows } from '../../records/windows.ts';
+import type { SequencedMessage } from './sequenced-messages.ts';
 
-/** How a node is set up. */
-export interface SequencedLogOptions<R> {
-  readonly site: Origin;
-  /** All of them. */
-  readonly sites: readonly Origin[];
-  readonly leader: Origin;
-  /** What the log is called; `red` unless given. */
-  readonly identity?: string | undefined;
-  /** Tells its new proposals from old ones: as `epochOf`, larger than at any earlier start that its files tell of. */
-  readonly epoch: number;
-  /** What its log held at the start from position `start` (default 0) on, all synced. */
-  readonly entries?: readonly LogEntry<R>[];
-  readonly start?: number | undefined;
-  /** What was saved beside the log: entries that it had delivered by then are not delivered again. */
-  readonly saved?: SavedLog | undefined;
-  /** Entries known to be committed: the first so many. */
-  readonly committed?: number | undefined;
-  /** How long the leader and proposers wait for an answer before they send again. */
-  readonly resendAfterMs: number;
-  /** How much is on its way to another site; the defaults unless given. */
-  readonly windows?: Partial<Windows> | undefined;
-}
+type Output<R> = LogOutput<R, SequencedMessage<R>>;
 
 interface Proposal<R> {
   readonly sequence: number;
@@ -63,24 +44,12 @@ interface Progress {
   next: number;
 }
 
-/** From one number of a start to the next: between them there is room for chance. */
-const EPOCH_STEP = 2 ** 20;
 /** Entries in one `log.append` at most. */
 const APPEND_MAX = 256;
 
-/**
- * The epoch of a start with this number. An earlier start may have had the number too, and its files be lost: no two
- * starts of a site have one epoch, so that the leader takes what a start proposes from the first on, or nothing of it.
- *
- * @param chance from 0 to below 1
- */
-export function epochOf(number: number, chance: number): number {
-  return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);
-}
-
 /** One site's node of the log: the engine that is built in. */
-export class SequencedLog<R> implements RedLog<R> {
-  protected readonly options: Omit<SequencedLogOptions<R>, 'entries'>;
+export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
+  protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
   readonly #windows: Windows;
   /** Entries from position `forgotten` on. */
   readonly #entries: Fifo<LogEntry<R>>;
@@ -108,9 +77,9 @@ export class SequencedLog<R> implements RedLog<R> {
   readonly #deliveredProgress = new Map<Origin, Progress>();
   /** At the leader: the other sites. */
   readonly #followers = new Map<Origin, Follower>();
-  #outputs: LogOutput<R>[] = [];
+  #outputs: Output<R>[] = [];
 
-  constructor({ entries = [], ...options }: SequencedLogOptions<R>) {
+  constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
     this.#windows = { ...WINDOWS, ...options.windows };
     this.#entries = new Fifo(entries);
@@ -172,7 +141,7 @@ export class SequencedLog<R> implements RedLog<R> {
   }
 
   /** What has to be done since the last call, in order. */
-  takeOutputs(): LogOutput<R>[] {
+  takeOutputs(): Output<R>[] {
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
     return outputs;
@@ -202,7 +171,7 @@ export class SequencedLog<R> implements RedLog<R> {
   }
 
   /** Whoever takes another site for the leader is not heard: what it gives a position may be given to another record. */
-  receive(from: Origin, message: LogMessage<R>, nowMs: number): void {
+  receive(from: Origin, message: SequencedMessage<R>, nowMs: number): void {
     switch (message.kind) {
       case 'log.propose':
         if (this.#isLeader) this.#onPropose(from, message);
@@ -301,7 +270,7 @@ export class SequencedLog<R> implements RedLog<R> {
     return this.options.sites.length > 3;
   }
 
-  #onPropose(from: Origin, message: LogMessage<R> & { kind: 'log.propose' }): void {
+  #onPropose(from: Origin, message: SequencedMessage<R> & { kind: 'log.propose' }): void {
     const { epoch, sequence, record } = message;
     const progress = this.#progress.get(from);
     if (progress !== undefined && epoch < progress.epoch) return;
@@ -310,7 +279,7 @@ export class SequencedLog<R> implements RedLog<R> {
     if (sequence === next) this.#store([{ origin: from, epoch, sequence, record }]);
   }
 
-  #onAppend({ position, entries, committed }: LogMessage<R> & { kind: 'log.append' }): void {
+  #onAppend({ position, entries, committed }: SequencedMessage<R> & { kind: 'log.append' }): void {
     const news = entries.slice(Math.max(0, this.length - position));
     const isNext = position <= this.length;
     if (isNext && news.length > 0) this.#store(news);
@@ -321,7 +290,11 @@ export class SequencedLog<R> implements RedLog<R> {
     if (answers) this.#confirm();
   }
 
-  #onAppended(from: Origin, { length, committed }: LogMessage<R> & { kind: 'log.appended' }, nowMs: number): void {
+  #onAppended(
+    from: Origin,
+    { length, committed }: SequencedMessage<R> & { kind: 'log.appended' },
+    nowMs: number,
+  ): void {
     const follower = this.#followers.get(from);
     // Said before this start: all followers have had more ever since, and what they had is not here any more.
     if (follower === undefined || length < this.#forgotten) return;
@@ -370,7 +343,7 @@ export class SequencedLog<R> implements RedLog<R> {
     const { site, saved } = this.options;
     let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
     for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
-    return known < given ? given : stepAbove(known, given);
+    return known < given ? given : epochAbove(known, given);
   }
 
   /**
@@ -378,7 +351,7 @@ export class SequencedLog<R> implements RedLog<R> {
    * more. What has not come by then never will, and is proposed anew, above all that may still come of that start.
    */
   #beginAbove(epoch: number): void {
-    this.#epoch = stepAbove(epoch, this.options.epoch);
+    this.#epoch = epochAbove(epoch, this.options.epoch);
     this.#nextSequence = 1;
     const records = this.#proposals.slice().map(({ record }) => record);
     while (this.#proposals.size > 0) this.#proposals.shift();
@@ -455,14 +428,9 @@ export class SequencedLog<R> implements RedLog<R> {
     for (; this.#forgotten < known; this.#forgotten += 1) this.#entries.shift();
   }
 
-  #send(to: Origin, message: LogMessage<R>): void {
+  #send(to: Origin, message: SequencedMessage<R>): void {
     this.#outputs.push({ kind: 'send', to, message });
   }
-}
-
-/** The next epoch above `known` with the chance of `own`. */
-export function stepAbove(known: number, own: number): number {
-  return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);
 }
 
 function note(progress: Map<Origin, Progress>, origin: Origin, epoch: number, next: number): void {

@@ -8,7 +8,7 @@ import { isLoopbackHost } from '../host/origins.ts';
  * Where a server really listens, whoever made it listen there: it may go elsewhere. Once it is closed, where it did last,
  * since the connections that it has then go on.
  */
-export class Place {
+export class ServerLocation {
   readonly #server: Server;
   /** The sites that let everybody in, unless that is meant to be so. */
   readonly #open: readonly string[];

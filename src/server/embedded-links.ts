@@ -1,0 +1,35 @@
+/** The links between the sites of a deployment in one process. */
+import type { OnAlarm } from './alarms/site-alarm.ts';
+import type { Envelope } from './messages/envelope.ts';
+import type { Origin, Origins } from './records/origin.ts';
+import { Link } from './site/link.ts';
+import { fullLinkAlarm } from './site/replica-alarms.ts';
+import { oneWayDelayMs } from './site/wan.ts';
+import type { Wan } from './site/wan.ts';
+
+type Receive = (to: Origin, envelopes: readonly Envelope[]) => void;
+/** By sender and receiver. */
+type Links = ReadonlyMap<Origin, ReadonlyMap<Origin, Link<Envelope>>>;
+
+/**
+ * A link for each pair of sites and direction.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the pair whose delay is missing
+ */
+export function linksBetween(
+  origins: Origins,
+  { wan, onAlarm }: { readonly wan: Wan; readonly onAlarm: OnAlarm },
+  receive: Receive,
+): Links {
+  const linkOf = (from: Origin, to: Origin): Link<Envelope> => {
+    const [sender, receiver] = [origins.nameOf(from), origins.nameOf(to)];
+    return new Link({
+      delayMs: oneWayDelayMs(wan, sender, receiver),
+      deliver: (envelopes) => receive(to, envelopes),
+      onFull: fullLinkAlarm(sender, receiver, onAlarm),
+    });
+  };
+  const linksOf = (from: Origin): ReadonlyMap<Origin, Link<Envelope>> =>
+    new Map(origins.others(from).map((to) => [to, linkOf(from, to)]));
+  return new Map(origins.sites.map((from) => [from, linksOf(from)]));
+}

@@ -1,0 +1,56 @@
+/** What the nodes of the sequenced log send each other, and what their surroundings have to know of it. */
+import type { Origin } from '../../records/origin.ts';
+import type { RedRecord } from '../../records/records.ts';
+import { count, list, record, siteOrigin, word, wholeFrom } from '../../records/shapes.ts';
+import type { Shape } from '../../records/shapes.ts';
+import { OPERATIONS_MAX } from '../../records/windows.ts';
+import type { LogEntry } from '../log.ts';
+import type { LogMessages, Proposed } from '../red-log-engine.ts';
+
+/** What the nodes of the log tell each other. */
+export type SequencedMessage<R> =
+  /** The sender's `sequence`-th proposal since it started in `epoch`. */
+  | { readonly kind: 'log.propose'; readonly epoch: number; readonly sequence: number; readonly record: R }
+  /** Entries from `position` on, of which those before `committed` are held by a majority. */
+  | {
+      readonly kind: 'log.append';
+      readonly position: number;
+      readonly entries: readonly LogEntry<R>[];
+      readonly committed: number;
+    }
+  /** All entries before `length` are synced at the sender, which knows of those before `committed` that they count. */
+  | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number };
+
+type Message = SequencedMessage<RedRecord>;
+
+const ordinalNumber = wholeFrom(1);
+const NOTHING: readonly Proposed[] = [];
+
+/** By kind: the type of the table holds it to all of them. */
+function shapes(redRecord: Shape): Readonly<Record<Message['kind'], Shape>> {
+  const entry = record({ origin: siteOrigin, epoch: count, sequence: ordinalNumber, record: redRecord });
+  return {
+    'log.propose': record({ kind: word, epoch: count, sequence: ordinalNumber, record: redRecord }),
+    'log.append': record({ kind: word, position: count, entries: list(entry, OPERATIONS_MAX), committed: count }),
+    'log.appended': record({ kind: word, length: count, committed: count }),
+  };
+}
+
+/** Only its own nodes make messages for it, and what comes has one of these shapes. */
+export const SEQUENCED_MESSAGES: LogMessages = {
+  shapes,
+  proposedIn(message: Message, from: Origin): readonly Proposed[] {
+    if (message.kind === 'log.propose') return [{ origin: from, record: message.record }];
+    return message.kind === 'log.append' ? message.entries : NOTHING;
+  },
+  needsRoom(message: Message): boolean {
+    return message.kind === 'log.propose' || (message.kind === 'log.append' && message.entries.length > 0);
+  },
+  halvesOf(message: Message): readonly [Message, Message] | undefined {
+    if (message.kind !== 'log.append' || message.entries.length < 2) return undefined;
+    const { position, entries } = message;
+    const middle = entries.length >> 1;
+    const first = { ...message, entries: entries.slice(0, middle) };
+    return [first, { ...message, position: position + middle, entries: entries.slice(middle) }];
+  },
+};

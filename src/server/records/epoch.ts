@@ -1,0 +1,22 @@
+/**
+ * The *epoch* of a start of a site: the number by which others tell one start from another, in the red log and in messages.
+ * It has two parts: how many starts the files of the site tell of, and chance, for where such a file is lost.
+ */
+
+/** From one number of a start to the next: between them there is room for chance. */
+const EPOCH_STEP = 2 ** 20;
+
+/**
+ * The epoch of a start with this number. An earlier start may have had the number too, and its files be lost: no two
+ * starts of a site have one epoch, so that the leader takes what a start proposes from the first on, or nothing of it.
+ *
+ * @param chance from 0 to below 1
+ */
+export function epochOf(number: number, chance: number): number {
+  return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);
+}
+
+/** The next epoch above `known` with the chance of `own`. */
+export function epochAbove(known: number, own: number): number {
+  return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);
+}

@@ -1,0 +1,57 @@
+/** What those who carry the messages of the sequenced log's nodes are told of them. */
+import { expect, test } from 'vitest';
+import { SEQUENCED_MESSAGES } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
+import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
+import type { RedRecord } from '../../../../../src/server/records/records.ts';
+import { siteAt } from '../../../../support/origins.ts';
+
+const [FROM, SITE] = [siteAt(0), siteAt(1)];
+const markerOf = (sequence: number): RedRecord => ({ kind: 'marker', id: `h-0-1/${sequence}`, site: SITE });
+const [FIRST, SECOND, THIRD] = [markerOf(1), markerOf(2), markerOf(3)];
+const entries = [FIRST, SECOND, THIRD].map((record, index) => ({
+  origin: SITE,
+  epoch: 1,
+  sequence: index + 1,
+  record,
+}));
+
+const PROPOSAL: SequencedMessage<RedRecord> = { kind: 'log.propose', epoch: 1, sequence: 1, record: FIRST };
+const APPEND: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, entries, committed: 5 };
+const NEWS: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, entries: [], committed: 7 };
+const ANSWER: SequencedMessage<RedRecord> = { kind: 'log.appended', length: 3, committed: 3 };
+
+test('what a message brings → the proposal of its sender, or entries with who has proposed them', () => {
+  const proposedIn = (message: SequencedMessage<RedRecord>): unknown =>
+    SEQUENCED_MESSAGES.proposedIn(message, FROM).map(({ origin, record }) => [origin, record]);
+  expect([PROPOSAL, APPEND, NEWS, ANSWER].map(proposedIn)).toEqual([
+    [[FROM, FIRST]],
+    [
+      [SITE, FIRST],
+      [SITE, SECOND],
+      [SITE, THIRD],
+    ],
+    [],
+    [],
+  ]);
+});
+
+test('without room → what brings records is not taken; what says how far others are is', () => {
+  expect([PROPOSAL, APPEND, NEWS, ANSWER].map((message) => SEQUENCED_MESSAGES.needsRoom(message))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test('a message in two → entries are divided, each half with its place; what has no parts is not', () => {
+  expect(SEQUENCED_MESSAGES.halvesOf(APPEND)).toEqual([
+    { kind: 'log.append', position: 7, entries: entries.slice(0, 1), committed: 5 },
+    { kind: 'log.append', position: 8, entries: entries.slice(1), committed: 5 },
+  ]);
+  expect(
+    [PROPOSAL, NEWS, ANSWER, { ...APPEND, entries: entries.slice(0, 1) }].map((each) =>
+      SEQUENCED_MESSAGES.halvesOf(each),
+    ),
+  ).toEqual([undefined, undefined, undefined, undefined]);
+});
