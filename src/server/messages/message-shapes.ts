@@ -15,6 +15,7 @@ import {
   list,
   record,
   siteOrigin,
+  start,
   text,
   tuple,
   wholeFrom,
@@ -95,7 +96,7 @@ const redOperation = record(
   {
     shadow: word,
     args: anything,
-    epoch: count,
+    epoch: start,
     after: list(tuple(operationName, ordinalNumber), AFTER_MAX, 1),
     acknowledged: count,
     refusal: failure,
@@ -110,7 +111,7 @@ const redRecord = byKind({
   marker: record({ kind: word, id: operationName, site: siteOrigin }),
 });
 
-const logEntry = record({ origin: siteOrigin, epoch: count, sequence: ordinalNumber, record: redRecord });
+const logEntry = record({ origin: siteOrigin, epoch: start, sequence: ordinalNumber, record: redRecord });
 
 const slotDecision = byKind({
   record: record({ kind: word, vector: byOrdinal }, { reply, failure }),
@@ -128,10 +129,10 @@ const KINDS: Readonly<Record<(SiteMessage | TermMessage)['kind'], Shape>> = {
   'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
   'slot.ask': record(slot),
   'slot.told': record(slot, { decision: slotDecision }),
-  'log.propose': record({ kind: word, epoch: count, sequence: ordinalNumber, record: redRecord }),
+  'log.propose': record({ kind: word, epoch: start, sequence: ordinalNumber, record: redRecord }),
   'log.append': record({ kind: word, position: count, entries: list(logEntry, OPERATIONS_MAX), committed: count }),
   'log.appended': record({ kind: word, length: count, committed: count }),
-  'term.passed': record({ kind: word, term: count }),
+  'term.passed': record({ kind: word, term: start }),
 };
 
 /** What is wrong with a message, and where; `undefined` where nothing is. */
