@@ -29,6 +29,7 @@ import { clockSetAlarm, guardedAlarm, redHaltedAlarm, warn } from './alarms/site
 import { clockObserver, fullLinkAlarm, generatorAlarm, refusalAlarm } from './site/replica-alarms.ts';
 import type { OnAlarm, SiteAlarm } from './alarms/site-alarm.ts';
 import { SiteDriver } from './site/site-driver.ts';
+import type { RefusedMessages } from './site/site-machine.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 import { unusable } from './storage/folder/lost-sites.ts';
 import { openStorage } from './storage/folder/open-storage.ts';
@@ -186,6 +187,8 @@ export function createEmbedded<const N extends string>(service: Service, options
 export interface OpenedEmbedded<N extends string = string> {
   /** Takes no operations yet. Closed before it begins, it leaves its folder for whatever that was for before. */
   readonly embedded: Embedded<N>;
+  /** How many messages of other sites a site has not taken, by reason. */
+  refusedMessages(site: N): RefusedMessages;
   /**
    * Writes down what the folder is for from now on, and starts all sites; closes them where that cannot be written.
    *
@@ -305,7 +308,8 @@ export function openEmbedded<const N extends string>(service: Service, options: 
     },
     close,
   };
-  return { embedded, begin };
+  const refusedMessages = (site: N): RefusedMessages => (drivers.get(siteOf(site)) as SiteDriver).refusedMessages;
+  return { embedded, begin, refusedMessages };
 }
 
 /** A site with what it has saved: that may not fit together, though its files passed all checks. */

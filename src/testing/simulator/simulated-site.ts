@@ -150,6 +150,9 @@ export class SimulatedSite {
     storage.attach(
       {
         sections: machine.sections,
+        get cutProblem() {
+          return machine.cutProblem;
+        },
         cut: () => this.#pack(machine.cut()),
         get keptFrom() {
           return machine.keptFrom;

@@ -146,6 +146,7 @@ export const setKind: FieldKind = {
   name: 'set',
   redOnly: false,
   effects: { add: writes('add'), remove: writes('remove') },
+  takes: (_action, value) => typeof value === 'string' || typeof value === 'number',
   state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),
 };
