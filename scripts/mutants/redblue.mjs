@@ -197,7 +197,7 @@ export const REDBLUE_MUTANTS = [
     name: 'a site that has halted saves what its log says',
     rule: 'redblue L4',
     file: 'src/server/site/site-machine.ts',
-    line: 'if (halt !== undefined) throw new Error(`nothing more is taken of the red log, since ${halt.message}`);',
+    line: 'if (problem !== undefined) throw new Error(problem);',
     replacement: '',
     command: unit('server/site/red-halt.test.ts'),
   },
