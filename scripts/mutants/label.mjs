@@ -15,12 +15,12 @@ const ofLabel = (rule, name, test, { file, line, replacement }) => ({
 export const LABEL_MUTANTS = [
   ofLabel('K1', 'labelling looks only once all of the other site has come', 'run-meeting', {
     file: 'run-meeting',
-    line: 'if (broken === undefined) continue;',
-    replacement: 'if (broken === undefined || at < there.length) continue;',
+    line: 'if (broken === undefined) return undefined;',
+    replacement: 'if (broken === undefined || at < this.#meeting.there.length) return undefined;',
   }),
   ofLabel('K2', 'labelling blames what it meets for what is wrong alone', 'run-meeting', {
     file: 'run-meeting',
-    line: 'if (wrong !== undefined) return end({ here: chosen, beside, breach: wrong });',
+    line: 'if (alone !== undefined) return alone;',
     replacement: '',
   }),
   ofLabel('K3', 'labelling compares no removals', 'full-state', {

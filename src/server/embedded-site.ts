@@ -8,7 +8,6 @@ import type { GeneratorOptions } from './generator/generator-run.ts';
 import type { SiteStorage } from './log/storage.ts';
 import type { Envelope } from './messages/envelope.ts';
 import type { Origin, Origins } from './records/origin.ts';
-import type { ReplicaObserver } from './replica/core/replica-port.ts';
 import type { Service } from './service/service.ts';
 import { deploymentName } from './site/deployment-name.ts';
 import { guardedRun } from './site/generator-guard.ts';
@@ -53,7 +52,7 @@ export interface SitePlan {
 }
 
 /** What is a site's own. */
-export interface SiteParts {
+interface SiteParts {
   readonly storage: SiteStorage;
   send(envelope: Envelope): void;
 }
@@ -128,7 +127,7 @@ function observerOf(
   { service, origins, checkInvariants, onAlarm }: SitePlan,
   site: Origin,
   rejections: RejectionCounter,
-): ReplicaObserver {
+): SiteDriverOptions['observer'] {
   return {
     ...clockObserver(origins, site, onAlarm),
     ...(checkInvariants ? invariantObserver(service, origins.nameOf(site), onAlarm) : {}),
