@@ -1,7 +1,13 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
 import { checkNamed, type NamesOf } from '../correctable/given.ts';
-import { EMBEDDED_OPTIONS, openEmbedded, type Embedded, type EmbeddedOptions, type OpenedEmbedded } from './embedded.ts';
+import {
+  EMBEDDED_OPTIONS,
+  openEmbedded,
+  type Embedded,
+  type EmbeddedOptions,
+  type OpenedEmbedded,
+} from './embedded.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorise } from './gateway/host/host.ts';
 import type { GatewayLimits } from './gateway/limits/limits.ts';

@@ -129,7 +129,8 @@ function readWhole(bytes: Uint8Array): unknown {
 /** Before anything is made of what stands there. */
 function checkValues(): void {
   const count = reader.countValuesFrom(0, ENVELOPE_VALUES_MAX);
-  if (count > ENVELOPE_VALUES_MAX) throw new RefusedMessage('unreadable', `it has more than ${ENVELOPE_VALUES_MAX} values`);
+  if (count > ENVELOPE_VALUES_MAX)
+    throw new RefusedMessage('unreadable', `it has more than ${ENVELOPE_VALUES_MAX} values`);
   reader.rewind();
 }
 

@@ -45,7 +45,13 @@ describe('an update that is larger than any may be', () => {
   test('as large as one may be → every site gets it, in an envelope of its own', () => {
     const sites = new Sites(notesService(), 2);
     sites.submit(0, put('bytes', bytes.subarray(0, OPERATION_BYTES_MAX - 2000)));
-    sites.submit(0, put('values', Array.from({ length: 1_400_000 }, () => null)));
+    sites.submit(
+      0,
+      put(
+        'values',
+        Array.from({ length: 1_400_000 }, () => null),
+      ),
+    );
     sites.settle();
     expect(sites.read(1, get('bytes'))).toHaveLength(OPERATION_BYTES_MAX - 2000);
     expect(sites.read(1, get('values'))).toHaveLength(1_400_000);

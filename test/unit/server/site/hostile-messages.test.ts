@@ -75,7 +75,11 @@ const proposal = (given: Partial<RedOperation>): SiteMessage => ({
 test.each<[string, SiteMessage, RegExp]>([
   ['an unknown table', blue({ effects: [{ ...WRITE, table: 'nothing' }] }), /table 'nothing'/],
   ['an unknown field', blue({ effects: [{ ...WRITE, field: 'nothing' }] }), /field 'values.nothing'/],
-  ['an action of another kind of field', blue({ effects: [{ ...WRITE, action: 'add' }] }), /register, which has no 'add'/],
+  [
+    'an action of another kind of field',
+    blue({ effects: [{ ...WRITE, action: 'add' }] }),
+    /register, which has no 'add'/,
+  ],
   ['what every object has, for an action', blue({ effects: [{ ...WRITE, action: 'toString' }] }), /has no 'toString'/],
   ['a row that stays, removed', blue({ effects: [{ ...WRITE, field: '', action: 'remove' }] }), /whose rows stay/],
   ['blue, on a queue', blue({ effects: [PUSH] }), /only red ones/],
