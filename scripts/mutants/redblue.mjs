@@ -141,8 +141,8 @@ export const REDBLUE_MUTANTS = [
     name: 'wild stamps are taken',
     rule: 'redblue Q1',
     file: 'src/server/replica/replica.ts',
-    line: 'return this.#quarantine.accepts(peer, stamp);',
-    replacement: 'return this.#quarantine.accepts(peer, stamp) || true;',
+    line: 'const isAccepted = this.#quarantine.accepts(peer, stamp);',
+    replacement: 'const isAccepted = this.#quarantine.accepts(peer, stamp) || true;',
     command: unit('server/replica/exactly-once.test.ts'),
   },
   {

@@ -13,7 +13,7 @@ import type { LogMessages, Proposed } from '../log/red-log-engine.ts';
 import type { SiteMessage } from './envelope.ts';
 
 /** Which effects the service has that the sites run. */
-export interface KnownEffects {
+interface KnownEffects {
   /** What is wrong with an effect, in words; `undefined` where nothing is. */
   problemOf(effect: Effect, isRed: boolean): string | undefined;
 }

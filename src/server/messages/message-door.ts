@@ -24,7 +24,7 @@ export interface MessageDoorOptions {
 }
 
 /** The highest term that was heard of a sender. */
-export type HeardTerm = readonly [site: Origin, term: number];
+type HeardTerm = readonly [site: Origin, term: number];
 
 const NOTHING_HEARD: readonly HeardTerm[] = [];
 
