@@ -3,6 +3,7 @@
  * without it. A line is given by its text, so that it is found wherever it moves.
  */
 import { BINDING_MUTANTS } from './bindings.mjs';
+import { BETWEEN_SITES_MUTANTS } from './between-sites.mjs';
 import { CACHE_MUTANTS, CACHE_RARE_MUTANTS } from './cache.mjs';
 import { CASSANDRA_MUTANTS } from './cassandra.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
@@ -27,6 +28,7 @@ export const MUTANTS = [
   ...CORE_POLICY_MUTANTS,
   ...REDBLUE_MUTANTS,
   ...RED_REQUEST_MUTANTS,
+  ...BETWEEN_SITES_MUTANTS,
   ...SERVICE_MUTANTS,
   ...LABEL_MUTANTS,
   ...STORAGE_MUTANTS,

@@ -19,6 +19,7 @@ import { Origins } from './records/origin.ts';
 import type { Origin } from './records/origin.ts';
 import type { Rejections } from './site/rejections.ts';
 import { guardedAlarm, warn } from './alarms/site-alarm.ts';
+import type { RefusedMessages } from './site/site-machine.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 import { openStorage } from './storage/folder/open-storage.ts';
 
@@ -71,6 +72,8 @@ export function createEmbedded<const N extends string>(service: Service, options
 export interface OpenedEmbedded<N extends string = string> {
   /** Takes no operations yet. Closed before it begins, it leaves its folder for whatever that was for before. */
   readonly embedded: Embedded<N>;
+  /** How many messages of other sites a site has not taken, by reason. */
+  refusedMessages(site: N): RefusedMessages;
   /**
    * Writes down what the folder is for from now on, and starts all sites; closes them where that cannot be written.
    *
@@ -123,16 +126,17 @@ export function openEmbedded<const N extends string>(service: Service, options: 
     orClosed(close, () => storage.adopt());
     for (const { driver } of made.values()) driver.start();
   };
-  return { embedded: embeddedOf(sites, (name) => made.get(origins.find(name) as Origin), close), begin };
+  const find = (name: N): EmbeddedSite => made.get(origins.find(name) as Origin) ?? noSite(name, sites);
+  const embedded = embeddedOf(sites, find, close);
+  return { embedded, begin, refusedMessages: (site) => find(site).driver.refusedMessages };
 }
 
-/** What is asked of the sites, which are found by their names; `undefined` where there is no such site. */
+/** What is asked of the sites, which are found by their names. */
 function embeddedOf<N extends string>(
   sites: readonly N[],
-  find: (name: N) => EmbeddedSite | undefined,
+  siteOf: (name: N) => EmbeddedSite,
   close: () => Promise<void>,
 ): Embedded<N> {
-  const siteOf = (name: N): EmbeddedSite => find(name) ?? noSite(name, sites);
   const bindings = new Map<string, SiteBinding>();
   return {
     sites,

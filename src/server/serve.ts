@@ -1,7 +1,7 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
 import { checkNamed, type NamesOf } from '../correctable/given.ts';
-import { openEmbedded, type Embedded } from './embedded.ts';
+import { openEmbedded, type Embedded, type OpenedEmbedded } from './embedded.ts';
 import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorise } from './gateway/host/host.ts';
@@ -76,7 +76,7 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
   checkNamed(options, { call: "serve({ service, sites: ['irl', 'frk'] })" }, OPTIONS);
   const { service, page, host, port, allowUnauthenticated, idlePollUs, logger, ...others } = options;
   const { origins, authenticate, authorise, limits, ...deployment } = others;
-  const { embedded: backend, begin } = openEmbedded(service, deployment);
+  const { embedded: backend, begin, refusedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
   let listener: GatewayListener | undefined;
   try {
@@ -93,7 +93,7 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       idlePollUs,
       page,
       logger,
-      metrics: [rejectionsOf(backend), ...rememberedOf(backend)],
+      metrics: [rejectionsOf(backend), refusedOf(backend.sites, refusedMessages), ...rememberedOf(backend)],
     }));
     // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody is let in.
     begin();
@@ -123,6 +123,22 @@ function rejectionsOf<N extends string>(backend: Embedded<N>): StoreMetric {
     read: () =>
       backend.sites.flatMap((site) =>
         Object.entries(backend.rejections(site)).map(([reason, value]) => ({ labels: { site, reason }, value })),
+      ),
+  };
+}
+
+function refusedOf<N extends string>(
+  sites: readonly N[],
+  refusedMessages: OpenedEmbedded<N>['refusedMessages'],
+): StoreMetric {
+  return {
+    kind: 'counter',
+    name: 'correctables_site_messages_refused_total',
+    help: 'Messages of other sites that were not taken, by reason',
+    labels: ['site', 'reason'],
+    read: () =>
+      sites.flatMap((site) =>
+        Object.entries(refusedMessages(site)).map(([reason, value]) => ({ labels: { site, reason }, value })),
       ),
   };
 }

@@ -36,6 +36,11 @@ export function close(): void {
   bytes = new Uint8Array(0);
 }
 
+/** Begins at the front again. */
+export function rewind(): void {
+  at = 0;
+}
+
 /** How far has been read, in bytes. */
 export function position(): number {
   return at;
@@ -98,6 +103,14 @@ export function skipFrom(from: number): void {
   at = from;
   let left = 1;
   while (left-- > 0) left += skipHead(byteAt(at++));
+}
+
+/** How many values there are from `from` on, those that are nested in others too: stops counting above `most`. */
+export function countValuesFrom(from: number, most: number): number {
+  at = from;
+  let count = 0;
+  for (let left = 1; left > 0 && count <= most; count++) left += skipHead(byteAt(at++)) - 1;
+  return count;
 }
 
 /** Passes what follows a head, but for the values nested in it, whose number it returns. */

@@ -27,7 +27,7 @@ export interface SiteAlarm {
     | 'generator-threw'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
-    /** A message of another site cannot be read, is of another deployment, or goes by other rules: it is not taken. */
+    /** A message of another site cannot be read, is of another deployment, goes by other rules, or says what cannot be. */
     | 'message-refused'
     /** So much is on its way to another site that more is dropped: what matters of it is sent again. */
     | 'link-full'

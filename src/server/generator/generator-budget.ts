@@ -71,6 +71,11 @@ export class GeneratorBudget implements ReadNotes {
     if (this.#elapsedMs !== undefined) this.#startedAtMs = this.#elapsedMs();
   }
 
+  /** Whether the last run that began may change something, so that what it has read counts. */
+  get isOfUpdate(): boolean {
+    return this.#isNoting;
+  }
+
   /** What the run has read. */
   get reads(): ReadSet {
     if (this.#names === undefined && this.#ranges === undefined) return NOTHING_READ;

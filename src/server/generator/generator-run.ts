@@ -13,6 +13,7 @@ import { Refusal } from '../service/refusal.ts';
 import { Chosen, Local } from '../records/reply.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 import { RunContext } from './generator-context.ts';
+import { checkOperationSize } from './operation-size.ts';
 import type { GeneratorInput, GeneratorWorld } from './generator-context.ts';
 import { ScratchState } from './scratch-state.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
@@ -94,11 +95,12 @@ export class GeneratorRunner {
    *
    * @throws CorrectableError `FINAL_FAILED` when the generator threw, without what that was, when it takes too long or
    * would give something else the next time; what its tools threw at it; `INVALID_VALUE` when its result breaks the
-   * contract; never anything else, since it may be run long after whoever asked for it could catch that.
+   * contract, or the operation is larger than any may be; never anything else, since it may be run long after whoever asked for it could catch that.
    */
   run(input: GeneratorInput): GeneratorOutcome {
     try {
       const outcome = this.#runOnce(input);
+      if (this.#budget.isOfUpdate) checkOperationSize(outcome);
       if (input.seed < this.#limits.repeatedShare * 2 ** 32) this.#compare(input, outcome);
       return outcome;
     } catch (error) {

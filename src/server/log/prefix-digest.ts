@@ -13,15 +13,13 @@ export class PrefixDigest {
   readonly #known = new Int32Array(KEPT);
   /** How many entries it is of, and from where on it is known. */
   #count: number;
-  #from: number;
-  #isKnown: boolean;
+  readonly #from: number;
 
-  /** @param digest of the first `count` entries; where nobody has kept it, it stays unknown */
-  constructor(count: number, digest: number | undefined) {
+  /** @param digest of the first `count` entries; where nobody has kept it, another one begins there */
+  constructor(count: number, digest: number = mixed(0, count)) {
     this.#count = count;
     this.#from = count;
-    this.#isKnown = digest !== undefined;
-    this.#known[count % KEPT] = digest ?? 0;
+    this.#known[count % KEPT] = digest;
   }
 
   add({ origin, epoch, sequence }: Pick<LogEntry<unknown>, 'origin' | 'epoch' | 'sequence'>): void {
@@ -37,7 +35,7 @@ export class PrefixDigest {
   /** Of the first `count` entries; `undefined` where that is not known, or not any more. */
   at(count: number): number | undefined {
     const oldest = Math.max(this.#from, this.#count - KEPT + 1);
-    return this.#isKnown && count >= oldest && count <= this.#count ? this.#known[count % KEPT] : undefined;
+    return count >= oldest && count <= this.#count ? this.#known[count % KEPT] : undefined;
   }
 }
 

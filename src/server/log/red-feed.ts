@@ -45,12 +45,27 @@ export class RedFeed<R> {
   /** What of it is new and comes next; none of what comes again, or after a halt. */
   take(output: Delivery<R>): readonly R[] {
     if (this.#halt !== undefined) return [];
-    const { from, next } = output;
+    const { from, next, records } = output;
+    // It would be taken as if it came next, and what comes after it once more.
+    const length = comparePositions(next, from);
+    if (length < 0 || (length === 0 && records.length > 0)) {
+      return this.#stopAt({
+        reason: 'regressed',
+        message: `a group that begins at ${shown(from)} ends at ${shown(next)}`,
+      });
+    }
     const place = comparePositions(from, this.#next);
     if (place === 0) return this.#isOther() ? [] : this.goOn(output);
     if (place > 0) return this.onGap(output);
     if (comparePositions(next, this.#next) <= 0) return [];
-    this.stop({ reason: 'regressed', message: `its groups end elsewhere than they did, at ${shown(this.#next)}` });
+    return this.#stopAt({
+      reason: 'regressed',
+      message: `its groups end elsewhere than they did, at ${shown(this.#next)}`,
+    });
+  }
+
+  #stopAt(halt: RedHalt): readonly R[] {
+    this.stop(halt);
     return [];
   }
 

@@ -7,6 +7,8 @@ import type { Cut, LogPlaces, StoredSite } from './stored-site.ts';
 /** The state that a storage saves beside the logs now and then. */
 export interface CheckpointSource {
   readonly sections: Readonly<Record<string, Section>>;
+  /** Why `cut` would throw now, if it would: asked before anything is written. */
+  readonly cutProblem?: string | undefined;
   cut(): Cut;
   /** Entries from these places on are needed even where a checkpoint contains them. */
   readonly keptFrom: LogPlaces;

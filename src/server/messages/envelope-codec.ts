@@ -12,6 +12,7 @@ import type { Shape } from '../records/shapes.ts';
 import { RefusedMessage, refusalOfOthers } from './envelope.ts';
 import type { Address, Envelope, SiteMessage } from './envelope.ts';
 import { messageShape } from './message-shapes.ts';
+import { START_MAX } from '../records/shapes.ts';
 
 /** Version in which envelopes are written. */
 export const ENVELOPE_VERSION = 1;
@@ -20,6 +21,12 @@ export const ENVELOPE_VERSION = 1;
 export const ENVELOPE_BYTES = 1 << 20;
 /** More is not taken: one operation may need more than `ENVELOPE_BYTES`, and none needs this. */
 export const ENVELOPE_BYTES_MAX = 1 << 26;
+
+/**
+ * Nor are more values than these, each item of a list and each name and value of a map being one: a byte that says that a
+ * list is empty takes some fifty in memory. Envelopes with several operations have fewer, since they have fewer bytes.
+ */
+export const ENVELOPE_VALUES_MAX = 1 << 21;
 
 /** Values of the application may be as deep as on the wire, and stand inside operations here. */
 const OUTERMOST = -16;
@@ -131,6 +138,8 @@ function readWhole(bytes: Uint8Array): unknown {
   const content = bytes.subarray(1);
   reader.open(content);
   try {
+    // Each takes a byte at least: nearly always there is nothing to count.
+    if (content.length > ENVELOPE_VALUES_MAX) checkValues();
     const value = reader.readValue(OUTERMOST);
     if (reader.position() === content.length) return value;
   } catch (error) {
@@ -142,13 +151,22 @@ function readWhole(bytes: Uint8Array): unknown {
   throw new RefusedMessage('unreadable', 'something follows the envelope');
 }
 
+/** Before anything is made of what stands there. */
+function checkValues(): void {
+  const count = reader.countValuesFrom(0, ENVELOPE_VALUES_MAX);
+  if (count > ENVELOPE_VALUES_MAX)
+    throw new RefusedMessage('unreadable', `it has more than ${ENVELOPE_VALUES_MAX} values`);
+  reader.rewind();
+}
+
 function isWritten(value: unknown): value is Written {
   if (!Array.isArray(value) || value.length !== FIELDS) return false;
   const [deployment, ...rest] = value as readonly unknown[];
   const [sentAtMs] = rest.splice(FIELDS - 3, 2);
   const isTimed = sentAtMs === null || (typeof sentAtMs === 'number' && Number.isFinite(sentAtMs));
   const isNamed = typeof deployment === 'string' && deployment.length <= DEPLOYMENT_MAX;
-  return isNamed && isTimed && rest.every((each) => Number.isSafeInteger(each) && (each as number) >= 0);
+  const isTermed = (rest.at(-1) as number) <= START_MAX;
+  return isNamed && isTimed && isTermed && rest.every((each) => Number.isSafeInteger(each) && (each as number) >= 0);
 }
 
 /** Whether there is such a site is for the receiver to say, who knows of whom it may be. */

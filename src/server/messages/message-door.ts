@@ -23,12 +23,19 @@ export interface MessageDoorOptions {
   readonly onRefused?: ((refusal: RefusedMessage) => void) | undefined;
 }
 
+/** The highest term that was heard of a sender. */
+type HeardTerm = readonly [site: Origin, term: number];
+
+const NOTHING_HEARD: readonly HeardTerm[] = [];
+
 /** Envelopes out and in. */
 export class MessageDoor {
   readonly #options: MessageDoorOptions;
   #term: number;
   /** By sender: the highest term heard of. */
   readonly #terms = new Map<Origin, number>();
+  /** What was heard since the last time. */
+  #heard: HeardTerm[] = [];
   readonly #addresses = new Map<Origin, Address>();
   #answers: Envelope[] = [];
   readonly #refusals: Record<RefusalReason, number> = {
@@ -80,6 +87,19 @@ export class MessageDoor {
     return undefined;
   }
 
+  /** Terms that were heard at earlier starts of this replica: they count as before. */
+  recall(terms: ReadonlyMap<Origin, number>): void {
+    for (const [site, term] of terms) this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
+  }
+
+  /** The terms that have become the highest of their senders since the last call: to be written down. */
+  takeHeard(): readonly HeardTerm[] {
+    if (this.#heard.length === 0) return NOTHING_HEARD;
+    const heard = this.#heard;
+    this.#heard = [];
+    return heard;
+  }
+
   /** Counts a message that is not taken, and tells of it: of one too that could not even be read. */
   refuse(refusal: RefusedMessage): void {
     this.#refusals[refusal.reason] += 1;
@@ -114,7 +134,10 @@ export class MessageDoor {
       this.#answers.push(this.seal(from.site, { kind: 'term.passed', term: known }));
       return refusedFor('term', `it is of term ${term}, and ${known} has been heard of`, from);
     }
-    if (term > known) this.#terms.set(from.site, term);
+    if (term > known) {
+      this.#terms.set(from.site, term);
+      this.#heard.push([from.site, term]);
+    }
     return undefined;
   }
 }

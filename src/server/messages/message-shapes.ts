@@ -17,6 +17,7 @@ import {
   list,
   record,
   siteOrigin,
+  start,
   text,
   tuple,
   wholeFrom,
@@ -95,7 +96,7 @@ const redOperation = record(
   {
     shadow: word,
     args: anything,
-    epoch: count,
+    epoch: start,
     after: list(tuple(operationName, ordinalNumber), AFTER_MAX, 1),
     acknowledged: count,
     refusal: failure,
@@ -128,7 +129,7 @@ const KINDS: Readonly<Record<Kind, Shape>> = {
   'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
   'slot.ask': record(slot),
   'slot.told': record(slot, { decision: slotDecision }),
-  'term.passed': record({ kind: word, term: count }),
+  'term.passed': record({ kind: word, term: start }),
 };
 
 /** What all messages have to look like, those of the red log included. */

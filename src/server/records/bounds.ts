@@ -25,3 +25,14 @@ export interface CertifierLimits {
   /** Ended operations whose repetition is noticed. */
   readonly endings: IdTableLimits;
 }
+
+/** Bytes that a site may come to keep for a red log that has halted, about, before it takes no more updates. */
+export const HALTED_BYTES_MAX = 256 << 20;
+
+/**
+ * Bytes of one operation at most, as `writtenBytes` counts them: so that the message which carries it, with its name and the
+ * names of those that it stands on, is none of those that are refused (`ENVELOPE_BYTES_MAX`, `ENVELOPE_VALUES_MAX`).
+ */
+export const OPERATION_BYTES_MAX = 48 << 20;
+/** Characters of a client's name at most. */
+export const CLIENT_LENGTH_MAX = 1 << 16;

@@ -5,7 +5,7 @@
  *
  * Whatever a replica remembers and its logs alone do not give belongs into one of the two.
  */
-import type { SavedOrigin } from './origin.ts';
+import type { Origin, SavedOrigin } from './origin.ts';
 import type { BlueOperation, RedRecord } from './records.ts';
 import type { Vector } from './vector.ts';
 import type { Decision } from './verdict.ts';
@@ -87,6 +87,8 @@ export interface OwnState {
   readonly clock: number;
   /** By ordinal: operations of its stream that are synced here and not in the rows yet. */
   readonly waiting: readonly (readonly BlueOperation[])[];
+  /** The highest terms that were heard of other sites. */
+  readonly terms?: readonly (readonly [site: Origin, term: number])[];
 }
 
 /** The own part of a site that has none yet. */

@@ -6,6 +6,10 @@
 const MICROS_PER_MS = 1000;
 /** No clock that is right shows this (the year 2200): what stamps are left above it could not be told from each other. */
 const HORIZON_MS = Date.UTC(2200);
+/** Above the horizon stamps only count on, one an operation: none gets so far beyond it. */
+const COUNTED_MAX = 2 ** 49;
+/** The largest stamp that a clock can have given: what lies above it leaves room for all that stamps above it in turn. */
+export const STAMP_MAX = HORIZON_MS * MICROS_PER_MS + COUNTED_MAX;
 
 /** A hybrid logical clock. Stamps are microseconds since the epoch, as safe integers. */
 export class HybridClock {

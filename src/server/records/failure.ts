@@ -82,14 +82,20 @@ export function redFullError(redInFlightMax: number): CorrectableError {
 
 /** The site takes nothing more of the red log, since it does not go on as it should. */
 export function redHaltedError(because: string): CorrectableError {
-  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted.`;
+  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted: ask again then.`;
   return new CorrectableError('UNAVAILABLE', message);
+}
+
+/** The red log has been halted for so long that what cannot be let go of meanwhile is as much as may be. */
+export function haltedFullError(bytesMax: number): CorrectableError {
+  const message = `The red log of this site has halted, and the site has come to keep ${bytesMax} bytes until it goes on, as many as it may. Nothing was done: repair the log and restart the site, or ask another site meanwhile; causal reads go on.`;
+  return new CorrectableError('OVERLOADED', message);
 }
 
 /** The same, of an operation that another site, or an earlier start of this one, may have begun. */
 export function mayHaveBegunError(): CorrectableError {
   const message =
-    'As much waits for the red order at this site as may, and the operation may have been begun before: it may still take effect. Ask again.';
+    'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect. Ask again.';
   return new CorrectableError('UNKNOWN', message);
 }
 

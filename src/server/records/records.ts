@@ -133,7 +133,9 @@ export type LocalEntry =
   /** The slot of a named operation is decided, without effects. */
   | { readonly kind: 'slot'; readonly id: OperationId; readonly hop: number; readonly decision: SlotDecision }
   /** A client has the answers of its operations up to `upTo`: their identifiers have expired. */
-  | { readonly kind: 'expire'; readonly client: string; readonly upTo: number };
+  | { readonly kind: 'expire'; readonly client: string; readonly upTo: number }
+  /** Messages of this term were heard of a site: those of earlier ones are not taken any more. */
+  | { readonly kind: 'term'; readonly site: Origin; readonly term: number };
 
 /** What sites tell each other about their blue streams. */
 export type BlueMessage =

@@ -7,6 +7,9 @@ import type { Origins } from './origin.ts';
 /** Says what is wrong with a value, beginning with where; `undefined` where nothing is. */
 export type Shape = (value: unknown, origins: Origins) => string | undefined;
 
+/** `epochOf` stays below 2^52; one that begins above what was heard stays near. */
+export const START_MAX = 2 ** 52 + 2 ** 40;
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -23,6 +26,10 @@ export const wholeFrom =
     Number.isSafeInteger(value) && (value as number) >= least ? undefined : `: must be a whole number from ${least} on`;
 
 export const count: Shape = wholeFrom(0);
+
+/** The name of a start, which is a term and an epoch: with room above it for those that begin above. */
+export const start: Shape = (value, origins) =>
+  count(value, origins) ?? ((value as number) <= START_MAX ? undefined : `: must be ${START_MAX} at most`);
 
 export const flag: Shape = (value) => (typeof value === 'boolean' ? undefined : ': must be true or false');
 

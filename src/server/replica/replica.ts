@@ -65,6 +65,10 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   readonly red: RedPath;
   readonly updates: Updates;
   readonly coverage: Coverage<Submission>;
+  /** By site: the highest term of its messages that was heard, at any start that the log tells of. */
+  readonly terms: Map<Origin, number> = new Map();
+  /** Messages of which a stamp was refused. */
+  stampsRefused = 0;
   readonly #floors: Floors;
   readonly #quarantine: Quarantine;
   /** The site at this start: whose operation one without a name is. */
@@ -145,7 +149,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     const origins = this.options.origins.save();
     return {
       shared: { origins, stable: [...state.stable], applied, red: red.save() },
-      own: { synced: this.#syncedLength, clock: clock.last, waiting },
+      own: { synced: this.#syncedLength, clock: clock.last, waiting, terms: [...this.terms] },
     };
   }
 
@@ -255,7 +259,15 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   acceptsStamp(peer: Origin, stamp: number): boolean {
-    return this.#quarantine.accepts(peer, stamp);
+    const isAccepted = this.#quarantine.accepts(peer, stamp);
+    if (!isAccepted) this.stampsRefused += 1;
+    return isAccepted;
+  }
+
+  /** Messages of a later start of a site have come: written down before whatever these lead to. */
+  hearTerm(site: Origin, term: number): void {
+    this.terms.set(site, term);
+    this.store({ kind: 'term', site, term }, () => {});
   }
 
   answer(submission: Submission, stage: Stage, answer: Answer): void {
@@ -332,6 +344,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advance(own.clock);
+    for (const [site, term] of own.terms ?? []) this.terms.set(site, term);
     const streams = shared.applied.map((applied, origin) => {
       const waiting = own.waiting[origin] ?? [];
       return { synced: applied + waiting.length, waiting };
@@ -350,6 +363,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
         return this.restoreSlot(entry.id, entry.hop, entry.decision);
       case 'expire':
         return void this.walks.slots.expire(entry.client, entry.upTo);
+      case 'term':
+        return void this.terms.set(entry.site, entry.term);
     }
   }
 

@@ -43,6 +43,8 @@ interface Unanswered {
 export class Updates implements WalkHost {
   readonly core: ReplicaCore;
   readonly walks: Walks;
+  /** Why nothing begins here any more that may be blue; what has begun is told what became of it. */
+  refusal: CorrectableError | undefined;
   readonly #host: UpdatesHost;
   /** Own blue operations become visible in the order in which they were made. */
   readonly #unanswered = new Fifo<Unanswered>();
@@ -73,6 +75,7 @@ export class Updates implements WalkHost {
   submit(submission: Submission): void {
     const { identity, token, operation } = submission;
     if (this.core.options.service.alwaysRed.has(operation)) this.#begin(submission);
+    else if (this.refusal !== undefined && !this.#hasBegun(identity)) this.#refuse(submission, this.refusal);
     else if (identity !== undefined) this.walks.begin(submission, identity);
     else this.whenSeen(submission, () => this.#executeUnnamed(submission, token));
   }
@@ -92,6 +95,20 @@ export class Updates implements WalkHost {
       return true;
     };
     if (!isRefused()) this.goRed(submission, isRefused);
+  }
+
+  /** What may be blue has begun here or at a site that it was sent to before, or nowhere. */
+  #refuse(submission: Submission, refusal: CorrectableError): void {
+    const hasMoved = submission.identity !== undefined && submission.identity.hop > 0;
+    this.answerCommitted(submission, hasMoved ? mayHaveBegunError() : refusal);
+  }
+
+  /** Whether this site knows of it: then it is asked for again, or waits here. */
+  #hasBegun(identity: Identity | undefined): boolean {
+    if (identity === undefined) return false;
+    const { id, home, hop } = identity;
+    if (this.#host.red.knows(id) || this.core.isWaitedFor(id)) return true;
+    return this.walks.slots.find(id, home === this.core.options.site ? 0 : hop) !== undefined;
   }
 
   /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
@@ -128,7 +145,7 @@ export class Updates implements WalkHost {
   }
 
   /** The operation is red for ever: in the red log its identifier alone counts. */
-  goRed(submission: Submission, isRefused: () => boolean = () => false): void {
+  goRed(submission: Submission, isRefused: () => boolean = () => this.#isHalted(submission)): void {
     const id = submission.identity?.id ?? this.#host.idOf(submission.token);
     if (this.#host.red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
@@ -138,6 +155,13 @@ export class Updates implements WalkHost {
     };
     const late = (): void => begin(sessionBehindError(this.core.options));
     this.whenSeen(submission, () => begin(this.#run(submission)), late);
+  }
+
+  /** Of what was handed over earlier nothing comes here any more: somebody may have brought it into the red log. */
+  #isHalted(submission: Submission): boolean {
+    if (this.#host.red.halted === undefined) return false;
+    this.answerCommitted(submission, mayHaveBegunError());
+    return true;
   }
 
   /**
@@ -158,6 +182,7 @@ export class Updates implements WalkHost {
   #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
     const { submission, identity, hop } = walk;
     const { stable } = this.core.state;
+    if (outcome === this.#host.red.halted) return this.#leaveOpen(walk, outcome);
     if (isCorrectableError(outcome)) {
       return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
     }
@@ -170,6 +195,14 @@ export class Updates implements WalkHost {
     const { sequence, vector } = this.#host.blue.commit({ id: identity.id, hop, choice, reply });
     const slot = this.walks.slots.decide(identity.id, hop, { kind: 'record', reply, vector });
     this.#unanswered.push({ sequence, submission, slot });
+  }
+
+  /**
+   * What only a red log that has halted is in the way of is no answer: the slot stays open, so that whoever asks again once
+   * that is repaired is executed. Until then nothing of it is done, unless another copy that waits here gets its way.
+   */
+  #leaveOpen({ submission, identity: { id } }: Walk, halted: CorrectableError): void {
+    this.answerCommitted(submission, this.core.isWaitedFor(id) ? mayHaveBegunError() : halted);
   }
 
   /** An answer without effects: once told, no late copy of the request may find out otherwise. */

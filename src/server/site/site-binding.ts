@@ -17,6 +17,7 @@ import { REDBLUE_LEVELS } from '../../protocol/redblue-levels.ts';
 import type { RedBlueLevel, RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { sentCopy } from '../../protocol/codec/sent-copy.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
+import { CLIENT_LENGTH_MAX } from '../records/bounds.ts';
 import { operationId as operationIdOf } from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { Identity, Stage, SubmissionRequest } from '../records/submissions.ts';
@@ -390,7 +391,7 @@ function identityOf(context: InvocationContext, { site, origins }: SubmissionPor
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
   const homeSite = home === undefined ? site : origins.find(home);
   // The messages are made when they are needed: this is done for every update.
-  if (!isName(client)) misfit('client', 'must be a non-empty string of whole characters');
+  if (!isName(client)) misfit('client', `must be a non-empty string of ${NAME_RULE}`);
   if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
   if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
   if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
@@ -403,14 +404,17 @@ function identityOf(context: InvocationContext, { site, origins }: SubmissionPor
 
 function opaqueIdentity(name: unknown, site: Origin): Identity {
   if (!isName(name)) {
-    const message = `operationId must be a non-empty string of whole characters, not ${String(name)}.`;
+    const given = typeof name === 'string' ? `one of ${name.length}` : String(name);
+    const message = `operationId must be a non-empty string of ${NAME_RULE}, not ${given}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });
   }
   return { id: operationIdOf(name, 1), home: site, hop: 0, acknowledged: 0 };
 }
 
+const NAME_RULE = `whole characters, ${CLIENT_LENGTH_MAX} at most`;
+
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && isWellFormed(value);
+  return typeof value === 'string' && value !== '' && value.length <= CLIENT_LENGTH_MAX && isWellFormed(value);
 }
 
 function isCount(value: unknown): boolean {

@@ -13,7 +13,7 @@ import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { tellFailure, tellView } from './telling.ts';
 import { SiteMachine } from './site-machine.ts';
-import type { SiteOptions, SiteOutput } from './site-machine.ts';
+import type { RefusedMessages, SiteOptions, SiteOutput } from './site-machine.ts';
 import type { Envelope } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-feed.ts';
@@ -101,6 +101,11 @@ export class SiteDriver implements SubmissionPort {
 
   get failure(): CorrectableError | undefined {
     return this.#end?.cause === undefined ? undefined : refusedError(this.#end);
+  }
+
+  /** Messages of other sites that were not taken, by reason. */
+  get refusedMessages(): RefusedMessages {
+    return this.#machine.refusals;
   }
 
   get remembered(): Remembered {

@@ -14,14 +14,18 @@ import type { Cut, LogPlaces, SavedSite, StoredSite } from '../log/stored-site.t
 import type { Section } from '../records/checkpoint.ts';
 import { MessageDoor } from '../messages/message-door.ts';
 import type { MessageDoorOptions } from '../messages/message-door.ts';
-import { ONLY_PARTITION } from '../messages/envelope.ts';
-import type { Envelope, SiteMessage } from '../messages/envelope.ts';
+import { ONLY_PARTITION, RefusedMessage } from '../messages/envelope.ts';
+import type { Envelope, Refusals, SiteMessage } from '../messages/envelope.ts';
 import type { Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import { Replica } from '../replica/replica.ts';
 import type { SavedReplica, StoredReplica } from '../replica/replica.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
-import { redHaltedError } from '../records/failure.ts';
+import { haltedFullError, redHaltedError } from '../records/failure.ts';
+import { HALTED_BYTES_MAX } from '../records/bounds.ts';
+import { plainBytes } from '../records/plain-bytes.ts';
+import { KnownEffects } from '../service/known-effects.ts';
+import { contentProblem } from '../messages/message-content.ts';
 import type { ReplicaOutput, Submission } from '../records/submissions.ts';
 
 /** What a site wants done. */
@@ -44,7 +48,12 @@ export interface SiteOptions extends ReplicaOptions {
   readonly redLog?: RedLogEngine | undefined;
   /** Told of messages that were not taken. */
   readonly onRefused?: MessageDoorOptions['onRefused'];
+  /** What a site may come to keep while its red log has halted, in bytes; `HALTED_BYTES_MAX` unless given. */
+  readonly haltedBytesMax?: number | undefined;
 }
+
+/** Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild. */
+export type RefusedMessages = Refusals & { readonly clock: number };
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
@@ -58,6 +67,10 @@ export class SiteMachine {
   readonly #engine: RedLogEngine;
   readonly #feed: RedFeed<RedRecord>;
   readonly #logIds: LogIds;
+  readonly #known: KnownEffects;
+  readonly #haltedBytesMax: number;
+  /** About how much a red log that has halted keeps here: what waits for it, and what was written since. */
+  #haltedBytes = 0;
   /** Where the red log stood at the last cut. */
   #cutAt: Position | undefined;
   #isHaltTold = false;
@@ -68,9 +81,11 @@ export class SiteMachine {
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
     const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onRefused } = options;
-    const { partition = ONLY_PARTITION, redLog = SEQUENCED } = options;
+    const { partition = ONLY_PARTITION, redLog = SEQUENCED, haltedBytesMax = HALTED_BYTES_MAX } = options;
     this.#engine = redLog;
     this.#logIds = logIds(partition);
+    this.#known = new KnownEffects(options.service.tables);
+    this.#haltedBytesMax = haltedBytesMax;
     this.door = this.createDoor({ deployment, origins, self: { site, partition }, epoch, onRefused });
     const saved = stored.checkpoint && savedSiteOf(stored.checkpoint);
     const checkpoint: SavedReplica | undefined = saved && {
@@ -79,6 +94,7 @@ export class SiteMachine {
       own: saved.own,
     };
     this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
+    this.door.recall(this.replica.terms);
     const logOptions: RedLogOptions<RedRecord> = {
       site,
       sites: origins.sites,
@@ -112,18 +128,25 @@ export class SiteMachine {
     return this.replica.sections;
   }
 
+  /** Why no checkpoint can be made now, if so: what the red log says of itself is not what was taken of it. */
+  get cutProblem(): string | undefined {
+    const { halt, next } = this.#feed;
+    if (halt !== undefined) return `nothing more is taken of the red log, since ${halt.message}`;
+    // An engine that has jumped, and has not shown it yet.
+    if (comparePositions(this.log.save().position, next) === 0) return undefined;
+    return 'the red log is ahead of what it has delivered';
+  }
+
   /**
    * What makes a checkpoint of the sections as they are now.
    *
-   * @throws Error where the red log does not go on as it should: what it says of itself is not what was taken of it
+   * @throws Error where there is a `cutProblem`
    */
   cut(): Cut {
-    const { halt, next } = this.#feed;
+    const problem = this.cutProblem;
+    if (problem !== undefined) throw new Error(problem);
     const log = this.log.save();
-    if (halt !== undefined) throw new Error(`nothing more is taken of the red log, since ${halt.message}`);
-    // An engine that has jumped, and has not shown it yet.
-    if (comparePositions(log.position, next) !== 0) throw new Error('the red log is ahead of what it has delivered');
-    this.#cutAt = next;
+    this.#cutAt = this.#feed.next;
     const { shared, own } = this.replica.save();
     const rest: SavedSite = { shared: { replica: shared, log }, own };
     return { rest, contained: { local: this.replica.synced, red: this.replica.redDelivered } };
@@ -158,15 +181,25 @@ export class SiteMachine {
     this.replica.submit(submission, nowMs, wallMs);
   }
 
+  /** Messages that were not taken. */
+  get refusals(): RefusedMessages {
+    return { ...this.door.refusals, clock: this.replica.stampsRefused };
+  }
+
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
     this.replica.pass(nowMs, wallMs);
+    // As without room: whoever sent it sends it again.
+    if (this.#isFilled && this.needsRoom(envelope)) return;
     const message = this.door.open(envelope);
+    for (const [site, term] of this.door.takeHeard()) this.replica.hearTerm(site, term);
     if (message === undefined) {
       for (const answer of this.door.takeAnswers()) this.#outputs.push({ kind: 'send', envelope: answer });
       return;
     }
     const from = envelope.from.site;
+    const problem = contentProblem(message, from, { known: this.#known, log: this.#engine.messages });
+    if (problem !== undefined) return this.door.refuse(new RefusedMessage('content', problem, from));
     this.replica.hear(from, envelope.sentAtMs);
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message);
@@ -252,10 +285,30 @@ export class SiteMachine {
     if (output.kind === 'propose') this.log.propose(output.record, this.#nowMs);
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
-    // The replica calls its log by the kind, which is its name in partition 0.
-    else if (output.kind === 'store' && output.log !== this.#logIds.local) {
-      this.#outputs.push({ ...output, log: this.#logIds.local });
-    } else this.#outputs.push(output);
+    else if (output.kind === 'store') this.#onStore(output);
+    else this.#outputs.push(output);
+  }
+
+  /** The replica calls its log by the kind, which is its name in partition 0. */
+  #onStore(output: ReplicaOutput & { kind: 'store' }): void {
+    const { local } = this.#logIds;
+    this.#outputs.push(output.log === local ? output : { ...output, log: local });
+    this.#noteWritten(output.entries);
+  }
+
+  /** While the red log has halted no checkpoint is made, so that nothing which is written goes again. */
+  #noteWritten(entries: readonly unknown[]): void {
+    if (this.#feed.halt !== undefined) this.#countHalted(plainBytes(entries));
+  }
+
+  #countHalted(bytes: number): void {
+    this.#haltedBytes += bytes;
+    if (this.#isFilled) this.replica.updates.refusal = haltedFullError(this.#haltedBytesMax);
+  }
+
+  /** Whether a red log that has halted has made the site keep as much as it may. */
+  get #isFilled(): boolean {
+    return this.#haltedBytes >= this.#haltedBytesMax;
   }
 
   #withdraw(record: RedRecord): void {
@@ -273,6 +326,7 @@ export class SiteMachine {
       }
       case 'store':
         this.#outputs.push({ kind: 'store', log: this.#logIds.red, entries: output.entries });
+        this.#noteWritten(output.entries);
         return;
       case 'send':
         this.#send(output.to, output.message);
@@ -291,6 +345,7 @@ export class SiteMachine {
   #onHalt(halt: RedHalt): void {
     this.#isHaltTold = true;
     this.replica.red.halted = redHaltedError(halt.message);
+    this.#countHalted(this.replica.blue.waitingBytes);
     this.#outputs.push({ kind: 'halted', halt });
   }
 

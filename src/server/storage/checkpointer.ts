@@ -73,6 +73,9 @@ export class Checkpointer {
   /** Begins a checkpoint, unless one is under way. */
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
+    const { cutProblem } = this.#options.source;
+    // Looked at first: all rows are written before the cut is asked for, and would be each time that it is tried again.
+    if (cutProblem !== undefined) return this.#options.onFailed(new Error(cutProblem));
     this.#isRunning = true;
     this.#slices = new CheckpointSlices(this.#options.source);
     const current = this.#current;

@@ -26,6 +26,8 @@ export interface DurableStorageOptions {
   readonly folder: string;
   /** The partition whose logs they are; 0 unless given. */
   readonly partition?: number;
+  /** The name of the site, which its files say. */
+  readonly site?: string;
   /** Size of one log file. */
   readonly segmentBytes?: number;
   /** Entries that wait for the disk: so many need not wait for the write before them. */
@@ -76,9 +78,9 @@ export class DurableStorage implements SiteStorage {
    */
   constructor({ recovered, ...options }: DurableStorageOptions) {
     const { files, timing, folder } = options;
-    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, partition } = options;
+    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, partition, site } = options;
     this.#options = options;
-    this.#recovered = recovered ?? recoverTold(files, folder, options.events);
+    this.#recovered = recovered ?? recoverTold(files, folder, options.events, undefined, site);
     files.makeFolder(folder);
     const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
     this.#lastCheckpoint = lastCheckpoint;
@@ -104,6 +106,7 @@ export class DurableStorage implements SiteStorage {
         timing,
         folder,
         partition,
+        site,
         number,
         lengths,
         segments,
@@ -244,6 +247,7 @@ export class DurableStorage implements SiteStorage {
  * Reads what a site has, and tells of what is damaged.
  *
  * @param tables as `recover` wants them
+ * @param site likewise
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
  */
 export function recoverTold(
@@ -251,9 +255,10 @@ export function recoverTold(
   folder: string,
   events: StorageEvents | undefined,
   tables?: TableShapes,
+  site?: string,
 ): Recovered {
   try {
-    const recovered = recover(files, folder, tables);
+    const recovered = recover(files, folder, tables, site);
     for (const damage of recovered.damages) events?.damaged(`${damage}. Nothing is lost by it, and it is made again`);
     return recovered;
   } catch (error) {

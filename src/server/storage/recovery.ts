@@ -89,13 +89,14 @@ interface FoundCopy {
  * Reads the folder of a site. Changes nothing.
  *
  * @param tables of the service whose data it is: what a version before wrote of its fields cannot be read without them
- * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
+ * @param site the name of the site whose folder it is to be; any, unless given
+ * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once, or it is another site's.
  */
-export function recover(files: Files, folder: string, tables: TableShapes = {}): Recovered {
+export function recover(files: Files, folder: string, tables: TableShapes = {}, site?: string): Recovered {
   const names = files.list(folder);
   const segmentNumbers = numbersOf(names, 'log');
   const latest = latestCheckpoint(files, folder, names);
-  const logs = readSegments(files, folder, segmentNumbers, latest.kept);
+  const logs = readSegments(files, folder, segmentNumbers, { kept: latest.kept, site });
   const { contained, number } = latest;
   const checkpoint = checkpointOf(latest, tables);
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
@@ -199,7 +200,13 @@ function lostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): 
   });
 }
 
-function readSegments(files: Files, folder: string, numbers: readonly number[], kept: LatestCheckpoint['kept']): Logs {
+/** What the log files of a folder have to fit. */
+interface FolderOf {
+  readonly kept: LatestCheckpoint['kept'];
+  readonly site: string | undefined;
+}
+
+function readSegments(files: Files, folder: string, numbers: readonly number[], { kept, site }: FolderOf): Logs {
   let logs: Logs | undefined;
   const useless: string[] = [];
   let damaged: { readonly path: string; readonly damage: LogDamage } | undefined;
@@ -214,6 +221,9 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
     const { format, term = 0, local, red, checkpoint } = header;
     if (!isReadable(format))
       throw unreadable(`${path} has format ${format}; this version reads ${FILE_FORMAT_MIN} to ${FORMAT}`);
+    if (site !== undefined && header.site !== undefined && header.site !== site) {
+      throw unreadable(`${path} is a file of site '${header.site}', and not of '${site}': two folders were exchanged`);
+    }
     // Whoever wrote it had been deposed by then, and was told so: nothing of it was ever acknowledged.
     if (term < (logs?.term ?? 0)) {
       useless.push(path);

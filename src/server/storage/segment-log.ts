@@ -29,6 +29,8 @@ export interface SegmentLogOptions {
   readonly folder: string;
   /** The partition that it is of; 0 unless given. */
   readonly partition?: number | undefined;
+  /** The name of the site, which its files say. */
+  readonly site?: string | undefined;
   /** Number of the first file to write. */
   readonly number: number;
   /** Entries of each log that there are already. */
@@ -239,7 +241,8 @@ export class SegmentLog implements LocalLog {
       return sealFrame(packed, { file, index: this.#frames, isSettled: this.#writes.size === 0 });
     }
     const checkpoint = this.#options.lastCheckpoint();
-    const own = { format: FORMAT, term: this.#term as Term, ...this.#lengths };
+    const { site } = this.#options;
+    const own = { format: FORMAT, term: this.#term as Term, ...(site !== undefined && { site }), ...this.#lengths };
     const header: SegmentHeader = { ...own, ...(checkpoint && { checkpoint }) };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),

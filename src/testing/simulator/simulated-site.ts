@@ -152,6 +152,9 @@ export class SimulatedSite {
     storage.attach(
       {
         sections: machine.sections,
+        get cutProblem() {
+          return machine.cutProblem;
+        },
         cut: () => this.#pack(machine.cut()),
         get keptFrom() {
           return machine.keptFrom;

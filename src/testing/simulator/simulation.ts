@@ -60,7 +60,7 @@ const HEALED_PHASE_MS = 120_000;
 const SETTLE_MS = 3000;
 const CONVERGE_MS = 120_000;
 const SETTLE_STEP_MS = 250;
-const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, maxClockSkewMs: 2000 };
+const LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, maxClockSkewMs: 2000, haltedBytesMax: 20_000 };
 /** A clock is set forwards by less than sites may differ: by more, it would be wild. */
 const CLOCK_STEP_MAX_MS = 500;
 

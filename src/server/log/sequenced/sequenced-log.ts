@@ -60,6 +60,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** The same as a place: groups are of one entry here. */
   #position: Position;
   readonly #digest: PrefixDigest;
+  /** Before this place it is of nothing: a version before had kept none. */
+  readonly #digestFrom: number;
   /** Own proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
   /** Those that are beyond the window: they have no number yet, and may be taken back. */
@@ -87,8 +89,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
     this.#position = { seq: this.#delivered, index: 0 };
+    const { digest, digestFrom = 0 } = options.saved ?? {};
     // Of an empty prefix it is known.
-    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
+    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : digest);
+    this.#digestFrom = digest === undefined ? this.#delivered : digestFrom;
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     this.#epoch = this.#above(options.epoch, entries);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
@@ -116,7 +120,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const position = this.#position;
     const digest = this.digest(position);
     const saved = { delivered: this.#delivered, position, identity: this.identity(), progress };
-    return digest === undefined ? saved : { ...saved, digest };
+    if (digest === undefined) return saved;
+    return this.#digestFrom === 0 ? { ...saved, digest } : { ...saved, digest, digestFrom: this.#digestFrom };
   }
 
   identity(): string {

@@ -1,7 +1,7 @@
 /** What the nodes of the sequenced log send each other, and what their surroundings have to know of it. */
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
-import { count, list, record, siteOrigin, word, wholeFrom } from '../../records/shapes.ts';
+import { count, list, record, siteOrigin, start, word, wholeFrom } from '../../records/shapes.ts';
 import type { Shape } from '../../records/shapes.ts';
 import { OPERATIONS_MAX } from '../../records/windows.ts';
 import type { LogEntry } from '../log.ts';
@@ -28,9 +28,9 @@ const NOTHING: readonly Proposed[] = [];
 
 /** By kind: the type of the table holds it to all of them. */
 function shapes(redRecord: Shape): Readonly<Record<Message['kind'], Shape>> {
-  const entry = record({ origin: siteOrigin, epoch: count, sequence: ordinalNumber, record: redRecord });
+  const entry = record({ origin: siteOrigin, epoch: start, sequence: ordinalNumber, record: redRecord });
   return {
-    'log.propose': record({ kind: word, epoch: count, sequence: ordinalNumber, record: redRecord }),
+    'log.propose': record({ kind: word, epoch: start, sequence: ordinalNumber, record: redRecord }),
     'log.append': record({ kind: word, position: count, entries: list(entry, OPERATIONS_MAX), committed: count }),
     'log.appended': record({ kind: word, length: count, committed: count }),
   };

@@ -16,6 +16,7 @@ import { OPERATIONS_MAX, WINDOWS } from '../../records/windows.ts';
 import type { Windows } from '../../records/windows.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
+import { plainBytes } from '../../records/plain-bytes.ts';
 import { isCovered, maxEntry } from '../../records/vector.ts';
 
 /** Operations in one message of those that are sent again. */
@@ -102,6 +103,13 @@ export class BluePath {
       const ofOrigin = kept.filter(({ operation }) => operation.site === origin);
       this.#outgoingOf(origin).load(saved.synced, ofOrigin);
     }
+  }
+
+  /** About what those take in memory that wait to become visible. */
+  get waitingBytes(): number {
+    let bytes = 0;
+    for (const { waiting } of this.#incoming) bytes += plainBytes(waiting.slice());
+    return bytes;
   }
 
   /** Where in the site's own log the operations begin that other sites may lack. */

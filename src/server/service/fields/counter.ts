@@ -128,6 +128,7 @@ export const counterKind: FieldKind = {
   name: 'counter',
   redOnly: false,
   effects: { add },
+  takes: (_action, value) => Number.isSafeInteger(value),
   state: (saved) => new CounterState(saved as Sum | undefined),
   removableState: (saved) => new RemovableCounterState(saved as [number, SavedPlace][] | undefined),
   pending: () => new PendingAdditions(),

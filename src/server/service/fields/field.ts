@@ -66,6 +66,8 @@ export interface FieldKind {
   readonly inParts?: boolean;
   /** The builders of effects that a shadow operation finds under the field's name, by action. */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
+  /** Whether an effect that was made elsewhere may carry this value; any, unless given. */
+  takes?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */
   state(saved?: unknown): FieldState;
   /** The same for a row that can be removed, where it must remember more. */

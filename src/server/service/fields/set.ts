@@ -147,6 +147,7 @@ export const setKind: FieldKind = {
   redOnly: false,
   isIndexable: true,
   effects: { add: writes('add'), remove: writes('remove') },
+  takes: (_action, value) => typeof value === 'string' || typeof value === 'number',
   state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),
 };

@@ -54,8 +54,17 @@ const take: EffectBuilder = (name, key, amount, options) => {
   return { table: name.table, key, field: name.field, action: 'take', value };
 };
 
+function isAmount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isTake(value: unknown): boolean {
+  const { amount, atLeast } = (value ?? {}) as Partial<Take>;
+  return isAmount(amount) && Number.isSafeInteger(atLeast);
+}
+
 function checkedAmount({ table, field }: FieldName, action: string, amount: unknown): number {
-  if (Number.isSafeInteger(amount) && (amount as number) >= 0) return amount as number;
+  if (isAmount(amount)) return amount;
   const message = `A stock's ${action} wants a whole number from 0 on, not ${kindOf(amount)}: count in the smallest unit, and what goes out with take.`;
   throw ownError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
@@ -64,6 +73,7 @@ export const stockKind: FieldKind = {
   name: 'stock',
   redOnly: true,
   effects: { add, take },
+  takes: (action, value) => (action === 'add' ? isAmount(value) : isTake(value)),
   state: (saved) => new StockState(saved as Sum | undefined),
   pending: () => new PendingStock(),
 };

@@ -140,7 +140,7 @@ function inspectSite(
     numbersOf(names, ending).map((number) => inspectCheckpoint(files, `${folder}/${nameOf(number, ending)}`, number)),
   );
   let found: Recovered | undefined;
-  const refusal = refusalOf(() => (found = recover(files, folder, service.tables)));
+  const refusal = refusalOf(() => (found = recover(files, folder, service.tables, name)));
   const { lengths = null, damages = [], stored } = found ?? {};
   const holding = stored && holdingOf(stored, Origins.of(sites));
   return { site: { name, checkpoints, logs, lengths, refusal, damages }, holding };

@@ -75,7 +75,7 @@ function durable(dataDir: string, deployment: DurableDeployment): DeploymentStor
 }
 
 /** What a site has, and whom to tell of it. */
-type FoundSite = Required<Pick<DurableStorageOptions, 'folder' | 'events' | 'recovered'>>;
+type FoundSite = Required<Pick<DurableStorageOptions, 'site' | 'folder' | 'events' | 'recovered'>>;
 
 /**
  * All sites are looked at before anything is made for one of them.
@@ -84,7 +84,7 @@ type FoundSite = Required<Pick<DurableStorageOptions, 'folder' | 'events' | 'rec
  */
 function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: DurableDeployment): FoundSite[] {
   const { sites: names, redLeader, onAlarm } = deployment;
-  const folders = names.map((name) => ({ folder: siteFolder(name), events: storageAlarms(name, onAlarm) }));
+  const folders = names.map((site) => ({ site, folder: siteFolder(site), events: storageAlarms(site, onAlarm) }));
   const checkAll = (check: () => void): void => {
     try {
       check();
@@ -98,7 +98,10 @@ function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: 
     refuseMissingSites(files, paths, hasManifest);
   });
   const tables = shapeOf(deployment.service);
-  const found = folders.map((site) => ({ ...site, recovered: recoverTold(files, site.folder, site.events, tables) }));
+  const found = folders.map((each) => {
+    const { site, folder, events } = each;
+    return { ...each, recovered: recoverTold(files, folder, events, tables, site) };
+  });
   const origins = Origins.of(names);
   const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, origins));
   checkAll(() => refuseLostPasts(holdings, { names, redLeader: names.indexOf(redLeader) }));

@@ -57,6 +57,8 @@ export interface SegmentHeader {
   readonly format: number;
   /** Of whoever wrote it: the number of the first file of its start. Before format 7 it is not said. */
   readonly term?: number;
+  /** The site whose it is, by name; where nothing is said of it, it may be any. */
+  readonly site?: string;
   readonly local: number;
   readonly red: number;
   /** The last checkpoint when the file was begun, and the places in the logs at which it stands. */

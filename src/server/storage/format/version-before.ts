@@ -188,6 +188,7 @@ function localEntry(entry: LocalEntry, moved: Moved): LocalEntry {
     case 'slot':
       return { ...entry, decision: slotDecision(entry.decision, moved) };
     case 'expire':
+    case 'term':
       return entry;
   }
 }

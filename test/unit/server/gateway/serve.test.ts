@@ -70,6 +70,15 @@ test('updates that are not acknowledged → the metrics say how much the site re
   await server.close();
 });
 
+test('messages between sites that are refused → counted in the metrics, by reason', async () => {
+  const server = await serve({ service, sites: ['irl', 'frk'] });
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  for (const site of ['irl', 'frk'])
+    for (const reason of ['content', 'term', 'clock'])
+      expect(text).toContain(`correctables_site_messages_refused_total{site="${site}",reason="${reason}"} 0`);
+  await server.close();
+});
+
 test('serve with a page that fails, and upgrades to nowhere that are reset → goes on', async () => {
   const server = await serve({
     service,

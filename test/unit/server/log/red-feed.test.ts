@@ -44,3 +44,18 @@ test('the same, and filled up with the same records → goes on', () => {
   expect(taken).toEqual(['at 6', 'at 7']);
   expect(feed.halt).toBeUndefined();
 });
+
+test('a group that ends before it begins, or where it begins with something in it → halts; with nothing → nothing', () => {
+  for (const [next, records, isHalted] of [
+    [4, ['x'], true],
+    [4, [], true],
+    [5, ['x'], true],
+    [5, [], false],
+  ] as const) {
+    const engine = new Engine();
+    engine.length = 5;
+    const feed = new RedFeed<string>(engine, SAVED);
+    expect(feed.take({ kind: 'deliver', from: at(5), next: at(next), records })).toEqual([]);
+    expect([feed.halt?.reason, feed.next]).toEqual([isHalted ? 'regressed' : undefined, at(5)]);
+  }
+});

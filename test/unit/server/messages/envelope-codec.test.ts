@@ -2,7 +2,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EnvelopeCodec, ENVELOPE_BYTES_MAX, ENVELOPE_VERSION } from '../../../../src/server/messages/envelope-codec.ts';
+import {
+  EnvelopeCodec,
+  ENVELOPE_BYTES_MAX,
+  ENVELOPE_VALUES_MAX,
+  ENVELOPE_VERSION,
+} from '../../../../src/server/messages/envelope-codec.ts';
 import { RefusedMessage, RULES } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, RefusalReason } from '../../../../src/server/messages/envelope.ts';
 import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
@@ -125,6 +130,30 @@ describe('what is no envelope', () => {
 
   test('larger than any may be → refused before it is looked at', () => {
     expect(() => decoded(new Uint8Array(ENVELOPE_BYTES_MAX + 1))).toThrow(refused('unreadable'));
+  });
+
+  test('more values than any envelope has, a byte each → refused before anything is made of them', () => {
+    const sized = (length: number): Uint8Array => {
+      const reply = { value: Array.from({ length }, () => []) };
+      return encoded(envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply }] }))[0] as Uint8Array;
+    };
+    expect(() => decoded(sized(ENVELOPE_VALUES_MAX))).toThrow(refused('unreadable'));
+    expect(decoded(sized(ENVELOPE_VALUES_MAX - 200)).message.kind).toBe('blue.operations');
+  });
+
+  test('a start that nobody can be at → refused', () => {
+    const entry = { origin: BLUE.site, epoch: 2 ** 53 - 1, sequence: 1, record: RED };
+    for (const message of [
+      { kind: 'term.passed', term: 2 ** 53 - 1 },
+      { kind: 'log.propose', epoch: 2 ** 53 - 1, sequence: 1, record: RED },
+      { kind: 'log.append', position: 0, entries: [entry], committed: 0 },
+    ] as const) {
+      const [bytes = new Uint8Array(0)] = encoded(envelopeOf(message));
+      expect(() => decoded(bytes)).toThrow(refused('content'));
+    }
+    const heartbeat = { kind: 'blue.heartbeat', sequence: 1 } as const;
+    const [bytes = new Uint8Array(0)] = encoded(envelopeOf(heartbeat, { term: 2 ** 53 - 1 }));
+    expect(() => decoded(bytes)).toThrow(refused('unreadable'));
   });
 
   test('cut off, or with any bytes changed → refused, or an envelope', () => {

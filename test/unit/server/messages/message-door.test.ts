@@ -97,4 +97,22 @@ describe('terms', () => {
     door.open(envelopeOf({ kind: 'term.passed', term: 9 }));
     expect(door.term).toBe(9);
   });
+
+  test('heard → told once, to be written down; recalled at the next start → nothing of an earlier one is taken', () => {
+    const { door } = doorOf(IRL);
+    for (const term of [6, 6, 7]) door.open(envelopeOf(HEARTBEAT, { term }));
+    const heard = door.takeHeard();
+    expect([heard, door.takeHeard()]).toEqual([
+      [
+        [FRK, 6],
+        [FRK, 7],
+      ],
+      [],
+    ]);
+    const again = doorOf(IRL).door;
+    again.recall(new Map([[FRK, 7]]));
+    expect(again.open(envelopeOf(HEARTBEAT, { term: 6 }))).toBeUndefined();
+    expect(again.open(envelopeOf(HEARTBEAT, { term: 7 }))).toBe(HEARTBEAT);
+    expect(again.takeHeard()).toEqual([]);
+  });
 });

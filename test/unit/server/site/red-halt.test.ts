@@ -94,6 +94,66 @@ test('what it had under way → waits, and is done once the site is started agai
   expect(popped.value).toEqual({ item: 'a' });
 });
 
+/** Halts the red log of the faulty site, which has taken one record. */
+function halt(): void {
+  enqueueAtLeader('a');
+  chances.jumpChance = 1;
+  enqueueAtLeader('left out');
+  chances.jumpChance = 0;
+  enqueueAtLeader('behind');
+  expect(sites.halted.at(-1)).toEqual([FAULTY, 'gap']);
+}
+
+function restart(): void {
+  sites.crash(FAULTY);
+  sites.start(FAULTY);
+  sites.pass(100);
+}
+
+test('asked for by a name → refused, and nothing is decided by that: asked again once it is repaired, it is done', () => {
+  halt();
+  const named = { id: 'c/1', home: FAULTY };
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const refused = sites.ask(FAULTY, dequeue('q'), named);
+    sites.settle();
+    expect(refused.code).toBe('UNAVAILABLE');
+  }
+  restart();
+  const done = sites.ask(FAULTY, dequeue('q'), named);
+  sites.pass(100);
+  expect(done.value).toEqual({ item: 'a' });
+  expect(sites.ask(FAULTY, dequeue('q'), named).value).toEqual({ item: 'a' });
+});
+
+test('refused there, and asked for at another site → done there', () => {
+  halt();
+  expect(sites.ask(FAULTY, dequeue('q'), { id: 'c/1', home: FAULTY }).code).toBe('UNAVAILABLE');
+  const done = sites.ask(0, dequeue('q'), { id: 'c/1', home: FAULTY, hop: 1 });
+  sites.pass(50);
+  expect(done.value).toEqual({ item: 'a' });
+});
+
+test('another copy waits for what its session has seen → nobody knows what becomes of it', () => {
+  halt();
+  const named = { id: 'c/1', home: FAULTY };
+  sites.ask(FAULTY, dequeue('q'), named, { after: [0, Infinity, 0, 0] });
+  expect(sites.ask(FAULTY, dequeue('q'), named).code).toBe('UNKNOWN');
+});
+
+test('handed over before the site was started again, and then the log halts → nobody knows, until it is repaired', () => {
+  const named = { id: 'c/1', home: FAULTY };
+  sites.ask(FAULTY, enqueue('q', 'handed over'), named);
+  sites.sync(FAULTY);
+  sites.sent = [];
+  restart();
+  halt();
+  expect(sites.ask(FAULTY, enqueue('q', 'handed over'), named).code).toBe('UNKNOWN');
+  restart();
+  const done = sites.ask(FAULTY, enqueue('q', 'handed over'), named);
+  sites.pass(100);
+  expect(done).toHaveProperty('value');
+});
+
 test('it comes back with less than it had → the same', () => {
   enqueueAtLeader('a');
   chances.regressChance = 1;

@@ -1,8 +1,7 @@
 /** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
 import { describe, expect, test } from 'vitest';
 import { checkpointName } from '../../../../src/server/storage/format/names.ts';
-import { FOLDER, VirtualMachine, virtualStorage } from './virtual-storage.ts';
-import type { TestSite } from './virtual-storage.ts';
+import { FOLDER, TestSite, VirtualMachine, virtualStorage } from './virtual-storage.ts';
 
 const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
 const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
@@ -270,6 +269,32 @@ describe('durable storage: checkpoints', () => {
     // The first rows are asked for by eight, before anything is known of them.
     expect(Math.max(...sizes)).toBeLessThan(8 * 400_100);
     expect(Math.max(...sizes.slice(2))).toBeLessThan(1_500_000);
+  });
+
+  test('a site that can make no cut → nothing is written for it; told once, and tried again', () => {
+    class Halted extends TestSite {
+      cutProblem: string | undefined = 'the red log has halted';
+    }
+    const machine = new VirtualMachine(1);
+    const site = new Halted(machine.timeline, machine.disk, { checkpointBytes: Infinity });
+    site.append('local', ...numbers(1000));
+    machine.run();
+    const names = new Set<string>();
+    const write = machine.disk.write.bind(machine.disk);
+    machine.disk.write = (one, ...rest) => {
+      names.add(one.path);
+      write(one, ...rest);
+    };
+    site.storage.checkpoint();
+    machine.run(20_000);
+    expect({ names: [...names], events: site.events, files: machine.files('.checkpoint') }).toEqual({
+      names: [],
+      events: ['checkpoint: the red log has halted'],
+      files: [],
+    });
+    site.cutProblem = undefined;
+    machine.run(120_000);
+    expect(machine.start().stored.checkpoint).toBeDefined();
   });
 
   test('a row that cannot be written out → a failed checkpoint, tried again; logs go on', () => {

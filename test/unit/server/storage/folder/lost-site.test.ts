@@ -1,5 +1,5 @@
 /** A site that has lost its past, in a deployment whose other sites have theirs: no start, and what to do. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -108,6 +108,26 @@ describe('a deployment', () => {
       expect(inspectDataFolder(dataDir).refusal).toMatch(what);
     },
   );
+
+  test('the folders of two sites exchanged → no start, nothing is made, and which they are is said', async () => {
+    const first = start();
+    for (const site of SITES) await work(first, site, `of ${site}`);
+    await first.close();
+    const exchange = (): void => {
+      renameSync(folderOf('irl'), folderOf('between'));
+      renameSync(folderOf('vrg'), folderOf('irl'));
+      renameSync(folderOf('between'), folderOf('vrg'));
+    };
+    exchange();
+    const before = filesIn('sites');
+    const what = /sites\/irl\/\d+\.log is a file of site 'vrg', and not of 'irl'/;
+    expect(start).toThrow(refusal(what));
+    await expect.poll(() => existsSync(join(dataDir, 'lock'))).toBe(false);
+    expect(filesIn('sites')).toEqual(before);
+    expect(inspectDataFolder(dataDir).sites[0]?.refusal).toMatch(what);
+    exchange();
+    await start().close();
+  });
 
   test('a first start that was killed before all sites had a file → starts', async () => {
     await start().close();

@@ -1,0 +1,86 @@
+/** Of what sites send each other and keep while a red log has halted (docs/spec/between-sites.md, redblue.md, storage.md). */
+import { unit } from './commands.mjs';
+
+/** @type {readonly import('./listed.mjs').Mutant[]} */
+export const BETWEEN_SITES_MUTANTS = [
+  {
+    name: 'a group that ends before it begins is taken',
+    rule: 'redblue L4',
+    file: 'src/server/log/red-feed.ts',
+    line: 'if (length < 0 || (length === 0 && records.length > 0)) {',
+    replacement: 'if (length === Infinity) {',
+    command: unit('server/log/red-feed.test.ts'),
+  },
+  {
+    name: 'what a halted red log is in the way of is refused for ever',
+    rule: 'redblue L4',
+    file: 'src/server/replica/updates.ts',
+    line: 'if (outcome === this.#host.red.halted) return this.#leaveOpen(walk, outcome);',
+    replacement: '',
+    command: unit('server/site/red-halt.test.ts'),
+  },
+  {
+    name: 'what a halted red log keeps at its site has no bound',
+    rule: 'redblue L5',
+    file: 'src/server/site/site-machine.ts',
+    line: 'return this.#haltedBytes >= this.#haltedBytesMax;',
+    replacement: 'return this.#haltedBytes < 0;',
+    command: unit('server/site/halted-long.test.ts'),
+  },
+  {
+    name: 'what no site can apply is taken',
+    rule: 'between-sites E2',
+    file: 'src/server/site/site-machine.ts',
+    line: "if (problem !== undefined) return this.door.refuse(new RefusedMessage('content', problem, from));",
+    replacement: '',
+    command: unit('server/site/hostile-messages.test.ts'),
+  },
+  {
+    name: 'which start was heard of is forgotten by a restart',
+    rule: 'between-sites E4',
+    file: 'src/server/site/site-machine.ts',
+    line: 'this.door.recall(this.replica.terms);',
+    replacement: '',
+    command: unit('server/site/heard-terms.test.ts'),
+  },
+  {
+    name: 'operations are as large as they come',
+    rule: 'between-sites E7',
+    file: 'src/server/generator/generator-run.ts',
+    line: 'if (this.#budget.isOfUpdate) checkOperationSize(outcome);',
+    replacement: '',
+    command: unit('server/generator/operation-size.test.ts'),
+  },
+  {
+    name: 'a digest that nobody has kept begins anew without a word',
+    rule: 'redblue L4',
+    file: 'src/server/log/sequenced/sequenced-log.ts',
+    line: 'this.#digestFrom = digest === undefined ? this.#delivered : digestFrom;',
+    replacement: 'this.#digestFrom = digestFrom;',
+    command: unit('server/log/sequenced/sequenced-log.test.ts'),
+  },
+  {
+    name: 'all rows are written for a checkpoint that cannot be made',
+    rule: 'storage S7',
+    file: 'src/server/storage/checkpointer.ts',
+    line: 'if (cutProblem !== undefined) return this.#options.onFailed(new Error(cutProblem));',
+    replacement: '',
+    command: unit('server/storage/durable-storage.test.ts'),
+  },
+  {
+    name: 'a folder is taken for that of any site',
+    rule: 'storage S31',
+    file: 'src/server/storage/recovery.ts',
+    line: 'if (site !== undefined && header.site !== undefined && header.site !== site) {',
+    replacement: "if (header.site === '') {",
+    command: unit('server/storage/folder/lost-site.test.ts'),
+  },
+  {
+    name: 'envelopes have as many values as they come with',
+    rule: 'between-sites E7',
+    file: 'src/server/messages/envelope-codec.ts',
+    line: 'if (content.length > ENVELOPE_VALUES_MAX) checkValues();',
+    replacement: '',
+    command: unit('server/messages/envelope-codec.test.ts'),
+  },
+];

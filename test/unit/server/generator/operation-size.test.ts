@@ -1,0 +1,113 @@
+/** What is too large for a message between sites is refused when it is submitted, with the part that is, and the bound. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../../../src/index.ts';
+import type { Client } from '../../../../src/index.ts';
+import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
+import { enqueue, get, put } from '../../../../src/operations/index.ts';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import type { Embedded } from '../../../../src/server/embedded.ts';
+import { checkOperationSize } from '../../../../src/server/generator/operation-size.ts';
+import type { GeneratorOutcome } from '../../../../src/server/generator/generator-run.ts';
+import { CLIENT_LENGTH_MAX, OPERATION_BYTES_MAX } from '../../../../src/server/records/bounds.ts';
+import { Sites } from '../replica/sites.ts';
+import { notesService } from '../storage/notes-service.ts';
+
+const deployments: Embedded[] = [];
+afterEach(async () => {
+  for (const deployment of deployments.splice(0)) await deployment.close();
+});
+
+function clientOf(): Client<RedBlueLevels> {
+  const deployment = createEmbedded(notesService(), { sites: ['irl', 'frk'] });
+  deployments.push(deployment);
+  return createClient(deployment.site('irl'));
+}
+
+const tooLarge = (field: string): unknown =>
+  expect.objectContaining({
+    code: 'INVALID_VALUE',
+    field,
+    message: expect.stringContaining(`an operation may come to ${OPERATION_BYTES_MAX} bytes`),
+  });
+
+describe('an update that is larger than any may be', () => {
+  const bytes = new Uint8Array(OPERATION_BYTES_MAX);
+
+  test('blue, red → refused, and nothing is done; the site goes on', async () => {
+    const client = clientOf();
+    await expect(client.invokeStrong(put('k', bytes))).rejects.toThrow(tooLarge('effects'));
+    await expect(client.invokeStrong(enqueue('q', bytes))).rejects.toThrow(tooLarge('effects'));
+    expect(await client.invokeWeak(get('k'))).toBeUndefined();
+    await client.invokeStrong(put('k', 1));
+    expect(await client.invokeWeak(get('k'))).toBe(1);
+  });
+
+  test('as large as one may be → every site gets it, in an envelope of its own', () => {
+    const sites = new Sites(notesService(), 2);
+    sites.submit(0, put('bytes', bytes.subarray(0, OPERATION_BYTES_MAX - 2000)));
+    sites.submit(
+      0,
+      put(
+        'values',
+        Array.from({ length: 1_400_000 }, () => null),
+      ),
+    );
+    sites.settle();
+    expect(sites.read(1, get('bytes'))).toHaveLength(OPERATION_BYTES_MAX - 2000);
+    expect(sites.read(1, get('values'))).toHaveLength(1_400_000);
+  });
+});
+
+describe('what counts', () => {
+  const text = 'x'.repeat(1000);
+  const effect = { table: 't', key: 'k', field: 'f', action: 'write', value: null };
+  const reads = { names: new Set<string>(), ranges: [] };
+  const outcome = (given: Partial<GeneratorOutcome>): GeneratorOutcome => ({
+    reads,
+    choice: undefined,
+    reply: { value: null },
+    ...given,
+  });
+  const choice = (colour: 'blue' | 'red', given: object = {}): GeneratorOutcome['choice'] => ({
+    shadow: 's',
+    colour,
+    args: null,
+    effects: [],
+    reply: null,
+    ...given,
+  });
+
+  test.each<[string, GeneratorOutcome]>([
+    ['effects', outcome({ choice: choice('blue', { effects: [{ ...effect, value: text }] }) })],
+    ['effects', outcome({ choice: choice('red', { effects: [{ ...effect, key: text }] }) })],
+    ['reads', outcome({ choice: choice('red'), reads: { names: new Set([text]), ranges: [] } })],
+    ['result', outcome({ reply: { value: { text } } })],
+    ['result', outcome({ reply: { value: null, meta: { list: Array.from({ length: 40 }, () => 0) } } })],
+    ['shadow', outcome({ choice: choice('red', { args: [text] }) })],
+    ['result', outcome({ reply: { value: 2n ** 8000n } })],
+  ])('%s', (field, given) => {
+    expect(() => checkOperationSize(given, 1000)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE', field }));
+    expect(() => checkOperationSize(given, 5000)).not.toThrow();
+  });
+
+  test('what a blue operation has read goes nowhere', () => {
+    const given = outcome({ choice: choice('blue', { args: text }), reads: { names: new Set([text]), ranges: [] } });
+    expect(() => checkOperationSize(given, 1000)).not.toThrow();
+  });
+});
+
+test('a name that is longer than any may be → refused with the field and the bound', async () => {
+  const deployment = createEmbedded(notesService(), { sites: ['irl'] });
+  deployments.push(deployment);
+  const failed: unknown[] = [];
+  const sink = { update: () => {}, fail: (error: unknown) => void failed.push(error) };
+  const context = { signal: new AbortController().signal, operationId: 'x'.repeat(CLIENT_LENGTH_MAX + 1) };
+  deployment.site('irl').submitOperation(put('k', 1), ['causal'], sink as never, context as never);
+  expect(failed).toEqual([
+    expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field: 'context.operationId',
+      message: expect.stringContaining(String(CLIENT_LENGTH_MAX)),
+    }),
+  ]);
+});
