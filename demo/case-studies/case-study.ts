@@ -67,6 +67,11 @@ export interface CaseStudy {
   populate(scale: number, random: Random): Iterable<Operation>;
   /** Lets a user in: what each request of the mixes does for this one, by name. State of the user is kept inside. */
   enter(seat: Seat): Readonly<Record<string, Request>>;
+  /**
+   * The requests of one user, one after the other, in the end as often as the mix says. Each is drawn by itself where this
+   * is not given.
+   */
+  follow?(mix: Mix, random: Random): () => string;
   /** How long a user looks at a page, in milliseconds. */
   thinkMs(random: Random): number;
   /** Looks at all data of the site that `store` asks, while nothing is under way: all invariants of the service. */
