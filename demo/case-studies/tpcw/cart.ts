@@ -16,12 +16,12 @@ export function linesOf({ cartLines }: HasOf<'getCart'>['tables'], cart: string)
 }
 
 /** The lines with titles and prices, and what they cost together after the discount. */
-function shown({ items }: HasOf<'getCart'>['tables'], lines: readonly Line[], discount: number) {
-  const priced = lines.map(({ item, quantity }) => {
+function priced({ items }: HasOf<'getCart'>['tables'], lines: readonly Line[], discount: number) {
+  const found = lines.map(({ item, quantity }) => {
     const { about, shown } = items.row(item);
     return { item, title: about?.title ?? '', costCents: shown?.costCents ?? 0, quantity };
   });
-  return { lines: priced, subtotalCents: discounted(priced, discount) };
+  return { lines: found, subtotalCents: discounted(found, discount) };
 }
 
 /** What these cost, in whole cents. */
@@ -55,7 +55,7 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
       const set = items.map((each) => ({ item: each, quantity: lines.get(each) ?? 0 }));
       return { cart, at, lines: set };
     };
-    const reply = () => shown(tables, [...lines].map(([item, quantity]) => ({ item, quantity })), 0);
+    const reply = () => priced(tables, [...lines].map(([item, quantity]) => ({ item, quantity })), 0);
 
     if (item !== null && tables.items.has(item)) {
       const already = lines.get(item);
@@ -79,5 +79,5 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
     if (set.length > 0) return shadow.doCartQuantities(change(set), reply());
     return shadow.doCartTouch({ cart, at }, reply());
   },
-  getCart: ({ cart, discount }, { tables }) => shown(tables, linesOf(tables, cart), discount),
+  getCart: ({ cart, discount }, { tables }) => priced(tables, linesOf(tables, cart), discount),
 };

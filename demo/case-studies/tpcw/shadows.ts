@@ -8,7 +8,7 @@
 import { blue, red, type EffectTables } from 'correctables/server';
 import type { z } from 'zod';
 import type { orderLine, payment } from './contract.ts';
-import { loadShadows } from './load.ts';
+import { loadShadows } from './load-shadows.ts';
 import { indexed, lineKey, timeText, type Known, type Shown, type tables } from './tables.ts';
 
 /** An address that nobody had yet. */
