@@ -17,6 +17,8 @@ const SECONDS_AIM = 30;
 /** Table 2: shadow operations, those of reads among them, and how many are red. */
 const PAPER: Readonly<Record<StudyName, { readonly shadows: number; readonly red: number }>> = {
   tpcw: { shadows: 29, red: 2 },
+  rubis: { shadows: 20, red: 2 },
+  quoddy: { shadows: 15, red: 0 },
 };
 
 interface Row extends Readonly<Record<string, unknown>> {
