@@ -75,7 +75,7 @@ export async function auditAll(
   const broken: string[] = [];
   let rows = 0;
   for (const table of Object.keys(tables)) {
-    for (let after: string | null | undefined; after !== null; ) {
+    for (let after: string | null | undefined; after !== null;) {
       const found = await store.ask(page({ table, after: after ?? null }));
       rows += found.rows;
       broken.push(...found.broken);

@@ -12,7 +12,9 @@ function boughtToo({ orders }: HasOf<'adminUpdate'>['tables'], item: string): re
     const { placed, lines = [] } = orders.row(order);
     return { customer: placed?.customer, lines };
   });
-  const buyers = new Set(recent.filter(({ lines }) => lines.some((line) => line.item === item)).map((of) => of.customer));
+  const buyers = new Set(
+    recent.filter(({ lines }) => lines.some((line) => line.item === item)).map((of) => of.customer),
+  );
   const sold = new Map<string, number>();
   for (const { customer, lines } of recent) {
     if (!buyers.has(customer)) continue;

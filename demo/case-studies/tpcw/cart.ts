@@ -55,7 +55,12 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
       const set = items.map((each) => ({ item: each, quantity: lines.get(each) ?? 0 }));
       return { cart, at, lines: set };
     };
-    const reply = () => priced(tables, [...lines].map(([item, quantity]) => ({ item, quantity })), 0);
+    const reply = () =>
+      priced(
+        tables,
+        [...lines].map(([item, quantity]) => ({ item, quantity })),
+        0,
+      );
 
     if (item !== null && tables.items.has(item)) {
       const already = lines.get(item);

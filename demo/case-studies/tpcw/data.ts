@@ -52,7 +52,16 @@ export const SUBJECTS = [
 const BACKINGS = ['HARDBACK', 'PAPERBACK', 'USED', 'AUDIO', 'LIMITED-EDITION'] as const;
 const CARDS = ['VISA', 'MASTERCARD', 'DISCOVER', 'AMEX', 'DINERS'] as const;
 const SHIPPINGS = ['AIR', 'UPS', 'FEDEX', 'SHIP', 'COURIER', 'MAIL'] as const;
-const COUNTRIES = ['United States', 'United Kingdom', 'Canada', 'Germany', 'France', 'Japan', 'Brazil', 'India'] as const;
+const COUNTRIES = [
+  'United States',
+  'United Kingdom',
+  'Canada',
+  'Germany',
+  'France',
+  'Japan',
+  'Brazil',
+  'India',
+] as const;
 
 /** How many there are at a scale. */
 export interface Sizes {
