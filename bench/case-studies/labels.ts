@@ -77,8 +77,9 @@ function rowOf(name: StudyName, study: CaseStudy, runs: number): Row {
     seconds,
     falseAlarms: report.shadows.filter(({ verdict, declared }) => verdict !== declared).length,
     planted: reds.length,
-    found: reds.filter((red) => isFound(labelService(recoloured(service, { [red]: 'blue' }), { runs, arbitraries }), red))
-      .length,
+    found: reds.filter((red) =>
+      isFound(labelService(recoloured(service, { [red]: 'blue' }), { runs, arbitraries }), red),
+    ).length,
   };
 }
 
@@ -91,11 +92,21 @@ function barsOf(rows: readonly Row[]): Bar[] {
   const planted = sum((row) => row.planted);
   return [
     ...rows.flatMap((row) => [
-      atLeast(`${row.study}-shadows`, row.blueNoop + row.blue + row.red, { aim: PAPER[row.study].shadows }, 'operations'),
+      atLeast(
+        `${row.study}-shadows`,
+        row.blueNoop + row.blue + row.red,
+        { aim: PAPER[row.study].shadows },
+        'operations',
+      ),
       atMost(`${row.study}-red`, row.red, { aim: PAPER[row.study].red }, 'operations'),
     ]),
     atLeast('planted-found', planted === 0 ? 1 : sum((row) => row.found) / planted, { aim: 1 }, 'fraction'),
-    atMost('false-alarms', sum((row) => row.falseAlarms), { aim: 0 }, 'operations'),
+    atMost(
+      'false-alarms',
+      sum((row) => row.falseAlarms),
+      { aim: 0 },
+      'operations',
+    ),
     atMost('label-seconds', Math.max(...rows.map(({ seconds }) => seconds)), { aim: SECONDS_AIM }, 's'),
   ];
 }

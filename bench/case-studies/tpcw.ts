@@ -70,9 +70,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 }
 
 function reportsOf(measured: readonly Round[], { sites, mix }: Setting): readonly Report[] {
-  return measured
-    .filter(({ setting }) => setting.sites === sites && setting.mix === mix)
-    .map(({ report }) => report);
+  return measured.filter(({ setting }) => setting.sites === sites && setting.mix === mix).map(({ report }) => report);
 }
 
 /** Medians of the rounds. */
@@ -91,7 +89,10 @@ function rowOf({ sites, mix }: Setting, reports: readonly Report[]): Readonly<Re
     update: middle(({ shares }) => shares.update),
     shoppingCartP50Ms: middle(({ requests }) => requests[BLUE_REQUEST]?.blue?.p50),
     buyConfirmP50Ms: middle(({ requests }) => requests[RED_REQUEST]?.red?.p50),
-    failures: reports.reduce((sum, { failures }) => sum + Object.values(failures).reduce((all, each) => all + each, 0), 0),
+    failures: reports.reduce(
+      (sum, { failures }) => sum + Object.values(failures).reduce((all, each) => all + each, 0),
+      0,
+    ),
   };
 }
 

@@ -114,8 +114,8 @@ function numberBetween(options: Raw, name: string, { min, max }: Range): number 
   throw new UsageError(`--${name} takes a number from ${min} to ${max}, not "${String(value)}"`);
 }
 
-function wholeNumber(options: Raw, name: string, range: Range): number {
+function wholeNumber(options: Raw, name: string, { min, max }: Range): number {
   const value = options[name];
-  if (Number.isInteger(value)) return numberBetween(options, name, range);
-  throw new UsageError(`--${name} takes a whole number from ${range.min} to ${range.max}, not "${String(value)}"`);
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not "${String(value)}"`);
 }

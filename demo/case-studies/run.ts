@@ -101,17 +101,21 @@ async function measure(
   progress: (line: string) => void,
 ): Promise<number> {
   const { study, scale, think, seed, users } = options;
-  const end = AbortSignal.any([
-    AbortSignal.timeout(options.seconds * 1000),
-    ...(options.signal === undefined ? [] : [options.signal]),
-  ]);
+  // Not by `AbortSignal.timeout`, which may be collected before its time while nobody listens but through `any`.
+  const end = new AbortController();
+  const leave = (): void => end.abort();
+  const timer = setTimeout(leave, options.seconds * 1000);
+  options.signal?.addEventListener('abort', leave);
+  if (options.signal?.aborted === true) leave();
   const told = setInterval(() => progress(`${tally.interactions} interactions`), PROGRESS_EVERY_MS);
   const from = performance.now();
   try {
     const mix = study.mixes[options.mix] ?? {};
-    await letUsersWork(doors, users, { study, scale, mix, think, seed, signal: end, onInteraction: tally.add });
+    await letUsersWork(doors, users, { study, scale, mix, think, seed, signal: end.signal, onInteraction: tally.add });
   } finally {
     clearInterval(told);
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', leave);
   }
   return secondsSince(from);
 }

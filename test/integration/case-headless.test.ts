@@ -80,7 +80,10 @@ describe('the commands of docs/case-studies.md', () => {
   test.each(commands.filter(({ script, args }) => script === 'demo:case' && args.includes('--headless')))(
     'demo:case $args, for a second → exit 0',
     async ({ args }) => {
-      const shorter = args.join(' ').replace(/ --seconds \d+/, '').split(' ');
+      const shorter = args
+        .join(' ')
+        .replace(/ --seconds \d+/, '')
+        .split(' ');
       const { code, stderr } = await runProgram([CASE, ...shorter, '--seconds', '1', ...SMALL]);
       expect(code, stderr).toBe(0);
     },

@@ -62,7 +62,7 @@ const PURCHASE = ['shoppingCart', 'customerRegistration', 'buyRequest', 'buyConf
  */
 export function follow(mix: Mix, random: Random): () => string {
   const weightOf = (step: number): number => mix[PURCHASE[step] ?? ''] ?? 0;
-  let step = PURCHASE.length;
+  let step: number = PURCHASE.length;
   return () => {
     const name = drawnFrom(mix, random);
     if (!PURCHASE.some((each) => each === name)) return name;

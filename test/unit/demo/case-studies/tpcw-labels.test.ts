@@ -2,8 +2,8 @@
 import { recoloured } from 'correctables/server';
 import { labelService } from 'correctables/testing';
 import { describe, expect, test } from 'vitest';
-import { arbitraries, requests, service } from '../../../demo/case-studies/tpcw/service.ts';
-import { study } from '../../../demo/case-studies/tpcw/study.ts';
+import { arbitraries, requests, service } from '../../../../demo/case-studies/tpcw/service.ts';
+import { study } from '../../../../demo/case-studies/tpcw/study.ts';
 
 const SEED = 20_261_122;
 const RUNS = 2000;

@@ -3,10 +3,10 @@ import { createClient, type Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { createEmbedded, type Embedded } from 'correctables/server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { tpcw } from '../../../demo/case-studies/tpcw/contract.ts';
-import { newAddress, newPayment, newPerson } from '../../../demo/case-studies/tpcw/data.ts';
-import { service } from '../../../demo/case-studies/tpcw/service.ts';
-import { seeded } from '../../../demo/shared/random.ts';
+import { tpcw } from '../../../../demo/case-studies/tpcw/contract.ts';
+import { newAddress, newPayment, newPerson } from '../../../../demo/case-studies/tpcw/data.ts';
+import { service } from '../../../../demo/case-studies/tpcw/service.ts';
+import { seeded } from '../../../../demo/shared/random.ts';
 
 const random = seeded(1);
 const payment = newPayment(random);

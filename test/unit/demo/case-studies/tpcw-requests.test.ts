@@ -2,12 +2,12 @@
 import { createClient } from 'correctables';
 import { createEmbedded } from 'correctables/server';
 import { expect, test } from 'vitest';
-import type { Request } from '../../../demo/case-studies/case-study.ts';
-import { populate } from '../../../demo/case-studies/tpcw/data.ts';
-import { mixes } from '../../../demo/case-studies/tpcw/mixes.ts';
-import { study } from '../../../demo/case-studies/tpcw/study.ts';
-import { CountingStore } from '../../../demo/case-studies/user.ts';
-import { seeded } from '../../../demo/shared/random.ts';
+import type { Request } from '../../../../demo/case-studies/case-study.ts';
+import { populate } from '../../../../demo/case-studies/tpcw/data.ts';
+import { mixes } from '../../../../demo/case-studies/tpcw/mixes.ts';
+import { study } from '../../../../demo/case-studies/tpcw/study.ts';
+import { CountingStore } from '../../../../demo/case-studies/user.ts';
+import { seeded } from '../../../../demo/shared/random.ts';
 
 const SCALE = 0.001;
 

@@ -1,7 +1,7 @@
 /** The command line of the case studies: defaults as documented, and bad input refused with the flag's name. */
 import { expect, test } from 'vitest';
-import { mixNamed, parseOptions } from '../../../demo/case-studies/options.ts';
-import { UsageError } from '../../../engines/usage-error.ts';
+import { mixNamed, parseOptions } from '../../../../demo/case-studies/options.ts';
+import { UsageError } from '../../../../engines/usage-error.ts';
 
 test('options: the study alone → the documented defaults', () => {
   expect(parseOptions(['tpcw'])).toEqual({
@@ -21,7 +21,8 @@ test('options: the study alone → the documented defaults', () => {
 });
 
 test('options: given → taken', () => {
-  const argv = 'tpcw --headless --json --mix ordering --sites 5 --users 2 --scale 0.5 --seconds 30 --think 0 --wan none';
+  const argv =
+    'tpcw --headless --json --mix ordering --sites 5 --users 2 --scale 0.5 --seconds 30 --think 0 --wan none';
   expect(parseOptions(argv.split(' '))).toMatchObject({
     headless: true,
     json: true,
@@ -43,7 +44,7 @@ test.each([
   ['tpcw --users 0', '--users takes a whole number'],
   ['tpcw --scale 2', '--scale takes a number from 0.0001 to 1, not "2"'],
   ['tpcw --seconds soon', '--seconds takes a number'],
-  ['tpcw --think -1', '--think takes a number'],
+  ['tpcw --think 11', '--think takes a number from 0 to 10'],
   ['tpcw --wan moon', '--wan takes one of paper, none, not "moon"'],
   ['tpcw --mix 3', '--mix takes a name'],
   ['tpcw --prot 1', 'unknown option --prot'],

@@ -1,8 +1,8 @@
 /** TPC-W's workloads: their percentages, and users who follow them without confirming what they have not put in a cart. */
 import { expect, test } from 'vitest';
-import { drawnFrom } from '../../../demo/case-studies/case-study.ts';
-import { follow, mixes } from '../../../demo/case-studies/tpcw/mixes.ts';
-import { seeded } from '../../../demo/shared/random.ts';
+import { drawnFrom } from '../../../../demo/case-studies/case-study.ts';
+import { follow, mixes } from '../../../../demo/case-studies/tpcw/mixes.ts';
+import { seeded } from '../../../../demo/shared/random.ts';
 
 const NAMES = Object.keys(mixes) as (keyof typeof mixes)[];
 const ORDERING = [

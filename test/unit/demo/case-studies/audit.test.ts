@@ -4,15 +4,17 @@ import { defineContract } from 'correctables/contract';
 import { blue, counter, createEmbedded, defineService, set, table, type Invariants } from 'correctables/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { auditAll, auditOperation, auditPages } from '../../../demo/case-studies/audit.ts';
-import { CountingStore } from '../../../demo/case-studies/user.ts';
+import { auditAll, auditOperation, auditPages } from '../../../../demo/case-studies/audit.ts';
+import { CountingStore } from '../../../../demo/case-studies/user.ts';
 
 const contract = defineContract('things', {
   add: { effect: 'update', args: z.object({ keys: z.array(z.string()), amount: z.int() }), result: z.null() },
   audit: auditOperation,
 });
 const tables = { things: table({ amount: counter(), tags: set<string>() }), others: table({ amount: counter() }) };
-const invariants: Invariants<typeof tables> = { things: { 'there is no less than nothing': ({ amount }) => amount >= 0 } };
+const invariants: Invariants<typeof tables> = {
+  things: { 'there is no less than nothing': ({ amount }) => amount >= 0 },
+};
 
 const service = defineService(contract, {
   tables,

@@ -1,7 +1,7 @@
 /** What is counted of a run of a case study. */
 import { expect, test } from 'vitest';
-import { Tally } from '../../../demo/case-studies/figures.ts';
-import type { Interaction } from '../../../demo/case-studies/user.ts';
+import { Tally } from '../../../../demo/case-studies/figures.ts';
+import type { Interaction } from '../../../../demo/case-studies/user.ts';
 
 const interaction = (more: Partial<Interaction>): Interaction => ({
   site: 'ue',
