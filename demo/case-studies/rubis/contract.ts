@@ -129,13 +129,16 @@ const transactions = {
     result: z.object({ item: id }),
   },
   /**
-   * No `bid` where the item is not for sale any more, or the bid is not what the form has asked for. A lower bid than the
-   * highest by now is kept: its form was older.
+   * No `bid` where the item is not for sale any more, has not so many pieces, or begins with a higher price. A lower bid
+   * than the highest by now is kept: its form was older.
    */
   storeBid: {
     effect: update,
     colour: 'blue',
-    args: bid.omit({ at: true }).extend({ minBid: cents }),
+    args: bid
+      .omit({ at: true })
+      .extend({ minBid: cents })
+      .refine((asked) => asked.minBid <= asked.bid && asked.bid <= asked.maxBid, 'a bid from minBid to maxBid'),
     result: z.object({ bid: id.nullable() }),
   },
   /** No `purchase` where there are not so many left. */

@@ -30,7 +30,7 @@ export const arbitraries: Arbitraries = {
     description: '',
     category: pick(['a', 'b']),
     region: 'a',
-    quantity: between(1, 3),
+    quantity: pick([1, 2, 3, 10]),
     initialPrice: between(0, 2),
     reservePrice: 0,
     buyNow: chance(0.7) ? between(1, 3) : 0,

@@ -18,8 +18,8 @@ export const updateGenerators: GeneratorsOf<Updates> = {
     const made = { item, about: { ...asked, seller: user, startsAt: now }, endsAt: now + days * DAY_MS };
     return asked.buyNow > 0 ? shadow.registerItemToBuy(made, { item }) : shadow.registerItem(made, { item });
   },
-  storeBid: ({ minBid, ...asked }, { tables, shadow, uniqueId, now }) => {
-    if (!isAcceptable(tables, asked, minBid, now)) return { bid: null };
+  storeBid: ({ minBid: _, ...asked }, { tables, shadow, uniqueId, now }) => {
+    if (!isAcceptable(tables, asked, now)) return { bid: null };
     const id = uniqueId();
     const made = { id, bid: { ...asked, at: now } };
     if (tables.items.row(asked.item).bids === 0) return shadow.storeFirstBid(made, { bid: id });
@@ -42,9 +42,9 @@ export const updateGenerators: GeneratorsOf<Updates> = {
   },
 };
 
-/** Whether the item is for sale, and the bid is one that its form would have let through. */
-function isAcceptable({ items }: Readers, asked: Omit<Bid, 'at'>, minBid: number, now: number): boolean {
+/** Whether the item is for sale, has so many pieces, and begins with no higher price. */
+function isAcceptable({ items }: Readers, asked: Omit<Bid, 'at'>, now: number): boolean {
   const { about, endsAt = 0 } = items.row(asked.item);
-  if (about === undefined || endsAt <= now || asked.quantity > about.quantity) return false;
-  return asked.bid >= Math.max(minBid, about.initialPrice) && asked.maxBid >= asked.bid;
+  if (about === undefined || endsAt <= now) return false;
+  return asked.quantity <= about.quantity && asked.bid >= about.initialPrice;
 }

@@ -75,7 +75,8 @@ test('bids → blue; the highest is the price, one on an older form is kept, one
   expect(value.bid).not.toBeNull();
   expect((await east.invoke(bidOf('bob', item, 12_00))).bid).not.toBeNull();
   expect((await east.invoke(bidOf('cid', item, 11_00))).bid).not.toBeNull();
-  expect((await east.invoke(bidOf('dan', item, 12_00, { minBid: 13_00 }))).bid).toBeNull();
+  const belowForm = east.invoke(bidOf('dan', item, 12_00, { minBid: 13_00 }));
+  await expect(belowForm).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   expect((await east.invoke(bidOf('dan', item, 9_00))).bid).toBeNull();
   expect((await east.invoke(bidOf('dan', item, 20_00, { quantity: 2 }))).bid).toBeNull();
   expect((await east.invoke(bidOf('dan', 'none', 20_00))).bid).toBeNull();
