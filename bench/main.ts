@@ -9,6 +9,8 @@ import { cassandraBandwidth } from './cassandra/bandwidth.ts';
 import { cassandraDivergence } from './cassandra/divergence.ts';
 import { cassandraLatency } from './cassandra/latency.ts';
 import { cassandraLoad } from './cassandra/load.ts';
+import { labels } from './case-studies/labels.ts';
+import { tpcw } from './case-studies/tpcw.ts';
 import { core } from './core/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { server } from './server/bench.ts';
@@ -25,6 +27,8 @@ const benches: readonly Bench[] = [
   wire,
   redblueOverhead,
   server,
+  labels,
+  tpcw,
   zookeeperLatency,
   zookeeperBandwidth,
   cassandraLatency,

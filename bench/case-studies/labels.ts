@@ -1,0 +1,112 @@
+/**
+ * Which shadow operations of the case studies may be blue (RedBlue, OSDI 2012, Table 2): counted by the tool that labels,
+ * from the services as they are. What is red and declared blue has to be found, and nothing else told.
+ */
+import { recoloured } from 'correctables/server';
+import { labelService, type LabelReport } from 'correctables/testing';
+import type { CaseStudy } from '../../demo/case-studies/case-study.ts';
+import { STUDIES, studyOf, type StudyName } from '../../demo/case-studies/studies.ts';
+import { atLeast, atMost, type Bar } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+
+const RUNS = 10_000;
+const QUICK_RUNS = 1000;
+/** A wrong declaration is looked for in as many runs at most. */
+const SECONDS_AIM = 30;
+
+/** Table 2: shadow operations, those of reads among them, and how many are red. */
+const PAPER: Readonly<Record<StudyName, { readonly shadows: number; readonly red: number }>> = {
+  tpcw: { shadows: 29, red: 2 },
+  rubis: { shadows: 20, red: 2 },
+  quoddy: { shadows: 15, red: 0 },
+};
+
+interface Row extends Readonly<Record<string, unknown>> {
+  readonly study: StudyName;
+  readonly requests: number;
+  readonly transactions: number;
+  readonly readOnly: number;
+  readonly updates: number;
+  readonly blueNoop: number;
+  readonly blue: number;
+  readonly red: number;
+  readonly runs: number;
+  readonly seconds: number;
+  /** Declarations that are found unsafe, or not decided, though they are right. */
+  readonly falseAlarms: number;
+  /** Of the red ones, each declared blue by itself: how many are refused. */
+  readonly planted: number;
+  readonly found: number;
+}
+
+export const labels: Bench = {
+  name: 'labels',
+  about: 'the shadow operations of the case studies: how many are blue and red, and whether wrong labels are found',
+  run,
+};
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  const runs = quick ? QUICK_RUNS : RUNS;
+  const rows: Row[] = [];
+  for (const name of STUDIES) {
+    progress(`labels: ${name}, ${runs} runs`);
+    rows.push(rowOf(name, await studyOf(name), runs));
+  }
+  return { rounds: 1, rows, bars: barsOf(rows), samples: [], figures: {} };
+}
+
+function rowOf(name: StudyName, study: CaseStudy, runs: number): Row {
+  const { service, arbitraries, apart, mixes } = study;
+  const from = performance.now();
+  const report = labelService(service, { runs, arbitraries });
+  const seconds = Math.round(performance.now() - from) / 1000;
+  const ours = Object.entries(service.contract.operations).filter(([operation]) => !apart.includes(operation));
+  const readOnly = ours.filter(([, { effect }]) => effect === 'read').length;
+  const shadows = report.shadows.filter(({ operation }) => operation === null || !apart.includes(operation));
+  const reds = [...new Set(shadows.filter(({ declared }) => declared === 'red').map((shadow) => shadow.name))];
+  return {
+    study: name,
+    requests: Object.keys(Object.values(mixes)[0] ?? {}).length,
+    transactions: ours.length,
+    readOnly,
+    updates: ours.length - readOnly,
+    blueNoop: readOnly,
+    blue: new Set(shadows.map((shadow) => shadow.name)).size - reds.length,
+    red: reds.length,
+    runs,
+    seconds,
+    falseAlarms: report.shadows.filter(({ verdict, declared }) => verdict !== declared).length,
+    planted: reds.length,
+    found: reds.filter((red) =>
+      isFound(labelService(recoloured(service, { [red]: 'blue' }), { runs, arbitraries }), red),
+    ).length,
+  };
+}
+
+function isFound({ shadows }: LabelReport, name: string): boolean {
+  return shadows.some((shadow) => shadow.name === name && shadow.verdict === 'unsafe');
+}
+
+function barsOf(rows: readonly Row[]): Bar[] {
+  const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  const planted = sum((row) => row.planted);
+  return [
+    ...rows.flatMap((row) => [
+      atLeast(
+        `${row.study}-shadows`,
+        row.blueNoop + row.blue + row.red,
+        { aim: PAPER[row.study].shadows },
+        'operations',
+      ),
+      atMost(`${row.study}-red`, row.red, { aim: PAPER[row.study].red }, 'operations'),
+    ]),
+    atLeast('planted-found', planted === 0 ? 1 : sum((row) => row.found) / planted, { aim: 1 }, 'fraction'),
+    atMost(
+      'false-alarms',
+      sum((row) => row.falseAlarms),
+      { aim: 0 },
+      'operations',
+    ),
+    atMost('label-seconds', Math.max(...rows.map(({ seconds }) => seconds)), { aim: SECONDS_AIM }, 's'),
+  ];
+}

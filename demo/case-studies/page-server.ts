@@ -1,0 +1,98 @@
+/** A case study with its page: the sites, their users, and what the page asks for while it is open. */
+import type { RequestListener, ServerResponse } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { withPageHeaders } from '../page-headers.ts';
+import { openDeployment } from './deployment.ts';
+import { Tally } from './figures.ts';
+import type { PageState } from './page/state.ts';
+import { letUsersWork, load, type RunOptions } from './run.ts';
+import { PLACES, SITES } from './sites.ts';
+
+/** Percentiles on the page are of the latest interactions. */
+const KEPT = 200;
+
+export interface RunningStudy {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the sites, loads the data, lets the users in and serves the page at the address of the sites. */
+export async function startStudyPage(
+  options: RunOptions & { readonly port: number },
+  progress: (line: string) => void,
+): Promise<RunningStudy> {
+  const { study, mix, scale, users, think, wan, seed, port } = options;
+  const tally = new Tally(KEPT);
+  const from = performance.now();
+  const sites = SITES.slice(0, options.sites).map((site) => ({ site, place: PLACES[site] }));
+  const state = (): PageState => {
+    const seconds = (performance.now() - from) / 1000;
+    const { interactions, shares, failures } = tally.figures(seconds);
+    const { name, about } = study;
+    const running = { sites, users, mix, seconds, interactions, shares, failures, broken: [...deployment.alarms] };
+    return { name, about, requests: Object.keys(study.mixes[mix] ?? {}), ...running, cells: tally.cells };
+  };
+  const page = await pageListener(state);
+  const deployment = await openDeployment({ service: study.service, sites: options.sites, wan, port, page });
+  const leaving = new AbortController();
+  let working: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    leaving.abort();
+    await working;
+    await deployment.close();
+  };
+  try {
+    progress(`loading ${scale} of the paper's data`);
+    await load(study, deployment.doors, { scale, seed });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const weights = study.mixes[mix] ?? {};
+  const { signal } = leaving;
+  working = letUsersWork(deployment.doors, users, {
+    study,
+    scale,
+    mix: weights,
+    think,
+    seed,
+    signal,
+    onInteraction: tally.add,
+  });
+  // Whoever closes the page hears of it.
+  working.catch(() => {});
+  return { url: deployment.url, close };
+}
+
+/** The page, its script and style, and at `/state` what it shows. */
+async function pageListener(state: () => PageState): Promise<RequestListener> {
+  const files = new Map([
+    ['/', { type: 'text/html; charset=utf-8', text: await textOf('page/index.html') }],
+    ['/style.css', { type: 'text/css', text: await textOf('page/style.css') }],
+    ['/main.js', { type: 'text/javascript', text: await scriptOf('page/main.ts') }],
+  ]);
+  return withPageHeaders((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    const file = files.get(path);
+    if (path === '/state') return send(response, 'application/json', JSON.stringify(state()));
+    if (file !== undefined) return send(response, file.type, file.text);
+    response.writeHead(404).end();
+  });
+}
+
+function send(response: ServerResponse, type: string, text: string): void {
+  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
+}
+
+function textOf(name: string): Promise<string> {
+  return readFile(new URL(name, import.meta.url), 'utf8');
+}
+
+/** What runs in the page, bundled. */
+async function scriptOf(name: string): Promise<string> {
+  const entryPoints = [fileURLToPath(new URL(name, import.meta.url))];
+  const { outputFiles } = await build({ entryPoints, bundle: true, format: 'esm', target: 'es2022', write: false });
+  return outputFiles[0]?.text ?? '';
+}

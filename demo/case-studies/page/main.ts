@@ -1,0 +1,83 @@
+/** Runs in the page of a case study: asks its server what the users have met, and shows it. */
+import { byId, make, setText } from '../../shared/page/dom.ts';
+import type { Latency } from '../figures.ts';
+import type { Cell, PageState } from './state.ts';
+
+const EVERY_MS = 1000;
+/** As long as the longest bar. */
+const BAR_MS = 500;
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+const idOf = (request: string, site: string): string => `${request}-${site}`;
+
+let before: PageState | undefined;
+
+void follow();
+
+async function follow(): Promise<void> {
+  try {
+    const response = await fetch('/state', { cache: 'no-store' });
+    show((await response.json()) as PageState);
+    setTimeout(() => void follow(), EVERY_MS);
+  } catch {
+    const failure = byId('failure', HTMLParagraphElement);
+    failure.hidden = false;
+    setText(failure, 'The case study has been closed. Start it again in the terminal, and load this page anew.');
+  }
+}
+
+function show(state: PageState): void {
+  if (before === undefined) layOut(state);
+  const { interactions, seconds, shares, failures, broken } = state;
+  const past = before ?? { interactions: 0, seconds: 0 };
+  if (seconds > past.seconds) tell('rate', ((interactions - past.interactions) / (seconds - past.seconds)).toFixed(1));
+  tell('red', percent(shares.red));
+  tell('update', percent(shares.update));
+  const failed = Object.entries(failures).map(([code, times]) => `${times} ${code}`);
+  tell('failed', failed.join(', ') || 'none');
+  tell('invariants', broken.length === 0 ? 'held so far' : `broken: ${broken.join('; ')}`);
+  for (const cell of state.cells) showCell(cell);
+  before = state;
+}
+
+function tell(id: string, text: string): void {
+  setText(byId(id, HTMLElement), text);
+}
+
+function layOut({ name, about, mix, sites, users, requests }: PageState): void {
+  document.title = `${name} · correctables`;
+  tell('title', name);
+  tell('about', `This is ${about}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`);
+  const heading = (text: string, scope: string): HTMLElement => {
+    const cell = make('th', '', text);
+    cell.setAttribute('scope', scope);
+    return cell;
+  };
+  byId('sites', HTMLTableRowElement).append(
+    heading('Request', 'col'),
+    ...sites.map(({ place }) => heading(place, 'col')),
+  );
+  const rows = requests.map((request) => {
+    const cells = sites.map(({ site }) => {
+      const cell = make('td', '', '–');
+      cell.id = idOf(request, site);
+      return cell;
+    });
+    return make('tr', '', heading(request, 'row'), ...cells);
+  });
+  byId('requests', HTMLTableSectionElement).append(...rows);
+}
+
+function showCell({ site, request, blue, red }: Cell): void {
+  const parts = [partOf('blue', blue), partOf('red', red)].filter((part) => part !== undefined);
+  byId(idOf(request, site), HTMLTableCellElement).replaceChildren(...parts);
+}
+
+function partOf(colour: 'blue' | 'red', latency: Latency | null): HTMLElement | undefined {
+  if (latency === null || latency.p50 === null) return undefined;
+  const bar = make('meter', '');
+  bar.max = BAR_MS;
+  bar.value = latency.p50;
+  bar.setAttribute('aria-hidden', 'true');
+  return make('span', colour, `${colour} ${latency.p50.toFixed(1)} ms (${latency.count})`, bar);
+}

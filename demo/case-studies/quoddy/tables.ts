@@ -1,0 +1,53 @@
+/**
+ * What Quoddy remembers. Its tables of who belongs to whom are sets here, in the row of the user: whoever adds to one at
+ * another site meanwhile is not lost.
+ */
+import { register, set, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
+import type { z } from 'zod';
+import type { activity, profile } from './contract.ts';
+
+export type Profile = z.infer<typeof profile>;
+export type Activity = z.infer<typeof activity>;
+
+export const tables = {
+  users: table(
+    {
+      profile: register<Profile>(),
+      /** Last and first name, in small letters: what a search for people finds. */
+      name: register<string>(),
+      /** The key of the update that is shown. */
+      status: register<string>(),
+      friends: set<string>(),
+      /** Who wants to be a friend. */
+      requests: set<string>(),
+      follows: set<string>(),
+    },
+    { indexes: ['name', 'follows'] },
+  ),
+  /** By user, time and identifier; so are activities. */
+  updates: table({ text: register<string>() }),
+  activities: table({ about: register<Activity>() }),
+  /** By user and name; so are lists. */
+  streams: table({ definedBy: register<string>() }),
+  userLists: table({ members: set<string>() }),
+};
+
+/** In the original, too, nothing of a user by itself can be wrong (§7.3). */
+export const invariants: Invariants<typeof tables> = {};
+
+/**
+ * What holds all the same, since a shadow operation is seen whole or not at all. That nobody is asked by a friend does not:
+ * somebody may ask again at one site what is confirmed at another.
+ */
+export const snapshotInvariants: SnapshotInvariants<typeof tables> = {
+  'friendship is mutual': ({ users }) =>
+    users.keys().every((user) => [...users.row(user).friends].every((other) => users.row(other).friends.has(user))),
+  'nobody is their own friend': ({ users }) => users.keys().every((user) => !users.row(user).friends.has(user)),
+  'what is shown as a status was said': ({ users, updates }) =>
+    users.keys().every((user) => {
+      const { status } = users.row(user);
+      return status === undefined || updates.has(status);
+    }),
+  'whatever was said is news': ({ updates, activities }) =>
+    updates.keys().every((key) => activities.row(key).about?.content === updates.row(key).text),
+};

@@ -1,0 +1,27 @@
+/** The five sites of RedBlue's evaluation (OSDI 2012, §8), in the order in which experiments with fewer add them. */
+
+export const SITES = ['ue', 'uw', 'ie', 'br', 'sg'] as const;
+export type Site = (typeof SITES)[number];
+
+/** As people call them. */
+export const PLACES: Readonly<Record<Site, string>> = {
+  ue: 'US east',
+  uw: 'US west',
+  ie: 'Ireland',
+  br: 'Brazil',
+  sg: 'Singapore',
+};
+
+/** Round trips between them, in milliseconds (Table 3). */
+export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
+  'ue-uw': 85,
+  'ue-ie': 92,
+  'ue-br': 150,
+  'ue-sg': 252,
+  'uw-ie': 155,
+  'uw-br': 207,
+  'uw-sg': 181,
+  'ie-br': 235,
+  'ie-sg': 350,
+  'br-sg': 380,
+};

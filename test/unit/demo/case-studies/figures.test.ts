@@ -1,0 +1,50 @@
+/** What is counted of a run of a case study. */
+import { expect, test } from 'vitest';
+import { Tally } from '../../../../demo/case-studies/figures.ts';
+import type { Interaction } from '../../../../demo/case-studies/user.ts';
+
+const interaction = (more: Partial<Interaction>): Interaction => ({
+  site: 'ue',
+  request: 'home',
+  ms: 1,
+  operations: 1,
+  updates: 0,
+  red: 0,
+  failure: undefined,
+  ...more,
+});
+
+test('interactions → shares of operations and of interactions, latencies by request, site and colour', () => {
+  const tally = new Tally();
+  for (const ms of [1, 2, 3]) tally.add(interaction({ ms, operations: 2 }));
+  tally.add(interaction({ request: 'buy', site: 'uw', ms: 100, operations: 3, updates: 2, red: 1 }));
+  tally.add(interaction({ request: 'buy', site: 'uw', ms: 2, updates: 1 }));
+  const { requests, sites, ...sums } = tally.figures(2);
+  expect(sums).toEqual({
+    interactions: 5,
+    interactionsPerSecond: 2.5,
+    shares: { blue: 0.9, red: 0.1, readOnly: 0.6, update: 0.4 },
+    failures: {},
+  });
+  expect(requests['home']).toEqual({ blue: { count: 3, p50: 2, p95: 3, p99: 3 }, red: null });
+  expect(requests['buy']).toMatchObject({ blue: { count: 1, p50: 2 }, red: { count: 1, p50: 100 } });
+  expect(sites).toMatchObject({ ue: { interactions: 3 }, uw: { interactions: 2, red: { p99: 100 } } });
+  expect(tally.cells.map(({ site, request }) => `${site} ${request}`)).toEqual(['ue home', 'uw buy']);
+});
+
+test('one that failed → counted by its code, and not among the latencies', () => {
+  const tally = new Tally();
+  tally.add(interaction({ failure: 'CONFLICT', ms: 900 }));
+  const { interactions, failures, requests } = tally.figures(1);
+  expect({ interactions, failures, requests }).toEqual({ interactions: 1, failures: { CONFLICT: 1 }, requests: {} });
+});
+
+test('more than are kept → percentiles of the latest, and the count of all', () => {
+  const tally = new Tally(2);
+  for (const ms of [9, 9, 1, 2]) tally.add(interaction({ ms }));
+  expect(tally.figures(1).requests['home']?.blue).toEqual({ count: 4, p50: 1, p95: 2, p99: 2 });
+});
+
+test('nothing yet → no shares, rather than none of nothing', () => {
+  expect(new Tally().figures(0.1)).toMatchObject({ interactions: 0, shares: { blue: 0, red: 0 }, requests: {} });
+});

@@ -1,0 +1,198 @@
+/** The auctions of RUBiS: what its transactions do, and what two sites do together (RedBlue, OSDI 2012, §7.2). */
+import { expect, test } from 'vitest';
+import { rubis } from '../../../../demo/case-studies/rubis/contract.ts';
+import { service } from '../../../../demo/case-studies/rubis/service.ts';
+import { finalOf, twoSites, until, type TwoSites } from './two-sites.ts';
+
+const person = (nickname: string) => {
+  return { nickname, password: `of ${nickname}`, firstName: 'First', lastName: 'Last', email: 'e', region: 'r1' };
+};
+
+const thing = (user: string, more: { quantity?: number; buyNow?: number; category?: string; days?: number } = {}) => {
+  const { quantity = 1, buyNow = 0, category = 'c1', days = 7 } = more;
+  const prices = { initialPrice: 10_00, reservePrice: 0, buyNow };
+  return { user, name: 'a lamp', description: 'of brass', category, region: 'r1', quantity, ...prices, days };
+};
+
+async function register({ east }: TwoSites, nickname: string): Promise<string> {
+  return (await east.invoke(rubis.registerUser(person(nickname)))).user ?? '';
+}
+
+async function offer({ east }: TwoSites, ...asked: Parameters<typeof thing>): Promise<string> {
+  return (await east.invoke(rubis.registerItem(thing(...asked)))).item;
+}
+
+const bidOf = (user: string, item: string, bid: number, more: { quantity?: number; minBid?: number } = {}) => {
+  const { quantity = 1, minBid = 0 } = more;
+  return rubis.storeBid({ user, item, quantity, bid, maxBid: bid, minBid });
+};
+
+const loginOf = (nickname: string) => ({ nickname, password: `of ${nickname}` });
+
+test('a nickname that is free → theirs, in the red order; one that is not → nobody', async () => {
+  await using sites = twoSites(service);
+  const { value, level } = await finalOf(sites.east, rubis.registerUser(person('ann')));
+  expect(level).toBe('strong');
+  const user = value.user ?? '';
+  expect(await sites.west.invoke(rubis.registerUser(person('ann')))).toEqual({ user: null });
+  expect(await sites.east.invoke(rubis.viewUserInfo({ user }))).toMatchObject({ nickname: 'ann', rating: 0 });
+  expect(await sites.east.invoke(rubis.viewUserInfo({ user }))).not.toHaveProperty('password');
+  expect(await sites.east.invoke(rubis.viewUserInfo({ user: 'nobody' }))).toBeNull();
+});
+
+test('two sites want one nickname at once → one gets it, and no invariant is broken', async () => {
+  await using sites = twoSites(service);
+  const asked = [sites.east, sites.west].map((client) => client.invoke(rubis.registerUser(person('ann'))));
+  const users = (await Promise.all(asked)).map(({ user }) => user);
+  expect(users.filter((user) => user === null)).toHaveLength(1);
+  expect(sites.alarms).toEqual([]);
+});
+
+test('an item → found by category and region until it ends, sooner ends first', async () => {
+  await using sites = twoSites(service);
+  const late = await offer(sites, 'ann', { days: 5 });
+  const soon = await offer(sites, 'ann', { days: 2 });
+  const elsewhere = await offer(sites, 'ann', { category: 'c2' });
+  const items = (found: readonly { readonly item: string }[]) => found.map(({ item }) => item);
+  const first = { page: 0, size: 20 };
+  const { east } = sites;
+  expect(items(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', ...first })))).toEqual([soon, late]);
+  expect(items(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', page: 1, size: 1 })))).toEqual([late]);
+  const where = { category: 'c2', region: 'r1' };
+  expect(items(await east.invoke(rubis.searchItemsByRegion({ ...where, ...first })))).toEqual([elsewhere]);
+  expect(await east.invoke(rubis.searchItemsByRegion({ ...where, region: 'r2', ...first }))).toEqual([]);
+  expect(await east.invoke(rubis.viewItem({ item: soon }))).toMatchObject({ price: 0, bids: 0, stock: 0 });
+  expect(await east.invoke(rubis.viewItem({ item: 'none' }))).toBeNull();
+});
+
+test('bids → blue; the highest is the price, one on an older form is kept, one below its form is not', async () => {
+  await using sites = twoSites(service);
+  const { east } = sites;
+  const ann = await register(sites, 'ann');
+  const item = await offer(sites, 'zoe');
+  const { value, level } = await finalOf(east, bidOf(ann, item, 10_00));
+  expect(level).toBe('causal');
+  expect(value.bid).not.toBeNull();
+  expect((await east.invoke(bidOf('bob', item, 12_00))).bid).not.toBeNull();
+  expect((await east.invoke(bidOf('cid', item, 11_00))).bid).not.toBeNull();
+  const belowForm = east.invoke(bidOf('dan', item, 12_00, { minBid: 13_00 }));
+  await expect(belowForm).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  expect((await east.invoke(bidOf('dan', item, 9_00))).bid).toBeNull();
+  expect((await east.invoke(bidOf('dan', item, 20_00, { quantity: 2 }))).bid).toBeNull();
+  expect((await east.invoke(bidOf('dan', 'none', 20_00))).bid).toBeNull();
+  expect(await east.invoke(rubis.viewItem({ item }))).toMatchObject({ price: 12_00, bids: 3 });
+  const history = await east.invoke(rubis.viewBidHistory({ item }));
+  expect(history?.bids.map(({ bid }) => bid).toSorted()).toEqual([10_00, 11_00, 12_00]);
+  expect(history?.bids.map(({ nickname }) => nickname)).toContain('ann');
+  expect(await east.invoke(rubis.viewBidHistory({ item: 'none' }))).toBeNull();
+  expect(await east.invoke(rubis.putBid({ ...loginOf('ann'), item }))).toMatchObject({ user: ann, minBid: 13_00 });
+  expect(await east.invoke(rubis.putBid({ ...loginOf('bob'), item }))).toBeNull();
+});
+
+test('several pieces → the lowest bid that gets one is the price', async () => {
+  await using sites = twoSites(service);
+  const item = await offer(sites, 'zoe', { quantity: 3 });
+  await sites.east.invoke(bidOf('ann', item, 20_00, { quantity: 2 }));
+  await sites.east.invoke(bidOf('bob', item, 15_00));
+  await sites.east.invoke(bidOf('cid', item, 12_00));
+  expect(await sites.east.invoke(rubis.viewItem({ item }))).toMatchObject({ price: 15_00, bids: 3 });
+});
+
+test('two sites bid at once → both bids are there, and the highest is the same at both', async () => {
+  await using sites = twoSites(service);
+  const item = await offer(sites, 'zoe');
+  await until(sites.west, rubis.viewItem({ item }), (shown) => shown !== null);
+  const bids = [sites.east.invoke(bidOf('ann', item, 30_00)), sites.west.invoke(bidOf('bob', item, 20_00))];
+  const ids = (await Promise.all(bids)).map(({ bid }) => bid);
+  expect(new Set(ids).size).toBe(2);
+  for (const client of [sites.east, sites.west]) {
+    const shown = await until(client, rubis.viewItem({ item }), (found) => found?.bids === 2);
+    expect(shown?.price).toBe(30_00);
+  }
+  expect(sites.alarms).toEqual([]);
+});
+
+test('bought at once → red; the last piece ends the sale; what is not there is not sold', async () => {
+  await using sites = twoSites(service);
+  const { east } = sites;
+  const item = await offer(sites, 'zoe', { quantity: 2, buyNow: 50_00 });
+  const buy = (quantity: number) => rubis.storeBuyNow({ user: 'ann', item, quantity });
+  expect(await east.invoke(buy(3))).toEqual({ purchase: null });
+  const { value, level } = await finalOf(east, buy(1));
+  expect(level).toBe('strong');
+  expect(value.purchase).not.toBeNull();
+  expect(await east.invoke(rubis.viewItem({ item }))).toMatchObject({ stock: 1 });
+  await east.invoke(buy(1));
+  expect(await east.invoke(buy(1))).toEqual({ purchase: null });
+  expect((await east.invoke(bidOf('bob', item, 60_00))).bid).toBeNull();
+  expect(await east.invoke(rubis.searchItemsByCategory({ category: 'c1', page: 0, size: 20 }))).toEqual([]);
+  const auctioned = await offer(sites, 'zoe');
+  expect(await east.invoke(rubis.storeBuyNow({ user: 'ann', item: auctioned, quantity: 1 }))).toEqual({
+    purchase: null,
+  });
+});
+
+test('two sites buy the last piece at once → one has it, and the stock is not negative', async () => {
+  await using sites = twoSites(service);
+  const item = await offer(sites, 'zoe', { buyNow: 50_00 });
+  await until(sites.west, rubis.viewItem({ item }), (shown) => shown?.stock === 1);
+  const bought = [sites.east, sites.west].map((client, at) =>
+    client.invoke(rubis.storeBuyNow({ user: `user ${at}`, item, quantity: 1 })),
+  );
+  const purchases = (await Promise.all(bought)).map(({ purchase }) => purchase);
+  expect(purchases.filter((purchase) => purchase === null)).toHaveLength(1);
+  for (const client of [sites.east, sites.west]) {
+    expect(await client.invokeStrong(rubis.viewItem({ item }))).toMatchObject({ stock: 0 });
+  }
+  expect(sites.alarms).toEqual([]);
+});
+
+test('comments → the rating is their sum, from wherever they come; of nobody → none', async () => {
+  await using sites = twoSites(service);
+  const { east, west } = sites;
+  const ann = await register(sites, 'ann');
+  await west.invokeStrong(rubis.viewUserInfo({ user: ann }));
+  const about = (rating: number) =>
+    rubis.storeComment({ from: 'bob', user: ann, item: 'lamp', rating, text: `${rating}` });
+  await Promise.all([east.invoke(about(5)), west.invoke(about(-3)), east.invoke(about(0))]);
+  for (const client of [east, west]) {
+    const found = await until(client, rubis.viewUserInfo({ user: ann }), (user) => user?.comments.length === 3);
+    expect(found?.rating).toBe(2);
+  }
+  const nobody = rubis.storeComment({ from: ann, user: 'nobody', item: 'lamp', rating: 5, text: '' });
+  expect(await east.invoke(nobody)).toEqual({ comment: null });
+  expect(sites.alarms).toEqual([]);
+});
+
+test('forms and one’s own page → for who knows the password', async () => {
+  await using sites = twoSites(service);
+  const { east } = sites;
+  const ann = await register(sites, 'ann');
+  const own = await offer(sites, ann, { buyNow: 20_00 });
+  const other = await offer(sites, 'zoe');
+  await east.invoke(bidOf(ann, other, 11_00));
+  const form = { ...loginOf('ann'), item: own };
+  expect(await east.invoke(rubis.buyNow(form))).toMatchObject({ user: ann, stock: 1, sellerName: 'ann' });
+  expect(await east.invoke(rubis.buyNow({ ...form, password: 'no' }))).toBeNull();
+  const comment = { user: ann, itemName: 'a lamp', nickname: 'ann' };
+  expect(await east.invoke(rubis.putComment({ ...form, about: ann }))).toEqual(comment);
+  expect(await east.invoke(rubis.putComment({ ...form, item: 'none', about: ann }))).toBeNull();
+  const items = (found: readonly { readonly item: string }[]) => found.map(({ item }) => item);
+  const before = await east.invoke(rubis.aboutMe(loginOf('ann')));
+  expect(before).toMatchObject({ user: ann, rating: 0, comments: [], sold: [], won: [], bought: [] });
+  expect([items(before?.selling ?? []), items(before?.bidsOn ?? [])]).toEqual([[own], [other]]);
+  await east.invoke(rubis.storeBuyNow({ user: ann, item: own, quantity: 1 }));
+  const after = await east.invoke(rubis.aboutMe(loginOf('ann')));
+  expect([items(after?.selling ?? []), items(after?.sold ?? []), items(after?.bought ?? [])]).toEqual([
+    [],
+    [own],
+    [own],
+  ]);
+  expect(await east.invoke(rubis.aboutMe({ nickname: 'ann', password: 'no' }))).toBeNull();
+});
+
+test('categories and regions → none before they are loaded', async () => {
+  await using sites = twoSites(service);
+  expect(await sites.east.invoke(rubis.browseCategories({}))).toEqual([]);
+  expect(await sites.east.invoke(rubis.browseRegions({}))).toEqual([]);
+});

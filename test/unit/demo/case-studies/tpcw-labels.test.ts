@@ -1,0 +1,47 @@
+/** The labels of TPC-W's shadow operations: as RedBlue (OSDI 2012, Table 2) counts them, and refused where one is wrong. */
+import { recoloured } from 'correctables/server';
+import { labelService } from 'correctables/testing';
+import { describe, expect, test } from 'vitest';
+import { arbitraries, requests, service } from '../../../../demo/case-studies/tpcw/service.ts';
+import { study } from '../../../../demo/case-studies/tpcw/study.ts';
+
+const SEED = 20_261_122;
+const RUNS = 2000;
+const WRONG_RUNS = 1500;
+
+const REDS = ['doBuyConfirmDecre', 'doBuyConfirmAddrDecre'] as const;
+
+describe('labels', () => {
+  const report = labelService(service, { runs: RUNS, seed: SEED, arbitraries });
+  const ofPaper = report.shadows.filter(({ operation }) => !study.apart.includes(operation ?? ''));
+
+  test(`as declared, each is tried, and no alarm in ${RUNS} runs from seed ${SEED}`, () => {
+    expect(report.shadows.filter(({ declared, verdict }) => verdict !== declared)).toEqual([]);
+    expect(report.generators).toEqual([]);
+  });
+
+  test('Table 2: 14 requests, 20 transactions, 29 shadow operations, of which 27 blue and 2 red', () => {
+    const { operations } = service.contract;
+    const ours = Object.entries(operations).filter(([name]) => !study.apart.includes(name));
+    const reads = ours.filter(([, { effect }]) => effect === 'read');
+    expect({ requests: requests.length, transactions: ours.length, reads: reads.length }).toEqual({
+      requests: 14,
+      transactions: 20,
+      reads: 13,
+    });
+    const red = ofPaper.filter(({ declared }) => declared === 'red').map(({ name }) => name);
+    expect(red).toEqual(REDS);
+    expect(ofPaper.length - red.length).toBe(14);
+  });
+
+  test.each(REDS)(`%s declared blue → refused within ${WRONG_RUNS} runs from seed ${SEED}`, (name) => {
+    const { shadows } = labelService(recoloured(service, { [name]: 'blue' }), {
+      runs: WRONG_RUNS,
+      seed: SEED,
+      arbitraries,
+    });
+    const wrong = shadows.find((each) => each.name === name);
+    expect(wrong).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
+    expect(wrong?.counterexample?.story.join(' ')).toContain("breaks 'the stock is never negative'");
+  });
+});
