@@ -42,7 +42,7 @@ export function runMeeting(workshop: Workshop, meeting: Meeting): MeetingResult 
   const stamps = new Stamps();
   const common: Placed[] = [];
   for (const [at, step] of past.entries()) {
-    const choice = runStep(second, step, ran);
+    const choice = runStep(second, step, ran, siteOf(step));
     if (choice === undefined) continue;
     common.push(placed(judged, step, choice, stamps, siteOf(step)));
     second.apply(common.at(-1) as Placed);
@@ -50,8 +50,8 @@ export function runMeeting(workshop: Workshop, meeting: Meeting): MeetingResult 
     if (breach !== undefined) return end({ breach });
   }
 
-  const chosen = runStep(second, here, ran);
-  if (chosen === undefined) return end({});
+  const chosen = runStep(second, here, ran, HERE);
+  if (chosen === undefined || !second.isWithinRights(chosen, HERE)) return end({});
   const own: Placed = { effects: chosen.effects, stamp: new Stamps(stamps).apart(place) };
   const first = new LabelSite(workshop, [...common, own]);
   const alone = aloneIn(first, chosen, { past, here, there: [], place: 0 });
@@ -60,7 +60,7 @@ export function runMeeting(workshop: Workshop, meeting: Meeting): MeetingResult 
   const others: Placed[] = [];
   const beside: string[] = [];
   for (const [at, step] of there.entries()) {
-    const choice = runStep(second, step, ran);
+    const choice = runStep(second, step, ran, THERE);
     if (choice === undefined) continue;
     const other = placed(judged, step, choice, stamps, THERE);
     second.apply(other);
@@ -102,15 +102,17 @@ export function siteOf({ token }: Step): Origin {
 /** An operation with the next stamp of its site. */
 export function placed(judged: JudgedService, step: Step, choice: Choice, stamps: Stamps, site: Origin): Placed {
   const isRed =
+    choice.colour === 'red' ||
     judged.declared(choice.shadow, step.operation) === 'red' ||
     judged.redByItself(choice.shadow, choice.effects) !== undefined;
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };
 }
 
-function runStep(site: LabelSite, step: Step, ran: Ran[]): Choice | undefined {
+function runStep(site: LabelSite, step: Step, ran: Ran[], at: Origin): Choice | undefined {
   const came = site.run(step);
   ran.push(came);
-  return choiceOf(came);
+  const choice = choiceOf(came);
+  return choice && site.allowed(choice, at);
 }
 
 function aloneIn(site: LabelSite, choice: Choice, meeting: Meeting): Breach | undefined {

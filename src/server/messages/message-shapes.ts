@@ -118,6 +118,13 @@ const slotDecision = byKind({
   handover: record({ kind: word }),
 });
 
+const waits: Shape = (value) => (value === 'here' || value === 'pool' ? undefined : ": must be 'here' or 'pool'");
+
+const askedRights = record({ table: word, key: longText, field: word, amount: ordinalNumber }, { waits });
+
+/** Fields of one message that asks for rights. */
+const ASKED_MAX = 4096;
+
 const slot = { kind: word, id: operationName, hop: count, by: count };
 
 const KINDS: Readonly<Record<(SiteMessage | TermMessage)['kind'], Shape>> = {
@@ -128,6 +135,7 @@ const KINDS: Readonly<Record<(SiteMessage | TermMessage)['kind'], Shape>> = {
   'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
   'slot.ask': record(slot),
   'slot.told': record(slot, { decision: slotDecision }),
+  'rights.ask': record({ kind: word, asked: list(askedRights, ASKED_MAX, 1), seen: count }),
   'log.propose': record({ kind: word, epoch: count, sequence: ordinalNumber, record: redRecord }),
   'log.append': record({ kind: word, position: count, entries: list(logEntry, OPERATIONS_MAX), committed: count }),
   'log.appended': record({ kind: word, length: count, committed: count }),

@@ -296,6 +296,7 @@ export function needsRoom({ message }: Envelope): boolean {
     case 'blue.operations':
     case 'slot.ask':
     case 'slot.told':
+    case 'rights.ask':
       return true;
     case 'blue.have':
     case 'blue.heartbeat':
