@@ -11,6 +11,7 @@ import { cassandraLatency } from './cassandra/latency.ts';
 import { cassandraLoad } from './cassandra/load.ts';
 import { core } from './core/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
+import { rights } from './rights/bench.ts';
 import { server } from './server/bench.ts';
 import { tickets } from './tickets/bench.ts';
 import { wire } from './wire/bench.ts';
@@ -20,6 +21,7 @@ import { zookeeperLatency } from './zookeeper/latency.ts';
 const benches: readonly Bench[] = [
   core,
   tickets,
+  rights,
   ads,
   twissandra,
   wire,
