@@ -13,6 +13,7 @@ import { labels } from './case-studies/labels.ts';
 import { tpcw } from './case-studies/tpcw.ts';
 import { core } from './core/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
+import { rights } from './rights/bench.ts';
 import { server } from './server/bench.ts';
 import { tickets } from './tickets/bench.ts';
 import { wire } from './wire/bench.ts';
@@ -22,6 +23,7 @@ import { zookeeperLatency } from './zookeeper/latency.ts';
 const benches: readonly Bench[] = [
   core,
   tickets,
+  rights,
   ads,
   twissandra,
   wire,

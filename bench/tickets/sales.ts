@@ -47,7 +47,7 @@ export async function runSales(options: SalesOptions): Promise<readonly RoundSal
   const { binding, placement, settings, rounds, progress } = options;
   const { client, fixed } = PLACEMENTS[placement];
   const open = await storeOf(binding);
-  const store = await open({ client, fixed, wan: 'paper' }, progress);
+  const store = await open({ client, fixed, wan: 'paper', stock: 'queue' }, progress);
   const sell = async (event: string, { stock, threshold, recipe }: Omit<Setting, 'placement'>): Promise<Sale> => {
     const others = { ...store.baselines, ...store.alternatives };
     const shops = recipe === undefined ? store.shops : others[recipe];

@@ -22,8 +22,8 @@ async function sell(options: Options): Promise<void> {
   console.log(options.json ? JSON.stringify(figures) : JSON.stringify(figures, null, 2));
 }
 
-async function open({ port, wan }: Options): Promise<void> {
-  const shop = await startShop({ port, wan }).catch((error: unknown) => {
+async function open({ port, wan, stock }: Options): Promise<void> {
+  const shop = await startShop({ port, wan, stock }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N');
   });
   console.log(`The ticket shop is open: ${shop.url}`);

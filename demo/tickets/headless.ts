@@ -3,14 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import type { Options } from './options.ts';
 import { judge, type Verdict } from './judge/judge.ts';
 import type { Percentiles } from './judge/percentiles.ts';
-import { runSale, stockUp, type Sale } from './sale.ts';
+import { runSale, shareOut, stockUp, type Sale } from './sale.ts';
 import type { Purchase, SaleEvent } from './serve-customer.ts';
 import type { Shop } from './purchase.ts';
+import { ticketNames } from './ticket-names.ts';
 import { storeOf } from './stores/open.ts';
 
 /** The figures of a headless run: what the judge finds in the history of the sale, and how it was set up. */
 export interface Figures extends Verdict {
   readonly binding: string;
+  readonly stock: string;
   readonly retailers: number;
   readonly client: readonly string[];
   readonly threshold: number;
@@ -26,7 +28,7 @@ const WARM_UP_TICKETS = 40;
 
 /** Runs the sale that `options` describe. `progress` gets lines for a person. */
 export async function headlessSale(options: Options, progress: (text: string) => void): Promise<Figures> {
-  const { client, threshold, fixed, binding } = options;
+  const { client, threshold, fixed, binding, stock } = options;
   const store = await (await storeOf(binding))(options, progress);
   const { shops } = store;
   const purchase = (history: readonly SaleEvent[]): Percentiles => judge(history).latencyMs.purchase;
@@ -49,6 +51,7 @@ export async function headlessSale(options: Options, progress: (text: string) =>
     );
     return {
       binding,
+      stock,
       retailers: client.length,
       client,
       threshold,
@@ -71,15 +74,17 @@ interface SaleSetting {
 async function sale(event: string, options: Options, setting: SaleSetting): Promise<Sale> {
   const { shops, progress, strongOnly = false } = setting;
   const { tickets, threshold, fixed, client } = options;
-  const stock = await stockUp(shops, event, tickets);
+  const isByRights = options.stock === 'rights';
+  const stock = await (isByRights ? shareOut : stockUp)(shops, event, tickets);
   let told = 0;
   const onPurchase = (purchase: Purchase): void => {
     if (purchase.told === undefined || purchase.finalMs !== undefined) return;
     told += 1;
     if (told % Math.ceil(tickets / 5) === 0) progress(`${event}: ${told} customers told`);
   };
+  const names = isByRights ? { nameOf: ticketNames(event) } : {};
   const policy = { threshold, isFixed: fixed };
-  const done = await runSale(shops, { event, stock, sites: client, policy, strongOnly, onPurchase });
+  const done = await runSale(shops, { event, stock, sites: client, policy, strongOnly, onPurchase, ...names });
   progress(`${event}: sold out, ${tickets} tickets${strongOnly ? ', strong only' : ''}`);
   return done;
 }

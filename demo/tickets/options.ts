@@ -4,6 +4,8 @@ import { UsageError } from '../../engines/usage-error.ts';
 
 export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['irl', 'frk', 'vrg'] as const;
+/** How tickets are sold: from a queue, in the order of all sites, or by rights that each site holds. */
+export const STOCKS = ['queue', 'rights'] as const;
 export const WANS = ['paper', 'none'] as const;
 
 /** The sites of as many retailers as are asked for, in turn. */
@@ -19,6 +21,7 @@ export interface Options {
   readonly headless: boolean;
   readonly json: boolean;
   readonly binding: (typeof BINDINGS)[number];
+  readonly stock: (typeof STOCKS)[number];
   readonly tickets: number;
   readonly threshold: number;
   /** Trust the threshold alone, whatever others may sell meanwhile. */
@@ -43,6 +46,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--headless', 'Run one sale and its baseline without a page, print figures')
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--binding <name>', `The store: ${BINDINGS.join(', ')}`, { default: 'redblue' })
+    .option('--stock <kind>', `How tickets are sold: ${STOCKS.join(', ')}`, { default: 'queue' })
     .option('--retailers <n>', `How many retailers sell at once (${DEFAULT_RETAILERS} unless --client says)`)
     .option('--tickets <n>', 'How many tickets there are', { default: 500 })
     .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', { default: 20 })
@@ -67,10 +71,15 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   if (!headless && binding !== 'redblue') {
     throw new UsageError(`--binding ${binding} sells without a page: add --headless`);
   }
+  const stock = oneOf(options, 'stock', STOCKS);
+  if (stock === 'rights' && binding !== 'redblue') {
+    throw new UsageError(`--stock rights is what --binding redblue can do, not ${binding}`);
+  }
   return {
     headless,
     json: options['json'] === true,
     binding,
+    stock,
     tickets: wholeNumber(options, 'tickets', { min: 1, max: 100_000 }),
     threshold: wholeNumber(options, 'threshold', { min: 0, max: 100_000 }),
     fixed: options['fixed'] === true,

@@ -39,6 +39,8 @@ export interface PurchaseOptions {
   readonly isFixed?: boolean;
   /** Ask for the strongest view only: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
+  /** Names what the final hands out; as it is unless given. */
+  readonly nameOf?: ((item: string) => string) | undefined;
   readonly onEvent: (event: PurchaseEvent) => void;
 }
 
@@ -47,7 +49,7 @@ export function purchaseTicket(
   shop: Shop,
   options: PurchaseOptions,
 ): Correctable<QueueItem<string> | null, Levels, string> {
-  const { event, threshold, isFixed = false, strongOnly = false, onEvent } = options;
+  const { event, threshold, isFixed = false, strongOnly = false, nameOf = asItIs, onEvent } = options;
   let told = false;
   const tell = (level: string, item: string | null, early: boolean): void => {
     told = true;
@@ -64,11 +66,13 @@ export function purchaseTicket(
       if (!told && item !== null && ticketsLeft > needed) tell(view.level, item, true);
     })
     .onFinal((ticket, view) => {
-      const item = ticket?.item ?? null;
+      const item = ticket === null ? null : nameOf(ticket.item);
       onEvent({ kind: 'final', level: view.level, item, ticketsLeft: item === null ? 0 : remainingOf(view.meta) + 1 });
       if (!told) tell(view.level, item, false);
     });
 }
+
+const asItIs = (item: string): string => item;
 
 /** How many items the store says are left after a dequeue; none if it does not say, so that nobody is told too early. */
 function remainingOf(meta: Readonly<Record<string, unknown>> | undefined): number {

@@ -1,5 +1,6 @@
 /** A sale: retailers sell one stock of tickets at the same time until it is gone. */
 import { enqueue, peek } from 'correctables/operations';
+import { ticketShop } from './contract.ts';
 import { pause } from './pause.ts';
 import type { Shop } from './purchase.ts';
 import { serveCustomer, type Purchase, type SaleEvent } from './serve-customer.ts';
@@ -22,6 +23,8 @@ export interface SaleOptions {
   readonly stock?: readonly string[];
   /** Where each retailer stands, for the history. */
   readonly sites?: readonly string[];
+  /** Names what finals hand out, where tickets have no numbers; as they are unless given. */
+  readonly nameOf?: (item: string) => string;
   /** Ask for the strongest view only: the baseline without incremental consistency. */
   readonly strongOnly?: boolean;
   /** Ends the sale early: customers being served are served to the end. */
@@ -57,13 +60,37 @@ export async function stockUp(retailers: readonly Shop[], event: string, tickets
 }
 
 /**
+ * Opens an event whose tickets have no numbers, and waits until every retailer's site holds some of them.
+ *
+ * @returns what the tickets are called in the history
+ */
+export async function shareOut(retailers: readonly Shop[], event: string, tickets: number): Promise<readonly string[]> {
+  const [first] = retailers;
+  if (first === undefined) throw new RangeError('a sale needs a retailer');
+  await first.invokeStrong(ticketShop.openEvent({ event, tickets }));
+  const untilMs = performance.now() + SHARE_OUT_MAX_MS;
+  for (const shop of retailers) {
+    for (let isReady = false; !isReady && performance.now() < untilMs;) {
+      const { meta } = await shop.invokeWeak(peek(event)).settle();
+      isReady = Number(meta?.['rights'] ?? 0) > 0;
+      if (!isReady) await pause(SHARE_OUT_LOOK_MS);
+    }
+  }
+  return Array.from({ length: tickets }, (_, n) => `${event}#${n + 1}`);
+}
+
+/** Where there are fewer tickets than sites, some hold none for ever. */
+const SHARE_OUT_MAX_MS = 1000;
+const SHARE_OUT_LOOK_MS = 10;
+
+/**
  * Runs a sale until it is sold out.
  *
  * @param retailers the shop as each retailer reaches it
  * @throws the failure of the first retailer that did not recover, once all have stopped
  */
 export async function runSale(retailers: readonly Shop[], options: SaleOptions): Promise<Sale> {
-  const { event, policy, stock = [], sites = [], strongOnly = false, signal, recover = giveUp } = options;
+  const { event, policy, stock = [], sites = [], strongOnly = false, nameOf, signal, recover = giveUp } = options;
   const purchases = new Map<string, Purchase>();
   const history: SaleEvent[] = [];
   const saleBeganAt = performance.now();
@@ -83,7 +110,7 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
     for (let n = 1; isOpen(); n += 1) {
       const customer = `r${retailer + 1}-c${n}`;
       const { threshold, isFixed } = policy;
-      const sale = { event, threshold, isFixed, strongOnly, saleBeganAt, onEvent, onPurchase };
+      const sale = { event, threshold, isFixed, strongOnly, nameOf, saleBeganAt, onEvent, onPurchase };
       const { answer, failure } = serveCustomer(shop, { customer, retailer, site: sites[retailer], ...sale });
       const told = await answer;
       if (told === undefined) await recover(await failure, retailer);

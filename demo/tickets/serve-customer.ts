@@ -48,6 +48,7 @@ export interface CustomerOptions {
   readonly threshold: number;
   readonly isFixed?: boolean | undefined;
   readonly strongOnly?: boolean;
+  readonly nameOf?: ((item: string) => string) | undefined;
   /** When the sale began, by `performance.now()`. */
   readonly saleBeganAt: number;
   readonly onEvent: (event: CustomerEvent) => void;
@@ -65,7 +66,17 @@ export interface Served {
 
 /** Serves one customer. The purchase begins at once. */
 export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
-  const { customer, retailer, site, event, threshold, isFixed = false, strongOnly = false, saleBeganAt } = options;
+  const {
+    customer,
+    retailer,
+    site,
+    event,
+    threshold,
+    isFixed = false,
+    strongOnly = false,
+    nameOf,
+    saleBeganAt,
+  } = options;
   const begunAt = performance.now();
   const whose = { customer, operation: `${event}/${customer}` };
   let purchase: Purchase = { customer, retailer };
@@ -80,7 +91,8 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
   };
   options.onEvent({ ...whose, kind: 'begun', retailer, ...(site && { site }), atMs: begunAt - saleBeganAt });
   change(purchase); // Listed in the order in which they come, not in which they hear something.
-  const attempt = (): PromiseLike<unknown> => purchaseTicket(shop, { event, threshold, isFixed, strongOnly, onEvent });
+  const attempt = (): PromiseLike<unknown> =>
+    purchaseTicket(shop, { event, threshold, isFixed, strongOnly, nameOf, onEvent });
   const served = tryAgain(attempt, {
     onRetry: (retries) => change({ ...purchase, retries }),
     // A purchase that has shown a view was taken: another one would be another ticket.

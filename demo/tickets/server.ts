@@ -6,13 +6,16 @@ import { withPageHeaders } from '../page-headers.ts';
 import { SITES, type Options } from './options.ts';
 import { buildPage } from './page/build.ts';
 import type { Pace } from 'correctables/operations';
+import { rightsService } from './rights-service.ts';
 import { serviceAt } from './service.ts';
 
 export interface ShopOptions {
   /** Where to listen, on the loopback interface; 0 (default) for any free port. */
   readonly port?: number;
   readonly wan?: Options['wan'];
-  /** How fast each site sells; as fast as it can unless given. */
+  /** How tickets are sold; from a queue unless given. */
+  readonly stock?: Options['stock'];
+  /** How fast each site sells from a queue; as fast as it can unless given. */
   readonly pace?: Pace;
 }
 
@@ -33,6 +36,7 @@ export async function startShop(options: ShopOptions = {}): Promise<RunningShop>
 }
 
 function start(options: ShopOptions & { inFlightMax?: number }, page?: RequestListener): Promise<RunningShop> {
-  const { port = 0, wan = 'paper', pace, ...limits } = options;
-  return serve({ service: serviceAt(pace), sites: SITES, redLeader: 'irl', wan, port, page, ...limits });
+  const { port = 0, wan = 'paper', stock = 'queue', pace, ...limits } = options;
+  const service = stock === 'rights' ? rightsService : serviceAt(pace);
+  return serve({ service, sites: SITES, redLeader: 'irl', wan, port, page, ...limits });
 }

@@ -60,7 +60,7 @@ export const LABEL_MUTANTS = [
   }),
   ofLabel('K9', 'a past is not gone on with', 'draw-meeting', {
     file: 'draw-meeting',
-    line: 'tries < TRIES_HERE && !changes(here)',
+    line: 'tries < TRIES_HERE && !this.#changes(here)',
     replacement: 'tries < 0',
   }),
 ];

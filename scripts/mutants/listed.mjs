@@ -12,6 +12,7 @@ import { CORE_MUTANTS } from './core.mjs';
 import { LABEL_MUTANTS } from './label.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
+import { RIGHTS_MUTANTS } from './rights.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
@@ -29,6 +30,7 @@ export const MUTANTS = [
   ...REDBLUE_MUTANTS,
   ...RED_REQUEST_MUTANTS,
   ...BETWEEN_SITES_MUTANTS,
+  ...RIGHTS_MUTANTS,
   ...SERVICE_MUTANTS,
   ...LABEL_MUTANTS,
   ...STORAGE_MUTANTS,

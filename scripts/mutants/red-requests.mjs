@@ -47,8 +47,9 @@ export const RED_REQUEST_MUTANTS = [
     name: 'a no does not count as waiting for red',
     rule: 'redblue T2',
     file: 'src/server/replica/updates.ts',
-    line: 'if (isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;',
-    replacement: "if (isCorrectableError(outcome) || outcome.choice?.colour !== 'red') return outcome;",
+    line: 'if (outcome instanceof Lack || isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;',
+    replacement:
+      "if (outcome instanceof Lack || isCorrectableError(outcome) || outcome.choice?.colour !== 'red') return outcome;",
     command: unit('server/replica/red/absent-leader.test.ts'),
   },
   {
@@ -223,7 +224,7 @@ export const RED_REQUEST_MUTANTS = [
     name: 'walks are not given up',
     rule: 'redblue T3',
     file: 'src/server/replica/replica.ts',
-    line: 'const waiting = this.coverage.leave(token) ?? this.walks.leave(token);',
+    line: 'const waiting = this.coverage.leave(token) ?? this.walks.leave(token) ?? this.rights?.leave(token);',
     replacement: 'const waiting = this.coverage.leave(token);',
     command: unit('server/replica/red/given-up.test.ts'),
   },

@@ -51,7 +51,7 @@ export { local, withMeta } from './records/reply.ts';
 export type { Choice, Chosen, Local, Reply, WithMeta } from './records/reply.ts';
 export type { Refusal, RefusalBuilders, Refusals } from './service/refusal.ts';
 export type { Scratchpad } from './service/scratchpad.ts';
-export { cell, counter, log, queue, register, set, stock, table } from './service/tables.ts';
+export { bounded, cell, counter, log, queue, register, set, stock, table } from './service/tables.ts';
 export type {
   EffectsOf,
   Field,
@@ -69,5 +69,6 @@ export type { Colour, Effect, ResultsOf } from './records/effect.ts';
 export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
 export type { ReadRange, Scalar, ScanOptions } from './records/key-range.ts';
 export type { Popped, Pushed, QueueView } from './service/fields/queue-view.ts';
+export type { BoundedView } from './service/fields/bounded-view.ts';
 export type { Stocked, Taken, TakeOptions } from './service/fields/stock-view.ts';
 export type { Pace } from '../correctable/pace/unseen.ts';

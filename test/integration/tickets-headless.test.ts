@@ -41,6 +41,16 @@ test('demo:tickets --headless --json → retailers at three sites: nobody revoke
   expect(stderr).toContain('sold out');
 });
 
+test('demo:tickets --stock rights --threshold 0 → all sold, nobody revoked, nothing sold twice, and most at once', async () => {
+  const { figures, history } = await sell('--stock', 'rights', '--threshold', '0', '--tickets', '200');
+  expect(figures).toMatchObject({ ...SOUND_SALE, stock: 'rights', tickets: 200, confirmed: 200 });
+  expect(judge(history, { threshold: 0 })).toEqual(expect.objectContaining(judgedOf(figures)));
+  // By rights of its own a site answers without any other; how soon depends on how busy the machine is.
+  const finals = history.filter((line) => line.kind === 'final' && line.item !== null);
+  const local = finals.filter((line) => 'level' in line && line.level === 'causal');
+  expect(local.length).toBeGreaterThan(150);
+});
+
 test("demo:tickets --client paper --fixed → the paper's sale: most told early, in half the time at most", async () => {
   const { figures } = await sell('--tickets', '120', '--client', 'paper', '--fixed');
   expect(figures).toMatchObject({ ...SOUND_SALE, tickets: 120, confirmed: 120, heldBack: 0 });

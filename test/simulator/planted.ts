@@ -6,6 +6,7 @@ import { recoloured } from '../../src/server/service/recoloured.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import { BROKEN } from './broken.ts';
 import { BoastfulDisk, LyingDisk } from './broken-disks.ts';
+import { BROKEN_RIGHTS } from './broken-rights.ts';
 import { BROKEN_STORAGE } from './broken-storage.ts';
 import { LIARS } from './liars.ts';
 import { MISTAKEN } from './mistaken-peers.ts';
@@ -35,6 +36,15 @@ const HOT: Partial<SimulationOptions> = {
   workload: 'hot',
   thinkMeanMs: 1,
   chainMax: 64,
+};
+
+/** Sites that all take what is nearly gone. */
+const RIGHTS: Partial<SimulationOptions> = {
+  world: 'rights',
+  siteCount: 3,
+  clientCount: 8,
+  operationsPerClient: 20,
+  thinkMeanMs: 5,
 };
 
 /** All planted faults by name. */
@@ -389,6 +399,41 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     caughtBy: ['answers'],
     profile: 'calm',
     makeMachine: LIARS.twice,
+  },
+  'rights-created': {
+    rule: 'a transfer of rights takes effect once',
+    caughtBy: ['rights', 'oracle', 'convergence'],
+    profile: 'lossy',
+    overrides: RIGHTS,
+    makeMachine: BROKEN_RIGHTS.created,
+  },
+  'rights-lost-for-good': {
+    rule: 'what a site gives away another one has',
+    caughtBy: ['rights', 'oracle', 'convergence'],
+    profile: 'crashes',
+    overrides: RIGHTS,
+    makeMachine: BROKEN_RIGHTS.lost,
+  },
+  'a-take-beyond-rights': {
+    rule: 'a take is decided with the own takes deducted that are not synced',
+    caughtBy: ['rights'],
+    profile: 'calm',
+    overrides: { ...RIGHTS, syncMeanMs: 50, thinkMeanMs: 1 },
+    makeMachine: BROKEN_RIGHTS.forgetful,
+  },
+  'a-red-take-beside-a-blue-one': {
+    rule: 'a red take draws on the pool, which no site takes from by itself',
+    caughtBy: ['rights'],
+    profile: 'calm',
+    overrides: RIGHTS,
+    makeMachine: BROKEN_RIGHTS.greedy,
+  },
+  'closed-rights-handed-out': {
+    rule: 'what a closed incarnation held is burnt',
+    caughtBy: ['rights', 'oracle', 'convergence'],
+    profile: 'partitions',
+    overrides: RIGHTS,
+    makeMachine: BROKEN_RIGHTS.reclaimed,
   },
   'blue-called-strong': {
     rule: 'strong is said out of the red order only, in any service',

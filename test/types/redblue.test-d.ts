@@ -19,7 +19,7 @@ import { defineService } from '../../src/server/service/service.ts';
 import { recoloured } from '../../src/server/service/recoloured.ts';
 import { blue, red, shadow } from '../../src/server/service/shadow-operation.ts';
 import { effectTables } from '../../src/server/service/table-effects.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
+import { bounded, cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
 
 const contract = defineContract('notes', {
   add: { effect: 'update', args: z.object({ id: z.string(), size: z.string().transform(Number) }), result: z.number() },
@@ -60,9 +60,18 @@ describe('service types', () => {
     blue((a: { id: string }) => [plain.remove(a.id)]);
   });
 
+  test('a bounded field → its effects may be blue', () => {
+    const { events } = effectTables({ events: table({ seats: bounded({ min: 0 }) }) });
+    blue((a: { id: string }) => [events.row(a.id).seats.take(1), events.row(a.id).seats.give(2)]);
+    // @ts-expect-error rights move by themselves
+    blue((a: { id: string }) => [events.row(a.id).seats.transfer(1)]);
+  });
+
   test('indexes: registers, cells and sets of strings or numbers only', () => {
     // @ts-expect-error counters have no index
     table({ size: counter() }, { indexes: ['size'] });
+    // @ts-expect-error what stands of a bounded field is no key
+    table({ left: bounded({ min: 0 }) }, { indexes: ['left'] });
     // @ts-expect-error objects have no order
     table({ data: register<{ x: number }>() }, { indexes: ['data'] });
     // @ts-expect-error no such field

@@ -32,6 +32,8 @@ export class OpenSale implements SaleRecord {
   /** By `performance.now()`. */
   readonly beganAt: number = performance.now();
   tickets = 0;
+  /** Names what finals hand out, where tickets have no numbers. */
+  nameOf: ((item: string) => string) | undefined;
   /** Tickets left, as the store last said; others may sell of the same stock. */
   heardLeft = Infinity;
 

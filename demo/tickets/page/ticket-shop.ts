@@ -4,6 +4,7 @@ import { ticketShop } from '../contract.ts';
 import { pause } from '../pause.ts';
 import { runSale, type SalePolicy } from '../sale.ts';
 import { serveCustomer } from '../serve-customer.ts';
+import { ticketNames } from '../ticket-names.ts';
 import { tryAgain } from '../try-again.ts';
 import { Backend } from './backend.ts';
 import { isPassing } from './failures.ts';
@@ -174,6 +175,9 @@ export class TicketShop {
     );
     sale.stock((await Promise.all(opened))[0]?.tickets ?? tickets);
     await Promise.all(reachable.map((site) => tryAgain(() => site.shop.invokeStrong(peek(sale.event)))));
+    // A store that sells by rights says how many its site has; its tickets have no numbers.
+    const { meta } = await tryAgain(() => shop.invokeStrong(peek(sale.event)).settle());
+    if (meta?.['rights'] !== undefined) sale.nameOf = ticketNames(sale.event);
     this.#enter('ready');
     this.#follow(sale, backend).catch((error: unknown) => this.#fail(error));
   }
@@ -204,6 +208,7 @@ export class TicketShop {
         policy: this.#policy,
         strongOnly,
         signal,
+        ...(sale.nameOf && !strongOnly && { nameOf: sale.nameOf }),
         onEvent: (line) => (strongOnly ? undefined : sale.history.push(line)),
         onPurchase: (purchase) => {
           const rows = strongOnly ? sale.baseline : sale.rows;
@@ -228,6 +233,7 @@ export class TicketShop {
         event: sale.event,
         threshold: this.settings.threshold,
         isFixed: true,
+        nameOf: sale.nameOf,
         saleBeganAt: sale.beganAt,
         onEvent: (line) => sale.history.push(line),
         onPurchase: (purchase) => this.#advance(sale.rows, { ...purchase, site, byHand }),

@@ -8,9 +8,9 @@ import type { Shop } from '../purchase.ts';
 import { startBackend } from '../server.ts';
 import { closeShops, type OpenStore } from './store.ts';
 
-export const openRedblue: OpenStore = async ({ client, wan, fixed }, progress) => {
+export const openRedblue: OpenStore = async ({ client, wan, fixed, stock }, progress) => {
   progress(`starting three sites (delays: ${wan}); retailers beside ${client.join(', ')}`);
-  const backend = await startBackend({ wan, ...(!fixed && { pace: PACE }) });
+  const backend = await startBackend({ wan, stock, ...(!fixed && { pace: PACE }) });
   const shops = client.map((site): Shop =>
     createClient(redblue(ticketShop, { url: backend.siteUrl(site), WebSocket })),
   );

@@ -15,7 +15,7 @@ export interface SalesStore {
 /** The alternative where retailers beside one site share a client of the store. */
 export const SHARED = 'one binding a site';
 
-export type StoreOptions = Pick<Options, 'client' | 'wan' | 'fixed'>;
+export type StoreOptions = Pick<Options, 'client' | 'wan' | 'fixed' | 'stock'>;
 
 /** Starts what is needed and connects the retailers. `progress` gets lines for a person. */
 export type OpenStore = (options: StoreOptions, progress: (text: string) => void) => Promise<SalesStore>;

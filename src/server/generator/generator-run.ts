@@ -5,6 +5,7 @@
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
+import type { Origin } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import { own, ownError, toldOf } from '../records/own-errors.ts';
@@ -15,12 +16,14 @@ import type { Choice, Reply } from '../records/reply.ts';
 import { RunContext } from './generator-context.ts';
 import { checkOperationSize } from './operation-size.ts';
 import type { GeneratorInput, GeneratorWorld } from './generator-context.ts';
+import { RightsReader } from '../state/rights-reader.ts';
 import { ScratchState } from './scratch-state.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { tablesReader } from './table-readers.ts';
 import { isRedOnly, isRedOnlyField } from '../service/tables.ts';
 import type { Table } from '../service/tables.ts';
+import { hasBounded, takesOf } from '../service/takes.ts';
 import { check, checkEffect, checkRed, portable } from './writable.ts';
 
 /** What came of it. */
@@ -41,6 +44,8 @@ export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
   /** Where they run, as part of the identifiers that they draw: unique over all sites and restarts. */
   readonly name?: string;
+  /** Whose rights they read of bounded fields; all rights unless given. */
+  readonly site?: Origin | undefined;
 }
 
 /** What the service says of an operation, looked up once. */
@@ -62,6 +67,7 @@ export class GeneratorRunner {
   readonly #operations: ReadonlyMap<string, Runnable>;
   /** Those with a field that only red shadow operations may change. */
   readonly #tablesWithRed: ReadonlySet<string>;
+  readonly #hasBounded: boolean;
   readonly #limits: GeneratorLimits;
   readonly #guard: GeneratorPorts['guard'];
   readonly #onThrown: GeneratorPorts['onThrown'];
@@ -71,7 +77,7 @@ export class GeneratorRunner {
   readonly #world: GeneratorWorld;
 
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
-    const { limits, elapsedMs, guard, onThrown, name = '' } = options;
+    const { limits, elapsedMs, guard, onThrown, name = '', site } = options;
     this.#service = service;
     this.#operations = new Map(
       Object.entries(service.generators).map(([name, generator]) => {
@@ -85,7 +91,9 @@ export class GeneratorRunner {
     this.#onThrown = onThrown;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
     this.#scratch = new ScratchState(service, state, this.#budget);
-    const tables = tablesReader(service.tables, this.#scratch, this.#budget);
+    this.#hasBounded = hasBounded(service.tables);
+    const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site) : this.#scratch;
+    const tables = tablesReader(service.tables, read, this.#budget);
     const { shadowBuilders: shadow, refusals } = service;
     this.#world = { name, tables, shadow, scratchpad: this.#scratch, budget: this.#budget, refusals };
   }
@@ -172,9 +180,12 @@ export class GeneratorRunner {
   }
 
   /** Holds a choice to the colour that the contract declares. */
-  #checkDeclared(operation: string, { shadow, colour }: Choice): void {
-    if (colour === 'blue' || this.#service.contract.operations[operation]?.colour !== 'blue') return;
-    const message = `'${operation}' is declared blue but chose '${shadow}', which is red. Leave its colour out of the contract.`;
+  #checkDeclared(operation: string, { shadow, colour, effects }: Choice): void {
+    if (colour === 'blue' && !this.#hasBounded) return;
+    if (this.#service.contract.operations[operation]?.colour !== 'blue') return;
+    if (colour === 'blue' && takesOf(this.#service.tables, effects).length === 0) return;
+    const what = colour === 'blue' ? 'which is red where the site has no rights' : 'which is red';
+    const message = `'${operation}' is declared blue but chose '${shadow}', ${what}. Leave its colour out of the contract.`;
     throw ownError('INVALID_ARGUMENT', message, `operations.${operation}.colour`);
   }
 

@@ -9,7 +9,7 @@ import { placed, siteOf } from './run-meeting.ts';
 import type { Scope } from './values/scope.ts';
 import { choiceOf, LabelSite } from './site.ts';
 import type { Ran, Workshop } from './site.ts';
-import { Stamps, THERE } from './stamps.ts';
+import { HERE, Stamps, THERE } from './stamps.ts';
 import type { Meeting, Step } from './step.ts';
 
 /** What a meeting is drawn by. */
@@ -80,11 +80,11 @@ class MeetingDraw {
     const past: DrawnStep[] = [];
     for (let left = random.between(0, scope.past); left > 0; left -= 1) this.#goOn(past);
     let here = this.#step(wanted);
-    for (let tries = 1; tries < TRIES_HERE && !changes(here); tries += 1) {
+    for (let tries = 1; tries < TRIES_HERE && !this.#changes(here); tries += 1) {
       this.#goOn(past);
       here = this.#step(wanted);
     }
-    if (here === undefined || !changes(here)) return this.#drawing([], undefined);
+    if (here === undefined || !this.#changes(here)) return this.#drawing([], undefined);
     const there: DrawnStep[] = [];
     for (let tries = 0; tries < TRIES_THERE && there.length === 0; tries += 1) {
       const isAlike = other === wanted && random.chance(0.3);
@@ -133,12 +133,21 @@ class MeetingDraw {
     return drawn;
   }
 
+  /** Whether the first site may have chosen something by itself. */
+  #changes(drawn: DrawnStep | undefined): boolean {
+    const choice = drawn && choiceOf(drawn.ran);
+    return choice !== undefined && this.#site.isWithinRights(choice, HERE);
+  }
+
   /** Applies a step that has chosen something, and adds it to those of its site. */
   #apply(drawn: DrawnStep | undefined, to: DrawnStep[], site?: Origin): void {
-    const choice = drawn && choiceOf(drawn.ran);
-    if (drawn === undefined || choice === undefined) return;
+    const chosen = drawn && choiceOf(drawn.ran);
+    if (drawn === undefined || chosen === undefined) return;
     const { step, ran } = drawn;
-    this.#site.apply(placed(this.#workshop.judged, step, choice, this.#stamps, site ?? siteOf(step)));
+    const at = site ?? siteOf(step);
+    const choice = this.#site.allowed(chosen, at);
+    if (choice === undefined) return;
+    this.#site.apply(placed(this.#workshop.judged, step, choice, this.#stamps, at));
     to.push(drawn);
     this.#pool.note(step.operation, ran.outcome?.reply.value);
     for (const { table, key, field, value } of choice.effects.slice(0, NOTED_MAX)) {
@@ -148,8 +157,4 @@ class MeetingDraw {
       if (typeof now === 'number') this.#pool.note(field, now);
     }
   }
-}
-
-function changes(drawn: DrawnStep | undefined): boolean {
-  return drawn !== undefined && choiceOf(drawn.ran) !== undefined;
 }

@@ -67,7 +67,7 @@ class MeetingRun {
   past(): Breach | undefined {
     const { past } = this.#meeting;
     for (const [at, step] of past.entries()) {
-      const choice = this.#runStep(step);
+      const choice = this.#runStep(step, siteOf(step));
       if (choice === undefined) continue;
       const operation = placed(this.#workshop.judged, step, choice, this.#stamps, siteOf(step));
       this.#common.push(operation);
@@ -81,8 +81,8 @@ class MeetingRun {
   /** What the first site does on that. */
   here(): Breach | undefined {
     const { past, here, place } = this.#meeting;
-    const chosen = this.#runStep(here);
-    if (chosen === undefined) return undefined;
+    const chosen = this.#runStep(here, HERE);
+    if (chosen === undefined || !this.#second.isWithinRights(chosen, HERE)) return undefined;
     const own: Placed = { effects: chosen.effects, stamp: new Stamps(this.#stamps).apart(place) };
     const site = new LabelSite(this.#workshop, [...this.#common, own]);
     this.#first = { site, chosen, own };
@@ -94,7 +94,7 @@ class MeetingRun {
     if (this.#first === undefined) return undefined;
     const { past, there } = this.#meeting;
     for (const [at, step] of there.entries()) {
-      const choice = this.#runStep(step);
+      const choice = this.#runStep(step, THERE);
       if (choice === undefined) continue;
       const other = placed(this.#workshop.judged, step, choice, this.#stamps, THERE);
       this.#second.apply(other);
@@ -135,10 +135,11 @@ class MeetingRun {
     return { kind: 'beside', ...blamed(chosen, here), meeting: until, broken };
   }
 
-  #runStep(step: Step): Choice | undefined {
+  #runStep(step: Step, at: Origin): Choice | undefined {
     const came = this.#second.run(step);
     this.#ran.push(came);
-    return choiceOf(came);
+    const choice = choiceOf(came);
+    return choice && this.#second.allowed(choice, at);
   }
 }
 
@@ -150,6 +151,7 @@ export function siteOf({ token }: Step): Origin {
 /** An operation with the next stamp of its site. */
 export function placed(judged: JudgedService, step: Step, choice: Choice, stamps: Stamps, site: Origin): Placed {
   const isRed =
+    choice.colour === 'red' ||
     judged.declared(choice.shadow, step.operation) === 'red' ||
     judged.redByItself(choice.shadow, choice.effects) !== undefined;
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };

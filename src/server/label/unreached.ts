@@ -7,6 +7,7 @@ import type { Random } from '../collections/random.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Choice } from '../records/reply.ts';
 import { isWholeRow } from '../service/row-effects.ts';
+import { takesOf } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
 import { shown } from './values/shown.ts';
 import { LabelSite } from './site.ts';
@@ -48,6 +49,8 @@ export function breaksUnreached(
   { random, seen }: { readonly random: Random; readonly seen: SeenValues },
 ): readonly string[] | undefined {
   const { tables } = workshop.judged;
+  // What rights allow no state decides that was made up.
+  if (takesOf(tables, effects).length > 0) return undefined;
   const rows = [...new Map(effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }])).values()];
   const given = rows.flatMap((row) => drawnRow(tables, row, random, seen));
   const stamps = new Stamps();
@@ -78,6 +81,7 @@ function drawnRow(tables: Tables, row: RowName, random: Random, seen: SeenValues
       const near = known.length > 0 && random.chance(0.5) ? Math.abs(Number(pick(random, known))) : 0;
       return [write('add', near + random.between(-2, 3))];
     }
+    if (kind === 'bounded') return [write('give', random.between(0, 3))];
     if (kind === 'stock') return [write('add', random.between(0, 3))];
     return [...done].flatMap(([action, values]) =>
       action === 'remove' || action === 'pop' || random.chance(0.3) ? [] : [write(action, pick(random, values))],

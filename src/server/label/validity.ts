@@ -83,9 +83,10 @@ function failureOf(holds: () => boolean): { readonly error?: string } | undefine
   }
 }
 
-/** A value to be kept: a set as a list, a queue as its items. */
+/** A value to be kept: a set as a list, a queue as its items, of a bounded field what stands. */
 function plain(value: unknown): unknown {
   if (value instanceof Set) return [...(value as Set<unknown>)];
+  if (typeof value === 'object' && value !== null && 'rights' in value && 'value' in value) return value.value;
   if (typeof value !== 'object' || value === null || !('size' in value) || !('at' in value)) return value;
   const { size, at } = value as { size: number; at(index: number): unknown };
   return Array.from({ length: size }, (_, index) => at(index));

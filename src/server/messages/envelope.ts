@@ -5,7 +5,7 @@
  */
 import type { LogMessage } from '../log/log.ts';
 import type { Origin } from '../records/origin.ts';
-import type { BlueMessage, SlotMessage } from '../records/records.ts';
+import type { BlueMessage, RightsMessage, SlotMessage } from '../records/records.ts';
 
 /** Says to whom a message came from below a term that its receiver had heard of: that of the partition's site. */
 export interface TermMessage {
@@ -14,7 +14,7 @@ export interface TermMessage {
 }
 
 /** What replicas of a partition, and their nodes of the red log, send each other. */
-export type SiteMessage = BlueMessage | SlotMessage | LogMessage;
+export type SiteMessage = BlueMessage | SlotMessage | RightsMessage | LogMessage;
 
 /** A replica: of one partition, at one site. */
 export interface Address {

@@ -37,6 +37,7 @@ export function contentProblem(message: SiteMessage, from: Origin, { known, log 
     case 'blue.have':
     case 'blue.resend':
     case 'slot.ask':
+    case 'rights.ask':
       return undefined;
   }
 }

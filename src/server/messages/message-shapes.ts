@@ -117,6 +117,13 @@ const slotDecision = byKind({
   handover: record({ kind: word }),
 });
 
+const waits: Shape = (value) => (value === 'here' || value === 'pool' ? undefined : ": must be 'here' or 'pool'");
+
+const askedRights = record({ table: word, key: longText, field: word, amount: ordinalNumber }, { waits });
+
+/** Fields of one message that asks for rights. */
+const ASKED_MAX = 4096;
+
 const slot = { kind: word, id: operationName, hop: count, by: count };
 
 type Kind = Exclude<(SiteMessage | TermMessage)['kind'], LogMessage['kind']>;
@@ -129,6 +136,7 @@ const KINDS: Readonly<Record<Kind, Shape>> = {
   'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
   'slot.ask': record(slot),
   'slot.told': record(slot, { decision: slotDecision }),
+  'rights.ask': record({ kind: word, asked: list(askedRights, ASKED_MAX, 1), seen: count }),
   'term.passed': record({ kind: word, term: start }),
 };
 

@@ -99,6 +99,16 @@ export function mayHaveBegunError(): CorrectableError {
   return new CorrectableError('UNKNOWN', message);
 }
 
+/** What is left belongs to sites that did not hand it in. */
+export function rightsAwayError(
+  name: { readonly table: string; readonly field: string } | undefined,
+  waitedMs: number,
+): CorrectableError {
+  const field = `${name?.table}.${name?.field}`;
+  const message = `What is left of ${field} belongs to other sites, which did not hand it in within ${waitedMs} ms. Nothing was done: try again.`;
+  return new CorrectableError('UNAVAILABLE', message, { field });
+}
+
 /** The session has seen elsewhere what is not here yet. */
 export function sessionBehindError({ origins, site, sessionWaitMs }: SessionLimits): CorrectableError {
   const message = `Site ${origins.nameOf(site)} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;

@@ -150,6 +150,24 @@ export type BlueMessage =
   /** The sender lacks the operations of `origin` after this one. */
   | { readonly kind: 'blue.resend'; readonly origin: Origin; readonly after: number };
 
+/** What a site asks another one for: rights to a bounded field. */
+export interface AskedRights {
+  readonly table: string;
+  readonly key: string;
+  readonly field: string;
+  readonly amount: number;
+  /** An operation waits for them: by its site, or for the pool, where they are then handed in. */
+  readonly waits?: 'here' | 'pool';
+}
+
+/** Rights are asked for; what comes of it is an operation in the stream of who gives some. */
+export interface RightsMessage {
+  readonly kind: 'rights.ask';
+  readonly asked: readonly AskedRights[];
+  /** The stamp of the last operation of the receiver that the sender shows: what was given after it is on its way. */
+  readonly seen: number;
+}
+
 /** What sites ask each other to find out what became of an operation that has moved. */
 export type SlotMessage =
   /** What does the slot say? If nothing yet, then that the operation has gone on to the sender, at hop `by`. */

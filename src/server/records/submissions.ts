@@ -1,6 +1,6 @@
 /** What goes into a replica and what comes out: all that it says to the world outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { BlueMessage, LocalEntry, OperationId, RedRecord, SlotMessage } from './records.ts';
+import type { BlueMessage, LocalEntry, OperationId, RedRecord, RightsMessage, SlotMessage } from './records.ts';
 import type { Origin } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
@@ -45,7 +45,7 @@ export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
 
 /** What a replica wants done, in order. */
 export type ReplicaOutput =
-  | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage }
+  | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage | RightsMessage }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** Nobody waits for it any more: not to be proposed, if that can still be. */

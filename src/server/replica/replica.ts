@@ -20,11 +20,14 @@ import type {
   LocalEntry,
   OperationId,
   RedRecord,
+  RightsMessage,
   SlotDecision,
   SlotMessage,
 } from '../records/records.ts';
+import { hasBounded } from '../service/takes.ts';
+import { Rights } from './rights/rights.ts';
 import { RedPath } from './red/red-path.ts';
-import type { RedPathHost } from './red/red-path.ts';
+import type { RedPathHost } from './red/red-path-host.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput, Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
@@ -65,6 +68,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   readonly red: RedPath;
   readonly updates: Updates;
   readonly coverage: Coverage<Submission>;
+  readonly rights: Rights | undefined;
   /** By site: the highest term of its messages that was heard, at any start that the log tells of. */
   readonly terms: Map<Origin, number> = new Map();
   /** Messages of which a stamp was refused. */
@@ -98,6 +102,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.red = this.createRedPath();
     this.updates = this.createUpdates();
     this.#floors = new Floors(this, this.name);
+    this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     this.#load(stored);
     this.#settle();
   }
@@ -114,7 +119,14 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   /** Whether something is under way that a lost message could hold up. */
   get busy(): boolean {
-    return this.blue.busy || this.red.busy || this.walks.busy || this.coverage.busy || this.#early.size > 0;
+    return (
+      this.blue.busy ||
+      this.red.busy ||
+      this.walks.busy ||
+      this.coverage.busy ||
+      this.#early.size > 0 ||
+      this.rights?.busy === true
+    );
   }
 
   get redDelivered(): number {
@@ -183,8 +195,9 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     else this.#early.push(submission);
   }
 
-  receive(from: Origin, message: BlueMessage | SlotMessage): void {
+  receive(from: Origin, message: BlueMessage | SlotMessage | RightsMessage): void {
     if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
+    else if (message.kind === 'rights.ask') this.rights?.receive(from, message);
     else this.blue.receive(from, message);
     this.#settle();
   }
@@ -209,12 +222,13 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.blue.tick();
     this.walks.tick();
     this.coverage.tick(nowMs);
+    this.rights?.tick();
     this.#settle();
   }
 
   /** Nobody waits any more for what was submitted under this token. */
   abandon(token: number): void {
-    const waiting = this.coverage.leave(token) ?? this.walks.leave(token);
+    const waiting = this.coverage.leave(token) ?? this.walks.leave(token) ?? this.rights?.leave(token);
     if (waiting === undefined) this.red.abandon(this.idOf(token), token);
     // What has a name may have been begun elsewhere, or be asked for here by somebody else.
     else this.answer(waiting, 'strong', droppedError(waiting, false));
@@ -222,7 +236,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
   isWaitedFor(id: OperationId): boolean {
-    return this.coverage.hasOf(id) || this.walks.hasOf(id);
+    return this.coverage.hasOf(id) || this.walks.hasOf(id) || this.rights?.hasOf(id) === true;
   }
 
   emit(output: ReplicaOutput): void {
@@ -288,8 +302,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   protected createState(): SiteState {
-    const { service, origins, generators } = this.options;
-    return new SiteState(service, origins, { ...generators, name: this.name });
+    const { service, origins, generators, site } = this.options;
+    return new SiteState(service, origins, { ...generators, name: this.name, site });
   }
 
   protected createBluePath(): BluePath {
@@ -298,6 +312,10 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   protected createRedPath(): RedPath {
     return new RedPath(this);
+  }
+
+  protected createRights(): Rights {
+    return new Rights(this, this.name);
   }
 
   protected createCoverage(): Coverage<Submission> {
@@ -310,6 +328,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
     this.red.onBlueApplied(operation.effects);
+    this.rights?.applied(operation);
     if (operation.site === this.options.site) this.updates.onVisible(operation);
     this.#floors.onApplied(operation);
   };
@@ -324,6 +343,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
       this.red.releaseDurable();
     }
     this.red.admit();
+    this.rights?.pump();
     this.#floors.pump();
     while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Submission);
     this.blue.flush();

@@ -11,6 +11,7 @@ import type { GeneratorOutcome } from '../generator/generator-run.ts';
 import type { AnswerRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
+import { Lack } from './core/rights-port.ts';
 import type { Identity, Stage, Submission } from '../records/submissions.ts';
 import type { Answer } from '../records/reply.ts';
 import type { Slot } from './once/slots.ts';
@@ -118,8 +119,18 @@ export class Updates implements WalkHost {
 
   /** Nobody can ask for this again: its answer need not be remembered. */
   #executeUnnamed(submission: Submission, token: number): void {
-    const id = this.#host.idOf(token);
     const outcome = this.#runIfRoom(submission);
+    if (!(outcome instanceof Lack)) return this.#endUnnamed(submission, token, outcome);
+    const retry = (): Lack | undefined => {
+      const again = this.#runIfRoom(submission);
+      return again instanceof Lack ? again : void this.#endUnnamed(submission, token, again);
+    };
+    const late = (error: CorrectableError): void => this.#endUnnamed(submission, token, error);
+    this.core.rights?.wait(outcome, { submission, retry, late });
+  }
+
+  #endUnnamed(submission: Submission, token: number, outcome: GeneratorOutcome | CorrectableError): void {
+    const id = this.#host.idOf(token);
     if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#isRed(submission, outcome)) return this.#host.red.begin(id, submission, outcome, { isHeld: false });
@@ -130,18 +141,37 @@ export class Updates implements WalkHost {
 
   /** The operation has come to an open slot of this site's log: what happens here decides it. */
   executeIn(walk: Walk): void {
-    if (this.core.coverage.has(walk.submission.after)) this.#decide(walk, this.#runIfRoom(walk.submission));
+    if (this.core.coverage.has(walk.submission.after)) this.#execute(walk);
     else this.#executeOnceSeen(walk);
   }
 
+  #execute(walk: Walk): void {
+    const outcome = this.#runIfRoom(walk.submission);
+    if (outcome instanceof Lack) this.#awaitRights(walk, outcome);
+    else this.#decide(walk, outcome);
+  }
+
+  /** While it waits for rights the slot may be decided, as while it waits for its session. */
+  #awaitRights(walk: Walk, lack: Lack): void {
+    const { submission } = walk;
+    const isOpen = (): boolean => this.walks.slots.find(walk.identity.id, walk.hop) === undefined;
+    const retry = (): Lack | undefined => {
+      if (!isOpen()) return void this.walks.step(walk);
+      const outcome = this.#runIfRoom(submission);
+      return outcome instanceof Lack ? outcome : void this.#decide(walk, outcome);
+    };
+    const late = (error: CorrectableError): void => (isOpen() ? this.#decide(walk, error) : this.walks.step(walk));
+    this.core.rights?.wait(lack, { submission, retry, late });
+  }
+
   #executeOnceSeen(walk: Walk): void {
-    const decideBy = (execute: () => GeneratorOutcome | CorrectableError): void => {
+    const ifOpen = (execute: () => void): void => {
       // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
-      if (this.walks.slots.find(walk.identity.id, walk.hop) === undefined) this.#decide(walk, execute());
+      if (this.walks.slots.find(walk.identity.id, walk.hop) === undefined) execute();
       else this.walks.step(walk);
     };
-    const run = (): void => decideBy(() => this.#runIfRoom(walk.submission));
-    this.whenSeen(walk.submission, run, () => decideBy(() => sessionBehindError(this.core.options)));
+    const run = (): void => ifOpen(() => this.#execute(walk));
+    this.whenSeen(walk.submission, run, () => ifOpen(() => this.#decide(walk, sessionBehindError(this.core.options))));
   }
 
   /** The operation is red for ever: in the red log its identifier alone counts. */
@@ -222,10 +252,16 @@ export class Updates implements WalkHost {
     });
   }
 
-  /** The same, where what comes of it may not be red while too much waits for the red order, or for its turn. */
-  #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError {
-    const outcome = this.#run(submission);
-    if (isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;
+  /**
+   * The same, as the site's rights let it, and where what comes of it may not be red while too much waits for the red
+   * order, or for its turn.
+   */
+  #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError | Lack {
+    const ran = this.#run(submission);
+    if (isCorrectableError(ran)) return ran;
+    const { rights } = this.core;
+    const outcome = rights === undefined ? ran : rights.decided(ran);
+    if (outcome instanceof Lack || isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;
     return this.#host.red.refusalOf(submission.operation) ?? outcome;
   }
 

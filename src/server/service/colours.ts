@@ -6,6 +6,8 @@ import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/given.ts';
 import type { Contract, OperationSpec } from '../../protocol/contract/contract.ts';
 import type { Colour } from '../records/effect.ts';
+import { hasBounded } from './takes.ts';
+import type { Tables } from './tables.ts';
 import { Chosen } from '../records/reply.ts';
 import type { AnyShadowOperation, Colours, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
 
@@ -45,8 +47,10 @@ export function colouring(
   contract: Contract,
   operations: Readonly<Record<string, AnyShadowOperation>>,
   colours: Colours,
+  tables: Tables,
 ): Colouring {
-  return { colours, shadowBuilders: shadowBuilders(operations, colours), maybeRed: maybeRed(contract, colours) };
+  const hasRed = Object.values(colours).includes('red') || hasBounded(tables);
+  return { colours, shadowBuilders: shadowBuilders(operations, colours), maybeRed: maybeRed(contract, hasRed) };
 }
 
 /** The updates of a contract that are declared to be red, or to have no colour of their own. */
@@ -84,9 +88,8 @@ export function checkGiven(operations: Readonly<Record<string, object>>, given: 
   }
 }
 
-/** Where no shadow operation is red, nothing can come in between that one site does not know of. */
-function maybeRed(contract: Contract, colours: Colours): ReadonlySet<string> {
-  const hasRed = Object.values(colours).includes('red');
+/** Where no shadow operation is red, nor may become so, nothing can come in between that one site does not know of. */
+function maybeRed(contract: Contract, hasRed: boolean): ReadonlySet<string> {
   return new Set([...updatesOf(contract, 'red'), ...(hasRed ? updatesOf(contract, undefined) : [])]);
 }
 

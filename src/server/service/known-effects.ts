@@ -39,7 +39,8 @@ export class KnownEffects {
     if (isWholeRow(effect)) return rowProblem(effect, known, isRed);
     const kind = known.fields.get(field);
     if (kind === undefined) return `it changes the field '${table}.${field}', which this service does not have`;
-    if (!Object.hasOwn(kind.effects, action)) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
+    const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
+    if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
     if (kind.redOnly && !isRed) return `it is blue and changes '${table}.${field}', which only red ones may`;
     if (kind.takes?.(action, value) === false) return `'${table}.${field}' is a ${kind.name}, and not for that value`;
     return undefined;

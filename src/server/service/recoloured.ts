@@ -17,7 +17,7 @@ const CALL = "recoloured(service, { withdraw: 'red' })";
 export function recoloured<S extends Service>(service: S, colours: Colours): S {
   const isService = isRecord(service) && isRecord(service.contract) && isRecord(service.shadowOperations);
   check(isService, 'service', `must be one made by defineService: write ${CALL}`);
-  const { contract, shadowOperations } = service;
+  const { contract, shadowOperations, tables } = service;
   checkGiven(shadowOperations, colours);
-  return { ...service, ...colouring(contract, shadowOperations, { ...service.colours, ...colours }) };
+  return { ...service, ...colouring(contract, shadowOperations, { ...service.colours, ...colours }, tables) };
 }

@@ -218,7 +218,7 @@ export function defineService<
     contract,
     tables,
     shadowOperations,
-    ...colouring(contract, shadowOperations, coloursOf(made, implementation.colours)),
+    ...colouring(contract, shadowOperations, coloursOf(made, implementation.colours), tables),
     generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
     alwaysRed: new Set([
       ...checkedUpdates('alwaysRed', contract, implementation.alwaysRed ?? []),

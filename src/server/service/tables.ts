@@ -7,6 +7,7 @@ import { checkKinds, checkNamed, checkRecord, isRecord, type NamesOf } from '../
 import type { Effect } from '../records/effect.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
+import type { BoundedView } from './fields/bounded-view.ts';
 import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
 import type { Stocked, Taken, TakeOptions } from './fields/stock-view.ts';
 import type { Scalar } from '../records/key-range.ts';
@@ -18,6 +19,8 @@ declare const effectsType: unique symbol;
 /** A field of a table: `V` is what generators read, `E` the builders of its effects. */
 export interface Field<out V = unknown, out E = unknown> {
   readonly kind: FieldKindName;
+  /** Of a bounded field: what its value never falls below. */
+  readonly min?: number;
   readonly [valueType]?: V;
   readonly [effectsType]?: E;
 }
@@ -62,7 +65,8 @@ export interface TableOptions<I extends string = string, R extends boolean = boo
 /**
  * Declares a table: its fields by name.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an index of a field that cannot be indexed.
+ * @throws CorrectableError `INVALID_ARGUMENT` for an index of a field that cannot be indexed, and for a bounded field of
+ * rows that can be removed.
  * @example
  * const tables = {
  *   accounts: table({ balance: counter(), owner: register<string>() }, { indexes: ['owner'] }),
@@ -79,6 +83,8 @@ export function table<
   const { indexes = [], removable = false as R } = options;
   check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
   checkKinds(options, 'boolean', 'removable');
+  const kept = Object.keys(fields).find((name) => removable && fields[name]?.kind === 'bounded');
+  check(kept === undefined, 'removable', `cannot be: '${kept}' is bounded, and rights to what is gone would be lost`);
   for (const index of indexes) {
     const kind = fields[index]?.kind;
     if (kind !== undefined && FIELD_KINDS[kind].isIndexable === true) continue;
@@ -95,7 +101,11 @@ function checkFields(fields: unknown): void {
   checkRecord(fields, { call: 'table({ balance: counter() })', field: 'fields' });
   for (const [name, field] of Object.entries(fields as object) as [string, unknown][]) {
     const isField = isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
-    check(isField, `fields.${name}`, 'must be made by counter, register, set, log, cell, queue or stock, as counter()');
+    check(
+      isField,
+      `fields.${name}`,
+      'must be made by counter, register, set, log, cell, queue, stock or bounded, as counter()',
+    );
   }
 }
 
@@ -184,6 +194,31 @@ export function stock(): Field<
   { add(amount: number): Effect<Stocked, 'red'>; take(amount: number, options?: TakeOptions): Effect<Taken, 'red'> }
 > {
   return { kind: 'stock' };
+}
+
+/**
+ * A number that never falls below `min`, which sites change without asking each other; reads as a `BoundedView`. What
+ * stands above `min` belongs to sites, as rights: a `take` in a blue shadow operation is blue, and final at once, where the
+ * site holds as many, and red where it does not. Rights travel to where they are used. At first `min` stands; `give` adds
+ * to it.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` where `min` is no whole number
+ * @example
+ * sell: blue((a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats)]),
+ * // …
+ * sell: (args, { tables, shadow }) =>
+ *   tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
+ */
+export function bounded({
+  min,
+}: {
+  readonly min: number;
+}): Field<
+  BoundedView,
+  { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): Effect<undefined, 'blue'> }
+> {
+  check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
+  return { kind: 'bounded', min };
 }
 
 /** What generators read of a field. */

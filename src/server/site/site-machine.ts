@@ -213,6 +213,7 @@ export class SiteMachine {
       case 'blue.operations':
       case 'slot.ask':
       case 'slot.told':
+      case 'rights.ask':
         return true;
       case 'blue.have':
       case 'blue.heartbeat':

@@ -3,7 +3,7 @@ import { Changes } from '../records/checkpoint.ts';
 import { frozen } from '../records/frozen.ts';
 import { compareStamps, loadPlace, savePlace } from '../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../records/effect.ts';
-import type { FieldKind, FieldState } from '../service/fields/field.ts';
+import type { FieldKind, FieldOptions, FieldState } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/kinds.ts';
 import { isScalar } from '../records/key-range.ts';
 import type { Entry, ReadRange, Scalar } from '../records/key-range.ts';
@@ -20,6 +20,7 @@ interface Column {
   /** Where its states are in rows. */
   readonly position: number;
   readonly kind: FieldKind;
+  readonly options: FieldOptions;
   /** What it reads as where it was never written. */
   readonly initial: FieldState;
   readonly index: SortedEntries | undefined;
@@ -65,10 +66,10 @@ export class TableStore {
   constructor(name: string, { fields, indexes, removable }: Table) {
     this.#name = name;
     this.#removable = removable;
-    const columns = Object.entries(fields).map(([field, { kind: kindName }], position): Column => {
-      const kind = FIELD_KINDS[kindName];
+    const columns = Object.entries(fields).map(([field, options], position): Column => {
+      const kind = FIELD_KINDS[options.kind];
       const index = indexes.includes(field) ? new SortedEntries() : undefined;
-      return { name: field, position, kind, initial: kind.state(), index };
+      return { name: field, position, kind, options, initial: kind.state(undefined, options), index };
     });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
     this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.redOnly);
@@ -266,8 +267,10 @@ export class TableStore {
     return fields.toSorted(byKey);
   }
 
-  #newState({ kind }: Column, saved?: unknown): FieldState {
-    return this.#removable && kind.removableState !== undefined ? kind.removableState(saved) : kind.state(saved);
+  #newState({ kind, options }: Column, saved?: unknown): FieldState {
+    return this.#removable && kind.removableState !== undefined
+      ? kind.removableState(saved)
+      : kind.state(saved, options);
   }
 
   #columnOf(field: string): Column {

@@ -2,7 +2,7 @@
 import { Random } from '../../server/collections/random.ts';
 
 /** The services that runs are made with, where none is given: `generated` ones are drawn from the seed. */
-export type WorldName = 'classic' | 'roster' | 'generated';
+export type WorldName = 'classic' | 'roster' | 'generated' | 'rights';
 
 /** The circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
 export interface SimulationOptions {
@@ -174,7 +174,13 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     ...drawChains(seed),
     ...drawLeaving(seed, profile),
     ...drawEngines(seed, profile),
+    ...drawRights(seed),
   };
+}
+
+/** Limits that sites take from by rights; apart, for the same reason. */
+function drawRights(seed: number): Partial<SimulationOptions> {
+  return new Random(seed ^ 0x5e11).chance(0.2) ? { world: 'rights' } : {};
 }
 
 /** Logs as engines that are not ours may be; apart, for the same reason. */

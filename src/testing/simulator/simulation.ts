@@ -18,6 +18,7 @@ import { ConvergenceChecker } from './checkers/convergence.ts';
 import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
 import { FloorChecker, isFloor } from './checkers/floors.ts';
+import { isTransfer } from './checkers/own-operations.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
 import { OracleChecker } from './checkers/oracle.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
@@ -94,6 +95,7 @@ export class Simulation {
     clockSteps: 0,
     refusals: 0,
     floors: 0,
+    transfers: 0,
     repeated: 0,
   };
   #checking = '';
@@ -268,6 +270,7 @@ export class Simulation {
 
   #count(site: Origin, operation: AnyOperation): void {
     if (isFloor(operation)) this.#counts.floors += 1;
+    else if (isTransfer(operation)) this.#counts.transfers += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
     if (operation.site === site && isChained(operation)) this.#counts.chainedApplied += 1;
   }
@@ -455,6 +458,7 @@ export class Simulation {
       'told OVERLOADED': sum(({ counts }) => counts.refused),
       'refused by the domain': this.#counts.refusals,
       floors: this.#counts.floors,
+      'transfers of rights': this.#counts.transfers,
       'red deliveries repeated': this.#counts.repeated,
     };
     for (const [kind, count] of this.#network.sent) coverage[kind] = count;

@@ -55,7 +55,7 @@ function isThere(path: string): boolean {
 function missingIn(text: string): string[] {
   const shown = text
     .split('\n')
-    .filter((line) => /^\| [A-Z]+\d/.test(line))
+    .filter((line) => /^\| [A-Z]+-?\d/.test(line))
     .flatMap((line) => [...(line.split(' | ').at(-1) ?? '').matchAll(/\b([A-Z]) `([^`]+)`/g)])
     .filter(([, letter = '', name = '']) => !isAmong(SHOWN[letter] ?? [], name))
     .map(([whole]) => whole);

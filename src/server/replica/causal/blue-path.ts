@@ -85,6 +85,7 @@ export class BluePath {
     const { redDelivered } = this.core;
     const [client, number] = [clientOf(id), sequenceOf(id)];
     this.core.store({ kind: 'blue', operation, redDelivered, client, number }, this.#onOwnSynced);
+    this.core.rights?.committed(operation);
     return operation;
   }
 

@@ -8,6 +8,7 @@ import type { GeneratorOptions } from '../../generator/generator-run.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { BlueOperation, LocalEntry, OperationId, RedOperation } from '../../records/records.ts';
 import type { Service } from '../../service/service.ts';
+import type { RightsPort } from './rights-port.ts';
 import type { SiteState } from './site-state.ts';
 import type { ReplicaOutput, Submission } from '../../records/submissions.ts';
 
@@ -72,6 +73,8 @@ export interface ReplicaCore {
   readonly state: SiteState;
   readonly clock: HybridClock;
   readonly coverage: Coverage<Submission>;
+  /** None where the service has no bounded field. */
+  readonly rights: RightsPort | undefined;
   /** The time of the input being handled by a clock that only runs forward: for what waits and is sent again. */
   readonly nowMs: number;
   /** The same by the clock that people set, in milliseconds since the epoch: for stamps. */

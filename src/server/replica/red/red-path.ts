@@ -41,25 +41,14 @@ import { isLastOf, recordOf } from './red-record.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
+import type { RedPathHost } from './red-path-host.ts';
+import type { Lack } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { Stage, Submission } from '../../records/submissions.ts';
+import type { Submission } from '../../records/submissions.ts';
 import type { Answer } from '../../records/reply.ts';
 import { StrongReads } from './strong-reads.ts';
+import { UndurableRecords } from './undurable.ts';
 import { isCovered } from '../../records/vector.ts';
-
-interface Undurable {
-  readonly record: RedOperation;
-  /** The last own blue operation that the record depends on. */
-  readonly sequence: number;
-}
-
-/** What the red path needs from the rest of its replica. */
-export interface RedPathHost {
-  readonly core: ReplicaCore;
-  answer(submission: Submission, stage: Stage, answer: Answer): void;
-  /** Own blue operations: the last one applied, and the last one that would survive the loss of this site. */
-  ownBlue(): { readonly applied: number; readonly durable: number };
-}
 
 /** Red operations of this site, and the red order as this site takes it in. */
 export class RedPath {
@@ -80,8 +69,7 @@ export class RedPath {
     // It may have ended meanwhile, by a record that another site proposed.
     if (!request.isOver) this.#execute(request);
   });
-  /** Records that wait until their blue dependencies are durable elsewhere. */
-  readonly #undurable = new Fifo<Undurable>();
+  readonly #undurable = new UndurableRecords();
   readonly #reads = new StrongReads();
   readonly #previews: Previews;
   #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
@@ -165,7 +153,7 @@ export class RedPath {
     const isAllKnown = this.#order?.isThrough === true && !this.#core.isWaitedFor(request.id);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
     for (const follower of this.#requests.drop(request)) this.#letGo(follower);
-    this.#undurable.keep(({ record }) => this.#requests.get(record.id)?.record === record);
+    this.#undurable.keep((record) => this.#requests.get(record.id)?.record === record);
   }
 
   /** Whether the operation is under way here, or has ended. */
@@ -312,9 +300,7 @@ export class RedPath {
   /** Proposes what waited for other sites to have this one's blue operations. */
   releaseDurable(): void {
     if (this.#undurable.size === 0) return;
-    const { durable } = this.#host.ownBlue();
-    while ((this.#undurable.at(0)?.sequence ?? Infinity) <= durable) {
-      const { record } = this.#undurable.shift() as Undurable;
+    for (const record of this.#undurable.take(this.#host.ownBlue().durable)) {
       // Nobody may wait for it any more.
       if (this.#requests.get(record.id)?.record === record) this.#propose(record);
     }
@@ -345,18 +331,30 @@ export class RedPath {
 
   /** Proposes what comes of the generator on the stable snapshot as it is now, with what lies under it. */
   #execute(request: RedRequest): void {
-    const { state } = this.#core;
+    const lack = this.#tryExecute(request);
+    if (lack === undefined) return;
+    const retry = (): Lack | undefined => (request.isOver ? undefined : this.#tryExecute(request));
+    const late = (error: CorrectableError): void => (request.isOver ? undefined : this.#giveUp(request, error));
+    this.#core.rights?.wait(lack, { retry, late });
+  }
+
+  /** Says what it lacks, where it has to wait for rights. */
+  #tryExecute(request: RedRequest): Lack | undefined {
+    const { state, rights } = this.#core;
     try {
       if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
       const { run, after, waitsFor } = this.#footings.of(request, request.run);
-      if (waitsFor !== undefined) return waitFor(request, waitsFor, 'heirs');
+      if (waitsFor !== undefined) return void waitFor(request, waitsFor, 'heirs');
+      const lack = rights?.lackInRed(run.outcome, after.length > 0 ? state.laid : state.store);
+      if (lack !== undefined) return lack;
       const record = recordOf(this.#core, request, run, executionsOf(after));
       this.#chain.lay(request, record, after);
       this.#proposeWhenDurable(record);
     } catch (error) {
-      return this.#giveUp(request, error);
+      return void this.#giveUp(request, error);
     }
     for (const follower of takeFollowers(request)) this.#letGo(follower);
+    return undefined;
   }
 
   #giveUp(request: RedRequest, error: unknown): void {
@@ -378,7 +376,7 @@ export class RedPath {
     }
     // One behind another: what stands on an operation must not come before it.
     if (applied <= durable && this.#undurable.size === 0) this.#propose(record);
-    else this.#undurable.push({ record, sequence: applied });
+    else this.#undurable.add(record, applied);
   }
 
   /** Ends a request by a record: only its delivery is told. */
@@ -427,6 +425,7 @@ export class RedPath {
       this.#chain.onChanged(operation.effects);
     }
     const answer = this.#core.state.applyRed(operation, stamp);
+    this.#core.rights?.applied(operation);
     this.#core.options.observer?.applied?.(operation, this.#core.state);
     this.end(id, answer, operation.site);
   }

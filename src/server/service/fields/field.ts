@@ -55,6 +55,12 @@ export interface PendingEffects {
   over(base: unknown): unknown;
 }
 
+/** What a field of a kind says of itself beside its kind. */
+export interface FieldOptions {
+  /** Of a bounded one. */
+  readonly min?: number | undefined;
+}
+
 /** A kind of field. */
 export interface FieldKind {
   readonly name: string;
@@ -66,10 +72,12 @@ export interface FieldKind {
   readonly inParts?: boolean;
   /** The builders of effects that a shadow operation finds under the field's name, by action. */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
+  /** Actions that sites take by themselves, and no author's effect has. */
+  readonly ownActions?: readonly string[];
   /** Whether an effect that was made elsewhere may carry this value; any, unless given. */
   takes?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */
-  state(saved?: unknown): FieldState;
+  state(saved?: unknown, options?: FieldOptions): FieldState;
   /** The same for a row that can be removed, where it must remember more. */
   removableState?(saved?: unknown): FieldState;
   pending(): PendingEffects;

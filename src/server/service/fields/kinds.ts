@@ -1,4 +1,5 @@
 /** All kinds of fields by name. */
+import { boundedKind } from './bounded.ts';
 import { cellKind } from './cell.ts';
 import { counterKind } from './counter.ts';
 import type { FieldKind } from './field.ts';
@@ -9,7 +10,7 @@ import { setKind } from './set.ts';
 import { stockKind } from './stock.ts';
 
 /** The names of the kinds. */
-export type FieldKindName = 'counter' | 'register' | 'set' | 'log' | 'cell' | 'queue' | 'stock';
+export type FieldKindName = 'counter' | 'register' | 'set' | 'log' | 'cell' | 'queue' | 'stock' | 'bounded';
 
 export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
   counter: counterKind,
@@ -19,4 +20,5 @@ export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
   cell: cellKind,
   queue: queueKind,
   stock: stockKind,
+  bounded: boundedKind,
 };

@@ -20,7 +20,7 @@ import { Model, ModelView } from '../oracle/model.ts';
 import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenRefusal, GivenView, Told } from './checker.ts';
 import { isOfBackend } from './answers.ts';
-import { isFloor } from './floors.ts';
+import { isOfSite } from './own-operations.ts';
 
 /** A generator run at a site, as the model gave it too. */
 interface Run {
@@ -90,7 +90,8 @@ export class OracleChecker implements Checker {
     return placed.model.list === RED ? 'red' : 'blue';
   }
 
-  ran(site: Origin, { input, id, outcome, isLaid, isAlone }: GeneratorRun): void {
+  ran(site: Origin, { input: given, id, outcome, isLaid, isAlone }: GeneratorRun): void {
+    const input = { ...given, site };
     const seen = [...this.#shownAt(site)];
     if (isLaid) return this.#note(site, id, { input, seen, outcome, isAlone });
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
@@ -111,7 +112,7 @@ export class OracleChecker implements Checker {
 
   created(site: Origin, operation: AnyOperation): void {
     const { id, effects } = operation;
-    const run = isFloor(operation) ? this.#floorRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
+    const run = isOfSite(operation) ? this.#ownRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
     require(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
     require(structurallyEqual(effects, run.outcome.effects), () => `${id} has other effects than its generator chose`);
     this.#created.set(nameOf(operation), run);
@@ -184,10 +185,10 @@ export class OracleChecker implements Checker {
       `${id} failed with ${code}, which no generator came to`);
   }
 
-  /** A floor is made by the site itself, and changes nothing. */
-  #floorRun(site: Origin, { id: operation, reply }: AnyOperation): Run {
+  /** What the site makes itself: a floor, which changes nothing, and transfers, which another checker judges. */
+  #ownRun(site: Origin, { id: operation, reply, effects }: AnyOperation): Run {
     const input = { name: '', token: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
-    return { input, seen: [...this.#shownAt(site)], outcome: { failed: false, effects: [], reply } };
+    return { input, seen: [...this.#shownAt(site)], outcome: { failed: false, effects, reply } };
   }
 
   get #hasRed(): boolean {

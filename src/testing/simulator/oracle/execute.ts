@@ -20,6 +20,8 @@ export interface RunInput {
   readonly args: unknown;
   readonly submittedAtMs: number;
   readonly seed: number;
+  /** Whose rights its generator reads. */
+  readonly site?: number;
 }
 
 /** What came of a run: nothing but a failure where the generator threw. */
@@ -84,7 +86,7 @@ export function guessOf(service: Service, view: ModelView, ran: Outcome & { read
 
 function contextOf(service: Service, view: () => ModelView, input: RunInput): object {
   const random = new Random(input.seed);
-  const scratch = new Scratch(service, view);
+  const scratch = new Scratch(service, view, input.site);
   let ids = 0;
   return {
     tables: scratch.tables,
@@ -105,11 +107,11 @@ class Scratch {
   #view: ModelView;
   #tried = 0;
 
-  constructor(service: Service, snapshot: () => ModelView) {
+  constructor(service: Service, snapshot: () => ModelView, site: number | undefined) {
     this.#service = service;
     this.#snapshot = snapshot;
     this.#view = snapshot();
-    this.tables = modelReaders(service.tables, () => this.#view);
+    this.tables = modelReaders(service.tables, () => this.#view, site);
   }
 
   readonly apply = ({ choice }: Chosen<unknown>): unknown => {

@@ -2,6 +2,7 @@
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { StateReader } from '../../../server/state/store.ts';
 import { textOf } from './execute.ts';
+import { comparedLedger, isLedger } from './ledger.ts';
 import type { ModelView } from './model.ts';
 
 /** The first difference between the model and a site's rows, in words. */
@@ -27,8 +28,9 @@ export function differenceOf(view: ModelView, state: StateReader): string | unde
   return undefined;
 }
 
-/** Queues as arrays, and sets in some fixed order. */
+/** Queues as arrays, sets in some fixed order, and of ledgers what is compared. */
 function plain(value: unknown): unknown {
+  if (isLedger(value)) return comparedLedger(value);
   if (value instanceof Set) return [...(value as Set<unknown>)].map(textOf).toSorted();
   const { size, at } = (value ?? {}) as { readonly size?: number; at?(index: number): unknown };
   if (size === undefined || at === undefined || Array.isArray(value)) return value;

@@ -1,12 +1,14 @@
 /** What a field's changes add up to, kind by kind: the meaning of docs/spec/redblue.md §2, and nothing clever. */
 import type { Effect } from '../../../server/records/effect.ts';
 import { byPlace, byTime, compare, hasSeen } from './changes.ts';
+import { ledgerOf } from './ledger.ts';
 import type { Change } from './changes.ts';
 
 type Changes = readonly Change[];
 const valuesOf = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);
 
-const KINDS: Readonly<Record<string, (changes: Changes) => unknown>> = {
+const KINDS: Readonly<Record<string, (changes: Changes, min: number) => unknown>> = {
+  bounded: ledgerOf,
   counter: (changes) => Number(valuesOf(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
   register: (changes) => valuesOf(changes.toSorted(byTime)).at(-1),
   cell: (changes) => valuesOf(changes.toSorted(byPlace)).at(-1),
@@ -57,10 +59,10 @@ function stockAfter(left: bigint, { action, value }: Effect): { readonly left: b
   return { left: took ? left - BigInt(amount) : left, took };
 }
 
-/** The value of a field of this kind after these changes, in whatever order they are given. */
-export function valueOf(kind: string, changes: Changes): unknown {
+/** The value of a field of this kind after these changes, in whatever order they are given; `min` of a bounded one. */
+export function valueOf(kind: string, changes: Changes, min = 0): unknown {
   const add = KINDS[kind];
   if (add === undefined)
     throw new Error(`the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`);
-  return add(changes);
+  return add(changes, min);
 }

@@ -57,7 +57,7 @@ export class ModelView {
 
   read(table: string, key: string, field: string): unknown {
     const changes = this.#changes(table, key).filter(({ effect }) => effect.field === field);
-    return valueOf(this.#kindOf(table, field), changes);
+    return valueOf(this.#kindOf(table, field), changes, this.tables[table]?.fields[field]?.min);
   }
 
   keys(table: string): readonly string[] {

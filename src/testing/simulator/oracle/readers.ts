@@ -2,32 +2,39 @@
 import type { ScanOptions } from '../../../server/records/key-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
 import { compare } from './changes.ts';
+import { isLedger, ledgerViewAt } from './ledger.ts';
 import type { ModelEntry, ModelView } from './model.ts';
 
 type Scan = (options?: ScanOptions) => readonly string[];
 
-/** What generators get as `tables`: of the view that is the present one whenever they read. */
-export function modelReaders(tables: Tables, view: () => ModelView): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, tableReader(name, table, view)]));
+/** What generators get as `tables`: of the view that is the present one whenever they read; at a site, unless there is none. */
+export function modelReaders(tables: Tables, view: () => ModelView, site?: number): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, table]) => [name, tableReader(name, table, view, site)]),
+  );
 }
 
-function tableReader(name: string, table: Table, view: () => ModelView): unknown {
+function tableReader(name: string, table: Table, view: () => ModelView, site: number | undefined): unknown {
   const by: Record<string, Scan> = {};
   for (const field of table.indexes) by[field] = (options) => scan(view().entries(name, field), options);
   return {
-    row: (key: string) => rowReader(name, table, key, view),
+    row: (key: string) => rowReader(table, (field) => shown(view().read(name, key, field), site)),
     has: (key: string) => view().has(name, key),
     keys: (options?: ScanOptions) => scan(keyEntries(name, view()), options),
     by,
   };
 }
 
-function rowReader(name: string, { fields }: Table, key: string, view: () => ModelView): object {
+function rowReader({ fields }: Table, read: (field: string) => unknown): object {
   const row = {};
   for (const field of Object.keys(fields)) {
-    Object.defineProperty(row, field, { enumerable: true, get: () => view().read(name, key, field) });
+    Object.defineProperty(row, field, { enumerable: true, get: () => read(field) });
   }
   return row;
+}
+
+function shown(value: unknown, site: number | undefined): unknown {
+  return isLedger(value) && 'held' in value ? ledgerViewAt(value, site) : value;
 }
 
 const keyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>

@@ -53,6 +53,7 @@ describe('envelopes', () => {
       'slot.told ee682990a75d',
       'slot.told 89803f3e65db',
       'slot.told 7e2f944ba464',
+      'rights.ask 8d25f9151164',
       'log.propose c9a223230ced',
       'log.propose b238d574ade0',
       'log.append 6e0844eaf1e1',

@@ -58,6 +58,11 @@ export const MESSAGES: readonly Message[] = [
   { kind: 'slot.told', ...SLOT, decision: { kind: 'record', failure: FAILURE, vector: [] } },
   { kind: 'slot.told', ...SLOT, decision: { kind: 'claim', site: IRL, hop: 1 } },
   { kind: 'slot.told', ...SLOT, decision: { kind: 'handover' } },
+  {
+    kind: 'rights.ask',
+    asked: [{ table: 'events', key: 'E', field: 'seats', amount: 3, waits: 'here' }],
+    seen: 1_700_000_000_000_000,
+  },
   { kind: 'log.propose', epoch: 1, sequence: 1, record: RED },
   { kind: 'log.propose', epoch: 1, sequence: 2, record: { kind: 'marker', id: 'irl-0-k5/8', site: IRL } },
   {

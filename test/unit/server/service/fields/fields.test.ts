@@ -138,7 +138,7 @@ describe('fields', () => {
 
 describe('pending effects', () => {
   const cases: Record<
-    Exclude<FieldKindName, 'queue' | 'stock'>,
+    Exclude<FieldKindName, 'queue' | 'stock' | 'bounded'>,
     readonly [base: unknown, effects: [string, unknown][], shown: unknown]
   > = {
     counter: [

@@ -1,0 +1,43 @@
+/**
+ * Selling by rights (docs/spec/rights.md) beside selling from a queue in the red order: how many sales are final without a
+ * trip between sites, and how much sooner; with demand at all sites, and at one alone.
+ */
+import { writeFileSync } from 'node:fs';
+import { judge } from '../../demo/tickets/judge/judge.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { barsOf, rowOf } from './rows.ts';
+import { PLACEMENTS, runSales, type Placement, type RoundSale } from './sales.ts';
+
+export const rights: Bench = {
+  name: 'rights',
+  about: 'a ticket sale by rights and from a queue: finals without a trip between sites, tickets oversold',
+  run,
+};
+
+async function run({ quick, history, progress }: Settings): Promise<Outcome> {
+  const [tickets, rounds] = quick ? [200, 2] : [500, 6];
+  const placements = Object.keys(PLACEMENTS) as Placement[];
+  const sales: RoundSale[] = [];
+  for (const placement of placements) sales.push(...(await runSales(placement, { tickets, rounds, progress })));
+  if (history !== undefined) writeHistory(history, sales);
+  const rows = placements.flatMap((placement) => ['queue', 'rights'].map((stock) => rowOf(placement, stock, sales)));
+  return { rounds, rows, bars: barsOf(rows, sales), samples: sales.map(sampleOf), figures: {} };
+}
+
+/** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
+function sampleOf({ placement, stock, round, sale }: RoundSale): object {
+  const columns = 'retailer,ticketsLeft,told,finalMs';
+  const purchases = sale.purchases.map(({ retailer, ticketsLeft, told, finalMs }) =>
+    [retailer, ticketsLeft, told, finalMs === undefined ? '' : Number(finalMs.toPrecision(3))].join(','),
+  );
+  const { latencyMs: _, ...verdict } = judge(sale.history);
+  return { placement, stock, round, ...verdict, columns, purchases };
+}
+
+/** One line an event of every sale, from which the counts can be computed again. */
+function writeHistory(path: string, sales: readonly RoundSale[]): void {
+  const lines = sales.flatMap(({ placement, stock, round, sale: { history } }) =>
+    history.map((line) => JSON.stringify({ sale: `${placement} ${stock} ${round}`, ...line })),
+  );
+  writeFileSync(path, `${lines.join('\n')}\n`);
+}

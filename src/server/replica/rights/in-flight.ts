@@ -1,0 +1,47 @@
+/**
+ * Rights of this site that its own operations use or give away which are decided and not applied yet: whoever decides next
+ * must not count on them, and nobody else knows of them (docs/spec/rights.md, R-3).
+ */
+import type { Effect } from '../../records/effect.ts';
+import type { Transfer } from '../../service/fields/bounded.ts';
+import { isOnBounded } from '../../service/takes.ts';
+import type { Tables } from '../../service/tables.ts';
+import { nameOf } from './field-name.ts';
+import type { BoundedName } from './field-name.ts';
+
+/** What own operations in flight use, by field. */
+export class InFlight {
+  readonly #tables: Tables;
+  readonly #used = new Map<string, number>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  of(field: BoundedName): number {
+    return this.#used.get(nameOf(field)) ?? 0;
+  }
+
+  add(effects: readonly Effect[]): void {
+    for (const effect of effects) this.#change(effect, 1);
+  }
+
+  /** They are applied: the ledger says it from now on. */
+  remove(effects: readonly Effect[]): void {
+    for (const effect of effects) this.#change(effect, -1);
+  }
+
+  #change(effect: Effect, sign: 1 | -1): void {
+    const used = isOnBounded(this.#tables, effect) ? usedBy(effect) : 0;
+    if (used === 0) return;
+    const name = nameOf(effect);
+    const now = (this.#used.get(name) ?? 0) + sign * used;
+    if (now === 0) this.#used.delete(name);
+    else this.#used.set(name, now);
+  }
+}
+
+function usedBy({ action, value }: Effect): number {
+  if (action === 'take') return value as number;
+  return action === 'transfer' ? (value as Transfer).amount : 0;
+}

@@ -1,0 +1,100 @@
+/**
+ * A number that never falls below a minimum, though sites take from it without asking anybody: each takes by rights that it
+ * holds (docs/spec/rights.md). Whose rights an effect uses its stamp says: those of its site where the operation is blue,
+ * the pool where it is red.
+ */
+import type { Effect, Stamp } from '../../records/effect.ts';
+import type { Origin } from '../../records/origin.ts';
+import { kindOf, ownError } from '../../records/own-errors.ts';
+import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
+import { LedgerState } from './ledger.ts';
+import type { Ledger, SavedLedger } from './ledger.ts';
+import { PendingBounded } from './pending-bounded.ts';
+
+/** What the transfer of rights carries. */
+export interface Transfer {
+  readonly to: Origin;
+  readonly amount: number;
+}
+
+class BoundedState implements FieldState {
+  readonly #ledger: LedgerState;
+  constructor(saved: SavedLedger | undefined, { min = 0 }: FieldOptions) {
+    this.#ledger = new LedgerState(min, saved);
+  }
+  read(): Ledger {
+    return this.#ledger;
+  }
+  apply({ action, value }: Effect, { site, entry }: Stamp): void {
+    switch (action) {
+      case 'give':
+        return this.#ledger.give(site, value as number);
+      case 'take':
+        return this.#ledger.take(entry, value as number);
+      case 'transfer': {
+        const { to, amount } = value as Transfer;
+        return this.#ledger.transfer(entry, to, amount);
+      }
+      case 'close':
+        return this.#ledger.close(value as Origin);
+    }
+  }
+  clear(): void {
+    throw new Error('rows with a bounded field are not removed');
+  }
+  get isInitial(): boolean {
+    return false;
+  }
+  snapshot(): unknown {
+    return this.#ledger.shown();
+  }
+  save(): SavedLedger {
+    return this.#ledger.save();
+  }
+}
+
+const changes =
+  (action: 'give' | 'take'): EffectBuilder =>
+  (name, key, amount) => {
+    checkAmount(name, action, amount);
+    return { table: name.table, key, field: name.field, action, value: amount };
+  };
+
+function checkAmount({ table, field }: FieldName, action: string, amount: unknown): void {
+  if (isAmount(amount)) return;
+  const message = `The ${action} of a bounded field wants a whole number from 0 on, not ${kindOf(amount)}: count in the smallest unit.`;
+  throw ownError('INVALID_ARGUMENT', message, `${table}.${field}`);
+}
+
+/** Rights go from the site of the operation to another origin: no author's effect. */
+export function transferEffect(
+  { table, key, field }: Pick<Effect, 'table' | 'key' | 'field'>,
+  value: Transfer,
+): Effect {
+  return { table, key, field, action: 'transfer', value: Object.freeze(value) };
+}
+
+/** An incarnation of a site takes nothing any more, and what it holds is burnt: no author's effect. */
+export function closeEffect({ table, key, field }: Pick<Effect, 'table' | 'key' | 'field'>, origin: Origin): Effect {
+  return { table, key, field, action: 'close', value: origin };
+}
+
+/** What an effect of another site may carry: with anything else rights would be made of nothing. */
+function mayCarry(action: string, value: unknown): boolean {
+  if (action !== 'transfer') return isAmount(value);
+  if (typeof value !== 'object' || value === null) return false;
+  const { to, amount } = value as Partial<Transfer>;
+  return isAmount(to) && isAmount(amount);
+}
+
+const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+export const boundedKind: FieldKind = {
+  name: 'bounded',
+  redOnly: false,
+  effects: { give: changes('give'), take: changes('take') },
+  ownActions: ['transfer', 'close'],
+  takes: mayCarry,
+  state: (saved, options = {}) => new BoundedState(saved as SavedLedger | undefined, options),
+  pending: () => new PendingBounded(),
+};

@@ -1,0 +1,197 @@
+/**
+ * Who may take how much of a bounded field (docs/spec/rights.md). Each right belongs to one origin: to one incarnation of a
+ * site, or to the red order, whose rights are the pool. At every site, at all times: rights + pool + taken + burnt = given.
+ */
+import { RED } from '../../records/origin.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { BoundedView } from './bounded-view.ts';
+import type { Sum } from './sum.ts';
+import { plus, shownSum } from './sum.ts';
+
+/** A ledger as a replica reads it. */
+export interface Ledger extends BoundedView {
+  /** The rights of the red order. */
+  readonly pool: number;
+  readonly given: number;
+  readonly taken: number;
+  /** Rights of origins that are closed: nobody takes them any more. */
+  readonly burnt: number;
+  /** What an origin holds, closed or not. */
+  at(origin: Origin): number;
+  isClosed(origin: Origin): boolean;
+  /** Those who hold something or have held it, by ordinal. */
+  readonly holders: readonly Origin[];
+}
+
+/** A ledger as it is saved. */
+export type SavedLedger = readonly [
+  held: readonly (readonly [origin: Origin, rights: Sum])[],
+  given: Sum,
+  taken: Sum,
+  closed: readonly Origin[],
+];
+
+/** A ledger that changes. All its changes commute. */
+export class LedgerState implements Ledger {
+  readonly #min: number;
+  readonly #held: Map<Origin, Sum>;
+  readonly #closed: Set<Origin>;
+  #given: Sum;
+  #taken: Sum;
+
+  constructor(min: number, [held, given, taken, closed]: SavedLedger = [[], 0, 0, []]) {
+    this.#min = min;
+    this.#held = new Map(held);
+    this.#given = given;
+    this.#taken = taken;
+    this.#closed = new Set(closed);
+  }
+
+  get left(): number {
+    let left: Sum = 0;
+    for (const [origin, rights] of this.#held) if (!this.#closed.has(origin)) left = sum(left, rights);
+    return Number(left);
+  }
+
+  get value(): number {
+    return this.#min + this.left;
+  }
+
+  get rights(): number {
+    return this.left;
+  }
+
+  get pool(): number {
+    return this.at(RED);
+  }
+
+  get given(): number {
+    return Number(this.#given);
+  }
+
+  get taken(): number {
+    return Number(this.#taken);
+  }
+
+  get burnt(): number {
+    let burnt: Sum = 0;
+    for (const origin of this.#closed) burnt = sum(burnt, this.#held.get(origin) ?? 0);
+    return Number(burnt);
+  }
+
+  get holders(): readonly Origin[] {
+    return [...this.#held.keys()].toSorted((a, b) => a - b);
+  }
+
+  at(origin: Origin): number {
+    return Number(this.#held.get(origin) ?? 0);
+  }
+
+  isClosed(origin: Origin): boolean {
+    return this.#closed.has(origin);
+  }
+
+  /** More rights, for this origin. */
+  give(origin: Origin, amount: number): void {
+    this.#given = plus(this.#given, amount);
+    this.#add(origin, amount);
+  }
+
+  /** Rights of this origin are used. */
+  take(origin: Origin, amount: number): void {
+    this.#taken = plus(this.#taken, amount);
+    this.#add(origin, -amount);
+  }
+
+  transfer(from: Origin, to: Origin, amount: number): void {
+    this.#add(from, -amount);
+    this.#add(to, amount);
+  }
+
+  /** What the origin holds, and whatever comes to it, is burnt. */
+  close(origin: Origin): void {
+    this.#closed.add(origin);
+  }
+
+  /** Equal for equal ledgers, as JSON too. */
+  shown(): unknown {
+    const held = this.holders.flatMap((origin) => {
+      const rights = this.#held.get(origin) ?? 0;
+      return rights === 0 ? [] : [[origin, shownSum(rights)]];
+    });
+    return [held, shownSum(this.#given), shownSum(this.#taken), [...this.#closed].toSorted((a, b) => a - b)];
+  }
+
+  save(): SavedLedger {
+    return [[...this.#held], this.#given, this.#taken, [...this.#closed]];
+  }
+
+  #add(origin: Origin, amount: number): void {
+    this.#held.set(origin, plus(this.#held.get(origin) ?? 0, amount));
+  }
+}
+
+/** A ledger with what is in flight laid over it: takes of red operations, which draw on the pool, and what is given. */
+export class LedgerOver implements Ledger {
+  readonly #base: Ledger;
+  readonly #given: number;
+  readonly #taken: number;
+
+  constructor(base: Ledger, { given, taken }: { readonly given: number; readonly taken: number }) {
+    this.#base = base;
+    this.#given = given;
+    this.#taken = taken;
+  }
+
+  get left(): number {
+    return this.#base.left + this.#given - this.#taken;
+  }
+
+  get value(): number {
+    return this.#base.value + this.#given - this.#taken;
+  }
+
+  get rights(): number {
+    return this.left;
+  }
+
+  /** What is given is nobody's before it is applied. */
+  get pool(): number {
+    return this.#base.pool - this.#taken;
+  }
+
+  get given(): number {
+    return this.#base.given + this.#given;
+  }
+
+  get taken(): number {
+    return this.#base.taken + this.#taken;
+  }
+
+  get burnt(): number {
+    return this.#base.burnt;
+  }
+
+  get holders(): readonly Origin[] {
+    return this.#base.holders;
+  }
+
+  at(origin: Origin): number {
+    return origin === RED ? this.pool : this.#base.at(origin);
+  }
+
+  isClosed(origin: Origin): boolean {
+    return this.#base.isClosed(origin);
+  }
+}
+
+/** As a generator at a site reads it: a copy, since it changes. */
+export function viewAt(ledger: Ledger, site: Origin | undefined): BoundedView {
+  const { value, left } = ledger;
+  const rights = site === undefined ? left : ledger.isClosed(site) ? 0 : ledger.at(site);
+  return Object.freeze({ value, left, rights });
+}
+
+function sum(a: Sum, b: Sum): Sum {
+  return typeof b === 'number' ? plus(a, b) : BigInt(a) + b;
+}

@@ -1,0 +1,44 @@
+/** What is in flight on a bounded field: takes that will draw on the pool, and what is given. Their sums say all. */
+import { Fifo } from '../../collections/fifo.ts';
+import { LedgerOver } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
+import { OwnedEffects } from './owned-effects.ts';
+import type { Owned } from './owned-effects.ts';
+
+/** Pending effects on one bounded field. */
+export class PendingBounded extends OwnedEffects {
+  #pending = new Fifo<Owned>();
+  readonly #sums = { given: 0, taken: 0 };
+
+  protected add(owned: Owned): undefined {
+    this.#pending.push(owned);
+    this.#count(owned, 1);
+  }
+
+  protected addRemoval(): void {
+    throw new Error('rows with a bounded field are not removed');
+  }
+
+  protected takeOldest(owner: number): boolean {
+    if (this.#pending.at(0)?.owner !== owner) return false;
+    while (this.#pending.at(0)?.owner === owner) this.#count(this.#pending.shift() as Owned, -1);
+    return true;
+  }
+
+  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+    const rest = this.#pending.slice().filter(isWanted);
+    this.#pending = new Fifo(rest);
+    this.#sums.given = this.#sums.taken = 0;
+    for (const owned of rest) this.#count(owned, 1);
+    return rest;
+  }
+
+  protected shown(base: unknown): Ledger {
+    return new LedgerOver(base as Ledger, { ...this.#sums });
+  }
+
+  #count({ effect }: Owned, sign: number): void {
+    if (effect?.action === 'give') this.#sums.given += sign * (effect.value as number);
+    else if (effect?.action === 'take') this.#sums.taken += sign * (effect.value as number);
+  }
+}

@@ -1,0 +1,41 @@
+/** What operations take from bounded fields: for that a site needs rights. */
+import type { Effect } from '../records/effect.ts';
+import type { Table, Tables } from './tables.ts';
+
+/** So much of a bounded field. */
+export interface Need {
+  readonly table: string;
+  readonly key: string;
+  readonly field: string;
+  readonly amount: number;
+}
+
+const NOTHING: readonly Need[] = [];
+
+/** Whether some table has a bounded field. */
+export function hasBounded(tables: Tables): boolean {
+  return Object.values(tables).some(isWithBounded);
+}
+
+function isWithBounded({ fields }: Table): boolean {
+  return Object.values(fields).some(({ kind }) => kind === 'bounded');
+}
+
+/** Whether an effect is on a bounded field. */
+export function isOnBounded(tables: Tables, { table, field }: Pick<Effect, 'table' | 'field'>): boolean {
+  return tables[table]?.fields[field]?.kind === 'bounded';
+}
+
+/** What effects take of bounded fields, each field once. What the same effects give is not there to be taken yet. */
+export function takesOf(tables: Tables, effects: readonly Effect[]): readonly Need[] {
+  let needs: Need[] | undefined;
+  for (const effect of effects) {
+    if (effect.action !== 'take' || !isOnBounded(tables, effect)) continue;
+    const { table, key, field, value } = effect;
+    const isSame = (need: Need): boolean => need.table === table && need.key === key && need.field === field;
+    const before = needs?.find(isSame)?.amount ?? 0;
+    const rest: Need[] = needs?.filter((need) => !isSame(need)) ?? [];
+    needs = [...rest, { table, key, field, amount: before + (value as number) }];
+  }
+  return needs ?? NOTHING;
+}

@@ -1,0 +1,109 @@
+/** Replicas that each break one rule of rights (docs/spec/rights.md). */
+import { transferEffect } from '../../src/server/service/fields/bounded.ts';
+import type { Ledger } from '../../src/server/service/fields/ledger.ts';
+import type { Need } from '../../src/server/service/takes.ts';
+import { RED } from '../../src/server/records/origin.ts';
+import type { Origin } from '../../src/server/records/origin.ts';
+import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
+import type { Answer } from '../../src/server/records/reply.ts';
+import { SiteState } from '../../src/server/replica/core/site-state.ts';
+import { Replica } from '../../src/server/replica/replica.ts';
+import type { StoredReplica } from '../../src/server/replica/replica.ts';
+import { Rights } from '../../src/server/replica/rights/rights.ts';
+import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../src/server/site/site-machine.ts';
+import type { StateReader } from '../../src/server/state/store.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+
+const withReplica =
+  (Broken: new (...args: ConstructorParameters<typeof Replica>) => Replica): MachineFactory =>
+  (options, stored, nowMs, wallMs) => {
+    class Machine extends SiteMachine {
+      protected override createReplica(
+        site: SiteOptions,
+        found: StoredReplica,
+        nowMs: number,
+        wallMs: number,
+      ): Replica {
+        return new Broken(site, found, nowMs, wallMs);
+      }
+    }
+    return new Machine(options, stored, nowMs, wallMs);
+  };
+
+const withRights = (Broken: typeof Rights): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createRights(): Rights {
+        return new Broken(this, this.name);
+      }
+    },
+  );
+
+const withState = (make: (options: SiteOptions, name: string) => SiteState): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createState(): SiteState {
+        return make(this.options as SiteOptions, this.name);
+      }
+    },
+  );
+
+/** Decides by what is applied: its own takes that are not synced it does not see. */
+class ForgetfulRights extends Rights {
+  protected override mayTake({ table, key, field, amount }: Need): boolean {
+    const { state, options } = this.core;
+    return amount <= (state.store.read(table, key, field) as Ledger).at(options.site);
+  }
+}
+
+/** A red take draws on whatever stands, whoever holds it. */
+class GreedyRights extends Rights {
+  protected override poolOf({ table, key, field }: Need, state: StateReader): number {
+    return (state.read(table, key, field) as Ledger).left;
+  }
+}
+
+/** Transfers of others take effect so many times. */
+class RepeatingState extends SiteState {
+  readonly #site: Origin;
+  readonly #times: number;
+
+  constructor({ service, origins, site }: SiteOptions, name: string, times: number) {
+    super(service, origins, { name, site });
+    this.#site = site;
+    this.#times = times;
+  }
+
+  override applyBlue(operation: BlueOperation): void {
+    if (operation.site === this.#site) return super.applyBlue(operation);
+    const effects = operation.effects.flatMap((effect) =>
+      effect.action === 'transfer' ? Array.from({ length: this.#times }, () => effect) : [effect],
+    );
+    super.applyBlue({ ...operation, effects });
+  }
+}
+
+/** What an incarnation holds goes to the pool when it is closed. */
+class ReclaimingState extends SiteState {
+  override applyRed(operation: RedOperation, version: number): Answer {
+    for (const effect of operation.effects) {
+      if (effect.action !== 'close') continue;
+      const { table, key, field, value } = effect;
+      const closed = value as Origin;
+      const amount = (this.store.read(table, key, field) as Ledger).at(closed);
+      const stamp = { time: operation.clock, site: closed, entry: closed, version, seen: operation.snapshot };
+      if (amount > 0) this.store.apply(transferEffect(effect, { to: RED, amount }), stamp);
+    }
+    return super.applyRed(operation, version);
+  }
+}
+
+/** Machines by their fault. */
+export const BROKEN_RIGHTS = {
+  forgetful: withRights(ForgetfulRights),
+  greedy: withRights(GreedyRights),
+  created: withState((options, name) => new RepeatingState(options, name, 2)),
+  lost: withState((options, name) => new RepeatingState(options, name, 0)),
+  reclaimed: withState(({ service, origins, site }, name) => new ReclaimingState(service, origins, { name, site })),
+} satisfies Readonly<Record<string, MachineFactory>>;

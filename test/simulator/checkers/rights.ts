@@ -1,0 +1,59 @@
+/**
+ * Rights are neither made nor lost, and nobody takes beyond them (docs/spec/rights.md): at every site, after every
+ * operation, each holder has none or some, and rights + pool + taken + burnt = given; and what customers were told to have
+ * was given, whichever sites were lost since.
+ */
+import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
+import type { Origin } from '../../../src/server/records/origin.ts';
+import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
+import { require } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { AnyOperation, Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
+
+const FIELD = 'free';
+
+/** What an operation takes of a row, if it says that it has, and what it may have given. */
+interface Amounts {
+  readonly taken: number;
+  readonly given: number;
+}
+
+export class RightsChecker implements Checker {
+  readonly name = 'rights';
+
+  applied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
+    for (const { table, key, field } of effects) {
+      if (field !== FIELD) continue;
+      const ledger = state.store.read(table, key, field) as Ledger;
+      for (const holder of ledger.holders) {
+        require(ledger.at(holder) >= 0, () =>
+          `site ${site} shows ${ledger.at(holder)} rights of ${holder} to ${key} after ${id}`);
+      }
+      const held = ledger.holders.reduce((sum, each) => sum + (ledger.isClosed(each) ? 0 : ledger.at(each)), 0);
+      const { given, taken, burnt } = ledger;
+      require(held + taken + burnt === given, () =>
+        `site ${site} shows ${held} rights to ${key}, ${taken} taken, ${burnt} burnt, of ${given} given after ${id}`);
+    }
+  }
+
+  finished({ history }: FinalState): void {
+    for (const key of ['a', 'b']) {
+      let [given, taken] = [0, 0];
+      for (const operation of history.operations) {
+        const amounts = amountsOf(operation, key);
+        given += amounts.given;
+        taken += amounts.taken;
+      }
+      require(taken <= given, () => `${taken} of ${key} were told to be taken, and no more than ${given} were given`);
+    }
+  }
+}
+
+function amountsOf({ operation, args, answers }: ClientOperation, key: string): Amounts {
+  const given = args as { readonly key?: string; readonly amount?: number };
+  const { amount = 0 } = given;
+  if (given.key !== undefined && given.key !== key) return { taken: 0, given: 0 };
+  if (operation.startsWith('give')) return { taken: 0, given: amount };
+  const hasTaken = answers.some(({ value }) => (value as { taken?: boolean } | null)?.taken === true);
+  return { taken: operation.startsWith('take') && hasTaken ? amount : 0, given: 0 };
+}

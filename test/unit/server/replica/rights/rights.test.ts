@@ -1,0 +1,286 @@
+/** Rights to a bounded field, step by step: who may take, who asks whom, and what becomes of them. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import type { Effect } from '../../../../../src/server/records/effect.ts';
+import { RED } from '../../../../../src/server/records/origin.ts';
+import type { Origin } from '../../../../../src/server/records/origin.ts';
+import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts';
+import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
+import { defineService } from '../../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
+import { bounded, table } from '../../../../../src/server/service/tables.ts';
+import { siteAt } from '../../../../support/origins.ts';
+import { Sites } from '../sites.ts';
+import type { Outcome } from '../sites.ts';
+
+const sold = z.object({ sold: z.boolean() });
+const seats = z.object({ seats: z.int() });
+const contract = defineContract('sale', {
+  open: { effect: 'update', args: seats, result: z.null() },
+  sell: { effect: 'update', args: seats, result: sold },
+  sellBoth: { effect: 'update', args: seats, result: sold },
+  sellBlindly: { effect: 'update', args: seats, result: sold },
+  close: { effect: 'update', args: z.object({ site: z.int() }), result: z.null() },
+  left: { effect: 'read', args: z.object({}), result: z.array(z.int()) },
+});
+
+type Seats = z.infer<typeof seats>;
+
+const service = defineService(contract, {
+  tables: { events: table({ seats: bounded({ min: 0 }), coats: bounded({ min: 0 }) }) },
+  shadowOperations: ({ events }) => ({
+    open: blue((a: Seats) => [events.row('E').seats.give(a.seats), events.row('E').coats.give(a.seats)]),
+    sell: blue((a: Seats) => [events.row('E').seats.take(a.seats)]),
+    sellBoth: blue((a: Seats) => [events.row('E').seats.take(a.seats), events.row('E').coats.take(a.seats)]),
+    close: red(({ site }: { site: number }): Effect[] => [
+      closeEffect({ table: 'events', key: 'E', field: 'seats' }, site as Origin),
+    ]),
+  }),
+  generators: {
+    open: (args, { shadow }) => shadow.open(args, null),
+    sell: (args, { tables, shadow }) =>
+      tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
+    sellBoth: (args, { tables, shadow }) => {
+      const row = tables.events.row('E');
+      return row.seats.left < args.seats || row.coats.left < args.seats
+        ? { sold: false }
+        : shadow.sellBoth(args, { sold: true });
+    },
+    sellBlindly: (args, { shadow }) => shadow.sell(args, { sold: true }),
+    close: (args, { shadow }) => shadow.close(args, null),
+    left: (_args, { tables }) => {
+      const { left, rights } = tables.events.row('E').seats;
+      return [left, rights];
+    },
+  },
+});
+
+const { open, sell, sellBoth, sellBlindly, close, left } = contract;
+const one = sell({ seats: 1 });
+
+function ledgerAt(sites: Sites, site: number, field = 'seats'): Ledger {
+  return sites.machines[site]?.replica.state.store.read('events', 'E', field) as Ledger;
+}
+
+/** What each site holds, as the first one shows it, and the pool. */
+function held(sites: Sites): readonly number[] {
+  const ledger = ledgerAt(sites, 0);
+  return [0, 1, 2].map((site) => ledger.at(siteAt(site))).concat(ledger.pool);
+}
+
+/** A sale of so many seats, of which each site has its share. */
+function opened(count: number): Sites {
+  const sites = new Sites(service, 3, { attemptsMax: 5 });
+  sites.submit(0, open({ seats: count }));
+  sites.settle();
+  return sites;
+}
+
+const isToLeader = ({ message }: { readonly message: { readonly kind: string } }): boolean =>
+  message.kind === 'log.propose';
+
+describe('rights', () => {
+  test('what one site gives → all have equal shares of it before anybody asks', () => {
+    const sites = opened(10);
+    expect(held(sites)).toEqual([4, 3, 3, 0]);
+    expect([0, 1, 2].map((site) => sites.read(site, left({})))).toEqual([
+      [10, 4],
+      [10, 3],
+      [10, 3],
+    ]);
+  });
+
+  test('a take within the own rights → final once it is synced, whoever is out of reach', () => {
+    const sites = opened(9);
+    const taken = sites.submit(1, one);
+    sites.sync(1);
+    expect(taken.value).toEqual({ sold: true });
+    expect(sites.sent.filter(isToLeader)).toEqual([]);
+  });
+
+  test('50 takes at once of the last right → one has it, the others are told no by the red order', () => {
+    const sites = opened(1);
+    expect(held(sites)).toEqual([1, 0, 0, 0]);
+    const takes = Array.from({ length: 50 }, () => sites.submit(0, one));
+    expect(takes.every(({ value, code }) => value === undefined && code === undefined)).toBe(true);
+    sites.settle();
+    const values = takes.map(({ value }) => (value as { sold: boolean } | undefined)?.sold);
+    expect(values.filter(Boolean)).toHaveLength(1);
+    expect(values.filter((each) => each === false)).toHaveLength(49);
+    expect([ledgerAt(sites, 1).left, held(sites)]).toEqual([0, [0, 0, 0, 0]]);
+  });
+
+  test('takes at all sites, of the last right → one has it', () => {
+    const sites = opened(1);
+    const takes = [0, 1, 2].flatMap((site) => [sites.submit(site, one), sites.submit(site, one)]);
+    sites.settle();
+    expect(takes.filter(({ value }) => (value as { sold: boolean }).sold)).toHaveLength(1);
+    expect(takes.filter(({ value }) => !(value as { sold: boolean }).sold)).toHaveLength(5);
+  });
+
+  test('a site with little left → asks who has most, before its rights run out, and gets half at most', () => {
+    const sites = opened(30);
+    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    sites.sync(1);
+    const asked = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
+    expect(asked).toHaveLength(1);
+    sites.settle();
+    expect(ledgerAt(sites, 0).at(siteAt(1))).toBeGreaterThan(4);
+    expect(ledgerAt(sites, 0).left).toBe(24);
+  });
+
+  test('the same question twice, and late → given once', () => {
+    const sites = opened(30);
+    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    sites.sync(1);
+    const [asked] = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
+    if (asked === undefined) throw new Error('nothing was asked for');
+    sites.sent.push(asked, asked);
+    sites.settle();
+    const after = held(sites);
+    sites.sent.push(asked);
+    sites.settle();
+    expect(held(sites)).toEqual(after);
+  });
+
+  test('a question that is lost → asked again while somebody waits', () => {
+    const sites = opened(12);
+    const takes = Array.from({ length: 6 }, () => sites.submit(1, one));
+    do for (const site of [0, 1, 2]) sites.sync(site);
+    while (sites.deliver(({ message }) => message.kind !== 'rights.ask'));
+    sites.sent = [];
+    expect(takes.filter(({ value }) => value !== undefined)).toHaveLength(4);
+    sites.pass(40);
+    expect(takes.every(({ value }) => (value as { sold: boolean } | undefined)?.sold)).toBe(true);
+  });
+
+  test('more than any site holds → handed in, and taken from the pool in the red order', () => {
+    const sites = opened(6);
+    const taken = sites.submit(1, sell({ seats: 5 }));
+    sites.settle();
+    expect([taken.value, ledgerAt(sites, 0).left]).toEqual([{ sold: true }, 1]);
+    expect(ledgerAt(sites, 2).pool).toBeGreaterThanOrEqual(0);
+  });
+
+  test('two that take more than any site holds, at two sites, of what is enough for one → one has it', () => {
+    const sites = opened(6);
+    const takes = [sites.submit(1, sell({ seats: 5 })), sites.submit(2, sell({ seats: 5 }))];
+    sites.settle();
+    sites.pass(60);
+    expect(takes.map(({ value }) => (value as { sold: boolean }).sold).toSorted()).toEqual([false, true]);
+    expect(ledgerAt(sites, 0).left).toBe(1);
+  });
+
+  test('of two fields, of which one is here and the other elsewhere → both, or nothing', () => {
+    const sites = opened(3);
+    sites.submit(1, one);
+    sites.settle();
+    const takes = [0, 1, 2].map((site) => sites.submit(site, sellBoth({ seats: 1 })));
+    sites.settle();
+    sites.pass(60);
+    expect(takes.filter(({ value }) => (value as { sold: boolean } | undefined)?.sold)).toHaveLength(2);
+    expect([ledgerAt(sites, 0).left, ledgerAt(sites, 0, 'coats').left]).toEqual([0, 1]);
+  });
+
+  test('what is left belongs to a site that is away → UNAVAILABLE after a while, and never sold out', () => {
+    const sites = opened(3);
+    sites.submit(0, one);
+    sites.submit(2, one);
+    sites.settle();
+    sites.crash(1);
+    const taken = sites.submit(0, one);
+    sites.pass(50);
+    expect(taken).toEqual({});
+    sites.pass(100);
+    expect(taken).toEqual({ code: 'UNAVAILABLE' });
+    sites.start(1);
+    sites.settle();
+    const again = sites.submit(0, one);
+    sites.settle();
+    sites.pass(40);
+    expect(again.value).toEqual({ sold: true });
+  });
+
+  test('given up while it waits → it never takes effect', () => {
+    const sites = opened(3);
+    sites.submit(0, one);
+    sites.settle();
+    sites.crash(1);
+    sites.crash(2);
+    const taken = sites.submit(0, one);
+    sites.abandon(0);
+    expect(taken.code).toBe('ABORTED');
+    sites.start(1);
+    sites.start(2);
+    sites.settle();
+    sites.pass(200);
+    expect(ledgerAt(sites, 0).left).toBe(2);
+  });
+
+  test('named, and asked for twice while it waits → once', () => {
+    const sites = opened(3);
+    sites.submit(0, one);
+    sites.settle();
+    const takes = [0, 0].map((): Outcome => sites.ask(0, one, { id: 'ann/1' }));
+    sites.settle();
+    sites.pass(40);
+    expect(takes.map(({ value }) => value)).toEqual([{ sold: true }, { sold: true }]);
+    expect(ledgerAt(sites, 0).left).toBe(1);
+  });
+
+  test('a crash before a take is synced → as if it had never been; after a start rights are as they were', () => {
+    const sites = opened(3);
+    sites.submit(0, one);
+    sites.crash(0);
+    sites.start(0);
+    sites.settle();
+    expect(held(sites)).toEqual([1, 1, 1, 0]);
+    const takes = [sites.submit(0, one), sites.submit(0, one)];
+    sites.sync(0);
+    expect(takes.map(({ value }) => value)).toEqual([{ sold: true }, undefined]);
+    sites.settle();
+    sites.pass(40);
+    expect([takes[1]?.value, ledgerAt(sites, 1).left]).toEqual([{ sold: true }, 1]);
+  });
+
+  test('takes more than stands, and its generator has not looked → fails, and nothing is done', () => {
+    const sites = opened(3);
+    const taken = sites.submit(0, sellBlindly({ seats: 4 }));
+    sites.settle();
+    expect([taken.code, ledgerAt(sites, 0).left]).toEqual(['FINAL_FAILED', 3]);
+  });
+
+  test('a closed incarnation → takes nothing by itself any more; what it held is burnt, and the rest is sold out', () => {
+    const sites = opened(3);
+    sites.submit(0, close({ site: siteAt(1) }));
+    sites.settle();
+    expect([ledgerAt(sites, 0).left, ledgerAt(sites, 0).burnt]).toEqual([2, 1]);
+    const takes = [1, 1, 1].map((site) => sites.submit(site, one));
+    sites.settle();
+    sites.pass(60);
+    const values = takes.map(({ value }) => (value as { sold: boolean } | undefined)?.sold);
+    expect(values.toSorted()).toEqual([false, true, true]);
+    expect([ledgerAt(sites, 2).left, ledgerAt(sites, 2).burnt]).toEqual([0, 1]);
+  });
+
+  test('an operation that its contract declares blue and that takes → INVALID_ARGUMENT', () => {
+    const blueContract = defineContract('sale', {
+      sell: { effect: 'update', args: seats, result: sold, colour: 'blue' },
+    });
+    const blueService = defineService(blueContract, {
+      tables: { events: table({ seats: bounded({ min: 0 }) }) },
+      shadowOperations: ({ events }) => ({ sell: blue((a: Seats) => [events.row('E').seats.take(a.seats)]) }),
+      generators: { sell: (args, { shadow }) => shadow.sell(args, { sold: true }) },
+    });
+    const sites = new Sites(blueService, 1);
+    expect(sites.submit(0, blueContract.sell({ seats: 1 })).code).toBe('INVALID_ARGUMENT');
+  });
+
+  test('the pool → the red order’s alone', () => {
+    const sites = opened(6);
+    sites.submit(1, sell({ seats: 5 }));
+    sites.settle();
+    expect(held(sites)[3]).toBe(ledgerAt(sites, 2).at(RED));
+  });
+});

@@ -1,0 +1,145 @@
+/** A bounded field: its ledger adds up in whatever order changes come, and whose rights they use their stamp says. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
+import { RED } from '../../../../../src/server/records/origin.ts';
+import type { Origin } from '../../../../../src/server/records/origin.ts';
+import { boundedKind, closeEffect, transferEffect } from '../../../../../src/server/service/fields/bounded.ts';
+import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
+import { viewAt } from '../../../../../src/server/service/fields/ledger.ts';
+import { effectTables } from '../../../../../src/server/service/table-effects.ts';
+import { bounded, table } from '../../../../../src/server/service/tables.ts';
+import { Store } from '../../../../../src/server/state/store.ts';
+import { siteAt } from '../../../../support/origins.ts';
+
+const address = { table: 't', key: 'k', field: 'f' };
+const give = (value: number): Effect => ({ ...address, action: 'give', value });
+const take = (value: number): Effect => ({ ...address, action: 'take', value });
+const [IRL, FRK] = [siteAt(0), siteAt(1)];
+
+const stampOf = (site: Origin, isRed = false): Stamp => {
+  return { time: 1, site, entry: isRed ? RED : site, version: 1, seen: [0, 0, 0] };
+};
+
+interface Change {
+  readonly effect: Effect;
+  readonly stamp: Stamp;
+}
+
+const origin = fc.constantFrom(RED, IRL, FRK);
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({
+    effect: fc.oneof(
+      fc.nat(9).map(give),
+      fc.nat(9).map(take),
+      fc.tuple(origin, fc.nat(9)).map(([to, amount]) => transferEffect(address, { to, amount })),
+      fc.constantFrom(IRL, FRK).map((site) => closeEffect(address, site)),
+    ),
+    stamp: fc.tuple(fc.constantFrom(IRL, FRK), fc.boolean()).map(([site, isRed]) => stampOf(site, isRed)),
+  }),
+);
+
+function stateAfter(changes: readonly Change[]): ReturnType<typeof boundedKind.state> {
+  const state = boundedKind.state(undefined, { min: 2 });
+  for (const { effect, stamp } of changes) state.apply(effect, stamp);
+  return state;
+}
+
+describe('a ledger', () => {
+  test('the same changes in any order → the same; rights, pool, taken and burnt are all that was given', () => {
+    const shuffled = fc
+      .array(change, { maxLength: 20 })
+      .chain((changes) => fc.tuple(fc.constant(changes), fc.shuffledSubarray(changes, { minLength: changes.length })));
+    fc.assert(
+      fc.property(shuffled, ([changes, others]) => {
+        const state = stateAfter(changes);
+        expect(stateAfter(others).snapshot()).toEqual(state.snapshot());
+        const ledger = state.read() as Ledger;
+        const { given, taken, burnt, holders, left } = ledger;
+        const held = holders.reduce((sum, each) => sum + (ledger.isClosed(each) ? 0 : ledger.at(each)), 0);
+        expect([left, ledger.value, held + taken + burnt]).toEqual([held, 2 + held, given]);
+      }),
+    );
+  });
+
+  test('saved and made again → the same, whatever comes then', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 12 }), fc.array(change, { maxLength: 4 }), (before, after) => {
+        const state = stateAfter(before);
+        const again = boundedKind.state(JSON.parse(JSON.stringify(state.save())), { min: 2 });
+        for (const { effect, stamp } of after) for (const each of [state, again]) each.apply(effect, stamp);
+        expect([again.snapshot(), (again.read() as Ledger).value]).toEqual([
+          state.snapshot(),
+          (state.read() as Ledger).value,
+        ]);
+      }),
+    );
+  });
+
+  test('a blue take uses the rights of its site, a red one those of the pool; what is given belongs to its site', () => {
+    const ledger = stateAfter([
+      { effect: give(9), stamp: stampOf(IRL) },
+      { effect: give(4), stamp: stampOf(FRK, true) },
+      { effect: transferEffect(address, { to: RED, amount: 3 }), stamp: stampOf(IRL) },
+      { effect: take(2), stamp: stampOf(IRL) },
+      { effect: take(1), stamp: stampOf(FRK, true) },
+    ]).read() as Ledger;
+    expect([ledger.at(IRL), ledger.at(FRK), ledger.pool, ledger.taken, ledger.given]).toEqual([4, 4, 2, 3, 13]);
+    expect([viewAt(ledger, IRL), viewAt(ledger, undefined)]).toEqual([
+      { value: 12, left: 10, rights: 4 },
+      { value: 12, left: 10, rights: 10 },
+    ]);
+  });
+
+  test('a closed incarnation → what it holds, and what comes to it, stands no more', () => {
+    const ledger = stateAfter([
+      { effect: give(6), stamp: stampOf(IRL) },
+      { effect: closeEffect(address, FRK), stamp: stampOf(IRL, true) },
+      { effect: transferEffect(address, { to: FRK, amount: 4 }), stamp: stampOf(IRL) },
+      { effect: take(1), stamp: stampOf(FRK) },
+    ]).read() as Ledger;
+    expect([ledger.left, ledger.burnt, ledger.taken, viewAt(ledger, FRK).rights]).toEqual([2, 3, 1, 0]);
+  });
+
+  test('beyond 2^53 → exact', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const changes = [give(most), give(2), take(most), take(1)].map((effect) => ({ effect, stamp: stampOf(IRL) }));
+    expect((stateAfter(changes).read() as Ledger).left).toBe(1);
+  });
+});
+
+describe('in flight', () => {
+  test('takes draw on the pool, what is given stands and is nobody’s; removed in any order → as before', () => {
+    const base = stateAfter([{ effect: give(5), stamp: stampOf(IRL) }]).read() as Ledger;
+    for (const order of [
+      [1, 2],
+      [2, 1],
+    ]) {
+      const pending = boundedKind.pending();
+      pending.append(1, take(2), base);
+      pending.append(2, give(4), base);
+      const over = pending.over(base) as Ledger;
+      expect([over.left, over.value, over.pool, over.at(IRL)]).toEqual([7, 9, -2, 5]);
+      for (const owner of order) pending.remove(owner);
+      expect([pending.isEmpty, (pending.over(base) as Ledger).left]).toEqual([true, 5]);
+    }
+  });
+});
+
+describe('a table with a bounded field', () => {
+  test('rows that can be removed, minima and amounts that are no whole numbers → INVALID_ARGUMENT', () => {
+    const refused = (field: string): unknown => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+    expect(() => table({ seats: bounded({ min: 0 }) }, { removable: true })).toThrow(refused('removable'));
+    expect(() => bounded({ min: 0.5 })).toThrow(refused('min'));
+    const { events } = effectTables({ events: table({ seats: bounded({ min: 0 }) }) });
+    for (const amount of [-1, 0.5, NaN, 2 ** 60, '1' as never]) {
+      expect(() => events.row('e').seats.give(amount)).toThrow(refused('events.seats'));
+      expect(() => events.row('e').seats.take(amount)).toThrow(refused('events.seats'));
+    }
+  });
+
+  test('never written → its minimum stands', () => {
+    const store = new Store({ events: table({ seats: bounded({ min: -7 }) }) });
+    expect(store.read('events', 'e', 'seats')).toMatchObject({ value: -7, left: 0, rights: 0 });
+  });
+});
