@@ -10,7 +10,7 @@ const NEAREST_TRIP_MS = 20;
 const LAST_TICKETS = 20;
 
 /** One placement and way to sell over all its sales; of the faults, the worst sale counts. */
-export interface Row extends Readonly<Record<string, unknown>> {
+interface Row extends Readonly<Record<string, unknown>> {
   readonly placement: Placement;
   readonly stock: string;
   readonly sales: number;

@@ -39,5 +39,3 @@ export const rightsService = defineService(ticketShop, {
   },
   invariants: { events: { 'no ticket is sold twice': ({ free }) => free.value >= 0 } },
 });
-
-export const service = rightsService;

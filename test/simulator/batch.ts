@@ -33,6 +33,7 @@ export const EXPECTED = [
   'told OVERLOADED',
   'refused by the domain',
   'floors',
+  'transfers of rights',
   'told to be late',
   'given up',
   'given up in time',

@@ -180,7 +180,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
 
 /** Limits that sites take from by rights; apart, for the same reason. */
 function drawRights(seed: number): Partial<SimulationOptions> {
-  return new Random(seed ^ 0x5e11).chance(0.2) ? { world: 'rights' } : {};
+  return new Random(seed ^ 0x219).chance(0.2) ? { world: 'rights' } : {};
 }
 
 /** Logs as engines that are not ours may be; apart, for the same reason. */

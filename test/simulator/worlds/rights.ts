@@ -33,7 +33,7 @@ interface Amount {
 const KEYS = ['a', 'b'] as const;
 
 /** The service. */
-export function rightsService(): Service {
+function rightsService(): Service {
   return defineService(contract, {
     tables: { seats: table({ free: bounded({ min: 3 }) }) },
     shadowOperations: ({ seats }) => ({

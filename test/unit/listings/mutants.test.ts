@@ -26,6 +26,7 @@ const pages = [
   'docs/spec/exactly-once.md',
   'docs/spec/storage.md',
   'docs/spec/between-sites.md',
+  'docs/spec/rights.md',
   'docs/spec/cache.md',
   'docs/spec/cassandra-icg.md',
   'docs/bindings/zookeeper.md',

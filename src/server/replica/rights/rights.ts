@@ -28,7 +28,7 @@ import { InFlight } from './in-flight.ts';
 import { WaitingForRights } from './waiting.ts';
 
 /** Stands for the shadow operation of a transfer: services have none of this name. */
-export const TRANSFER = '\u0000rights';
+const TRANSFER = '\u0000rights';
 
 /** What rights are asked for: to be here later, or for somebody who waits. */
 const WHATS = ['later', 'here', 'pool'] as const;

@@ -6,7 +6,7 @@ import type { Lack, RightsWaiter } from '../core/rights-port.ts';
 import { nameOf } from './field-name.ts';
 
 /** One that waits. */
-export interface Waiting {
+interface Waiting {
   readonly waiter: RightsWaiter;
   readonly untilMs: number;
   /** When others were last asked for what it lacks. */

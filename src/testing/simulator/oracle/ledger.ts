@@ -2,7 +2,7 @@
 import type { Change } from './changes.ts';
 
 /** What the changes add up to: numbers by the list that they stand in, of which the first is that of the red order. */
-export interface ModelLedger {
+interface ModelLedger {
   readonly value: number;
   readonly left: number;
   readonly given: number;
