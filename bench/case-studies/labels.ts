@@ -32,7 +32,7 @@ interface Row extends Readonly<Record<string, unknown>> {
   readonly red: number;
   readonly runs: number;
   readonly seconds: number;
-  /** Declarations that are found unsafe, or not decided, though they are right. */
+  /** Declarations that are found unsafe, though they are right. */
   readonly falseAlarms: number;
   /** Of the red ones, each declared blue by itself: how many are refused. */
   readonly planted: number;
@@ -75,7 +75,7 @@ function rowOf(name: StudyName, study: CaseStudy, runs: number): Row {
     red: reds.length,
     runs,
     seconds,
-    falseAlarms: report.shadows.filter(({ verdict, declared }) => verdict !== declared).length,
+    falseAlarms: report.shadows.filter(({ verdict }) => verdict === 'unsafe').length,
     planted: reds.length,
     found: reds.filter((red) =>
       isFound(labelService(recoloured(service, { [red]: 'blue' }), { runs, arbitraries }), red),

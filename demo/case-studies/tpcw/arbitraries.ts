@@ -5,7 +5,10 @@
 import type { Arbitraries, Draw } from 'correctables/testing';
 
 const ITEMS = ['1', '2'] as const;
-const CARTS = ['a', 'b'] as const;
+const CARTS = ['a', 'a', 'b'] as const;
+/** Of a stock of 22 one can have 12 and leave ten, two cannot. */
+const STOCKS = [21, 22, 23] as const;
+const QUANTITIES = [0, 0, 1, 12] as const;
 const CUSTOMERS = ['x', 'y'] as const;
 
 const payment = { type: 'VISA', number: '1', name: 'n', expiry: '2013-01-01' };
@@ -21,29 +24,27 @@ const purchase = ({ pick }: Draw) => {
 };
 
 export const arbitraries: Arbitraries = {
-  loadItems: ({ pick, between }) => ({
-    items: [
-      {
-        item: pick(ITEMS),
-        about: {
-          title: pick(['an end', 'the sea']),
-          author: 'w',
-          subject: 'ARTS',
-          publisher: 'p',
-          description: 'd',
-          backing: 'AUDIO',
-          pages: 20,
-          isbn: '1',
-          srpCents: 100,
-        },
-        published: '2011-04-01',
-        costCents: 100,
-        image: 'i',
-        thumbnail: 't',
-        related: [],
-        stock: between(10, 40),
+  loadItems: ({ pick }) => ({
+    items: ITEMS.map((item) => ({
+      item,
+      about: {
+        title: pick(['an end', 'the sea']),
+        author: 'w',
+        subject: 'ARTS',
+        publisher: 'p',
+        description: 'd',
+        backing: 'AUDIO',
+        pages: 20,
+        isbn: '1',
+        srpCents: 100,
       },
-    ],
+      published: '2011-04-01',
+      costCents: 100,
+      image: 'i',
+      thumbnail: 't',
+      related: [],
+      stock: pick(STOCKS),
+    })),
   }),
   loadCustomers: (draw) => ({
     customers: [
@@ -67,10 +68,10 @@ export const arbitraries: Arbitraries = {
       },
     ],
   }),
-  doCart: ({ pick, between, chance }) => {
-    const item = chance(0.4) ? pick(ITEMS) : null;
-    const quantities = ITEMS.map((each) => ({ item: each, quantity: chance(0.3) ? 0 : between(1, 30) }));
-    return { cart: pick(CARTS), item, quantities };
+  doCart: ({ pick, chance }) => {
+    const item = chance(0.2) ? pick(ITEMS) : null;
+    const quantities = ITEMS.map((each) => ({ item: each, quantity: pick(QUANTITIES) }));
+    return { cart: pick(CARTS), item, quantities: chance(0.1) ? [] : quantities };
   },
   createNewCustomer: (draw) => ({ person, address: address(draw) }),
   refreshSession: ({ pick }) => ({ customer: pick(CUSTOMERS) }),

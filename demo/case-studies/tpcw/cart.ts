@@ -68,7 +68,10 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
       const put = already === undefined ? shadow.doCartAdd : shadow.doCartAgain;
       return put(change([item]), reply());
     }
-    const known = quantities.filter((each) => lines.has(each.item));
+    // What somebody else has taken out meanwhile comes back in; of what the store does not have there is none.
+    const known = quantities.filter(
+      (each) => lines.has(each.item) || (each.quantity > 0 && tables.items.has(each.item)),
+    );
     for (const each of known) lines.set(each.item, each.quantity);
     const gone = [...lines].filter(([, quantity]) => quantity === 0).map(([each]) => each);
     for (const each of gone) lines.delete(each);
