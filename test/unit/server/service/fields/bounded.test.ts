@@ -9,6 +9,7 @@ import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts'
 import { viewAt } from '../../../../../src/server/service/fields/ledger.ts';
 import { effectTables } from '../../../../../src/server/service/table-effects.ts';
 import { bounded, table } from '../../../../../src/server/service/tables.ts';
+import { KnownEffects } from '../../../../../src/server/service/known-effects.ts';
 import { Store } from '../../../../../src/server/state/store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
@@ -141,5 +142,27 @@ describe('a table with a bounded field', () => {
   test('never written → its minimum stands', () => {
     const store = new Store({ events: table({ seats: bounded({ min: -7 }) }) });
     expect(store.read('events', 'e', 'seats')).toMatchObject({ value: -7, left: 0, rights: 0 });
+  });
+});
+
+describe('an effect of another site', () => {
+  const known = new KnownEffects({ t: table({ f: bounded({ min: 0 }) }) });
+
+  test.each([give(3), take(0), transferEffect(address, { to: FRK, amount: 2 }), closeEffect(address, IRL)])(
+    '$action of $value → may be applied',
+    (effect) => {
+      expect(known.problemOf(effect, false)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    give(-1),
+    take(0.5),
+    { ...address, action: 'take', value: '1' },
+    { ...address, action: 'transfer', value: { to: 1, amount: -2 } },
+    { ...address, action: 'transfer', value: 3 },
+    { ...address, action: 'burn', value: 1 },
+  ])('$action of $value → may not', (effect) => {
+    expect(known.problemOf(effect, false)).toContain("'t.f' is a bounded");
   });
 });
