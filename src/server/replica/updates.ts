@@ -123,7 +123,9 @@ export class Updates implements WalkHost {
     if (!(outcome instanceof Lack)) return this.#endUnnamed(submission, token, outcome);
     const retry = (): Lack | undefined => {
       const again = this.#runIfRoom(submission);
-      return again instanceof Lack ? again : void this.#endUnnamed(submission, token, again);
+      if (again instanceof Lack) return again;
+      this.#endUnnamed(submission, token, again);
+      return undefined;
     };
     const late = (error: CorrectableError): void => this.#endUnnamed(submission, token, error);
     this.core.rights?.wait(outcome, { submission, retry, late });
@@ -156,9 +158,11 @@ export class Updates implements WalkHost {
     const { submission } = walk;
     const isOpen = (): boolean => this.walks.slots.find(walk.identity.id, walk.hop) === undefined;
     const retry = (): Lack | undefined => {
-      if (!isOpen()) return void this.walks.step(walk);
-      const outcome = this.#runIfRoom(submission);
-      return outcome instanceof Lack ? outcome : void this.#decide(walk, outcome);
+      const outcome = isOpen() ? this.#runIfRoom(submission) : undefined;
+      if (outcome instanceof Lack) return outcome;
+      if (outcome === undefined) this.walks.step(walk);
+      else this.#decide(walk, outcome);
+      return undefined;
     };
     const late = (error: CorrectableError): void => (isOpen() ? this.#decide(walk, error) : this.walks.step(walk));
     this.core.rights?.wait(lack, { submission, retry, late });

@@ -344,14 +344,16 @@ export class RedPath {
     try {
       if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
       const { run, after, waitsFor } = this.#footings.of(request, request.run);
-      if (waitsFor !== undefined) return void waitFor(request, waitsFor, 'heirs');
+      if (waitsFor !== undefined) waitFor(request, waitsFor, 'heirs');
+      if (waitsFor !== undefined) return undefined;
       const lack = rights?.lackInRed(run.outcome, after.length > 0 ? state.laid : state.store);
       if (lack !== undefined) return lack;
       const record = recordOf(this.#core, request, run, executionsOf(after));
       this.#chain.lay(request, record, after);
       this.#proposeWhenDurable(record);
     } catch (error) {
-      return void this.#giveUp(request, error);
+      this.#giveUp(request, error);
+      return undefined;
     }
     for (const follower of takeFollowers(request)) this.#letGo(follower);
     return undefined;
