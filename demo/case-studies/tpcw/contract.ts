@@ -9,6 +9,8 @@ import { auditOperation } from '../audit.ts';
 const id = z.string().min(1).max(100);
 const text = z.string().max(500);
 const cents = z.int().min(0);
+/** A share of the price. */
+const discount = z.number().min(0).max(1);
 const quantity = z.int().min(0).max(100);
 
 /** What does not change of a book. */
@@ -54,7 +56,7 @@ export const person = z.object({
   data: text,
 });
 
-const customer = person.extend({ customer: id, uname: text, discount: z.number(), address });
+const customer = person.extend({ customer: id, uname: text, discount, address });
 const cartLine = z.object({ item: id, title: text, costCents: cents, quantity: z.int() });
 const cart = z.object({ lines: z.array(cartLine), subtotalCents: cents });
 export const orderLine = z.object({ item: id, subject: text, quantity: z.int(), costCents: cents });
@@ -88,7 +90,7 @@ export const tpcw = defineContract('tpcw', {
   doAuthorSearch: { effect: 'read', args: z.object({ author: text }), result: z.array(listed) },
   getNewProducts: { effect: 'read', args: z.object({ subject: text }), result: z.array(listed) },
   getBestSellers: { effect: 'read', args: z.object({ subject: text }), result: z.array(listed) },
-  getCart: { effect: 'read', args: z.object({ cart: id, discount: z.number() }), result: cart },
+  getCart: { effect: 'read', args: z.object({ cart: id, discount }), result: cart },
 
   createEmptyCart: { effect: 'update', colour: 'blue', args: z.object({}), result: z.object({ cart: id }) },
   /** Puts one of `item` into the cart, or sets how many of which it has: 0 takes them out. An empty cart gets something. */
@@ -106,7 +108,7 @@ export const tpcw = defineContract('tpcw', {
     effect: 'update',
     colour: 'blue',
     args: z.object({ person, address }),
-    result: z.object({ customer: id, uname: text, discount: z.number() }),
+    result: z.object({ customer: id, uname: text, discount }),
   },
   refreshSession: { effect: 'update', colour: 'blue', args: z.object({ customer: id }), result: z.null() },
   /** Buys what is in the cart, sent to where the customer lives. */
@@ -157,7 +159,7 @@ export const tpcw = defineContract('tpcw', {
           uname: text,
           person,
           address,
-          discount: z.number(),
+          discount,
           orders: z.array(order.extend({ payment })),
         }),
       ),

@@ -31,7 +31,7 @@ test.each([
 test.each(NAMES)('%s followed → each request as often as the mix says', (name) => {
   const next = follow(mixes[name], seeded(7));
   const counts = new Map<string, number>();
-  const draws = 200_000;
+  const draws = 50_000;
   for (let n = 0; n < draws; n += 1) {
     const request = next();
     counts.set(request, (counts.get(request) ?? 0) + 1);
