@@ -103,6 +103,26 @@ describe('cache: a store that refuses, and users who come and go', () => {
     return at;
   }
 
+  test('it refuses all → each change costs one try, until it takes what has changed; then all is stored', async () => {
+    const at = fillable();
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = page({ store: at.store, onError, clock: virtualClock() });
+    await shop.binding.ready();
+    at.isFull = true;
+    const tries: number[] = [];
+    for (const key of ['x', 'y', 'z']) {
+      const refusals = onError.mock.calls.length;
+      await fill(shop, get(key), key);
+      await expect.poll(() => onError.mock.calls.length).toBe(refusals + 1);
+      tries.push(at.sizes.length);
+      at.sizes.length = 0;
+    }
+    expect(tries).toEqual([2, 1, 1]);
+    at.isFull = false;
+    await shop.client.close();
+    expect(await views(at.kept)).toEqual(['x', 'y', 'z']);
+  });
+
   test('one has left → nothing of theirs is held for it; what it had of that is removed', async () => {
     const at = fillable();
     const who = { id: 'ada' };
