@@ -452,6 +452,13 @@ export const CACHE_RARE_MUTANTS = [
       replacement: '',
     },
     {
+      name: 'each change of user waits in the queue with a reading of its own',
+      rule: 'cache P9',
+      file: `${CACHE}/persistence.ts`,
+      line: 'this.#nextReading ??= this.#inQueue',
+      replacement: 'this.#nextReading = this.#inQueue',
+    },
+    {
       name: 'what a store has refused of a user who left is written later',
       rule: 'cache P8',
       file: `${CACHE}/persistence.ts`,

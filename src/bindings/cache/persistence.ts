@@ -82,6 +82,8 @@ export class Persistence {
   /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
   #last: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
+  /** One that has not begun. */
+  #nextReading: Promise<void> | undefined;
   /** Of the calls of the store. */
   #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -109,12 +111,16 @@ export class Persistence {
   }
 
   /**
-   * Reads what is stored, after the calls that are under way.
+   * Reads what is stored, after the calls that are under way: once for all who ask until it begins.
    *
    * @throws whatever the store does; then it is read before the next writing
    */
   read(): Promise<void> {
-    return this.#inQueue(() => this.#read());
+    this.#nextReading ??= this.#inQueue(() => {
+      this.#nextReading = undefined;
+      return this.#read();
+    });
+    return this.#nextReading;
   }
 
   /** What was to be filed under `id` is not, after all. */

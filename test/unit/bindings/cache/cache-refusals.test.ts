@@ -123,6 +123,31 @@ describe('cache: a store that refuses, and users who come and go', () => {
     expect(await views(at.kept)).toEqual(['x', 'y', 'z']);
   });
 
+  test('users come and go while a write is on its way → it is read once after that, not for each of them', async () => {
+    const kept = mapStore();
+    let readings = 0;
+    let goOn = (): void => {};
+    const onHeld = new Promise<void>((resolve) => (goOn = resolve));
+    const load: CacheStore['load'] = async () => {
+      readings += 1;
+      return kept.load();
+    };
+    const write: CacheStore['write'] = async (...given) => onHeld.then(() => kept.write(...given));
+    const who = { id: 'ada' };
+    const shop = page({ store: { ...kept, load, write }, principal: () => who.id, clock: virtualClock() });
+    await shop.binding.ready();
+    await fill(shop, get('x'), 'of ada');
+    for (let change = 1; change <= 10; change++) {
+      who.id = change % 2 === 0 ? 'ada' : 'bob';
+      await fill(shop, get('x'), who.id);
+    }
+    expect(readings).toBe(1);
+    goOn();
+    await shop.binding.ready();
+    expect(readings).toBe(2);
+    expect(await cachedValue(shop.client, get('x'))).toBe('ada');
+  });
+
   test('one has left → nothing of theirs is held for it; what it had of that is removed', async () => {
     const at = fillable();
     const who = { id: 'ada' };
