@@ -70,6 +70,17 @@ describe('cache: a view that its store cannot keep', () => {
     expect(await views(store)).toEqual(['a', 'b', 'c', 'new']);
   });
 
+  test('after one that is no plain data, of the same name → it is told all the same', async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = page({ store: jsonStore(), onError });
+    await fill(shop, get('odd'), new (class Odd {})());
+    await fill(shop, get('big'), 7n);
+    await fill(shop, get('bigger'), 8n);
+    await shop.client.close();
+    const causes = onError.mock.calls.map(([error]) => (error as Error).cause);
+    expect(causes).toEqual([expect.objectContaining({ path: 'value' }), expect.any(TypeError)]);
+  });
+
   test('in the place of one that it has kept → that is not found again', async () => {
     const store = jsonStore();
     const shop = page({ store });
