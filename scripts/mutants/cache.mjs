@@ -434,8 +434,8 @@ export const CACHE_RARE_MUTANTS = [
       name: 'one view that its store cannot keep keeps all others from it',
       rule: 'cache P7',
       file: `${CACHE}/persistence.ts`,
-      line: 'if (batch === undefined || !(await this.#writeApart(batch, page))) {',
-      replacement: 'if (page !== undefined) {',
+      line: 'if (![...batch.views.values()].some((view) => view !== undefined)) throw cause;',
+      replacement: 'if (page !== undefined) throw cause;',
     },
     {
       name: 'what is written apart is from before the update that it was refused with',
@@ -443,6 +443,20 @@ export const CACHE_RARE_MUTANTS = [
       file: `${CACHE}/persistence.ts`,
       line: '[[id, { ...view, noted }]]',
       replacement: '[[id, view]]',
+    },
+    {
+      name: 'a store that refuses all is asked twice for each change',
+      rule: 'cache P9',
+      file: `${CACHE}/persistence.ts`,
+      line: 'if (this.#failures > 0) return this.#writeApart(batch, page);',
+      replacement: '',
+    },
+    {
+      name: 'each change of user waits in the queue with a reading of its own',
+      rule: 'cache P9',
+      file: `${CACHE}/persistence.ts`,
+      line: 'this.#nextReading ??= this.#inQueue',
+      replacement: 'this.#nextReading = this.#inQueue',
     },
     {
       name: 'what a store has refused of a user who left is written later',

@@ -325,7 +325,10 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     const end = (): void => {
       if (this.#loading === loading) this.#loading = undefined;
     };
-    this.#reading = persistence.read();
+    const reading = persistence.read();
+    // It has not begun, and is waited for already, or not any more.
+    if (reading === this.#reading) return;
+    this.#reading = reading;
     // A store that takes longer is not waited for: what it brings then is taken all the same.
     const loading = persistence.within('load', this.#reading).catch(this.#onError).then(end);
     this.#loading = loading;

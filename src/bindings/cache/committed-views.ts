@@ -103,6 +103,7 @@ export class CommittedViews {
   readonly #contests: Times;
   readonly #expiry: Expiry;
   readonly #told = new Set<string>();
+  readonly #toldRefused = new Set<string>();
   /** Whether a store may have fences of an earlier page that nobody has read yet: views that may lag are not shown. */
   isUnread = false;
   #time = START;
@@ -278,7 +279,8 @@ export class CommittedViews {
 
   /** The store takes no view like this one. */
   tellRefused(id: string, cause: unknown): void {
-    this.#tell(id, 'a view is kept in memory alone: its store has not taken it', undefined, cause);
+    // A value that fits nowhere says nothing of a store that is full.
+    this.#tell(id, 'a view is kept in memory alone: its store has not taken it', undefined, cause, this.#toldRefused);
   }
 
   /** Lets time pass without it, and files nothing any more. */
@@ -358,10 +360,10 @@ export class CommittedViews {
   }
 
   /** Once for the operations of one name. */
-  #tell(id: string, what: string, field: string | undefined, cause?: unknown): void {
+  #tell(id: string, what: string, field: string | undefined, cause?: unknown, told = this.#told): void {
     const name = nameOf(id);
-    if (this.#told.has(name) || this.#told.size > TOLD_MAX) return;
-    this.#told.add(name);
+    if (told.has(name) || told.size > TOLD_MAX) return;
+    told.add(name);
     this.#options.onError(new CorrectableError('INVALID_VALUE', `cache: of '${name}', ${what}`, { field, cause }));
   }
 

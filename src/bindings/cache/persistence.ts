@@ -82,6 +82,8 @@ export class Persistence {
   /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
   #last: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
+  /** One that has not begun. */
+  #nextReading: Promise<void> | undefined;
   /** Of the calls of the store. */
   #queue: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -109,12 +111,16 @@ export class Persistence {
   }
 
   /**
-   * Reads what is stored, after the calls that are under way.
+   * Reads what is stored, after the calls that are under way: once for all who ask until it begins.
    *
    * @throws whatever the store does; then it is read before the next writing
    */
   read(): Promise<void> {
-    return this.#inQueue(() => this.#read());
+    this.#nextReading ??= this.#inQueue(() => {
+      this.#nextReading = undefined;
+      return this.#read();
+    });
+    return this.#nextReading;
   }
 
   /** What was to be filed under `id` is not, after all. */
@@ -351,22 +357,30 @@ export class Persistence {
 
   async #writePending(): Promise<CorrectableError | undefined> {
     let batch: Pending | undefined;
-    let page = this.#page;
     try {
       // What is there has to be known where a store does not compare.
       if (!this.#isRead) await this.#read();
-      page = this.#page;
+      const page = this.#page;
       batch = this.#takePending();
-      await this.#write(batch, page);
+      await this.#writeBatch(batch, page);
     } catch (cause) {
-      if (batch === undefined || !(await this.#writeApart(batch, page))) {
-        this.#options.onError(cause);
-        this.#putBack(batch);
-        return refused(cause);
-      }
+      this.#options.onError(cause);
+      this.#putBack(batch);
+      return refused(cause);
     }
     this.#failures = 0;
     return undefined;
+  }
+
+  /** All at once, or apart; of a store that has refused both, no more than the first part is asked: one try, not two. */
+  async #writeBatch(batch: Pending, page: string): Promise<void> {
+    if (this.#failures > 0) return this.#writeApart(batch, page);
+    try {
+      await this.#write(batch, page);
+    } catch (cause) {
+      if (![...batch.views.values()].some((view) => view !== undefined)) throw cause;
+      await this.#writeApart(batch, page);
+    }
   }
 
   #takePending(): Pending {
@@ -378,23 +392,19 @@ export class Persistence {
 
   /**
    * It may be one view that a store does not take, and it would keep all others from it, and what has changed: that is written
-   * first, and the views that the store has are removed. Whether it has taken that.
+   * first, and the views that the store has are removed.
+   *
+   * @throws what the store does, where it does not take that
    */
-  async #writeApart(batch: Pending, page: string): Promise<boolean> {
-    if (![...batch.views.values()].some((view) => view !== undefined)) return false;
-    try {
-      const written = await this.#write(batch, page, withoutViews);
-      // That transaction has judged them: it counts as known from then on.
-      const noted = { seq: this.#ledger.seq };
-      const filed = written.flatMap(([id, entry]): [string, CachedView][] => {
-        const view = batch.views.get(id);
-        return entry === undefined || view === undefined ? [] : [[id, { ...view, noted }]];
-      });
-      await this.#writeEach(filed, page);
-      return true;
-    } catch {
-      return false;
-    }
+  async #writeApart(batch: Pending, page: string): Promise<void> {
+    const written = await this.#write(batch, page, withoutViews);
+    // That transaction has judged them: it counts as known from then on.
+    const noted = { seq: this.#ledger.seq };
+    const filed = written.flatMap(([id, entry]): [string, CachedView][] => {
+      const view = batch.views.get(id);
+      return entry === undefined || view === undefined ? [] : [[id, { ...view, noted }]];
+    });
+    await this.#writeEach(filed, page);
   }
 
   /** What the store refuses is halved until it is one view, which stays in memory alone. */

@@ -70,6 +70,17 @@ describe('cache: a view that its store cannot keep', () => {
     expect(await views(store)).toEqual(['a', 'b', 'c', 'new']);
   });
 
+  test('after one that is no plain data, of the same name → it is told all the same', async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = page({ store: jsonStore(), onError });
+    await fill(shop, get('odd'), new (class Odd {})());
+    await fill(shop, get('big'), 7n);
+    await fill(shop, get('bigger'), 8n);
+    await shop.client.close();
+    const causes = onError.mock.calls.map(([error]) => (error as Error).cause);
+    expect(causes).toEqual([expect.objectContaining({ path: 'value' }), expect.any(TypeError)]);
+  });
+
   test('in the place of one that it has kept → that is not found again', async () => {
     const store = jsonStore();
     const shop = page({ store });
@@ -102,6 +113,51 @@ describe('cache: a store that refuses, and users who come and go', () => {
     const at: Fillable = { kept, isFull: false, sizes: [], store: { ...kept, write } };
     return at;
   }
+
+  test('it refuses all → each change costs one try, until it takes what has changed; then all is stored', async () => {
+    const at = fillable();
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = page({ store: at.store, onError, clock: virtualClock() });
+    await shop.binding.ready();
+    at.isFull = true;
+    const tries: number[] = [];
+    for (const key of ['x', 'y', 'z']) {
+      const refusals = onError.mock.calls.length;
+      await fill(shop, get(key), key);
+      await expect.poll(() => onError.mock.calls.length).toBe(refusals + 1);
+      tries.push(at.sizes.length);
+      at.sizes.length = 0;
+    }
+    expect(tries).toEqual([2, 1, 1]);
+    at.isFull = false;
+    await shop.client.close();
+    expect(await views(at.kept)).toEqual(['x', 'y', 'z']);
+  });
+
+  test('users come and go while a write is on its way → it is read once after that, not for each of them', async () => {
+    const kept = mapStore();
+    let readings = 0;
+    let goOn = (): void => {};
+    const onHeld = new Promise<void>((resolve) => (goOn = resolve));
+    const load: CacheStore['load'] = async () => {
+      readings += 1;
+      return kept.load();
+    };
+    const write: CacheStore['write'] = async (...given) => onHeld.then(() => kept.write(...given));
+    const who = { id: 'ada' };
+    const shop = page({ store: { ...kept, load, write }, principal: () => who.id, clock: virtualClock() });
+    await shop.binding.ready();
+    await fill(shop, get('x'), 'of ada');
+    for (let change = 1; change <= 10; change++) {
+      who.id = change % 2 === 0 ? 'ada' : 'bob';
+      await fill(shop, get('x'), who.id);
+    }
+    expect(readings).toBe(1);
+    goOn();
+    await shop.binding.ready();
+    expect(readings).toBe(2);
+    expect(await cachedValue(shop.client, get('x'))).toBe('ada');
+  });
 
   test('one has left → nothing of theirs is held for it; what it had of that is removed', async () => {
     const at = fillable();
