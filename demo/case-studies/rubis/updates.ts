@@ -18,7 +18,8 @@ export const updateGenerators: GeneratorsOf<Updates> = {
     const made = { item, about: { ...asked, seller: user, startsAt: now }, endsAt: now + days * DAY_MS };
     return asked.buyNow > 0 ? shadow.registerItemToBuy(made, { item }) : shadow.registerItem(made, { item });
   },
-  storeBid: ({ minBid: _, ...asked }, { tables, shadow, uniqueId, now }) => {
+  storeBid: ({ user, item, quantity, bid, maxBid }, { tables, shadow, uniqueId, now }) => {
+    const asked = { user, item, quantity, bid, maxBid };
     if (!isAcceptable(tables, asked, now)) return { bid: null };
     const id = uniqueId();
     const made = { id, bid: { ...asked, at: now } };
