@@ -10,16 +10,9 @@ import type { Change, FencesData } from './fences.ts';
 import { isNotice, type Notice } from './notice.ts';
 import { ALL, ANY_UPDATE, Pending } from './pending.ts';
 import type { Scope } from './scope.ts';
-import {
-  isEntry,
-  type CacheChange,
-  type CacheConnection,
-  type CacheEntry,
-  type CacheStore,
-  type Settle,
-} from './store.ts';
+import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
 import { countingOn, type Moment, type Noted, type TransactionLog } from './transaction-log.ts';
-import { Ledger, LEDGER_ID, settle, type Batch, type Judge } from './transaction.ts';
+import { Ledger, LEDGER_ID, settle, withoutViews, type Batch, type Judge, type Written } from './transaction.ts';
 import type { CachedView } from './view-cache.ts';
 
 /** For how long anybody waits for a store, in milliseconds. */
@@ -464,14 +457,7 @@ export class Persistence {
 
 const newPage = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
-type Written = readonly CacheChange[];
-
 const all = (written: Written): Written => written;
-
-/** The ledger alone is written; what would be filed is removed. */
-function withoutViews(written: Written): Written {
-  return written.map(([id, entry]) => [id, id === LEDGER_ID ? entry : undefined]);
-}
 
 function late(call: Call): CorrectableError {
   const cause = new CorrectableError('TIMEOUT', `the store has not ended '${call}' within ${STORE_WAIT_MS} ms`);

@@ -24,6 +24,14 @@ export interface Batch {
   readonly changes: readonly Change[];
 }
 
+/** What comes of it. */
+export type Written = readonly CacheChange[];
+
+/** The ledger alone is written; what would be filed is removed. */
+export function withoutViews(written: Written): Written {
+  return written.map(([id, entry]) => [id, id === LEDGER_ID ? entry : undefined]);
+}
+
 /** Who writes. */
 export interface Writer {
   readonly page: string;
