@@ -39,7 +39,7 @@ export const RIGHTS_MUTANTS = [
     name: 'labelling takes without rights',
     rule: 'rights R-14',
     file: 'src/server/label/run-meeting.ts',
-    line: 'return choice && site.allowed(choice, at);',
+    line: 'return choice && this.#second.allowed(choice, at);',
     replacement: 'return choice;',
     command: unit('server/label/label-rights.test.ts'),
   },
