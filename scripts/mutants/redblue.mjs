@@ -307,7 +307,7 @@ export const REDBLUE_MUTANTS = [
     name: 'a start that has lost its number stays below the one before',
     rule: 'between-sites E5',
     file: 'src/server/messages/message-door.ts',
-    line: 'if (message.term > this.#term) this.#term = epochAbove(message.term, this.#term);',
+    line: 'if (message.term > this.#term) this.#goAbove(message.term, envelope.from);',
     replacement: '',
     command: unit('server/messages/message-door.test.ts'),
   },

@@ -1,7 +1,8 @@
 /** What a run gives, held to what logs and wires take (`protocol/codec/check-portable.ts`). */
 import { isPortableScalar, portableProblem } from '../../protocol/codec/check-portable.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
-import { own } from '../records/own-errors.ts';
+import { own, ownError } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
@@ -11,7 +12,7 @@ const TOLD_DEPTH = 1;
 /**
  * One effect of a choice: all its parts.
  *
- * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be written down
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be written down, or of a key that is none
  */
 export function checkEffect(effect: Effect, at: number): void {
   const { table, key, field, action, value } = effect;
@@ -22,6 +23,13 @@ export function checkEffect(effect: Effect, at: number): void {
     isPortableScalar(field) &&
     isPortableScalar(action);
   if (!isScalar) check(effect, 'effects', at, TOLD_DEPTH);
+  if (typeof key !== 'string') throw keyError(key, `effects.${at}.key`);
+}
+
+/** By its type a key is text: whoever gets it holds it to that. */
+function keyError(key: unknown, where: string): CorrectableError {
+  const kind = key === null ? 'null' : typeof key;
+  return ownError('INVALID_VALUE', `${where}: the key of a row is text, not ${kind}`, where);
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 import { epochAbove } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
+import { START_MAX } from '../records/shapes.ts';
 import { RefusedMessage, refusalOfOthers, RULES } from './envelope.ts';
 import type { Address, Envelope, RefusalReason, Refusals, SiteMessage } from './envelope.ts';
 
@@ -82,9 +83,16 @@ export class MessageDoor {
     }
     const { message } = envelope;
     if (message.kind !== 'term.passed') return message;
-    // What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again.
-    if (message.term > this.#term) this.#term = epochAbove(message.term, this.#term);
+    if (message.term > this.#term) this.#goAbove(message.term, envelope.from);
     return undefined;
+  }
+
+  /** What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again. */
+  #goAbove(passed: number, from: Address): void {
+    const term = epochAbove(passed, this.#term);
+    // Nobody would take anything of it.
+    if (term > START_MAX) this.refuse(refusedFor('content', `nothing may be said above the term ${passed}`, from));
+    else this.#term = term;
   }
 
   /** Terms that were heard at earlier starts of this replica: they count as before. */

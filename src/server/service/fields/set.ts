@@ -8,8 +8,9 @@ import { compareScalars } from '../../records/key-range.ts';
 import type { Scalar } from '../../records/key-range.ts';
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
+import { kindOf, ownError } from '../../records/own-errors.ts';
 import { writes } from './field.ts';
-import type { FieldKind, FieldState } from './field.ts';
+import type { EffectBuilder, FieldKind, FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 import { readOnlySet } from './read-only-set.ts';
 
@@ -142,12 +143,23 @@ function isSame(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
   return a.size === b.size && [...a].every((element) => b.has(element));
 }
 
+const writesElement = writes('add');
+
+const add: EffectBuilder = (name, key, element) => {
+  if (typeof element !== 'string' && typeof element !== 'number') {
+    const message = `A set has strings and numbers, not ${kindOf(element)}.`;
+    throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
+  }
+  return writesElement(name, key, element);
+};
+
 export const setKind: FieldKind = {
   name: 'set',
   redOnly: false,
   isIndexable: true,
-  effects: { add: writes('add'), remove: writes('remove') },
-  takes: (_action, value) => typeof value === 'string' || typeof value === 'number',
+  effects: { add, remove: writes('remove') },
+  // What a version before took beside strings and numbers others take of it, unless it cannot be put in order.
+  takes: (action, value) => action === 'remove' || typeof value !== 'object' || value === null,
   state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),
 };

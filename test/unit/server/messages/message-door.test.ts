@@ -5,6 +5,7 @@ import { RULES } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, RefusedMessage } from '../../../../src/server/messages/envelope.ts';
 import { epochOf } from '../../../../src/server/records/epoch.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
+import { START_MAX } from '../../../../src/server/records/shapes.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { envelopeOf, ORIGINS } from './some-messages.ts';
 
@@ -96,6 +97,15 @@ describe('terms', () => {
     const { door } = doorOf(IRL, 9);
     door.open(envelopeOf({ kind: 'term.passed', term: 9 }));
     expect(door.term).toBe(9);
+  });
+
+  test('told of a term above which there is none that others take → refused; it stays where it is', () => {
+    const { door, told } = doorOf(IRL);
+    for (const term of [START_MAX, START_MAX - 1]) {
+      expect(door.open(envelopeOf({ kind: 'term.passed', term }))).toBeUndefined();
+    }
+    expect(door.term).toBe(5);
+    expect(told.map(({ reason }) => reason)).toEqual(['content', 'content']);
   });
 
   test('heard → told once, to be written down; recalled at the next start → nothing of an earlier one is taken', () => {
