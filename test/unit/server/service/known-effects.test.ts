@@ -11,10 +11,29 @@ import { KnownEffects } from '../../../../src/server/service/known-effects.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { effectTables } from '../../../../src/server/service/table-effects.ts';
-import { cell, counter, log, queue, register, set, stock, table } from '../../../../src/server/service/tables.ts';
+import {
+  bounded,
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+  table,
+} from '../../../../src/server/service/tables.ts';
 import { ODD_VALUES } from '../../../support/odd-values.ts';
 
-const fields = { c: counter(), r: register(), s: set(), l: log(), q: queue(), e: cell(), k: stock() };
+const fields = {
+  c: counter(),
+  r: register(),
+  s: set(),
+  l: log(),
+  q: queue(),
+  e: cell(),
+  k: stock(),
+  b: bounded({ min: 0 }),
+};
 const tables = { t: table(fields) };
 const known = new KnownEffects(tables);
 
