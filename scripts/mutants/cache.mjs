@@ -479,6 +479,20 @@ export const CACHE_RARE_MUTANTS = [
       line: 'this.#pending.bound(this.#options.bytesMax);',
       replacement: '',
     },
+    {
+      name: 'a store that refuses is tried with each view that is read',
+      rule: 'cache P9',
+      file: `${CACHE}/persistence.ts`,
+      line: 'if (view === undefined || this.#failures === 0) this.#collect();',
+      replacement: 'this.#collect();',
+    },
+    {
+      name: 'what is read while a store takes again waits for the next view',
+      rule: 'cache P9',
+      file: `${CACHE}/persistence.ts`,
+      line: 'if (!this.#pending.isEmpty) this.#collect();\n    return undefined;',
+      replacement: 'return undefined;',
+    },
   ].map((mutant) => ({ ...mutant, command: refusals })),
   {
     name: 'a cache writes over what another on its directory has written',

@@ -134,7 +134,8 @@ export class Persistence {
   /** Files a view in the store, or removes it. */
   change(id: string, view: CachedView | undefined): void {
     this.#pending.file(id, view);
-    this.#collect();
+    // A store that refuses is tried again in its own time: each try looks at all that waits.
+    if (view === undefined || this.#failures === 0) this.#collect();
   }
 
   /** What was read before of what has changed is not to be found any more, whoever wrote it. */
@@ -362,6 +363,7 @@ export class Persistence {
       return refused(cause);
     }
     this.#failures = 0;
+    if (!this.#pending.isEmpty) this.#collect();
     return undefined;
   }
 

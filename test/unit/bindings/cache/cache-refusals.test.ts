@@ -6,6 +6,9 @@ import { virtualClock } from '../../../../src/testing/index.ts';
 import { cachedValue, fill, setUp } from './set-up.ts';
 import type { StoreLevels } from './store-behind.ts';
 
+/** No pause between two tries is longer. */
+const LONGEST_RETRY_MS = 30_000;
+
 type Page = ReturnType<typeof setUp>;
 
 function page(options: CacheOptions<StoreLevels>): Page {
@@ -101,6 +104,8 @@ describe('cache: a store that refuses, and users who come and go', () => {
     isFull: boolean;
     /** How many changes it was given, by call. */
     readonly sizes: number[];
+    /** What happens once while it takes something. */
+    meanwhile: () => Promise<void> | undefined;
   }
 
   function fillable(): Fillable {
@@ -108,30 +113,49 @@ describe('cache: a store that refuses, and users who come and go', () => {
     const write: CacheStore['write'] = async (...given) => {
       at.sizes.push(given[0].length);
       if (at.isFull) throw new Error('full');
+      const { meanwhile } = at;
+      at.meanwhile = () => undefined;
+      await meanwhile();
       return kept.write(...given);
     };
-    const at: Fillable = { kept, isFull: false, sizes: [], store: { ...kept, write } };
+    const at: Fillable = { kept, isFull: false, sizes: [], store: { ...kept, write }, meanwhile: () => undefined };
     return at;
   }
 
-  test('it refuses all → each change costs one try, until it takes what has changed; then all is stored', async () => {
+  test('it refuses all → what is read costs no try; it is asked once in its own time, and in the end has all', async () => {
     const at = fillable();
+    const clock = virtualClock();
     const onError = vi.fn<(error: unknown) => void>();
-    const shop = page({ store: at.store, onError, clock: virtualClock() });
+    const shop = page({ store: at.store, onError, clock });
     await shop.binding.ready();
     at.isFull = true;
-    const tries: number[] = [];
-    for (const key of ['x', 'y', 'z']) {
-      const refusals = onError.mock.calls.length;
-      await fill(shop, get(key), key);
-      await expect.poll(() => onError.mock.calls.length).toBe(refusals + 1);
-      tries.push(at.sizes.length);
-      at.sizes.length = 0;
-    }
-    expect(tries).toEqual([2, 1, 1]);
+    await fill(shop, get('x'), 'x');
+    await expect.poll(() => onError.mock.calls.length).toBe(1);
+    // All together, then what has changed without the views.
+    expect(at.sizes).toHaveLength(2);
+    for (const key of ['y', 'z']) await fill(shop, get(key), key);
+    expect(at.sizes).toHaveLength(2);
+    await clock.advance(LONGEST_RETRY_MS);
+    await expect.poll(() => onError.mock.calls.length).toBeGreaterThan(1);
+    expect(at.sizes).toHaveLength(onError.mock.calls.length + 1);
     at.isFull = false;
-    await shop.client.close();
-    expect(await views(at.kept)).toEqual(['x', 'y', 'z']);
+    await clock.advance(LONGEST_RETRY_MS);
+    await expect.poll(() => views(at.kept)).toEqual(['x', 'y', 'z']);
+  });
+
+  test('it takes again while more is read → that is stored too', async () => {
+    const at = fillable();
+    const clock = virtualClock();
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = page({ store: at.store, onError, clock });
+    await shop.binding.ready();
+    at.isFull = true;
+    await fill(shop, get('x'), 'x');
+    await expect.poll(() => onError.mock.calls.length).toBe(1);
+    at.isFull = false;
+    at.meanwhile = () => fill(shop, get('y'), 'y');
+    await clock.advance(LONGEST_RETRY_MS);
+    await expect.poll(() => views(at.kept)).toEqual(['x', 'y']);
   });
 
   test('users come and go while a write is on its way → it is read once after that, not for each of them', async () => {
@@ -209,7 +233,8 @@ describe('cache: a store that refuses, and users who come and go', () => {
     const at = fillable();
     const who = { id: 'ada' };
     const onError = vi.fn<(error: unknown) => void>();
-    const options = { principal: () => who.id, onError, bytesMax: 200_000, clock: virtualClock() };
+    const clock = virtualClock();
+    const options = { principal: () => who.id, onError, bytesMax: 200_000, clock };
     const shop = page({ store: at.store, ...options });
     await shop.binding.ready();
     await fill(shop, get('x'), 'first');
@@ -219,6 +244,7 @@ describe('cache: a store that refuses, and users who come and go', () => {
       who.id = `user ${user}`;
       const refusals = onError.mock.calls.length;
       await fill(shop, get(`${user} ${'long'.repeat(1_000)}`), user);
+      await clock.advance(LONGEST_RETRY_MS);
       await expect.poll(() => onError.mock.calls.length).toBeGreaterThan(refusals);
     }
     at.isFull = false;
