@@ -147,6 +147,7 @@ export class SimulatedSite {
     // Each start has another chance, above or below that of the one before.
     const epoch = epochOf(storage.term, (this.#starts * GOLDEN) % 1);
     const options = { ...site, epoch, observer, onRefused: refused };
+    this.#noteAhead();
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
     storage.attach(
@@ -306,8 +307,14 @@ export class SimulatedSite {
 
   /** Sets the site's clock: so far off, beside its skew and drift. */
   setClock(aheadMs: number): void {
-    this.#aheadMaxMs = Math.max(this.#aheadMaxMs, this.#aheadMs);
+    this.#noteAhead();
     this.#clockAheadMs = aheadMs;
+    this.#noteAhead();
+  }
+
+  /** Between two settings a clock drifts one way: it is furthest ahead at one of them. */
+  #noteAhead(): void {
+    this.#aheadMaxMs = Math.max(this.#aheadMaxMs, this.#aheadMs);
   }
 
   get #aheadMs(): number {
