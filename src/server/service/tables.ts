@@ -202,21 +202,21 @@ export function stock(): Field<
  * site holds as many, and red where it does not. Rights travel to where they are used. At first `min` stands; `give` adds
  * to it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` where `min` is no whole number
+ * @throws CorrectableError `INVALID_ARGUMENT` where `min` is missing or no whole number
  * @example
  * sell: blue((a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats)]),
  * // …
  * sell: (args, { tables, shadow }) =>
  *   tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
  */
-export function bounded({
-  min,
-}: {
+export function bounded(options: {
   readonly min: number;
 }): Field<
   BoundedView,
   { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): Effect<undefined, 'blue'> }
 > {
+  checkNamed(options, { call: 'bounded({ min: 0 })' }, { min: true });
+  const { min } = options;
   check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
   return { kind: 'bounded', min };
 }

@@ -204,6 +204,19 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
     },
     local: 'takes any result; in a generator, whose results are held to the contract',
     withMeta: 'takes any result; in a generator, whose mistakes are the alarms of the site',
+    bounded: {
+      shows: 'bounded({ min: 0 })',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['the minimum alone', 'options', (f) => f(0)],
+        ['an option that is misspelt', 'least', (f) => f({ least: 0 })],
+      ],
+      parts: [
+        ['no minimum', 'min', (f) => f({})],
+        ['half a ticket', 'min', (f) => f({ min: 0.5 })],
+        ['a minimum that is a text', 'min', (f) => f({ min: '0' })],
+      ],
+    },
     cell: takesNone,
     counter: takesNone,
     log: takesNone,
