@@ -265,6 +265,17 @@ describe('rights', () => {
     expect([taken.code, ledgerAt(sites, 0).left]).toEqual(['FINAL_FAILED', 3]);
   });
 
+  test('more than a number holds exactly, all taken, and one more → never below nothing', () => {
+    const sites = new Sites(service, 1, { attemptsMax: 5 });
+    for (const count of [Number.MAX_SAFE_INTEGER, 4]) sites.submit(0, open({ seats: count }));
+    sites.settle();
+    const takes = [Number.MAX_SAFE_INTEGER, 5].map((count) => sites.submit(0, sell({ seats: count })));
+    sites.settle();
+    expect([takes[0]?.value, ledgerAt(sites, 0).at(siteAt(0))]).toEqual([{ sold: true }, 4]);
+    sites.pass(110);
+    expect(ledgerAt(sites, 0).at(siteAt(0))).toBe(4);
+  });
+
   test('a closed incarnation → takes nothing by itself any more; what it held is burnt, and the rest is sold out', () => {
     const sites = opened(3);
     sites.submit(0, close({ site: siteAt(1) }));
