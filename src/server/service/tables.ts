@@ -196,6 +196,8 @@ export function stock(): Field<
   return { kind: 'stock' };
 }
 
+const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
+
 /**
  * A number that never falls below `min`, which sites change without asking each other; reads as a `BoundedView`. What
  * stands above `min` belongs to sites, as rights: a `take` in a blue shadow operation is blue, and final at once, where the
@@ -209,14 +211,14 @@ export function stock(): Field<
  * sell: (args, { tables, shadow }) =>
  *   tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
  */
-export function bounded({
-  min,
-}: {
+export function bounded(options: {
   readonly min: number;
 }): Field<
   BoundedView,
   { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): Effect<undefined, 'blue'> }
 > {
+  checkNamed(options, { call: 'bounded({ min: 0 })' }, BOUNDED_OPTIONS);
+  const { min } = options;
   check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
   return { kind: 'bounded', min };
 }
