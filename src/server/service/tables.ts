@@ -196,6 +196,8 @@ export function stock(): Field<
   return { kind: 'stock' };
 }
 
+const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
+
 /**
  * A number that never falls below `min`, which sites change without asking each other; reads as a `BoundedView`. What
  * stands above `min` belongs to sites, as rights: a `take` in a blue shadow operation is blue, and final at once, where the
@@ -215,7 +217,7 @@ export function bounded(options: {
   BoundedView,
   { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): Effect<undefined, 'blue'> }
 > {
-  checkNamed(options, { call: 'bounded({ min: 0 })' }, { min: true });
+  checkNamed(options, { call: 'bounded({ min: 0 })' }, BOUNDED_OPTIONS);
   const { min } = options;
   check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
   return { kind: 'bounded', min };

@@ -23,7 +23,8 @@ function isWithBounded({ fields }: Table): boolean {
 
 /** Whether an effect is on a bounded field. */
 export function isOnBounded(tables: Tables, { table, field }: Pick<Effect, 'table' | 'field'>): boolean {
-  return tables[table]?.fields[field]?.kind === 'bounded';
+  // A question of another site may name anything, `constructor` too.
+  return Object.hasOwn(tables, table) && tables[table]?.fields[field]?.kind === 'bounded';
 }
 
 /** What effects take of bounded fields, each field once. What the same effects give is not there to be taken yet. */

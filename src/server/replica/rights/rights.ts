@@ -191,7 +191,9 @@ export class Rights implements RightsPort {
   #available(name: BoundedName): number {
     const { state, options } = this.core;
     const ledger = ledgerOf(state.store, name);
-    return ledger.isClosed(options.site) ? 0 : ledger.at(options.site) - this.#inFlight.of(name);
+    // Of more, the difference is not exact: what stands above that has to wait until some is taken.
+    const held = Math.min(ledger.at(options.site), Number.MAX_SAFE_INTEGER);
+    return ledger.isClosed(options.site) ? 0 : held - this.#inFlight.of(name);
   }
 
   /** The other sites that may hold rights. */

@@ -144,6 +144,20 @@ describe('rights', () => {
     expect(held(sites)).toEqual(after);
   });
 
+  test.each(['__proto__', 'constructor', 'coats'])('a question for the table %s, which is not there → no answer', (name) => {
+    const sites = opened(30);
+    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    sites.sync(1);
+    const [asked] = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
+    if (asked?.message.kind !== 'rights.ask') throw new Error('nothing was asked for');
+    const message = { ...asked.message, asked: asked.message.asked.map((each) => ({ ...each, table: name })) };
+    const before = held(sites);
+    sites.machines[asked.to]?.receive({ ...asked.envelope, message }, sites.nowMs, sites.nowMs);
+    sites.sent = sites.sent.filter((each) => each !== asked);
+    sites.sync(asked.to);
+    expect(held(sites)).toEqual(before);
+  });
+
   test('a question that is lost → asked again while somebody waits', () => {
     const sites = opened(12);
     const takes = Array.from({ length: 6 }, () => sites.submit(1, one));
@@ -249,6 +263,17 @@ describe('rights', () => {
     const taken = sites.submit(0, sellBlindly({ seats: 4 }));
     sites.settle();
     expect([taken.code, ledgerAt(sites, 0).left]).toEqual(['FINAL_FAILED', 3]);
+  });
+
+  test('more than a number holds exactly, all taken, and one more → never below nothing', () => {
+    const sites = new Sites(service, 1, { attemptsMax: 5 });
+    for (const count of [Number.MAX_SAFE_INTEGER, 4]) sites.submit(0, open({ seats: count }));
+    sites.settle();
+    const takes = [Number.MAX_SAFE_INTEGER, 5].map((count) => sites.submit(0, sell({ seats: count })));
+    sites.settle();
+    expect([takes[0]?.value, ledgerAt(sites, 0).at(siteAt(0))]).toEqual([{ sold: true }, 4]);
+    sites.pass(110);
+    expect(ledgerAt(sites, 0).at(siteAt(0))).toBe(4);
   });
 
   test('a closed incarnation → takes nothing by itself any more; what it held is burnt, and the rest is sold out', () => {
