@@ -4,7 +4,8 @@
  */
 import { BINDING_MUTANTS } from './bindings.mjs';
 import { BETWEEN_SITES_MUTANTS } from './between-sites.mjs';
-import { CACHE_MUTANTS, CACHE_RARE_MUTANTS } from './cache.mjs';
+import { CACHE_MUTANTS } from './cache.mjs';
+import { CACHE_RARE_MUTANTS } from './cache-rare.mjs';
 import { CASSANDRA_MUTANTS } from './cassandra.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';

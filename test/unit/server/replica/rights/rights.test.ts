@@ -144,19 +144,22 @@ describe('rights', () => {
     expect(held(sites)).toEqual(after);
   });
 
-  test.each(['__proto__', 'constructor', 'coats'])('a question for the table %s, which is not there → no answer', (name) => {
-    const sites = opened(30);
-    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
-    sites.sync(1);
-    const [asked] = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
-    if (asked?.message.kind !== 'rights.ask') throw new Error('nothing was asked for');
-    const message = { ...asked.message, asked: asked.message.asked.map((each) => ({ ...each, table: name })) };
-    const before = held(sites);
-    sites.machines[asked.to]?.receive({ ...asked.envelope, message }, sites.nowMs, sites.nowMs);
-    sites.sent = sites.sent.filter((each) => each !== asked);
-    sites.sync(asked.to);
-    expect(held(sites)).toEqual(before);
-  });
+  test.each(['__proto__', 'constructor', 'coats'])(
+    'a question for the table %s, which is not there → no answer',
+    (name) => {
+      const sites = opened(30);
+      for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+      sites.sync(1);
+      const [asked] = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
+      if (asked?.message.kind !== 'rights.ask') throw new Error('nothing was asked for');
+      const message = { ...asked.message, asked: asked.message.asked.map((each) => ({ ...each, table: name })) };
+      const before = held(sites);
+      sites.machines[asked.to]?.receive({ ...asked.envelope, message }, sites.nowMs, sites.nowMs);
+      sites.sent = sites.sent.filter((each) => each !== asked);
+      sites.sync(asked.to);
+      expect(held(sites)).toEqual(before);
+    },
+  );
 
   test('a question that is lost → asked again while somebody waits', () => {
     const sites = opened(12);
