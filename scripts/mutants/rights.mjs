@@ -39,8 +39,16 @@ export const RIGHTS_MUTANTS = [
     name: 'labelling takes without rights',
     rule: 'rights R-14',
     file: 'src/server/label/run-meeting.ts',
-    line: 'return choice && this.#second.allowed(choice, at);',
+    line: 'return choice !== undefined && this.#second.isLeftFor([...held, ...choice.effects]) ? choice : undefined;',
     replacement: 'return choice;',
+    command: unit('server/label/label-rights.test.ts'),
+  },
+  {
+    name: 'labelling gives the second site what the first one holds',
+    rule: 'rights R-14',
+    file: 'src/server/label/run-meeting.ts',
+    line: 'const held = this.#first?.chosen.effects ?? [];',
+    replacement: 'const held: readonly never[] = [];',
     command: unit('server/label/label-rights.test.ts'),
   },
 ];

@@ -3,13 +3,14 @@
  * need: a past in which the wanted operation chooses nothing goes on until it does.
  */
 import type { Random } from '../collections/random.ts';
+import type { Effect } from '../records/effect.ts';
 import type { Origin } from '../records/origin.ts';
 import { Pool } from './values/pool.ts';
 import { placed, siteOf } from './run-meeting.ts';
 import type { Scope } from './values/scope.ts';
 import { choiceOf, LabelSite } from './site.ts';
 import type { Ran, Workshop } from './site.ts';
-import { HERE, Stamps, THERE } from './stamps.ts';
+import { Stamps, THERE } from './stamps.ts';
 import type { Meeting, Step } from './step.ts';
 
 /** What a meeting is drawn by. */
@@ -67,6 +68,8 @@ class MeetingDraw {
   readonly #stamps = new Stamps();
   readonly #tried: DrawnStep[] = [];
   readonly #undrawn: string[] = [];
+  /** Of the first site, once it has parted: the second leaves it the rights to that. */
+  #held: readonly Effect[] = [];
   #tokens = 0;
 
   constructor(workshop: Workshop, wish: MeetingWish) {
@@ -85,6 +88,7 @@ class MeetingDraw {
       here = this.#step(wanted);
     }
     if (here === undefined || !this.#changes(here)) return this.#drawing([], undefined);
+    this.#held = choiceOf(here.ran)?.effects ?? [];
     const there: DrawnStep[] = [];
     for (let tries = 0; tries < TRIES_THERE && there.length === 0; tries += 1) {
       const isAlike = other === wanted && random.chance(0.3);
@@ -133,21 +137,18 @@ class MeetingDraw {
     return drawn;
   }
 
-  /** Whether the first site may have chosen something by itself. */
+  /** Whether something was chosen that may be done. */
   #changes(drawn: DrawnStep | undefined): boolean {
     const choice = drawn && choiceOf(drawn.ran);
-    return choice !== undefined && this.#site.isWithinRights(choice, HERE);
+    return choice !== undefined && this.#site.isLeftFor([...this.#held, ...choice.effects]);
   }
 
-  /** Applies a step that has chosen something, and adds it to those of its site. */
+  /** Applies a step that has chosen something which may be done, and adds it to those of its site. */
   #apply(drawn: DrawnStep | undefined, to: DrawnStep[], site?: Origin): void {
-    const chosen = drawn && choiceOf(drawn.ran);
-    if (drawn === undefined || chosen === undefined) return;
+    const choice = drawn && choiceOf(drawn.ran);
+    if (drawn === undefined || choice === undefined || !this.#changes(drawn)) return;
     const { step, ran } = drawn;
-    const at = site ?? siteOf(step);
-    const choice = this.#site.allowed(chosen, at);
-    if (choice === undefined) return;
-    this.#site.apply(placed(this.#workshop.judged, step, choice, this.#stamps, at));
+    this.#site.apply(placed(this.#workshop.judged, step, choice, this.#stamps, site ?? siteOf(step)));
     to.push(drawn);
     this.#pool.note(step.operation, ran.outcome?.reply.value);
     for (const { table, key, field, value } of choice.effects.slice(0, NOTED_MAX)) {

@@ -6,6 +6,7 @@
  */
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
+import { takesOf } from '../service/takes.ts';
 import type { Breach } from './breach.ts';
 import { differingRow, isSameState } from './full-state.ts';
 import type { JudgedService } from './judged-service.ts';
@@ -67,7 +68,7 @@ class MeetingRun {
   past(): Breach | undefined {
     const { past } = this.#meeting;
     for (const [at, step] of past.entries()) {
-      const choice = this.#runStep(step, siteOf(step));
+      const choice = this.#runStep(step);
       if (choice === undefined) continue;
       const operation = placed(this.#workshop.judged, step, choice, this.#stamps, siteOf(step));
       this.#common.push(operation);
@@ -81,8 +82,8 @@ class MeetingRun {
   /** What the first site does on that. */
   here(): Breach | undefined {
     const { past, here, place } = this.#meeting;
-    const chosen = this.#runStep(here, HERE);
-    if (chosen === undefined || !this.#second.isWithinRights(chosen, HERE)) return undefined;
+    const chosen = this.#runStep(here);
+    if (chosen === undefined) return undefined;
     const own: Placed = { effects: chosen.effects, stamp: new Stamps(this.#stamps).apart(place) };
     const site = new LabelSite(this.#workshop, [...this.#common, own]);
     this.#first = { site, chosen, own };
@@ -94,7 +95,7 @@ class MeetingRun {
     if (this.#first === undefined) return undefined;
     const { past, there } = this.#meeting;
     for (const [at, step] of there.entries()) {
-      const choice = this.#runStep(step, THERE);
+      const choice = this.#runStep(step);
       if (choice === undefined) continue;
       const other = placed(this.#workshop.judged, step, choice, this.#stamps, THERE);
       this.#second.apply(other);
@@ -119,7 +120,8 @@ class MeetingRun {
     const effects = [...this.#common, own, ...this.#others].flatMap((operation) => operation.effects);
     const { table, key } = differingRow(first.store, second.store, effects);
     const difference = { here: first.row(table, key), there: second.row(table, key) };
-    return { kind: 'differs', ...blamed(chosen, this.#meeting.here), meeting: this.#meeting, difference };
+    const meeting = this.#meeting;
+    return { kind: 'differs', ...blamed(chosen, meeting.here), meeting, takes: this.#takes, difference };
   }
 
   /**
@@ -132,14 +134,22 @@ class MeetingRun {
     if (broken === undefined) return undefined;
     const { past, here, there, place } = this.#meeting;
     const until = { past, here, there: there.slice(0, at + 1), place };
-    return { kind: 'beside', ...blamed(chosen, here), meeting: until, broken };
+    return { kind: 'beside', ...blamed(chosen, here), meeting: until, takes: this.#takes, broken };
   }
 
-  #runStep(step: Step, at: Origin): Choice | undefined {
+  /** What the second site chooses, unless others hold the rights to it: the first one those to its own operation. */
+  #runStep(step: Step): Choice | undefined {
     const came = this.#second.run(step);
     this.#ran.push(came);
     const choice = choiceOf(came);
-    return choice && this.#second.allowed(choice, at);
+    const held = this.#first?.chosen.effects ?? [];
+    return choice !== undefined && this.#second.isLeftFor([...held, ...choice.effects]) ? choice : undefined;
+  }
+
+  /** Whether the sites have taken by rights since they parted. */
+  get #takes(): boolean {
+    const apart = [...(this.#first?.chosen.effects ?? []), ...this.#others.flatMap(({ effects }) => effects)];
+    return takesOf(this.#workshop.judged.tables, apart).length > 0;
   }
 }
 

@@ -7,8 +7,7 @@ import type { GeneratorOutcome } from '../generator/generator-run.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
 import type { Choice } from '../records/reply.ts';
 import { Store } from '../state/store.ts';
-import type { Origin } from '../records/origin.ts';
-import { allowedBy, isWithinRights } from './rights.ts';
+import { isLeftFor } from './rights.ts';
 import type { Arguments } from './values/arguments.ts';
 import { copied } from './values/copied.ts';
 import type { JudgedService } from './judged-service.ts';
@@ -80,14 +79,9 @@ export class LabelSite {
     return this.#runner;
   }
 
-  /** Whether a site whose state this is may take a path as a blue one, if it is so otherwise. */
-  isWithinRights(choice: Choice, site: Origin): boolean {
-    return isWithinRights(choice, { tables: this.#workshop.judged.tables, store: this.store, site });
-  }
-
-  /** A path in the colour that such a site may take it in; `undefined` where it has to wait for rights. */
-  allowed(choice: Choice, site: Origin): Choice | undefined {
-    return allowedBy(choice, { tables: this.#workshop.judged.tables, store: this.store, site });
+  /** Whether as much is left in bounded fields as all these effects take: else who wants it has to wait. */
+  isLeftFor(effects: readonly Effect[]): boolean {
+    return isLeftFor(effects, this.#workshop.judged.tables, this.store);
   }
 
   apply({ effects, stamp }: Placed): void {
