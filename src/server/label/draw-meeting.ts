@@ -8,10 +8,12 @@ import type { Origin } from '../records/origin.ts';
 import { Pool } from './values/pool.ts';
 import { placed, siteOf } from './run-meeting.ts';
 import type { Scope } from './values/scope.ts';
-import { choiceOf, LabelSite } from './site.ts';
-import type { Ran, Workshop } from './site.ts';
+import { choiceOf } from './ran.ts';
+import type { Ran } from './ran.ts';
+import { LabelSite } from './site.ts';
 import { Stamps, THERE } from './stamps.ts';
 import type { Meeting, Step } from './step.ts';
+import type { Workshop } from './workshop.ts';
 
 /** What a meeting is drawn by. */
 export interface MeetingWish {

@@ -10,10 +10,13 @@ import { takesOf } from '../service/takes.ts';
 import type { Breach } from './breach.ts';
 import { differingRow, isSameState } from './full-state.ts';
 import type { JudgedService } from './judged-service.ts';
-import { choiceOf, LabelSite } from './site.ts';
-import type { Placed, Ran, Workshop } from './site.ts';
+import { choiceOf } from './ran.ts';
+import type { Ran } from './ran.ts';
+import { LabelSite } from './site.ts';
+import type { Placed } from './site.ts';
 import { HERE, Stamps, THERE } from './stamps.ts';
 import type { Meeting, Step } from './step.ts';
+import type { Workshop } from './workshop.ts';
 
 /** What came of it. */
 export interface MeetingResult {

@@ -10,9 +10,9 @@ import { isWholeRow } from '../service/row-effects.ts';
 import type { Tables } from '../service/tables.ts';
 import { shown } from './values/shown.ts';
 import { LabelSite } from './site.ts';
-import type { Workshop } from './site.ts';
 import { Stamps, THERE } from './stamps.ts';
 import { brokenText, rowText } from './story.ts';
+import type { Workshop } from './workshop.ts';
 
 /** So many values of one field are remembered. */
 const SEEN_MAX = 24;
