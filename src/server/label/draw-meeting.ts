@@ -3,7 +3,6 @@
  * need: a past in which the wanted operation chooses nothing goes on until it does.
  */
 import type { Random } from '../collections/random.ts';
-import type { Effect } from '../records/effect.ts';
 import type { Origin } from '../records/origin.ts';
 import { Pool } from './values/pool.ts';
 import { placed, siteOf } from './run-meeting.ts';
@@ -70,8 +69,6 @@ class MeetingDraw {
   readonly #stamps = new Stamps();
   readonly #tried: DrawnStep[] = [];
   readonly #undrawn: string[] = [];
-  /** Of the first site, once it has parted: the second leaves it the rights to that. */
-  #held: readonly Effect[] = [];
   #tokens = 0;
 
   constructor(workshop: Workshop, wish: MeetingWish) {
@@ -90,7 +87,7 @@ class MeetingDraw {
       here = this.#step(wanted);
     }
     if (here === undefined || !this.#changes(here)) return this.#drawing([], undefined);
-    this.#held = choiceOf(here.ran)?.effects ?? [];
+    this.#site.reserve(choiceOf(here.ran)?.effects ?? []);
     const there: DrawnStep[] = [];
     for (let tries = 0; tries < TRIES_THERE && there.length === 0; tries += 1) {
       const isAlike = other === wanted && random.chance(0.3);
@@ -142,7 +139,7 @@ class MeetingDraw {
   /** Whether something was chosen that may be done. */
   #changes(drawn: DrawnStep | undefined): boolean {
     const choice = drawn && choiceOf(drawn.ran);
-    return choice !== undefined && this.#site.isLeftFor([...this.#held, ...choice.effects]);
+    return choice !== undefined && this.#site.isLeftFor(choice.effects);
   }
 
   /** Applies a step that has chosen something which may be done, and adds it to those of its site. */

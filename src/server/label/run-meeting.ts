@@ -90,6 +90,7 @@ class MeetingRun {
     const own: Placed = { effects: chosen.effects, stamp: new Stamps(this.#stamps).apart(place) };
     const site = new LabelSite(this.#workshop, [...this.#common, own]);
     this.#first = { site, chosen, own };
+    this.#second.reserve(chosen.effects);
     return aloneIn(site, chosen, { past, here, there: [], place: 0 });
   }
 
@@ -140,13 +141,12 @@ class MeetingRun {
     return { kind: 'beside', ...blamed(chosen, here), meeting: until, takes: this.#takes, broken };
   }
 
-  /** What the second site chooses, unless others hold the rights to it: the first one those to its own operation. */
+  /** What a site that knows as much as the second chooses, unless it has no rights to it. */
   #runStep(step: Step): Choice | undefined {
     const came = this.#second.run(step);
     this.#ran.push(came);
     const choice = choiceOf(came);
-    const held = this.#first?.chosen.effects ?? [];
-    return choice !== undefined && this.#second.isLeftFor([...held, ...choice.effects]) ? choice : undefined;
+    return choice !== undefined && this.#second.isLeftFor(choice.effects) ? choice : undefined;
   }
 
   /** Whether the sites have taken by rights since they parted. */

@@ -19,6 +19,7 @@ export class LabelSite {
   readonly store: Store;
   readonly #workshop: Workshop;
   readonly #validity: Validity;
+  #reserved: readonly Effect[] = [];
 
   /** @param applied what it has seen already */
   constructor(workshop: Workshop, applied: readonly Placed[] = []) {
@@ -33,9 +34,14 @@ export class LabelSite {
     return this.#workshop.run(step, this.store, isWatched);
   }
 
-  /** Whether as much is left in bounded fields as all these effects take: else who wants it has to wait. */
+  /** Another site holds the rights to what these effects take, and this one has not seen them. */
+  reserve(effects: readonly Effect[]): void {
+    this.#reserved = effects;
+  }
+
+  /** Whether there are rights left to what these effects take: else who wants it has to wait. */
   isLeftFor(effects: readonly Effect[]): boolean {
-    return isLeftFor(effects, this.#workshop.judged.tables, this.store);
+    return isLeftFor([...this.#reserved, ...effects], this.#workshop.judged.tables, this.store);
   }
 
   apply({ effects, stamp }: Placed): void {
