@@ -38,9 +38,17 @@ export const RIGHTS_MUTANTS = [
   {
     name: 'labelling takes without rights',
     rule: 'rights R-14',
-    file: 'src/server/label/run-meeting.ts',
-    line: 'return choice && this.#second.allowed(choice, at);',
-    replacement: 'return choice;',
+    file: 'src/server/label/rights.ts',
+    line: '(state.read(table, key, field) as Ledger).left >= amount,',
+    replacement: '(state.read(table, key, field) as Ledger).left > -amount,',
+    command: unit('server/label/label-rights.test.ts'),
+  },
+  {
+    name: 'labelling gives the second site what the first one holds',
+    rule: 'rights R-14',
+    file: 'src/server/label/site.ts',
+    line: 'return isLeftFor([...this.#reserved, ...effects], this.#workshop.judged.tables, this.store);',
+    replacement: 'return isLeftFor(effects, this.#workshop.judged.tables, this.store);',
     command: unit('server/label/label-rights.test.ts'),
   },
 ];

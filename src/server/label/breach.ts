@@ -17,6 +17,12 @@ interface Shown {
   readonly meeting: Meeting;
 }
 
+/** What two sites have to do with. */
+interface Together {
+  /** Whether they take by rights to bounded fields. */
+  readonly takes: boolean;
+}
+
 /**
  * `alone`: it makes a valid state invalid at the very site that chose it; its meeting has nobody else.
  * `beside`: it does so at a site that has gone on, which its own site could not know: it is not invariant-safe (RedBlue,
@@ -24,8 +30,9 @@ interface Shown {
  * `differs`: it does not commute with what the other site has done.
  */
 export type Breach =
-  | (Shown & { readonly kind: 'alone' | 'beside'; readonly broken: Broken })
-  | (Shown & { readonly kind: 'differs'; readonly difference: Difference });
+  | (Shown & { readonly kind: 'alone'; readonly broken: Broken })
+  | (Shown & Together & { readonly kind: 'beside'; readonly broken: Broken })
+  | (Shown & Together & { readonly kind: 'differs'; readonly difference: Difference });
 
 /** The same of breaches that say the same: one of each is enough. */
 export function nameOf({ kind, shadow, operation }: Breach): string {

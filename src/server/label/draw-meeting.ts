@@ -7,10 +7,12 @@ import type { Origin } from '../records/origin.ts';
 import { Pool } from './values/pool.ts';
 import { placed, siteOf } from './run-meeting.ts';
 import type { Scope } from './values/scope.ts';
-import { choiceOf, LabelSite } from './site.ts';
-import type { Ran, Workshop } from './site.ts';
-import { HERE, Stamps, THERE } from './stamps.ts';
+import { choiceOf } from './ran.ts';
+import type { Ran } from './ran.ts';
+import { LabelSite } from './site.ts';
+import { Stamps, THERE } from './stamps.ts';
 import type { Meeting, Step } from './step.ts';
+import type { Workshop } from './workshop.ts';
 
 /** What a meeting is drawn by. */
 export interface MeetingWish {
@@ -85,6 +87,7 @@ class MeetingDraw {
       here = this.#step(wanted);
     }
     if (here === undefined || !this.#changes(here)) return this.#drawing([], undefined);
+    this.#site.reserve(choiceOf(here.ran)?.effects ?? []);
     const there: DrawnStep[] = [];
     for (let tries = 0; tries < TRIES_THERE && there.length === 0; tries += 1) {
       const isAlike = other === wanted && random.chance(0.3);
@@ -133,21 +136,18 @@ class MeetingDraw {
     return drawn;
   }
 
-  /** Whether the first site may have chosen something by itself. */
+  /** Whether something was chosen that may be done. */
   #changes(drawn: DrawnStep | undefined): boolean {
     const choice = drawn && choiceOf(drawn.ran);
-    return choice !== undefined && this.#site.isWithinRights(choice, HERE);
+    return choice !== undefined && this.#site.isLeftFor(choice.effects);
   }
 
-  /** Applies a step that has chosen something, and adds it to those of its site. */
+  /** Applies a step that has chosen something which may be done, and adds it to those of its site. */
   #apply(drawn: DrawnStep | undefined, to: DrawnStep[], site?: Origin): void {
-    const chosen = drawn && choiceOf(drawn.ran);
-    if (drawn === undefined || chosen === undefined) return;
+    const choice = drawn && choiceOf(drawn.ran);
+    if (drawn === undefined || choice === undefined || !this.#changes(drawn)) return;
     const { step, ran } = drawn;
-    const at = site ?? siteOf(step);
-    const choice = this.#site.allowed(chosen, at);
-    if (choice === undefined) return;
-    this.#site.apply(placed(this.#workshop.judged, step, choice, this.#stamps, at));
+    this.#site.apply(placed(this.#workshop.judged, step, choice, this.#stamps, site ?? siteOf(step)));
     to.push(drawn);
     this.#pool.note(step.operation, ran.outcome?.reply.value);
     for (const { table, key, field, value } of choice.effects.slice(0, NOTED_MAX)) {

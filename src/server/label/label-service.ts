@@ -7,12 +7,11 @@ import { check } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, hasMethods } from '../../correctable/given.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import type { Service } from '../service/service.ts';
-import { Arguments } from './values/arguments.ts';
 import type { Arbitraries } from './values/draw.ts';
-import { judgedService } from './judged-service.ts';
 import type { LabelReport } from './report.ts';
 import { Search } from './search.ts';
 import { notesOf, tableOf, verdictsOf } from './verdicts.ts';
+import { Workshop } from './workshop.ts';
 
 /** How a service is labelled. */
 export interface LabelOptions {
@@ -52,8 +51,8 @@ export const LABEL_RUNS = 10_000;
 export function labelService(service: Service, options: LabelOptions = {}): LabelReport {
   checkOptions(service, options);
   const { runs = LABEL_RUNS, seed = 1, arbitraries, requests, goesOn } = options;
-  const judged = judgedService(service);
-  const workshop = { judged, args: new Arguments(service.contract, arbitraries) };
+  const workshop = new Workshop(service, arbitraries);
+  const { judged } = workshop;
   const search = new Search(workshop);
   let made = 0;
   for (; made < runs && goesOn?.(made) !== false; made += 1) search.run(seed + made);

@@ -1,35 +1,17 @@
 /**
- * What a site may do with a path that takes from bounded fields (docs/spec/rights.md): by its own rights it is blue, with
- * those of the pool it is red, and without either it has to wait, so that there is nothing to hold against others.
+ * What a site may take of bounded fields (docs/spec/rights.md). Rights travel, so they may lie wherever they are wanted:
+ * when two sites part, the first holds as many as its operation takes, and all others are the second's, which may have
+ * handed them in to the pool. So of ledgers only this counts here: how much is left, not who holds it.
  */
-import type { Origin } from '../records/origin.ts';
-import { RED } from '../records/origin.ts';
-import type { Choice } from '../records/reply.ts';
+import type { Effect } from '../records/effect.ts';
 import type { Ledger } from '../service/fields/ledger.ts';
 import { takesOf } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
-import type { Store } from '../state/store.ts';
+import type { StateReader } from '../state/store.ts';
 
-/** Where a path would run. */
-interface Place {
-  readonly tables: Tables;
-  readonly store: Store;
-  readonly site: Origin;
-}
-
-/** Whether it may be blue, if it is so otherwise. */
-export function isWithinRights(choice: Choice, { tables, store, site }: Place): boolean {
-  return isHeldBy(site, choice, tables, store);
-}
-
-/** The path in the colour that the site may take it in; `undefined` where it has to wait. */
-export function allowedBy(choice: Choice, place: Place): Choice | undefined {
-  if (isWithinRights(choice, place)) return choice;
-  return isHeldBy(RED, choice, place.tables, place.store) ? { ...choice, colour: 'red' } : undefined;
-}
-
-function isHeldBy(origin: Origin, { effects }: Choice, tables: Tables, store: Store): boolean {
+/** Whether as much is left as all these effects take together. */
+export function isLeftFor(effects: readonly Effect[], tables: Tables, state: StateReader): boolean {
   return takesOf(tables, effects).every(
-    ({ table, key, field, amount }) => (store.read(table, key, field) as Ledger).at(origin) >= amount,
+    ({ table, key, field, amount }) => (state.read(table, key, field) as Ledger).left >= amount,
   );
 }

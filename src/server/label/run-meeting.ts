@@ -6,13 +6,17 @@
  */
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
+import { takesOf } from '../service/takes.ts';
 import type { Breach } from './breach.ts';
 import { differingRow, isSameState } from './full-state.ts';
 import type { JudgedService } from './judged-service.ts';
-import { choiceOf, LabelSite } from './site.ts';
-import type { Placed, Ran, Workshop } from './site.ts';
+import { choiceOf } from './ran.ts';
+import type { Ran } from './ran.ts';
+import { LabelSite } from './site.ts';
+import type { Placed } from './site.ts';
 import { HERE, Stamps, THERE } from './stamps.ts';
 import type { Meeting, Step } from './step.ts';
+import type { Workshop } from './workshop.ts';
 
 /** What came of it. */
 export interface MeetingResult {
@@ -67,7 +71,7 @@ class MeetingRun {
   past(): Breach | undefined {
     const { past } = this.#meeting;
     for (const [at, step] of past.entries()) {
-      const choice = this.#runStep(step, siteOf(step));
+      const choice = this.#runStep(step);
       if (choice === undefined) continue;
       const operation = placed(this.#workshop.judged, step, choice, this.#stamps, siteOf(step));
       this.#common.push(operation);
@@ -81,11 +85,12 @@ class MeetingRun {
   /** What the first site does on that. */
   here(): Breach | undefined {
     const { past, here, place } = this.#meeting;
-    const chosen = this.#runStep(here, HERE);
-    if (chosen === undefined || !this.#second.isWithinRights(chosen, HERE)) return undefined;
+    const chosen = this.#runStep(here);
+    if (chosen === undefined) return undefined;
     const own: Placed = { effects: chosen.effects, stamp: new Stamps(this.#stamps).apart(place) };
     const site = new LabelSite(this.#workshop, [...this.#common, own]);
     this.#first = { site, chosen, own };
+    this.#second.reserve(chosen.effects);
     return aloneIn(site, chosen, { past, here, there: [], place: 0 });
   }
 
@@ -94,7 +99,7 @@ class MeetingRun {
     if (this.#first === undefined) return undefined;
     const { past, there } = this.#meeting;
     for (const [at, step] of there.entries()) {
-      const choice = this.#runStep(step, THERE);
+      const choice = this.#runStep(step);
       if (choice === undefined) continue;
       const other = placed(this.#workshop.judged, step, choice, this.#stamps, THERE);
       this.#second.apply(other);
@@ -119,7 +124,8 @@ class MeetingRun {
     const effects = [...this.#common, own, ...this.#others].flatMap((operation) => operation.effects);
     const { table, key } = differingRow(first.store, second.store, effects);
     const difference = { here: first.row(table, key), there: second.row(table, key) };
-    return { kind: 'differs', ...blamed(chosen, this.#meeting.here), meeting: this.#meeting, difference };
+    const meeting = this.#meeting;
+    return { kind: 'differs', ...blamed(chosen, meeting.here), meeting, takes: this.#takes, difference };
   }
 
   /**
@@ -132,14 +138,21 @@ class MeetingRun {
     if (broken === undefined) return undefined;
     const { past, here, there, place } = this.#meeting;
     const until = { past, here, there: there.slice(0, at + 1), place };
-    return { kind: 'beside', ...blamed(chosen, here), meeting: until, broken };
+    return { kind: 'beside', ...blamed(chosen, here), meeting: until, takes: this.#takes, broken };
   }
 
-  #runStep(step: Step, at: Origin): Choice | undefined {
+  /** What a site that knows as much as the second chooses, unless it has no rights to it. */
+  #runStep(step: Step): Choice | undefined {
     const came = this.#second.run(step);
     this.#ran.push(came);
     const choice = choiceOf(came);
-    return choice && this.#second.allowed(choice, at);
+    return choice !== undefined && this.#second.isLeftFor(choice.effects) ? choice : undefined;
+  }
+
+  /** Whether the sites have taken by rights since they parted. */
+  get #takes(): boolean {
+    const apart = [...(this.#first?.chosen.effects ?? []), ...this.#others.flatMap(({ effects }) => effects)];
+    return takesOf(this.#workshop.judged.tables, apart).length > 0;
   }
 }
 

@@ -9,10 +9,11 @@ import type { MeetingResult } from './run-meeting.ts';
 import type { Breach } from './breach.ts';
 import { scopeOf } from './values/scope.ts';
 import { shrinkBreach } from './shrink-breach.ts';
-import type { Ran, Workshop } from './site.ts';
+import type { Ran } from './ran.ts';
 import type { Meeting, Step } from './step.ts';
 import { Tally } from './tally.ts';
 import { breaksUnreached, SeenValues } from './unreached.ts';
+import type { Workshop } from './workshop.ts';
 
 /** The share of runs that look at a state which no run has led to, and of those that run a read twice. */
 const SIDE_LOOKS = 0.25;

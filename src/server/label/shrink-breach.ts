@@ -3,8 +3,8 @@ import { isSameBreach } from './breach.ts';
 import type { Breach } from './breach.ts';
 import { runMeeting } from './run-meeting.ts';
 import { replaced, scalarsIn, simplerNumbers, simplerValues } from './values/simpler.ts';
-import type { Workshop } from './site.ts';
 import type { Meeting, Step } from './step.ts';
+import type { Workshop } from './workshop.ts';
 
 /** Runs that are made to find it. */
 const RUNS_MAX = 2000;

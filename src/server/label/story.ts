@@ -13,6 +13,7 @@ export function storyOf(breach: Breach): readonly string[] {
   const lines = past.length === 0 ? [] : [`At first: ${calls(past)}.`];
   if (there.length === 0) lines.push(`${HERE}, where all of this is known: ${calls([here])}.`);
   else lines.push(`${HERE}: ${calls([here])}.`, `${THERE}, which has not seen it: ${calls(there)}.`);
+  if (breach.kind !== 'alone' && breach.takes) lines.push('Who takes holds the rights to it.');
   return [...lines, endOf(breach)];
 }
 

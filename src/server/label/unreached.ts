@@ -7,13 +7,12 @@ import type { Random } from '../collections/random.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Choice } from '../records/reply.ts';
 import { isWholeRow } from '../service/row-effects.ts';
-import { takesOf } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
 import { shown } from './values/shown.ts';
 import { LabelSite } from './site.ts';
-import type { Workshop } from './site.ts';
 import { Stamps, THERE } from './stamps.ts';
 import { brokenText, rowText } from './story.ts';
+import type { Workshop } from './workshop.ts';
 
 /** So many values of one field are remembered. */
 const SEEN_MAX = 24;
@@ -49,13 +48,11 @@ export function breaksUnreached(
   { random, seen }: { readonly random: Random; readonly seen: SeenValues },
 ): readonly string[] | undefined {
   const { tables } = workshop.judged;
-  // What rights allow no state decides that was made up.
-  if (takesOf(tables, effects).length > 0) return undefined;
   const rows = [...new Map(effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }])).values()];
   const given = rows.flatMap((row) => drawnRow(tables, row, random, seen));
   const stamps = new Stamps();
   const site = new LabelSite(workshop, [{ effects: given, stamp: stamps.next(THERE, false) }]);
-  if (given.length === 0 || site.brokenBy(given) !== undefined) return undefined;
+  if (given.length === 0 || site.brokenBy(given) !== undefined || !site.isLeftFor(effects)) return undefined;
   const before = site.rowsOf(effects).map(rowText);
   site.apply({ effects, stamp: stamps.apart(0) });
   const broken = site.brokenBy(effects);

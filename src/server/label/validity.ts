@@ -1,11 +1,10 @@
 /** Whether a state is valid: all that the service says of its rows holds (RedBlue, OSDI 2012, §5.3). */
 import { textOf } from '../records/failure.ts';
 import type { Effect } from '../records/effect.ts';
-import { NO_NOTES, tablesReader } from '../generator/table-readers.ts';
 import type { TablesReader } from '../service/readers.ts';
-import type { Service } from '../service/service.ts';
 import type { Tables } from '../service/tables.ts';
 import type { Store } from '../state/store.ts';
+import type { Workshop } from './workshop.ts';
 
 /** A row as generators read it. */
 export interface ShownRow {
@@ -28,24 +27,21 @@ export interface Broken {
 
 /** Judges one store. */
 export class Validity {
-  readonly #service: Service;
+  readonly #workshop: Workshop;
   readonly #store: Store;
-  /** Made once somebody looks: it costs more than what it reads. */
-  #readers: TablesReader<Tables> | undefined;
 
-  constructor(service: Service, store: Store) {
-    this.#service = service;
+  constructor(workshop: Workshop, store: Store) {
+    this.#workshop = workshop;
     this.#store = store;
   }
 
   get #tables(): TablesReader<Tables> {
-    this.#readers ??= tablesReader(this.#service.tables, this.#store, NO_NOTES);
-    return this.#readers;
+    return this.#workshop.tablesOf(this.#store);
   }
 
   /** The first thing that does not hold: of the rows which these effects have changed, and not removed, or of all tables. */
   brokenBy(effects: readonly Effect[]): Broken | undefined {
-    const { invariants, snapshotInvariants } = this.#service;
+    const { invariants, snapshotInvariants } = this.#workshop.judged.runnable;
     for (const { table, key } of effects) {
       if (!this.#store.has(table, key)) continue;
       const row = this.#tables[table]?.row(key) ?? {};
@@ -70,7 +66,7 @@ export class Validity {
   row(table: string, key: string): ShownRow {
     if (!this.#store.has(table, key)) return { table, key, fields: {} };
     const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
-    const names = Object.keys(this.#service.tables[table]?.fields ?? {});
+    const names = Object.keys(this.#workshop.judged.tables[table]?.fields ?? {});
     return { table, key, fields: Object.fromEntries(names.map((name) => [name, plain(row[name])])) };
   }
 }

@@ -7,13 +7,13 @@ const DEPTH_MAX = 8;
 
 /** Texts and numbers by the names of the properties or fields that had them. */
 export class Pool {
-  readonly #texts = new Map<string, string[]>();
-  readonly #numbers = new Map<string, number[]>();
+  readonly #texts = new Kept<string>();
+  readonly #numbers = new Kept<number>();
 
   /** Notes all texts and numbers in a value under the name of what has it; those in objects under their own. */
   note(name: string, value: unknown, depth = 0): void {
-    if (typeof value === 'string') keep(this.#texts, name, value);
-    else if (typeof value === 'number') keep(this.#numbers, name, value);
+    if (typeof value === 'string') this.#texts.keep(name, value);
+    else if (typeof value === 'number') this.#numbers.keep(name, value);
     else if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return;
     else if (Array.isArray(value)) for (const each of value) this.note(name, each, depth + 1);
     else for (const [inner, each] of Object.entries(value)) this.note(inner, each, depth + 1);
@@ -21,24 +21,35 @@ export class Pool {
 
   /** What was noted under the name; of all names where none is given. */
   texts(name?: string): readonly string[] {
-    return of(this.#texts, name);
+    return this.#texts.of(name);
   }
 
   /** As `texts`. */
   numbers(name?: string): readonly number[] {
-    return of(this.#numbers, name);
+    return this.#numbers.of(name);
   }
 }
 
-function keep<T>(kept: Map<string, T[]>, name: string, value: T): void {
-  let values = kept.get(name);
-  if (values === undefined) {
-    values = [];
-    kept.set(name, values);
-  }
-  if (values.length < KEPT_MAX && !values.includes(value)) values.push(value);
-}
+/** Values by name. */
+class Kept<T> {
+  readonly #byName = new Map<string, T[]>();
+  /** Those of all names, until there is one more: they are drawn from more often than noted. */
+  #all: readonly T[] | undefined;
 
-function of<T>(kept: ReadonlyMap<string, readonly T[]>, name: string | undefined): readonly T[] {
-  return name === undefined ? [...kept.values()].flat() : (kept.get(name) ?? []);
+  keep(name: string, value: T): void {
+    let values = this.#byName.get(name);
+    if (values === undefined) {
+      values = [];
+      this.#byName.set(name, values);
+    }
+    if (values.length >= KEPT_MAX || values.includes(value)) return;
+    values.push(value);
+    this.#all = undefined;
+  }
+
+  of(name: string | undefined): readonly T[] {
+    if (name !== undefined) return this.#byName.get(name) ?? [];
+    this.#all ??= [...this.#byName.values()].flat();
+    return this.#all;
+  }
 }

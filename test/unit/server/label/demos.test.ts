@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { service as ads } from '../../../../demo/ad-server/service.ts';
 import { service as bank } from '../../../../demo/bank/service.ts';
 import { service as ledger } from '../../../../demo/kill/service.ts';
+import { rightsService as rights } from '../../../../demo/tickets/rights-service.ts';
 import { service as tickets } from '../../../../demo/tickets/service.ts';
 import { service as twissandra } from '../../../../demo/twissandra/service.ts';
 import { labelService } from '../../../../src/server/label/label-service.ts';
@@ -19,7 +20,7 @@ const RUNS = 3000;
 /** What is wrong shows itself soon. */
 const WRONG_RUNS = 1000;
 
-const DEMOS = { ads, bank, ledger, tickets, twissandra } as unknown as Readonly<Record<string, Service>>;
+const DEMOS = { ads, bank, ledger, rights, tickets, twissandra } as unknown as Readonly<Record<string, Service>>;
 
 /** Red though nothing asks for it: each operation of the ledger is there in both colours, to be seen in its order. */
 const RED_BY_CHOICE = ['book'];

@@ -1,15 +1,13 @@
 /** Meetings that are drawn: an operation that needs a past gets one, and a drawing can be repeated. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../../../src/server/collections/random.ts';
-import { Arguments } from '../../../../src/server/label/values/arguments.ts';
 import { drawMeeting } from '../../../../src/server/label/draw-meeting.ts';
 import type { Drawing } from '../../../../src/server/label/draw-meeting.ts';
-import { judgedService } from '../../../../src/server/label/judged-service.ts';
+import { Workshop } from '../../../../src/server/label/workshop.ts';
 import { bankService } from './bank.ts';
 
 const SEEDS = Array.from({ length: 60 }, (_, n) => n + 1);
-const service = bankService();
-const workshop = { judged: judgedService(service), args: new Arguments(service.contract) };
+const workshop = new Workshop(bankService());
 
 const drawn = (seed: number, past = 0): Drawing =>
   drawMeeting(workshop, {

@@ -2,24 +2,17 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { Arguments } from '../../../../src/server/label/values/arguments.ts';
-import { judgedService } from '../../../../src/server/label/judged-service.ts';
 import { runMeeting } from '../../../../src/server/label/run-meeting.ts';
 import { shrinkBreach } from '../../../../src/server/label/shrink-breach.ts';
 import { Stamps, THERE } from '../../../../src/server/label/stamps.ts';
-import type { Workshop } from '../../../../src/server/label/site.ts';
 import type { Step } from '../../../../src/server/label/step.ts';
 import { storyOf } from '../../../../src/server/label/story.ts';
+import { Workshop } from '../../../../src/server/label/workshop.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
 import { bankService } from './bank.ts';
-
-const workshopOf = (service: Service): Workshop => ({
-  judged: judgedService(service),
-  args: new Arguments(service.contract),
-});
 
 let tokens = 0;
 const step = (operation: string, args: unknown): Step => ({
@@ -64,7 +57,7 @@ const linesService = defineService(lines, {
 }) as unknown as Service;
 
 describe('a valid state', () => {
-  const bank = workshopOf(bankService());
+  const bank = new Workshop(bankService());
 
   test('stays valid where what another site has done leaves room', () => {
     const past = [booking('deposit', 'a', 2)];
@@ -82,7 +75,7 @@ describe('a valid state', () => {
   });
 
   test('what another operation breaks by itself is that one’s fault, and ends the run', () => {
-    const wrong = workshopOf(bankService({ isPaid: () => true }));
+    const wrong = new Workshop(bankService({ isPaid: () => true }));
     const there = [booking('withdraw', 'a', 5)];
     const { breach } = runMeeting(wrong, { past: [], here: booking('deposit', 'a', 1), there, place: 0 });
     expect(breach).toMatchObject({
@@ -94,7 +87,7 @@ describe('a valid state', () => {
 
   test('invariants of all tables count as those of rows do', () => {
     const here = step('write', { note: 'a', text: 'x' });
-    const { breach } = runMeeting(workshopOf(linesService), {
+    const { breach } = runMeeting(new Workshop(linesService), {
       past: [],
       here,
       there: [step('write', { note: 'b', text: 'x' })],
@@ -109,7 +102,7 @@ describe('a valid state', () => {
 });
 
 describe('one state in both orders', () => {
-  const workshop = workshopOf(linesService);
+  const workshop = new Workshop(linesService);
 
   test('what goes by the red order does not commute', () => {
     const meeting = { past: [], here: step('push', { line: 'x' }), there: [step('push', { line: 'y' })], place: 0 };
@@ -154,7 +147,7 @@ describe('stamps', () => {
 
 describe('shrinking', () => {
   test('leaves what the breach needs, in short names and small numbers', () => {
-    const workshop = workshopOf(bankService());
+    const workshop = new Workshop(bankService());
     const past = [
       booking('deposit', 'savings', 40),
       booking('deposit', 'joint', 9),
@@ -173,7 +166,7 @@ describe('shrinking', () => {
 
   test('stays with the invariant and the kind of breach that it began with', () => {
     // Paid too early by one: alone it breaks the same invariant, in a shorter run.
-    const workshop = workshopOf(bankService({ isPaid: (balance, cents) => balance >= cents - 1 }));
+    const workshop = new Workshop(bankService({ isPaid: (balance, cents) => balance >= cents - 1 }));
     const there = [booking('withdraw', 'a', 7)];
     const meeting = { past: [booking('deposit', 'a', 9)], here: booking('withdraw', 'a', 6), there, place: 0 };
     const { breach } = runMeeting(workshop, meeting);

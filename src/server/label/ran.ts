@@ -1,0 +1,19 @@
+/** What comes of running a generator. */
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { GeneratorOutcome } from '../generator/generator-run.ts';
+import type { Choice } from '../records/reply.ts';
+
+/** What it chose, if anything, or why it failed. */
+export interface Ran {
+  readonly outcome?: GeneratorOutcome;
+  readonly failure?: CorrectableError;
+  /** What it threw, where that was no error of ours. */
+  readonly thrown?: unknown;
+  /** Whether the arguments were others afterwards. */
+  readonly hasChangedArgs?: true;
+}
+
+/** What was chosen, if it changes anything. */
+export function choiceOf({ outcome }: Ran): Choice | undefined {
+  return outcome?.choice;
+}

@@ -1,0 +1,87 @@
+/**
+ * What all sites of all runs of one search have in common: the service as it is judged, its arguments, and what reads a
+ * state for generators and conditions. That is made once, since it costs more to make than a run reads by it.
+ */
+import { structurallyEqual } from '../../correctable/equal.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { GeneratorRunner } from '../generator/generator-run.ts';
+import { NO_NOTES, tablesReader } from '../generator/table-readers.ts';
+import type { Entry, ReadRange } from '../records/key-range.ts';
+import type { TablesReader } from '../service/readers.ts';
+import type { Service } from '../service/service.ts';
+import type { Tables } from '../service/tables.ts';
+import { Store } from '../state/store.ts';
+import type { StateReader } from '../state/store.ts';
+import { judgedService } from './judged-service.ts';
+import type { JudgedService } from './judged-service.ts';
+import type { Ran } from './ran.ts';
+import type { Step } from './step.ts';
+import { Arguments } from './values/arguments.ts';
+import { copied } from './values/copied.ts';
+import type { Arbitraries } from './values/draw.ts';
+
+/** Of one search. */
+export class Workshop {
+  readonly judged: JudgedService;
+  readonly args: Arguments;
+  readonly #state: StateAtHand;
+  readonly #generators: GeneratorRunner;
+  readonly #tables: TablesReader<Tables>;
+  #thrown: unknown;
+
+  /** @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that does not fit */
+  constructor(service: Service, arbitraries?: Arbitraries) {
+    this.judged = judgedService(service);
+    this.args = new Arguments(service.contract, arbitraries);
+    const { runnable, tables } = this.judged;
+    this.#state = new StateAtHand(new Store(tables));
+    const onThrown = (_who: string, thrown: unknown): void => {
+      this.#thrown = thrown;
+    };
+    const options = { limits: { repeatedShare: 0 }, name: 'site', onThrown };
+    this.#generators = new GeneratorRunner(runnable, this.#state, options);
+    this.#tables = tablesReader(tables, this.#state, NO_NOTES);
+  }
+
+  /** Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments. */
+  run({ operation, args, token, seed, atMs }: Step, state: StateReader, isWatched = false): Ran {
+    this.#state.current = state;
+    this.#thrown = undefined;
+    const parsed = this.args.parsed(operation, args);
+    const before = isWatched ? copied(parsed) : undefined;
+    try {
+      const outcome = this.#generators.run({ token, operation, args: parsed, seed, submittedAtMs: atMs });
+      return isWatched && !structurallyEqual(before, parsed) ? { outcome, hasChangedArgs: true } : { outcome };
+    } catch (failure) {
+      if (!isCorrectableError(failure)) throw failure;
+      return this.#thrown === undefined ? { failure } : { failure, thrown: this.#thrown };
+    }
+  }
+
+  /** The tables of a state, as conditions read them: until another state is asked for, or run on. */
+  tablesOf(state: StateReader): TablesReader<Tables> {
+    this.#state.current = state;
+    return this.#tables;
+  }
+}
+
+/** Whichever state is read just now. */
+class StateAtHand implements StateReader {
+  current: StateReader;
+
+  constructor(current: StateReader) {
+    this.current = current;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    return this.current.read(table, key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    return this.current.has(table, key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    return this.current.scan(range, reverse);
+  }
+}
