@@ -1,4 +1,7 @@
-/** Rules that no linter knows: file length, no machine paths, no download addresses, exports that match the build. */
+/**
+ * Rules that no linter knows: length of files and comments, no machine paths, no download addresses, exports that match
+ * the build.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +9,8 @@ import { entryProblems } from './entries.mjs';
 import { root } from './run.mjs';
 
 const LINES_MAX = { source: 500, test: 700 };
+/** Comments are not formatted: a few characters more than code has do no harm. */
+const COMMENT_WIDTH_MAX = 128;
 const problems = [];
 const listing = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
 const files = listing.split('\n').filter((file) => file !== '' && existsSync(join(root, file)));
@@ -17,6 +22,13 @@ for (const file of files.filter((name) => isText.test(name))) {
   const linesMax = file.startsWith('test/') ? LINES_MAX.test : LINES_MAX.source;
   if (/^(src|demo|bench|engines|test)\/.*\.tsx?$/.test(file) && lines > linesMax) {
     problems.push(`${file}: ${lines} lines; over ${linesMax} a file hides more than one idea`);
+  }
+  if (/\.(tsx?|mjs|cjs|js)$/.test(file)) {
+    for (const [index, line] of text.split('\n').entries()) {
+      if (line.length > COMMENT_WIDTH_MAX && /^\s*(\/\/|\/?\*)/.test(line)) {
+        problems.push(`${file}:${index + 1}: a comment of ${line.length} characters; wrap it at 120`);
+      }
+    }
   }
   if (file === 'package-lock.json' && Object.values(JSON.parse(text).packages).some(isDownloaded)) {
     problems.push(`${file}: holds download addresses; install with omit-lockfile-registry-resolved=true (.npmrc)`);

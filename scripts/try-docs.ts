@@ -1,9 +1,9 @@
 /**
  * `npm run try:docs [-- --nodes 20,22,24] [--node PATH] [--pages guide/tls,redblue]`: packs the package, installs the
- * archive into an empty project, with what the pages of the documentation import beside it, and runs the code of each page
- * there as pasted, under each Node version (fetched as the npm package `node`), or under the one at PATH alone. It must
- * print what the page says, where it says it, and nothing on stderr. Where Node takes TypeScript it gets the page's own text; an older one
- * gets it with the types taken off. Says of every block that is not run why.
+ * archive into an empty project, with what the pages of the documentation import beside it, and runs the code of each
+ * page there as pasted, under each Node version (fetched as the npm package `node`), or under the one at PATH alone. It
+ * must print what the page says, where it says it, and nothing on stderr. Where Node takes TypeScript it gets the
+ * page's own text; an older one gets it with the types taken off. Says of every block that is not run why.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

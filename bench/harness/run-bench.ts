@@ -1,4 +1,7 @@
-/** Runs one benchmark: raw results and plots go to files, figures and verdicts to whoever asked, and a missed floor is an error. */
+/**
+ * Runs one benchmark: raw results and plots go to files, figures and verdicts to whoever asked, and a missed floor is
+ * an error.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isBroken } from './bars.ts';

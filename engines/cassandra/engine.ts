@@ -57,7 +57,10 @@ export interface UsedCluster {
 
 let privateClusters = 0;
 
-/** The cluster of `up` if it is of this kind; otherwise one for the caller alone. Where `plugin` is not said, either will do. */
+/**
+ * The cluster of `up` if it is of this kind; otherwise one for the caller alone. Where `plugin` is not said, either
+ * will do.
+ */
 export async function useCluster(
   {
     nodes = 3,

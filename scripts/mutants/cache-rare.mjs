@@ -1,14 +1,15 @@
 /** Faults of caches that have tests of their own. */
+import { unit } from './commands.mjs';
 
 const CACHE = 'src/bindings/cache';
 
-const openings = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-openings.test.ts'];
-const loads = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-loads.test.ts'];
-const refusals = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-refusals.test.ts'];
-const stores = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-stores.test.ts'];
-const directories = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/node.test.ts'];
-const copies = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/values/copy.test.ts'];
-const readers = ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-readers.test.ts'];
+const openings = unit('bindings/cache/cache-openings.test.ts');
+const loads = unit('bindings/cache/cache-loads.test.ts');
+const refusals = unit('bindings/cache/cache-refusals.test.ts');
+const stores = unit('bindings/cache/cache-stores.test.ts');
+const directories = unit('bindings/cache/node.test.ts');
+const copies = unit('bindings/cache/values/copy.test.ts');
+const readers = unit('bindings/cache/cache-readers.test.ts');
 
 /**
  * Those that show in about one schedule in a thousand, so that some runs of the model miss them: each has a test of its own.
@@ -185,7 +186,7 @@ export const CACHE_RARE_MUTANTS = [
     file: `${CACHE}/times.ts`,
     line: 'this.#floor = Math.max(this.#floor, markedAt);',
     replacement: '',
-    command: ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/fences.test.ts'],
+    command: unit('bindings/cache/fences.test.ts'),
   },
   {
     name: 'nothing that an update changes is written while nobody is signed in',
@@ -201,7 +202,7 @@ export const CACHE_RARE_MUTANTS = [
     file: `${CACHE}/cache-binding.ts`,
     line: 'if ((this.#behind?.() ?? who) !== who) throw otherBehind();',
     replacement: '',
-    command: ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache.test.ts'],
+    command: unit('bindings/cache/cache.test.ts'),
   },
   {
     name: 'a connection goes on as whoever was signed in before',
@@ -209,7 +210,7 @@ export const CACHE_RARE_MUTANTS = [
     file: `${CACHE}/options.ts`,
     line: "check(!isUntold, 'principal', where);",
     replacement: '',
-    command: ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache.test.ts'],
+    command: unit('bindings/cache/cache.test.ts'),
   },
   ...[
     {

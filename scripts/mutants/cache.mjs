@@ -2,6 +2,7 @@
  * Of the cache (docs/spec/cache.md). Those of the model are faults that the cache once had, or nearly: its test finds each
  * (`npm run faults:cache` says in how many of its schedules).
  */
+import { unit } from './commands.mjs';
 
 const CACHE = 'src/bindings/cache';
 
@@ -57,7 +58,7 @@ export const CACHE_MUTANTS = [
     file: `${CACHE}/persistence.ts`,
     line: 'if (refusal !== undefined) throw refusal;',
     replacement: '',
-    command: ['vitest', 'run', '--project', 'unit', 'test/unit/bindings/cache/cache-pages.test.ts'],
+    command: unit('bindings/cache/cache-pages.test.ts'),
   },
   {
     name: 'what is excluded is written through',

@@ -1,7 +1,10 @@
 /** Of labelling (docs/spec/redblue.md, K1–K9). */
 import { unit } from './commands.mjs';
 
-/** @type {(rule: string, name: string, test: string, parts: { file: string, line: string, replacement: string }) => import('./listed.mjs').Mutant} */
+/**
+ * @type {(rule: string, name: string, test: string, parts: { file: string, line: string, replacement: string }) =>
+ * import('./listed.mjs').Mutant}
+ */
 const ofLabel = (rule, name, test, { file, line, replacement }) => ({
   name,
   rule: `redblue ${rule}`,

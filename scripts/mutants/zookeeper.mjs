@@ -1,7 +1,10 @@
 /** Of the queues on ZooKeeper: each item at most once, none lost, and empty only when it was. */
 import { unit } from './commands.mjs';
 
-/** @type {(at: string, test: string, [name, line, replacement]: readonly [string, string, string]) => import('./listed.mjs').Mutant} */
+/**
+ * @type {(at: string, test: string, [name, line, replacement]: readonly [string, string, string]) =>
+ * import('./listed.mjs').Mutant}
+ */
 const of = (at, test, [name, line, replacement]) => ({
   name,
   rule: 'zookeeper',

@@ -127,7 +127,10 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
     run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
-  /** What takes its time is no `transform`: there is nothing to be had of this. In generic code a type may be a promise unseen. */
+  /**
+   * What takes its time is no `transform`: there is nothing to be had of this. In generic code a type may be a promise
+   * unseen.
+   */
   map<U>(
     transform: (value: T) => Promised<U>,
   ): NoPromise<U, Correctable<never, L, F>, 'map takes no promise: use chain'>;

@@ -10,9 +10,9 @@ import { keyOfArgs } from './args-key.ts';
 import { askerOf, begin, passOn } from './pass-on.ts';
 
 /**
- * Lets a read of a client have the views of one that is under way: of the same operation, for the same levels, with equal
- * arguments: plain data, as it was when submitted. Whoever comes later is told the latest view first. Each has a time limit and a signal of its own; the
- * submission is given up with the last of them.
+ * Lets a read of a client have the views of one that is under way: of the same operation, for the same levels, with
+ * equal arguments: plain data, as it was when submitted. Whoever comes later is told the latest view first. Each has a
+ * time limit and a signal of its own; the submission is given up with the last of them.
  *
  * So a read may be told what was so before it was asked, at every level. Of the client's own updates it is not: once one
  * is submitted, or has come to an end, no read joins those from before. Reads in a session, which promises an order, and

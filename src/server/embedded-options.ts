@@ -54,9 +54,9 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly onAlarm?: (alarm: SiteAlarm) => void;
   /**
    * Checks the service's `invariants` of each row that an operation has changed, at every site, and raises the alarm
-   * `invariant-broken`. It takes one reading of the row an effect and invariant, a twentieth of the time at most for all
-   * `snapshotInvariants`, and nothing of a service that declares none. Default: unless `NODE_ENV` is `production`. What is broken stays so: `checkService` in `correctables/testing`
-   * finds it before anybody else does.
+   * `invariant-broken`. It takes one reading of the row an effect and invariant, a twentieth of the time at most for
+   * all `snapshotInvariants`, and nothing of a service that declares none. Default: unless `NODE_ENV` is `production`.
+   * What is broken stays so: `checkService` in `correctables/testing` finds it before anybody else does.
    */
   readonly checkInvariants?: boolean;
   /** What a generator may take before its operation fails, and how it is checked. */

@@ -10,7 +10,7 @@ import { letsGoOfReads, releasesSignals, survivesCancel } from './contract/leavi
 import { deniesTruly, staysAsSaid } from './contract/later.ts';
 import { executesOnce } from './contract/once.ts';
 import { keepsSessions } from './contract/sessions.ts';
-import { Stage } from './contract/stage.ts';
+import { Trial } from './contract/trial.ts';
 import type { ContractSubject, TestRunner } from './contract/subject.ts';
 import { answersUpdates, answersWithoutWeak, levelsChooseViewsOnly } from './contract/updates.ts';
 import { readsWithoutWeak, runsCancelledUpdates, showsUpdates } from './contract/updates.ts';
@@ -41,60 +41,60 @@ export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner
 export function bindingContract(subject: ContractSubject, runner: TestRunner): void {
   checkArguments(subject, runner);
   const { describe, test } = runner;
-  const stage = new Stage(subject, runner.expect);
+  const trial = new Trial(subject, runner.expect);
   describe(`binding contract: ${subject.name}`, () => {
-    test('levels: asked twice → one list of different names', () => declaresLevels(stage));
-    test('read: all levels → ordered views, one final at the strongest', () => ordersViews(stage));
-    test('read: one level requested → one final view at it or above', () => answersEachLevel(stage));
+    test('levels: asked twice → one list of different names', () => declaresLevels(trial));
+    test('read: all levels → ordered views, one final at the strongest', () => ordersViews(trial));
+    test('read: one level requested → one final view at it or above', () => answersEachLevel(trial));
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
-      tellsPreliminaries(stage));
-    test('read: weaker levels → what the object is, or was', () => showsWhatWas(stage));
+      tellsPreliminaries(trial));
+    test('read: weaker levels → what the object is, or was', () => showsWhatWas(trial));
     test('read: each level, just after an update → what is said to be strongest shows it', () =>
-      labelsWhatIsReached(stage));
-    test('update: all levels → the strongest read shows it', () => showsUpdates(stage));
-    test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(stage));
+      labelsWhatIsReached(trial));
+    test('update: all levels → the strongest read shows it', () => showsUpdates(trial));
+    test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(trial));
     test('update: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
-      answersUpdates(stage));
-    test('update: preliminary views → what it has given, or would have', () => guessesWhatWas(stage));
-    test('update: many objects at once → each done once', () => doesManyAtOnce(stage));
-    test('read: begun after an update, with older reads under way → shows it', () => readsWhatIsAcknowledged(stage));
+      answersUpdates(trial));
+    test('update: preliminary views → what it has given, or would have', () => guessesWhatWas(trial));
+    test('update: many objects at once → each done once', () => doesManyAtOnce(trial));
+    test('read: begun after an update, with older reads under way → shows it', () => readsWhatIsAcknowledged(trial));
     for (const [what, open] of Object.entries(subject.weakless ?? {})) {
-      test(`read: weaker levels ${what} → does not fail with them`, () => readsWithoutWeak(stage, open));
+      test(`read: weaker levels ${what} → does not fail with them`, () => readsWithoutWeak(trial, open));
       test(`update: weaker levels ${what} → the final answers, whatever was requested`, () =>
-        answersWithoutWeak(stage, open));
+        answersWithoutWeak(trial, open));
     }
     const { answerless, failing, strongless } = subject;
     if (strongless !== undefined) {
       test('read: the strongest level fails at once → weaker views under way, then the failure', () =>
-        hearsWeaker(stage, strongless));
+        hearsWeaker(trial, strongless));
     }
     if (answerless !== undefined) {
       test('read: the strongest level fails, weaker ones hang → ends all the same', () =>
-        endsUnanswered(stage, answerless));
+        endsUnanswered(trial, answerless));
     }
     test('history: strongest level only → each update once, versions never go back', () =>
-      keepsOneHistory(stage, true));
+      keepsOneHistory(trial, true));
     test('history: all levels → the same finals, whatever the preliminary views were', () =>
-      keepsOneHistory(stage, false));
-    test('history: several objects at once → to each its own', () => keepsManyHistories(stage));
+      keepsOneHistory(trial, false));
+    test('history: several objects at once → to each its own', () => keepsManyHistories(trial));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
-      keepsEqualSteps(stage));
-    test('update: cancelled under way → runs to its end', () => runsCancelledUpdates(stage));
-    test('update: cancelled, weakest level only, closed → a while later as it was said', () => staysAsSaid(stage));
-    test('update: cancelled at any time → not done later where that was said', () => deniesTruly(stage));
-    test('cancel: a read and an update leave → others are done all the same', () => leavesOthersAlone(stage));
-    test('update: submitted twice by one name → done once, if the binding says so', () => executesOnce(stage));
-    test('read: cancelled → closes, and the binding stays usable', () => survivesCancel(stage));
-    test('read: aborted → let go, and others are not', () => letsGoOfReads(stage));
-    test('signal: many operations under one → nobody listens after they have closed', () => releasesSignals(stage));
-    test('sink: every call → a requested level or above, confirms only what was said', () => speaksInOrder(stage));
-    test('session: read after write → every view shows the write', () => keepsSessions(stage));
-    test('operation: unknown → UNSUPPORTED', () => refusesUnknown(stage));
-    test('close: operations under way and later → closed, none hangs', () => closesForClients(stage));
-    test('close: the binding itself → what is under way ends, nothing is told after', () => closes(stage));
-    test('close: an update under way → done, UNKNOWN, or certainly not done', () => closesUpdates(stage));
-    test('close: one client of several on a shared binding → the others go on', () => closesOneOfSeveral(stage));
-    if (failing !== undefined) test('failure: the final fails → a typed error', () => failsTyped(stage, failing));
+      keepsEqualSteps(trial));
+    test('update: cancelled under way → runs to its end', () => runsCancelledUpdates(trial));
+    test('update: cancelled, weakest level only, closed → a while later as it was said', () => staysAsSaid(trial));
+    test('update: cancelled at any time → not done later where that was said', () => deniesTruly(trial));
+    test('cancel: a read and an update leave → others are done all the same', () => leavesOthersAlone(trial));
+    test('update: submitted twice by one name → done once, if the binding says so', () => executesOnce(trial));
+    test('read: cancelled → closes, and the binding stays usable', () => survivesCancel(trial));
+    test('read: aborted → let go, and others are not', () => letsGoOfReads(trial));
+    test('signal: many operations under one → nobody listens after they have closed', () => releasesSignals(trial));
+    test('sink: every call → a requested level or above, confirms only what was said', () => speaksInOrder(trial));
+    test('session: read after write → every view shows the write', () => keepsSessions(trial));
+    test('operation: unknown → UNSUPPORTED', () => refusesUnknown(trial));
+    test('close: operations under way and later → closed, none hangs', () => closesForClients(trial));
+    test('close: the binding itself → what is under way ends, nothing is told after', () => closes(trial));
+    test('close: an update under way → done, UNKNOWN, or certainly not done', () => closesUpdates(trial));
+    test('close: one client of several on a shared binding → the others go on', () => closesOneOfSeveral(trial));
+    if (failing !== undefined) test('failure: the final fails → a typed error', () => failsTyped(trial, failing));
   });
 }
 

@@ -30,7 +30,8 @@ interface Probe {
  * do not answer last. For the option `url` of `remote` and `redblue`.
  *
  * @param directories addresses of one or more servers, for example `http://127.0.0.1:7070`.
- * @throws CorrectableError `INVALID_ARGUMENT` for an address or a time that is none, `UNAVAILABLE` when no server tells its sites.
+ * @throws CorrectableError `INVALID_ARGUMENT` for an address or a time that is none, `UNAVAILABLE` when no server tells
+ * its sites.
  * @example
  * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070'), WebSocket }));
  */

@@ -1,4 +1,7 @@
-/** Bindings that keep their contract until something comes together: load, others that leave, a repeat, a level that is down. */
+/**
+ * Bindings that keep their contract until something comes together: load, others that leave, a repeat, a level that is
+ * down.
+ */
 import type { InvocationContext, Operation, Sink } from '../../src/index.ts';
 import { CorrectableError } from '../../src/index.ts';
 import type { ContractSubject, HistoryStep, OpenBinding } from '../../src/testing/index.ts';

@@ -1,4 +1,7 @@
-/** The page of the Cassandra binding is a program, a gateway and a client: they run against a real cluster and print what it says. */
+/**
+ * The page of the Cassandra binding is a program, a gateway and a client: they run against a real cluster and print
+ * what it says.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

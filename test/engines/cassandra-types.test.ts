@@ -1,6 +1,7 @@
 /**
- * Every type of CQL, and collections of them within each other, both ways: what is written by each of the three ways is read by
- * the stock driver and by cqlsh as what they wrote themselves, and what the stock driver wrote is read by each way as it was meant.
+ * Every type of CQL, and collections of them within each other, both ways: what is written by each of the three ways is
+ * read by the stock driver and by cqlsh as what they wrote themselves, and what the stock driver wrote is read by each
+ * way as it was meant.
  */
 import cassandraDriver from 'cassandra-driver';
 import fc from 'fast-check';

@@ -1,4 +1,7 @@
-/** The process of the clients: each visit is one client of a hostile server, which must be told the truth and come to an end. */
+/**
+ * The process of the clients: each visit is one client of a hostile server, which must be told the truth and come to an
+ * end.
+ */
 import { WebSocket } from 'ws';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/index.ts';

@@ -8,7 +8,8 @@ export type Note = (what: string) => void;
  * Runs the property that `make` gives, from one seed, and counts: of each name that it noted, in what share of the runs.
  *
  * @example
- * const { corrected } = await sharesOf((note) => fc.property(views, (given) => void (isCorrected(given) && note('corrected'))));
+ * const { corrected } = await sharesOf((note) =>
+ *   fc.property(views, (given) => void (isCorrected(given) && note('corrected'))));
  */
 export async function sharesOf<T>(
   make: (note: Note) => fc.IRawProperty<T>,

@@ -291,7 +291,7 @@ export class CommittedViews {
   }
 
   /** Files `next` where the rule lets it in; what may be the older one of two is not kept. */
-  #file(id: string, next: CachedView, { current, fence, began }: Place): void {
+  #file(id: string, next: CachedView, { current, fence, began }: Filing): void {
     const verdict = this.#supersede({ ...next, began }, current, fence);
     if (verdict === 'neither') this.#contest(id, next);
     else if (verdict === 'keep' && current !== undefined) this.#keep(id, current);
@@ -436,7 +436,7 @@ export class CommittedViews {
 }
 
 /** Where a view would be filed. */
-interface Place {
+interface Filing {
   readonly current: CachedView | undefined;
   readonly fence: Fence;
   /** For the rule: what was learnt until then is no newer. */

@@ -1,4 +1,7 @@
-/** When something last happened to what has a mark. Marks are names of people and their things: digests of them are kept alone. */
+/**
+ * When something last happened to what has a mark. Marks are names of people and their things: digests of them are kept
+ * alone.
+ */
 import type { Scope } from './scope.ts';
 
 /** As plain data that JSON keeps: digests of marks, the oldest first, and the time of each; the floor counts for every mark. */
@@ -60,8 +63,8 @@ export class Times {
 }
 
 /**
- * A name of 32 bits for a text, never empty: it shows no text, though who knows one can look for its digest. Enough to tell those
- * of one device apart: two that share one cost a view that would have been kept.
+ * A name of 32 bits for a text, never empty: it shows no text, though who knows one can look for its digest. Enough to
+ * tell those of one device apart: two that share one cost a view that would have been kept.
  */
 export function digest(text: string): string {
   let bits = 0x811c9dc5;

@@ -54,7 +54,10 @@ export interface Asked {
   readonly hint?: string | undefined;
 }
 
-/** What the errors of the driver and of the protocol client have, whatever their class: duplicates of the package must not matter. */
+/**
+ * What the errors of the driver and of the protocol client have, whatever their class: duplicates of the package must
+ * not matter.
+ */
 interface DriverFailure {
   readonly name: string;
   readonly message: string;

@@ -1,4 +1,7 @@
-/** Whose certificate a node may show: one for its address, as the driver expects it, or for its name, as it is in `contactPoints`. */
+/**
+ * Whose certificate a node may show: one for its address, as the driver expects it, or for its name, as it is in
+ * `contactPoints`.
+ */
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 
 interface TlsChoice {

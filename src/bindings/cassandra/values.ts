@@ -65,7 +65,10 @@ export class Values {
     }
   }
 
-  /** A parameter whose type nobody knows here, as the driver takes it: big integers and bytes have classes of their own there. */
+  /**
+   * A parameter whose type nobody knows here, as the driver takes it: big integers and bytes have classes of their own
+   * there.
+   */
   encodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return value;

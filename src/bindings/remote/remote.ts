@@ -16,10 +16,10 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
   readonly levels: L;
   /**
    * The operations of the store with their schemas, made by `defineContract`: arguments are checked before anything is
-   * sent, and again at the gateway. Results are not: they are what the store gives, and only a RedBlue service holds its
-   * own to the contract. At a gateway with another version of it, operations that both versions have alike are served, and others fail
-   * with `UNSUPPORTED`. Without a contract, arguments are sent as they came, also where a gateway with one hosts this
-   * binding: the server behind must have it too.
+   * sent, and again at the gateway. Results are not: they are what the store gives, and only a RedBlue service holds
+   * its own to the contract. At a gateway with another version of it, operations that both versions have alike are
+   * served, and others fail with `UNSUPPORTED`. Without a contract, arguments are sent as they came, also where a
+   * gateway with one hosts this binding: the server behind must have it too.
    */
   readonly contract?: Catalogue | undefined;
   /**

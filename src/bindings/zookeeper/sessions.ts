@@ -116,7 +116,10 @@ export class Sessions {
     }
   }
 
-  /** `persist`, for what must not be given up lightly: what a busy server refuses is repeated too, with longer and longer pauses. */
+  /**
+   * `persist`, for what must not be given up lightly: what a busy server refuses is repeated too, with longer and
+   * longer pauses.
+   */
   async insist<T>(role: Role, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -85,7 +85,10 @@ export const ROWS_PER_FRAME_MAX = 320;
 const ROW_OVERHEAD_BYTES = 1;
 const FRAME_OVERHEAD_BYTES = 8;
 
-/** Splits encoded rows into as few frames as will do, of about as many rows, of at most `bytesMax`. Each row must fit on its own. */
+/**
+ * Splits encoded rows into as few frames as will do, of about as many rows, of at most `bytesMax`. Each row must fit on
+ * its own.
+ */
 export function packFrames(codec: Codec, rows: readonly EncodedRow[], bytesMax: number): Encoded[] {
   const frames: Encoded[] = [];
   const batchRows = Math.ceil(rows.length / Math.ceil(rows.length / ROWS_PER_FRAME_MAX));

@@ -1,7 +1,7 @@
 /**
- * The value domain in MessagePack, for writing. Only what every implementation of MessagePack has: nil, booleans, numbers, strings,
- * bin, arrays and maps. bigint, Date and undefined are written as JSON does, as maps with one key that begins with `$`
- * (see `json-values.ts`); bytes are `bin`.
+ * The value domain in MessagePack, for writing. Only what every implementation of MessagePack has: nil, booleans,
+ * numbers, strings, bin, arrays and maps. bigint, Date and undefined are written as JSON does, as maps with one key
+ * that begins with `$` (see `json-values.ts`); bytes are `bin`.
  *
  * Everything that is written goes into one block of memory, one value after the other, and is handed out as views of it:
  * rows that are written in one tick lie side by side, so that the frame they go into is one copy. What is larger than a

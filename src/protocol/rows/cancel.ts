@@ -1,4 +1,7 @@
-/** `cancel`: the client wants no more views of an operation. An update that has begun runs to its end; `fail` with `UNKNOWN` says so. */
+/**
+ * `cancel`: the client wants no more views of an operation. An update that has begun runs to its end; `fail` with
+ * `UNKNOWN` says so.
+ */
 import { defineRow } from './define-row.ts';
 import { operationNumber } from './elements.ts';
 

@@ -54,7 +54,7 @@ type Values<L extends readonly RowElement[]> = L extends readonly [
 type Names<L extends readonly RowElement[]> = { readonly [I in keyof L]: L[I][0] };
 
 type Places<L extends readonly RowElement[]> = {
-  readonly [I in keyof L & `${number}` as L[I][0]]: I extends `${infer Place extends number}` ? Place : never;
+  readonly [I in keyof L & `${number}` as L[I][0]]: I extends `${infer Index extends number}` ? Index : never;
 };
 
 /**

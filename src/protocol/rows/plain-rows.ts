@@ -30,7 +30,10 @@ function hasPlainHead(row: readonly unknown[]): boolean {
   return isCount(id) && id > 0 && isCount(level) && level <= LEVEL_MAX && isCount(row[SEQ]);
 }
 
-/** Whether a row is a well-formed `submit` without `session`, `move` and `again`. What is not may be well-formed all the same. */
+/**
+ * Whether a row is a well-formed `submit` without `session`, `move` and `again`. What is not may be well-formed all the
+ * same.
+ */
 export function isPlainSubmit(row: unknown): row is SubmitRow {
   const { at } = submit;
   if (!Array.isArray(row) || row[KIND] !== 'submit' || row.length <= at.args || row.length > at.session) return false;

@@ -103,7 +103,8 @@ export class GeneratorRunner {
    *
    * @throws CorrectableError `FINAL_FAILED` when the generator threw, without what that was, when it takes too long or
    * would give something else the next time; what its tools threw at it; `INVALID_VALUE` when its result breaks the
-   * contract, or the operation is larger than any may be; never anything else, since it may be run long after whoever asked for it could catch that.
+   * contract, or the operation is larger than any may be; never anything else, since it may be run long after whoever
+   * asked for it could catch that.
    */
   run(input: GeneratorInput): GeneratorOutcome {
     try {

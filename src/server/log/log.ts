@@ -112,7 +112,10 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
    * delivered before; whatever else comes is a gap.
    */
   | { readonly kind: 'deliver'; readonly from: Position; readonly next: Position; readonly records: readonly R[] }
-  /** What was to come next is there no more, or the log is another one, or ends before what it has delivered. */
+  /**
+   * What was to come next is there no more, or the log is another one, ends before what it has delivered, or has what no
+   * site of this deployment can have proposed.
+   */
   | { readonly kind: 'gap' | 'regressed'; readonly message: string }
   /** It cannot be read for now, or can be again: what waits for it goes on waiting. */
   | { readonly kind: 'unavailable' | 'available' };

@@ -45,6 +45,14 @@ export function savedSiteOf({ rest }: Checkpoint): SavedSite {
   return rest as SavedSite;
 }
 
+/** Entries that no checkpoint contains, of both logs: those before its cut are there for other sites. */
+export function entriesBehind({ local, red, checkpoint }: StoredSite): readonly unknown[] {
+  if (checkpoint === undefined) return [...local.entries, ...red.entries];
+  const { shared, own } = savedSiteOf(checkpoint);
+  const cut = { local: own.synced, red: shared.log.delivered };
+  return [...local.entries.slice(cut.local - local.start), ...red.entries.slice(cut.red - red.start)];
+}
+
 /** The part of a checkpoint that can be sent to another site. */
 export function sharedPart(checkpoint: Checkpoint): Checkpoint {
   return { sections: sectionsOf('shared', checkpoint), rest: savedSiteOf(checkpoint).shared };

@@ -7,12 +7,12 @@ import * as reader from '../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../protocol/codec/msgpack-writer.ts';
 import { isLogMessage } from '../log/log.ts';
 import type { LogMessages } from '../log/red-log-engine.ts';
+import { START_MAX } from '../records/epoch.ts';
 import type { Origins } from '../records/origin.ts';
 import type { Shape } from '../records/shapes.ts';
 import { RefusedMessage, refusalOfOthers } from './envelope.ts';
 import type { Address, Envelope, SiteMessage } from './envelope.ts';
 import { messageShape } from './message-shapes.ts';
-import { START_MAX } from '../records/shapes.ts';
 
 /** Version in which envelopes are written. */
 export const ENVELOPE_VERSION = 1;

@@ -91,4 +91,4 @@ export function refusalOfOthers(
 }
 
 /** Refusals by reason. */
-export type Refusals = Readonly<Record<RefusalReason, number>>;
+export type RefusalCounts = Readonly<Record<RefusalReason, number>>;

@@ -2,15 +2,14 @@
  * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in or refused. A refused
  * message is counted and told of, and nothing behind the door hears of it.
  *
- * The *term* of a replica is the epoch in which it speaks, at first that of its start: whoever has heard of a later one lets nothing of an earlier one
- * in, however long that was on its way. A start that has lost the number of the one before may come below it; then it is
- * told so by those who have heard of that, and goes on above it.
+ * The *term* of a replica is the epoch in which it speaks, at first that of its start: whoever has heard of a later one
+ * lets nothing of an earlier one in, however long that was on its way. A start that has lost the number of the one
+ * before may come below it; then it is told so by those who have heard of that, and goes on above it.
  */
-import { epochAbove } from '../records/epoch.ts';
+import { epochAbove, START_MAX } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import { START_MAX } from '../records/shapes.ts';
 import { RefusedMessage, refusalOfOthers, RULES } from './envelope.ts';
-import type { Address, Envelope, RefusalReason, Refusals, SiteMessage } from './envelope.ts';
+import type { Address, Envelope, RefusalReason, RefusalCounts, SiteMessage } from './envelope.ts';
 
 /** What a door needs. */
 export interface MessageDoorOptions {
@@ -62,7 +61,7 @@ export class MessageDoor {
   }
 
   /** Messages that were not taken. */
-  get refusals(): Refusals {
+  get refusals(): RefusalCounts {
     return { ...this.#refusals };
   }
 

@@ -6,6 +6,7 @@
  */
 import type { LogMessage } from '../log/log.ts';
 import type { LogMessages } from '../log/red-log-engine.ts';
+import { OPERATION_PARTS_MAX } from '../records/bounds.ts';
 import { OPERATIONS_MAX } from '../records/windows.ts';
 import type { SiteMessage, TermMessage } from './envelope.ts';
 import {
@@ -31,8 +32,6 @@ import type { Shape } from '../records/shapes.ts';
  * comes after it waits.
  */
 const TEXT_MAX = 1 << 26;
-/** Effects of one operation, and names and intervals that it has read: far more than generators may come to. */
-const PARTS_MAX = 1 << 20;
 /** Others that one operation stands on. */
 const AFTER_MAX = 4096;
 
@@ -50,7 +49,7 @@ export const operationName: Shape = (value, origins) =>
   longText(value, origins) ?? (NAME.test(value as string) ? undefined : ': must name an operation, as client/number');
 
 const effect = record({ table: word, key: longText, field: word, action: word }, { value: anything });
-const effects = list(effect, PARTS_MAX);
+const effects = list(effect, OPERATION_PARTS_MAX);
 
 /** Plain data with whatever fields. */
 const fields: Shape = (value) =>
@@ -88,7 +87,7 @@ const redOperation = record(
     attempt: ordinalNumber,
     snapshot: byOrdinal,
     operation: word,
-    reads: list(longText, PARTS_MAX),
+    reads: list(longText, OPERATION_PARTS_MAX),
     clock: count,
     effects,
     reply,
@@ -100,8 +99,8 @@ const redOperation = record(
     after: list(tuple(operationName, ordinalNumber), AFTER_MAX, 1),
     acknowledged: count,
     refusal: failure,
-    ranges: list(range, PARTS_MAX),
-    created: list(longText, PARTS_MAX),
+    ranges: list(range, OPERATION_PARTS_MAX),
+    created: list(longText, OPERATION_PARTS_MAX),
   },
 );
 

@@ -34,5 +34,10 @@ export const HALTED_BYTES_MAX = 256 << 20;
  * names of those that it stands on, is none of those that are refused (`ENVELOPE_BYTES_MAX`, `ENVELOPE_VALUES_MAX`).
  */
 export const OPERATION_BYTES_MAX = 48 << 20;
+/**
+ * Effects of one operation at most, and names and intervals that it has read: far more than generators may come to, unless
+ * they are given other limits.
+ */
+export const OPERATION_PARTS_MAX = 1 << 20;
 /** Characters of a client's name at most. */
 export const CLIENT_LENGTH_MAX = 1 << 16;

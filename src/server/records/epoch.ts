@@ -6,6 +6,9 @@
 /** From one number of a start to the next: between them there is room for chance. */
 const EPOCH_STEP = 2 ** 20;
 
+/** The largest that counts: `epochOf` stays below 2^52, and a start that begins above one that was heard of stays near. */
+export const START_MAX = 2 ** 52 + 2 ** 40;
+
 /**
  * The epoch of a start with this number. An earlier start may have had the number too, and its files be lost: no two
  * starts of a site have one epoch, so that the leader takes what a start proposes from the first on, or nothing of it.

@@ -2,13 +2,11 @@
  * What data has to look like, as functions that say what is wrong with it: checks of messages between sites. They are
  * written by hand since a site runs in places that have no schemas at hand, and cost no more than a look at each field.
  */
+import { START_MAX } from './epoch.ts';
 import type { Origins } from './origin.ts';
 
 /** Says what is wrong with a value, beginning with where; `undefined` where nothing is. */
 export type Shape = (value: unknown, origins: Origins) => string | undefined;
-
-/** `epochOf` stays below 2^52; one that begins above what was heard stays near. */
-export const START_MAX = 2 ** 52 + 2 ** 40;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

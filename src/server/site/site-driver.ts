@@ -158,10 +158,9 @@ export class SiteDriver implements SubmissionPort {
 
   receive(envelopes: readonly Envelope[]): void {
     if (this.#closed) return;
+    const { storage } = this.#options;
     for (const envelope of envelopes) {
-      // Without room for it a message is not taken: whoever sent it sends it again.
-      if (this.#options.storage.isStuck && this.#machine.needsRoom(envelope)) continue;
-      this.#machine.receive(envelope, performance.now(), Date.now());
+      this.#machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
     }
     this.#act();
   }

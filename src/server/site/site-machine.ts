@@ -9,13 +9,13 @@ import { RedFeed } from '../log/red-feed.ts';
 import type { RedHalt } from '../log/red-feed.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED } from '../log/sequenced/engine.ts';
-import { NOTHING_STORED, savedSiteOf } from '../log/stored-site.ts';
+import { entriesBehind, NOTHING_STORED, savedSiteOf } from '../log/stored-site.ts';
 import type { Cut, LogPlaces, SavedSite, StoredSite } from '../log/stored-site.ts';
 import type { Section } from '../records/checkpoint.ts';
 import { MessageDoor } from '../messages/message-door.ts';
 import type { MessageDoorOptions } from '../messages/message-door.ts';
 import { ONLY_PARTITION, RefusedMessage } from '../messages/envelope.ts';
-import type { Envelope, Refusals, SiteMessage } from '../messages/envelope.ts';
+import type { Envelope, RefusalCounts, SiteMessage } from '../messages/envelope.ts';
 import type { Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import { Replica } from '../replica/replica.ts';
@@ -52,8 +52,11 @@ export interface SiteOptions extends ReplicaOptions {
   readonly haltedBytesMax?: number | undefined;
 }
 
-/** Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild. */
-export type RefusedMessages = Refusals & { readonly clock: number };
+/**
+ * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild, and
+ * `room` where there was none for what they lead to.
+ */
+export type RefusedMessages = RefusalCounts & { readonly clock: number; readonly room: number };
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
@@ -71,9 +74,13 @@ export class SiteMachine {
   readonly #haltedBytesMax: number;
   /** About how much a red log that has halted keeps here: what waits for it, and what was written since. */
   #haltedBytes = 0;
+  /** About how much the start has found behind its checkpoint, until there is another one: an earlier halt may have kept it. */
+  #foundBytes: number;
   /** Where the red log stood at the last cut. */
   #cutAt: Position | undefined;
   #isHaltTold = false;
+  /** Messages for which there was no room. */
+  #roomless = 0;
   #outputs: SiteOutput[] = [];
   /** The time of the last input. */
   #nowMs: number;
@@ -86,6 +93,7 @@ export class SiteMachine {
     this.#logIds = logIds(partition);
     this.#known = new KnownEffects(options.service.tables);
     this.#haltedBytesMax = haltedBytesMax;
+    this.#foundBytes = plainBytes(entriesBehind(stored));
     this.door = this.createDoor({ deployment, origins, self: { site, partition }, epoch, onRefused });
     const saved = stored.checkpoint && savedSiteOf(stored.checkpoint);
     const checkpoint: SavedReplica | undefined = saved && {
@@ -154,6 +162,7 @@ export class SiteMachine {
 
   /** The last cut is a checkpoint on the disk. */
   checkpointed(): void {
+    this.#foundBytes = 0;
     if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
   }
 
@@ -183,14 +192,17 @@ export class SiteMachine {
 
   /** Messages that were not taken. */
   get refusals(): RefusedMessages {
-    return { ...this.door.refusals, clock: this.replica.stampsRefused };
+    return { ...this.door.refusals, clock: this.replica.stampsRefused, room: this.#roomless };
   }
 
-  receive(envelope: Envelope, nowMs: number, wallMs = nowMs): void {
+  /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
+  receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     this.#nowMs = nowMs;
     this.replica.pass(nowMs, wallMs);
-    // As without room: whoever sent it sends it again.
-    if (this.#isFilled && this.needsRoom(envelope)) return;
+    if ((this.#isFilled || !hasRoom) && this.#needsRoom(envelope)) {
+      this.#roomless += 1;
+      return;
+    }
     const message = this.door.open(envelope);
     for (const [site, term] of this.door.takeHeard()) this.replica.hearTerm(site, term);
     if (message === undefined) {
@@ -204,24 +216,6 @@ export class SiteMachine {
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message);
     this.#settle();
-  }
-
-  /** Whether what a message leads to has to be written down: without room a site takes only the others. */
-  needsRoom({ message }: Envelope): boolean {
-    if (isLogMessage(message)) return this.#engine.messages.needsRoom(message);
-    switch (message.kind) {
-      case 'blue.operations':
-      case 'slot.ask':
-      case 'slot.told':
-      case 'rights.ask':
-        return true;
-      case 'blue.have':
-      case 'blue.heartbeat':
-      case 'blue.received':
-      case 'blue.resend':
-      case 'term.passed':
-        return false;
-    }
   }
 
   /** Nobody waits any more for what was submitted under this token: it ends at once where nothing of it has left. */
@@ -257,6 +251,24 @@ export class SiteMachine {
 
   protected createDoor(options: MessageDoorOptions): MessageDoor {
     return new MessageDoor(options);
+  }
+
+  /** Whether what a message leads to has to be written down. */
+  #needsRoom({ message }: Envelope): boolean {
+    if (isLogMessage(message)) return this.#engine.messages.needsRoom(message);
+    switch (message.kind) {
+      case 'blue.operations':
+      case 'slot.ask':
+      case 'slot.told':
+      case 'rights.ask':
+        return true;
+      case 'blue.have':
+      case 'blue.heartbeat':
+      case 'blue.received':
+      case 'blue.resend':
+      case 'term.passed':
+        return false;
+    }
   }
 
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
@@ -346,7 +358,7 @@ export class SiteMachine {
   #onHalt(halt: RedHalt): void {
     this.#isHaltTold = true;
     this.replica.red.halted = redHaltedError(halt.message);
-    this.#countHalted(this.replica.blue.waitingBytes);
+    this.#countHalted(this.#foundBytes + this.replica.blue.waitingBytes);
     this.#outputs.push({ kind: 'halted', halt });
   }
 

@@ -4,7 +4,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { hold, nameOf, tell } from './breach.ts';
 import { Listener } from './listener.ts';
-import type { Stage } from './stage.ts';
+import type { Trial } from './trial.ts';
 import type { OpenBinding } from './subject.ts';
 
 /** So often a read is tried: a final view may overtake a preliminary one now and then. */
@@ -12,39 +12,39 @@ const READS = 20;
 
 const UNKNOWN_OPERATION: Operation = { name: 'contract-suite:no-such-operation', args: {}, effect: 'read' };
 
-export async function declaresLevels(stage: Stage): Promise<void> {
-  await stage.withBinding(async (binding) => {
+export async function declaresLevels(trial: Trial): Promise<void> {
+  await trial.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
     hold(levels.length > 0, 'consistencyLevels() is empty');
     hold(new Set(levels).size === levels.length, () => `consistencyLevels() names a level twice: ${levels.join(', ')}`);
-    stage.same([...binding.consistencyLevels()], [...levels], 'consistencyLevels() changes');
+    trial.same([...binding.consistencyLevels()], [...levels], 'consistencyLevels() changes');
   });
 }
 
-export async function ordersViews(stage: Stage): Promise<void> {
-  const { update, read, expected } = stage.subject;
-  await stage.withClient(async (client) => {
-    await stage.finalOf(client, update);
-    const views = await stage.viewsOf(client, read);
+export async function ordersViews(trial: Trial): Promise<void> {
+  const { update, read, expected } = trial.subject;
+  await trial.withClient(async (client) => {
+    await trial.finalOf(client, update);
+    const views = await trial.viewsOf(client, read);
     const told = views.map(({ level }) => level).join(', ');
     const ranks = views.map(({ level }) => client.levels.indexOf(level));
     const inOrder = [...new Set(ranks)].sort((a, b) => a - b);
-    stage.same(ranks, inOrder, `${nameOf(read)}: the levels of its views are not in order (${told})`);
+    trial.same(ranks, inOrder, `${nameOf(read)}: the levels of its views are not in order (${told})`);
     const final = views.at(-1)!;
     hold(final.level === client.strongest, () => `${nameOf(read)}: the final view is at ${final.level}, asked for all`);
-    stage.same(final.value, expected, `${nameOf(read)}, asked for all levels: the final view is wrong`);
+    trial.same(final.value, expected, `${nameOf(read)}, asked for all levels: the final view is wrong`);
     const { drops } = client;
     const lost = (['unknown-level', 'not-requested', 'closed'] as const).filter((reason) => drops[reason] > 0);
     hold(lost.length === 0, () => `${nameOf(read)}: views that nobody can be shown (${lost.join(', ')})`);
   });
 }
 
-export async function answersEachLevel(stage: Stage): Promise<void> {
-  const { update, read } = stage.subject;
-  await stage.withClient(async (client) => {
-    await stage.finalOf(client, update);
+export async function answersEachLevel(trial: Trial): Promise<void> {
+  const { update, read } = trial.subject;
+  await trial.withClient(async (client) => {
+    await trial.finalOf(client, update);
     for (const [rank, level] of client.levels.entries()) {
-      const views = await stage.viewsOf(client, read, [level]);
+      const views = await trial.viewsOf(client, read, [level]);
       hold(views.length === 1, () => `${nameOf(read)}, asked for ${level}: ${views.length} views, not one`);
       const reached = views[0]!.level;
       hold(
@@ -56,9 +56,9 @@ export async function answersEachLevel(stage: Stage): Promise<void> {
 }
 
 /** What the binding says is heard for as long as the next operations take: a view that comes too late comes by then. */
-export async function speaksInOrder(stage: Stage): Promise<void> {
-  const { update, read } = stage.subject;
-  await stage.withBinding(async (binding) => {
+export async function speaksInOrder(trial: Trial): Promise<void> {
+  const { update, read } = trial.subject;
+  await trial.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
     const requests = [levels, ...levels.map((level) => [level]), levels.slice(0, -1), levels.slice(1)];
     const listeners: Listener[] = [];
@@ -67,46 +67,46 @@ export async function speaksInOrder(stage: Stage): Promise<void> {
         const listener = Listener.submit(binding, operation, requested);
         listeners.push(listener);
         const asked = requested.join(', ');
-        await stage.within(
+        await trial.within(
           listener.closed,
           `${nameOf(operation)}, asked for ${asked}: neither a final view nor a failure`,
         );
       }
     }
-    for (let n = 0; n < READS; n++) listeners.push(await readOnce(stage, binding));
+    for (let n = 0; n < READS; n++) listeners.push(await readOnce(trial, binding));
     for (const listener of listeners) listener.judge();
   });
 }
 
 /** A level that never says anything is no level: whoever asks for it waits for the final one. */
-export async function tellsPreliminaries(stage: Stage): Promise<void> {
-  const { update, read } = stage.subject;
-  await stage.withBinding(async (binding) => {
+export async function tellsPreliminaries(trial: Trial): Promise<void> {
+  const { update, read } = trial.subject;
+  await trial.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
     if (levels.length === 1) return;
-    await stage.within(
+    await trial.within(
       Listener.submit(binding, update).closed,
       `${nameOf(update)}: neither a final view nor a failure`,
     );
     for (let n = 0; n < READS; n++) {
-      const { views } = await readOnce(stage, binding);
+      const { views } = await readOnce(trial, binding);
       if (views.some(({ isFinal }) => !isFinal)) return;
     }
     hold(false, `${nameOf(read)}, asked for ${levels.join(', ')}: never a preliminary view, ${READS} times in a row`);
   });
 }
 
-async function readOnce(stage: Stage, binding: Binding): Promise<Listener> {
-  const { read } = stage.subject;
+async function readOnce(trial: Trial, binding: Binding): Promise<Listener> {
+  const { read } = trial.subject;
   const listener = Listener.submit(binding, read);
-  await stage.within(listener.closed, `${nameOf(read)}, asked for all levels: neither a final view nor a failure`);
+  await trial.within(listener.closed, `${nameOf(read)}, asked for all levels: neither a final view nor a failure`);
   return listener;
 }
 
 /** After the failure nobody hears of a weaker view, and where nothing stronger can be had it is all there is. */
-export async function hearsWeaker(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
-  const { read } = stage.subject;
-  await stage.withClient(async (client) => {
+export async function hearsWeaker(trial: Trial, open: () => Promise<OpenBinding>): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withClient(async (client) => {
     const error = await failureOf(client.invoke(read));
     hold(isCorrectableError(error), () => `${nameOf(read)}, whose strongest level is to fail: ${tell(error)}`);
     hold(
@@ -118,19 +118,19 @@ export async function hearsWeaker(stage: Stage, open: () => Promise<OpenBinding>
 }
 
 /** That a weaker level may have a view one day is no reason to be silent of a final that has failed. */
-export async function endsUnanswered(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
-  const { read } = stage.subject;
-  await stage.withBinding(async (binding) => {
+export async function endsUnanswered(trial: Trial, open: () => Promise<OpenBinding>): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withBinding(async (binding) => {
     const listener = Listener.submit(binding, read);
     const what = 'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
-    await stage.within(listener.closed, `${nameOf(read)}, ${what}`);
+    await trial.within(listener.closed, `${nameOf(read)}, ${what}`);
     hold(listener.final === undefined, () => `${nameOf(read)}: a final view, but no level is to have one`);
   }, open);
 }
 
-export async function refusesUnknown(stage: Stage): Promise<void> {
-  const { read } = stage.subject;
-  await stage.withClient(async (client, binding) => {
+export async function refusesUnknown(trial: Trial): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withClient(async (client, binding) => {
     hold(!binding.supports(UNKNOWN_OPERATION), 'supports(): true for an operation that there is not');
     hold(binding.supports(read), () => `supports(): not true for ${nameOf(read)}`);
     const error = await failureOf(client.invoke(UNKNOWN_OPERATION));
@@ -138,8 +138,8 @@ export async function refusesUnknown(stage: Stage): Promise<void> {
   });
 }
 
-export async function failsTyped(stage: Stage, failing: Operation): Promise<void> {
-  await stage.withClient(async (client) => {
+export async function failsTyped(trial: Trial, failing: Operation): Promise<void> {
+  await trial.withClient(async (client) => {
     const error = await failureOf(client.invoke(failing));
     hold(error !== undefined, () => `${nameOf(failing)}: a final view, but it is to fail`);
     hold(isCorrectableError(error), () => `${nameOf(failing)}: fails with no CorrectableError, but ${tell(error)}`);

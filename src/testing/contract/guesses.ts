@@ -2,7 +2,7 @@
 import type { Operation } from '../../correctable/operation.ts';
 import { hold, nameOf, show } from './breach.ts';
 import { historiesOf, isSameOperation, nextObject } from './histories.ts';
-import { sideBySide, type AnyClient, type Stage } from './stage.ts';
+import { sideBySide, type AnyClient, type Trial } from './trial.ts';
 import type { HistoryStep } from './subject.ts';
 
 /**
@@ -10,11 +10,11 @@ import type { HistoryStep } from './subject.ts';
  * this one update, again and again, that is one of the answers that it has had. What an update gives is known where its
  * history says so.
  */
-export async function guessesWhatWas(stage: Stage): Promise<void> {
-  await stage.withClient(async (client, binding) => {
-    await sideBySide(historiesOf(stage.subject, binding), async (history) => {
-      await follow(stage, client, sameUpdates(history(nextObject())));
-      await alone(stage, client, sameUpdates(history(nextObject())));
+export async function guessesWhatWas(trial: Trial): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    await sideBySide(historiesOf(trial.subject, binding), async (history) => {
+      await follow(trial, client, sameUpdates(history(nextObject())));
+      await alone(trial, client, sameUpdates(history(nextObject())));
     });
   });
 }
@@ -28,19 +28,19 @@ function sameUpdates(steps: readonly HistoryStep[]): HistoryStep[] {
   return end < 0 ? updates : updates.slice(0, end);
 }
 
-async function follow(stage: Stage, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
+async function follow(trial: Trial, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
   const known: unknown[] = [];
   for (const { operation, expected } of steps) {
     known.push(expected);
-    await look(stage, client, { operation, known });
+    await look(trial, client, { operation, known });
   }
 }
 
 /** Where the guess alone is asked for, it is all that the caller gets. */
-async function alone(stage: Stage, client: AnyClient, [first]: readonly HistoryStep[]): Promise<void> {
+async function alone(trial: Trial, client: AnyClient, [first]: readonly HistoryStep[]): Promise<void> {
   if (first === undefined) return;
   const { operation, expected } = first;
-  await look(stage, client, { operation, known: [expected], levels: [client.weakest] });
+  await look(trial, client, { operation, known: [expected], levels: [client.weakest] });
 }
 
 interface Look {
@@ -49,9 +49,9 @@ interface Look {
   readonly levels?: readonly [string];
 }
 
-async function look(stage: Stage, client: AnyClient, { operation, known, levels }: Look): Promise<void> {
-  for (const { level, value } of await stage.viewsOf(client, operation, levels)) {
-    const was = known.some((each) => stage.isSame(value, each));
+async function look(trial: Trial, client: AnyClient, { operation, known, levels }: Look): Promise<void> {
+  for (const { level, value } of await trial.viewsOf(client, operation, levels)) {
+    const was = known.some((each) => trial.isSame(value, each));
     const asked = `${nameOf(operation)}, asked for ${(levels ?? client.levels).join(', ')}`;
     const those = (): string => known.map(show).join(', ');
     hold(was, () => `${asked}: the view at ${level} is ${show(value)}, which it has never given: ${those()}`);

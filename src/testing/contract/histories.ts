@@ -6,7 +6,7 @@ import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
 import type { AnyView } from '../../correctable/view.ts';
 import { hold, nameOf, show } from './breach.ts';
 import { isVersionOlder } from './listener.ts';
-import { sideBySide, type AnyClient, type Mark, type Stage } from './stage.ts';
+import { sideBySide, type AnyClient, type Mark, type Trial } from './trial.ts';
 import type { ContractSubject, HistoryStep } from './subject.ts';
 
 /** So many objects have their histories at the same time. */
@@ -19,20 +19,20 @@ const run = Math.random().toString(36).slice(2, 8);
 let objects = 0;
 
 /** One object's history, every step asked for all levels, or for the strongest one alone. */
-export async function keepsOneHistory(stage: Stage, isOnlyStrongest: boolean): Promise<void> {
-  await stage.withClient(async (client, binding) => {
-    await sideBySide(historiesOf(stage.subject, binding), (history) =>
-      follow({ stage, client, binding, isOnlyStrongest }, history(nextObject())),
+export async function keepsOneHistory(trial: Trial, isOnlyStrongest: boolean): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    await sideBySide(historiesOf(trial.subject, binding), (history) =>
+      follow({ trial, client, binding, isOnlyStrongest }, history(nextObject())),
     );
   });
 }
 
 /** Several objects at once, each a step behind the one before it, so that no two of them have the same to say. */
-export async function keepsManyHistories(stage: Stage): Promise<void> {
-  await stage.withClient(async (client, binding) => {
-    await sideBySide(historiesOf(stage.subject, binding), async (history) => {
+export async function keepsManyHistories(trial: Trial): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    await sideBySide(historiesOf(trial.subject, binding), async (history) => {
       const all = Array.from({ length: OBJECTS }, () => history(nextObject()));
-      if (!areOfOneObject(all)) await abreast({ stage, client, binding, isOnlyStrongest: false }, all);
+      if (!areOfOneObject(all)) await abreast({ trial, client, binding, isOnlyStrongest: false }, all);
     });
   });
 }
@@ -41,20 +41,20 @@ export async function keepsManyHistories(stage: Stage): Promise<void> {
  * One object, equal steps that follow each other all at once: whichever comes first, together they have the answers that
  * they would have had in turn. Who confirms guesses without looking gives two of them the same.
  */
-export async function keepsEqualSteps(stage: Stage): Promise<void> {
-  await stage.withClient(async (client, binding) => {
-    for (const history of historiesOf(stage.subject, binding)) {
-      for (const steps of runsOf(history(nextObject()))) await atOnce(stage, client, steps);
+export async function keepsEqualSteps(trial: Trial): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    for (const history of historiesOf(trial.subject, binding)) {
+      for (const steps of runsOf(history(nextObject()))) await atOnce(trial, client, steps);
     }
   });
 }
 
-async function atOnce(stage: Stage, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
-  const finals = await Promise.all(steps.map(({ operation }) => stage.finalOf(client, operation)));
+async function atOnce(trial: Trial, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
+  const finals = await Promise.all(steps.map(({ operation }) => trial.finalOf(client, operation)));
   const values = finals.map(({ value }) => value);
   const left = [...values];
   for (const step of steps.filter((each) => 'expected' in each)) {
-    const at = left.findIndex((value) => stage.isSame(value, step.expected));
+    const at = left.findIndex((value) => trial.isSame(value, step.expected));
     const answers = `its final views are ${values.map(show).join(', ')}`;
     const asked = `${nameOf(step.operation)}, ${steps.length} at once`;
     hold(at >= 0, () => `${asked}: ${answers}, and none of those left is ${show(step.expected)}`);
@@ -78,7 +78,7 @@ export function isSameOperation(a: Operation, b: Operation): boolean {
 }
 
 interface Place {
-  readonly stage: Stage;
+  readonly trial: Trial;
   readonly client: AnyClient;
   readonly binding: Binding;
   readonly isOnlyStrongest: boolean;
@@ -96,13 +96,13 @@ class Follower {
   }
 
   async take(step: HistoryStep): Promise<void> {
-    const { stage, client, isOnlyStrongest } = this.#place;
+    const { trial, client, isOnlyStrongest } = this.#place;
     const { operation } = step;
-    const final = await stage.finalOf(client, operation, isOnlyStrongest ? [client.strongest] : undefined);
+    const final = await trial.finalOf(client, operation, isOnlyStrongest ? [client.strongest] : undefined);
     const after = this.#done.length === 0 ? '' : `, after ${this.#done.join(', ')}`;
     const asked = isOnlyStrongest ? client.strongest : 'all levels';
     if ('expected' in step) {
-      stage.same(
+      trial.same(
         final.value,
         step.expected,
         `${nameOf(operation)}, asked for ${asked}${after}: the final view is wrong`,

@@ -3,7 +3,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import { failureOf } from './answers.ts';
 import { hold, nameOf, show, tell } from './breach.ts';
 import { nextMark, nextMarks } from './histories.ts';
-import { turn, type AnyClient, type Mark, type Stage } from './stage.ts';
+import { turn, type AnyClient, type Mark, type Trial } from './trial.ts';
 
 /** What is done again, or late, by a queue or a timer is done within this time; there is no event to wait for. */
 const LATER_MS = 250;
@@ -11,31 +11,31 @@ const LATER_MS = 250;
 const CANCELS = 8;
 
 /** All that has to be waited for, at the same time: each is done to an object of its own. */
-export async function staysAsSaid(stage: Stage): Promise<void> {
-  const { subject } = stage;
-  await stage.withBinding(async (binding, { another }) => {
-    const client = stage.clientOf(binding);
+export async function staysAsSaid(trial: Trial): Promise<void> {
+  const { subject } = trial;
+  await trial.withBinding(async (binding, { another }) => {
+    const client = trial.clientOf(binding);
     const cancelled = 'an update that was cancelled under way';
-    await stage.finalOf(client, subject.read, [client.strongest]);
+    await trial.finalOf(client, subject.read, [client.strongest]);
     const leaving = client.invoke(subject.update);
     leaving.cancel('contract suite');
     await failureOf(leaving);
-    await stage.untilShown(client, cancelled);
+    await trial.untilShown(client, cancelled);
     const weak = nextMark(subject, binding);
     const single = `an update that was asked for ${client.weakest} alone`;
     if (weak !== undefined) {
-      await stage.finalOf(client, weak.update, [client.weakest]);
-      await stage.untilShown(client, single, weak);
+      await trial.finalOf(client, weak.update, [client.weakest]);
+      await trial.untilShown(client, single, weak);
     }
     const closed = nextMark(subject, binding);
     const other = binding.share === undefined ? await another?.() : binding;
-    const told = closed && other && (await toldAtClose(stage, stage.clientOf(other), closed));
+    const told = closed && other && (await toldAtClose(trial, trial.clientOf(other), closed));
     await new Promise((resolve) => setTimeout(resolve, LATER_MS));
-    await stillOnce(stage, client, cancelled, subject);
-    if (weak !== undefined) await stillOnce(stage, client, single, weak);
+    await stillOnce(trial, client, cancelled, subject);
+    if (weak !== undefined) await stillOnce(trial, client, single, weak);
     if (told === undefined) return;
-    const { value } = await stage.finalOf(client, closed!.read, [client.strongest]);
-    const isDone = stage.isSame(value, closed!.expected);
+    const { value } = await trial.finalOf(client, closed!.read, [client.strongest]);
+    const isDone = trial.isSame(value, closed!.expected);
     const name = nameOf(closed!.update);
     hold(
       !isDone,
@@ -45,16 +45,16 @@ export async function staysAsSaid(stage: Stage): Promise<void> {
 }
 
 /** What says that it was not done; `undefined` where it may have been. */
-async function toldAtClose(stage: Stage, client: AnyClient, { update }: Mark): Promise<string | undefined> {
+async function toldAtClose(trial: Trial, client: AnyClient, { update }: Mark): Promise<string | undefined> {
   const failure = failureOf(client.invoke(update));
-  await stage.within(client.close(), 'close() does not come to an end');
+  await trial.within(client.close(), 'close() does not come to an end');
   const error = await failure;
   return error === undefined || isCorrectableError(error, 'UNKNOWN') ? undefined : tell(error);
 }
 
-async function stillOnce(stage: Stage, client: AnyClient, what: string, { read, expected }: Mark): Promise<void> {
-  const { value } = await stage.finalOf(client, read, [client.strongest]);
-  const isOnce = stage.isSame(value, expected);
+async function stillOnce(trial: Trial, client: AnyClient, what: string, { read, expected }: Mark): Promise<void> {
+  const { value } = await trial.finalOf(client, read, [client.strongest]);
+  const isOnce = trial.isSame(value, expected);
   hold(
     isOnce,
     () =>
@@ -67,10 +67,10 @@ async function stillOnce(stage: Stage, client: AnyClient, what: string, { read, 
  * Cancelled at several times, of which one or another falls between its leaving and its answer: what is told not to have
  * been done is not done later either.
  */
-export async function deniesTruly(stage: Stage): Promise<void> {
-  await stage.withClient(async (client, binding) => {
-    const marks = [...nextMarks(stage.subject, binding, CANCELS).entries()];
-    await stage.finalOf(client, stage.subject.read, [client.strongest]);
+export async function deniesTruly(trial: Trial): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    const marks = [...nextMarks(trial.subject, binding, CANCELS).entries()];
+    await trial.finalOf(client, trial.subject.read, [client.strongest]);
     const denied = await Promise.all(
       marks.map(async ([turns, mark]) => {
         const leaving = client.invoke(mark.update);
@@ -84,8 +84,8 @@ export async function deniesTruly(stage: Stage): Promise<void> {
     if (denied.flat().length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, LATER_MS));
     for (const { update, read, expected, told } of denied.flat()) {
-      const { value } = await stage.finalOf(client, read, [client.strongest]);
-      const isDone = stage.isSame(value, expected);
+      const { value } = await trial.finalOf(client, read, [client.strongest]);
+      const isDone = trial.isSame(value, expected);
       hold(!isDone, () => `${nameOf(update)}, cancelled: told that it was not done (${told}), and it was done`);
     }
   });

@@ -4,7 +4,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import { failureOf } from './answers.ts';
 import { hold, nameOf, show, tell } from './breach.ts';
 import { Listener } from './listener.ts';
-import { turn, type Stage } from './stage.ts';
+import { turn, type Trial } from './trial.ts';
 import { WatchedSignal } from './watched-signal.ts';
 
 /**
@@ -15,9 +15,9 @@ const LET_GO_MS = 100;
 /** So many operations share a signal at once: above ten listeners Node warns of a leak, which there is none of yet. */
 const SHARING = 8;
 
-export async function survivesCancel(stage: Stage): Promise<void> {
-  const { update, read, expected } = stage.subject;
-  await stage.withClient(async (client) => {
+export async function survivesCancel(trial: Trial): Promise<void> {
+  const { update, read, expected } = trial.subject;
+  await trial.withClient(async (client) => {
     const leaving = client.invoke(read);
     // A binding may answer at once: then there is nothing under way that could be left.
     const isDone = leaving.state === 'final';
@@ -25,17 +25,17 @@ export async function survivesCancel(stage: Stage): Promise<void> {
     const error = await failureOf(leaving);
     const isTold = isDone || isCorrectableError(error, 'ABORTED');
     hold(isTold, () => `a read that was cancelled: not ABORTED, but ${tell(error)}`);
-    await stage.finalOf(client, update);
-    const { value } = await stage.finalOf(client, read, [client.strongest]);
-    stage.same(value, expected, `${nameOf(read)}, after another read was cancelled: the final view is wrong`);
+    await trial.finalOf(client, update);
+    const { value } = await trial.finalOf(client, read, [client.strongest]);
+    trial.same(value, expected, `${nameOf(read)}, after another read was cancelled: the final view is wrong`);
   });
 }
 
 /** A read that nobody waits for any more is let go: what is told late was work for nobody. */
-export async function letsGoOfReads(stage: Stage): Promise<void> {
-  const { update, read, slow } = stage.subject;
-  await stage.withBinding(async (binding) => {
-    await stage.within(
+export async function letsGoOfReads(trial: Trial): Promise<void> {
+  const { update, read, slow } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    await trial.within(
       Listener.submit(binding, update).closed,
       `${nameOf(update)}: neither a final view nor a failure`,
     );
@@ -45,7 +45,7 @@ export async function letsGoOfReads(stage: Stage): Promise<void> {
     leaving.abort(new Error('contract suite'));
     const grace = new Promise((resolve) => setTimeout(resolve, LET_GO_MS));
     const untilThen = grace.then(() => left.views.length);
-    await stage.within(
+    await trial.within(
       staying.closed,
       `${nameOf(read)}, while another read was aborted: neither a final view nor a failure`,
     );
@@ -66,42 +66,42 @@ export async function letsGoOfReads(stage: Stage): Promise<void> {
 }
 
 /** Whoever gives one signal to many operations would keep the listeners of all of them. */
-export async function releasesSignals(stage: Stage): Promise<void> {
-  const { subject } = stage;
-  await stage.withBinding((binding) => releasesSignal(stage, binding));
+export async function releasesSignals(trial: Trial): Promise<void> {
+  const { subject } = trial;
+  await trial.withBinding((binding) => releasesSignal(trial, binding));
   // Many a binding listens only for what takes its time.
-  if (subject.slow !== undefined) await stage.withBinding((binding) => releasesSignal(stage, binding), subject.slow);
+  if (subject.slow !== undefined) await trial.withBinding((binding) => releasesSignal(trial, binding), subject.slow);
 }
 
-async function releasesSignal(stage: Stage, binding: Binding): Promise<void> {
-  const { update, read } = stage.subject;
+async function releasesSignal(trial: Trial, binding: Binding): Promise<void> {
+  const { update, read } = trial.subject;
   const watched = new WatchedSignal();
   for (const operation of [update, read]) {
     const many = Array.from({ length: SHARING }, () =>
       Listener.submit(binding, operation, undefined, { signal: watched.signal }),
     );
     const closed = Promise.all(many.map((listener) => listener.closed));
-    await stage.within(closed, `${nameOf(operation)}, ${SHARING} at once: not all have a final view or a failure`);
+    await trial.within(closed, `${nameOf(operation)}, ${SHARING} at once: not all have a final view or a failure`);
   }
-  await stage.within(watched.released(), 'listeners stay on context.signal').catch((cause: unknown) => {
+  await trial.within(watched.released(), 'listeners stay on context.signal').catch((cause: unknown) => {
     const left = `${watched.listeners} of ${2 * SHARING} operations leave one`;
     hold(false, `context.signal keeps listeners of operations that have closed: ${left}`, cause);
   });
 }
 
 /** By the time that `close` has resolved, what was under way knows how it ended, and nothing is told any more. */
-export async function closes(stage: Stage): Promise<void> {
-  const { update, read } = stage.subject;
-  await stage.withBinding(async (binding) => {
+export async function closes(trial: Trial): Promise<void> {
+  const { update, read } = trial.subject;
+  await trial.withBinding(async (binding) => {
     const underWay = [update, read].map((operation) => Listener.submit(binding, operation));
-    await stage.within(binding.close(), 'close() does not come to an end');
+    await trial.within(binding.close(), 'close() does not come to an end');
     const views = underWay.map((listener) => listener.views.length);
     for (const listener of underWay) {
       const name = nameOf(listener.operation);
-      await stage.within(listener.closed, `${name}: under way at close(), and hears of no end`);
+      await trial.within(listener.closed, `${name}: under way at close(), and hears of no end`);
     }
     const late = Listener.submit(binding, read);
-    await stage.within(late.closed, `${nameOf(read)}, after close(): hangs, not UNAVAILABLE`);
+    await trial.within(late.closed, `${nameOf(read)}, after close(): hangs, not UNAVAILABLE`);
     underWay.forEach((listener, at) => {
       const view = listener.views[views[at]!];
       const name = nameOf(listener.operation);
@@ -117,17 +117,17 @@ export async function closes(stage: Stage): Promise<void> {
   });
 }
 
-export async function closesForClients(stage: Stage): Promise<void> {
-  const { read } = stage.subject;
-  await stage.withClient(async (client, binding) => {
+export async function closesForClients(trial: Trial): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withClient(async (client, binding) => {
     // Observed before closing, which may take longer than the operation has until it fails.
     const ended = failureOf(client.invoke(read));
-    await stage.within(client.close(), 'close() does not come to an end');
+    await trial.within(client.close(), 'close() does not come to an end');
     const error = await ended;
     const isTyped = error === undefined || isCorrectableError(error);
     hold(isTyped, () => `${nameOf(read)}, under way at close(): fails with no CorrectableError, but ${tell(error)}`);
     await binding.close();
-    const late = await failureOf(stage.clientOf(binding).invoke(read));
+    const late = await failureOf(trial.clientOf(binding).invoke(read));
     hold(
       isCorrectableError(late, 'UNAVAILABLE'),
       () => `${nameOf(read)}, after close(): not UNAVAILABLE, but ${tell(late)}`,
@@ -135,20 +135,20 @@ export async function closesForClients(stage: Stage): Promise<void> {
   });
 }
 
-export async function closesUpdates(stage: Stage): Promise<void> {
-  const { update, read, expected } = stage.subject;
-  await stage.withBinding(async (binding, { another }) => {
-    const client = stage.clientOf(binding);
+export async function closesUpdates(trial: Trial): Promise<void> {
+  const { update, read, expected } = trial.subject;
+  await trial.withBinding(async (binding, { another }) => {
+    const client = trial.clientOf(binding);
     const outcome = outcomeOf(client.invoke(update));
-    await stage.within(client.close(), 'close() does not come to an end');
+    await trial.within(client.close(), 'close() does not come to an end');
     const told = await outcome;
     hold(told !== 'not typed', `${nameOf(update)}, under way at close(): fails with no CorrectableError`);
     const observer = binding.share === undefined ? await another?.() : binding;
     if (told === 'done' || told === 'UNKNOWN' || observer === undefined) return;
-    const asking = stage.clientOf(observer);
-    const { value: shown } = await stage.finalOf(asking, read, [asking.strongest]);
+    const asking = trial.clientOf(observer);
+    const { value: shown } = await trial.finalOf(asking, read, [asking.strongest]);
     await observer.close();
-    const isDone = stage.isSame(shown, expected);
+    const isDone = trial.isSame(shown, expected);
     hold(
       !isDone,
       () => `${nameOf(update)}, under way at close(): ${told} says that it was not done, but ${show(shown)} shows it`,
@@ -156,20 +156,20 @@ export async function closesUpdates(stage: Stage): Promise<void> {
   });
 }
 
-export async function closesOneOfSeveral(stage: Stage): Promise<void> {
-  const { update, read } = stage.subject;
-  await stage.withBinding(async (binding: Binding) => {
+export async function closesOneOfSeveral(trial: Trial): Promise<void> {
+  const { update, read } = trial.subject;
+  await trial.withBinding(async (binding: Binding) => {
     if (binding.share === undefined) return;
-    const [leaving, staying] = [stage.clientOf(binding), stage.clientOf(binding)];
+    const [leaving, staying] = [trial.clientOf(binding), trial.clientOf(binding)];
     const outcomes = [leaving, staying].map((client) => outcomeOf(client.invoke(update)));
-    await stage.within(leaving.close(), 'close() does not come to an end');
+    await trial.within(leaving.close(), 'close() does not come to an end');
     const [left, stayed] = [await outcomes[0], await outcomes[1]];
     hold(
       left === 'done' || left === 'UNKNOWN',
       `share(): an update of the client that was closed: ${left}, not UNKNOWN`,
     );
     hold(stayed === 'done', `share(): closing one client ends an update of another one: ${stayed}`);
-    for (const client of [staying, stage.clientOf(binding)]) await stage.finalOf(client, read, [client.strongest]);
+    for (const client of [staying, trial.clientOf(binding)]) await trial.finalOf(client, read, [client.strongest]);
   });
 }
 

@@ -4,32 +4,32 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import { hold, nameOf, show, tell } from './breach.ts';
 import { nextMarks } from './histories.ts';
 import { isVersionOlder } from './listener.ts';
-import type { AnyClient, Mark, Stage } from './stage.ts';
+import type { AnyClient, Mark, Trial } from './trial.ts';
 
 type Session = ReturnType<AnyClient['session']>;
 
-export async function keepsSessions(stage: Stage): Promise<void> {
-  await stage.withClient(async (client, binding) => {
+export async function keepsSessions(trial: Trial): Promise<void> {
+  await trial.withClient(async (client, binding) => {
     if (binding.openSession === undefined) {
       const error = errorOf(() => client.session());
       hold(isCorrectableError(error, 'UNSUPPORTED'), () => `session(): not UNSUPPORTED, but ${tell(error)}`);
       return;
     }
-    await showsOwn(stage, client, binding);
-    await showsAllOwn(stage, client, binding);
-    await showsSeen(stage, client, binding);
+    await showsOwn(trial, client, binding);
+    await showsAllOwn(trial, client, binding);
+    await showsSeen(trial, client, binding);
   });
 }
 
-async function showsOwn(stage: Stage, client: AnyClient, binding: Binding): Promise<void> {
-  const { update, read, expected } = stage.subject;
+async function showsOwn(trial: Trial, client: AnyClient, binding: Binding): Promise<void> {
+  const { update, read, expected } = trial.subject;
   using session = client.session();
   await client.invokeStrong(update, { session });
   let newest: unknown;
   for (const levels of [client.levels, client.levels, [client.weakest]]) {
     for await (const { level, value, version } of client.invoke(read, { session, levels: levels as [string] })) {
       const own = `${nameOf(read)}, in the session of the update: the view at ${level} does not show it`;
-      stage.same(value, expected, own);
+      trial.same(value, expected, own);
       const isOlder = isVersionOlder(binding, version, newest);
       const versions = (): string => `version ${show(version)} after ${show(newest)}`;
       hold(!isOlder, () => `${nameOf(read)}: the view at ${level} goes back in its session: ${versions()}`);
@@ -39,34 +39,34 @@ async function showsOwn(stage: Stage, client: AnyClient, binding: Binding): Prom
 }
 
 /** The last write is not the only one. */
-async function showsAllOwn(stage: Stage, client: AnyClient, binding: Binding): Promise<void> {
-  const marks = nextMarks(stage.subject, binding, 2);
+async function showsAllOwn(trial: Trial, client: AnyClient, binding: Binding): Promise<void> {
+  const marks = nextMarks(trial.subject, binding, 2);
   using session = client.session();
   for (const { update } of marks) await client.invokeStrong(update, { session });
   const what = 'in the session that wrote several objects: does not show what it wrote';
-  for (const mark of marks) await looksWeak({ stage, client, session }, mark, what);
+  for (const mark of marks) await looksWeak({ trial, client, session }, mark, what);
 }
 
 /** What somebody else has written, and the session has seen, stays seen. */
-async function showsSeen(stage: Stage, client: AnyClient, binding: Binding): Promise<void> {
-  for (const mark of nextMarks(stage.subject, binding, 2)) {
+async function showsSeen(trial: Trial, client: AnyClient, binding: Binding): Promise<void> {
+  for (const mark of nextMarks(trial.subject, binding, 2)) {
     using session = client.session();
     await client.invokeStrong(mark.update);
     const seen = await client.invokeStrong(mark.read, { session });
-    if (!stage.isSame(seen, mark.expected)) continue;
-    await looksWeak({ stage, client, session }, mark, 'goes back in its session, behind what it has read');
+    if (!trial.isSame(seen, mark.expected)) continue;
+    await looksWeak({ trial, client, session }, mark, 'goes back in its session, behind what it has read');
   }
 }
 
 interface Place {
-  readonly stage: Stage;
+  readonly trial: Trial;
   readonly client: AnyClient;
   readonly session: Session;
 }
 
-async function looksWeak({ stage, client, session }: Place, { read, expected }: Mark, what: string): Promise<void> {
+async function looksWeak({ trial, client, session }: Place, { read, expected }: Mark, what: string): Promise<void> {
   for await (const { level, value } of client.invoke(read, { session, levels: [client.weakest] })) {
-    stage.same(value, expected, `${nameOf(read)}, asked for ${client.weakest}, ${what}: the view at ${level}`);
+    trial.same(value, expected, `${nameOf(read)}, asked for ${client.weakest}, ${what}: the view at ${level}`);
   }
 }
 

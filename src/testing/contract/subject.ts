@@ -41,11 +41,11 @@ export interface ContractSubject {
   /** What a read at the strongest level gives after `update` was done once. */
   readonly expected: unknown;
   /**
-   * What is done to one object, by its name, and what that gives. Make it of several updates, whose answers or reads tell
-   * once from twice and from never. Where the name makes a difference, the histories of several objects are run at the
-   * same time; equal steps that follow each other are also run all at once. Each name is used once. Where it begins with an update and a
-   * read that says what it gives, that pair is also done to many objects at once, in sessions, and with others that leave.
-   * Where updates say what they give, their guesses are held to that.
+   * What is done to one object, by its name, and what that gives. Make it of several updates, whose answers or reads
+   * tell once from twice and from never. Where the name makes a difference, the histories of several objects are run at
+   * the same time; equal steps that follow each other are also run all at once. Each name is used once. Where it begins
+   * with an update and a read that says what it gives, that pair is also done to many objects at once, in sessions, and
+   * with others that leave. Where updates say what they give, their guesses are held to that.
    *
    * Unless given, the portable operations that the binding supports make one: `put` and `get`, and `enqueue`, `dequeue`
    * and `peek`. Without those it is `update` and `read`, once: no update that is lost later shows by them.

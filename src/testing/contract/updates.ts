@@ -3,7 +3,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import { failureOf } from './answers.ts';
 import { hold, nameOf, tell } from './breach.ts';
 import { Listener } from './listener.ts';
-import type { Stage } from './stage.ts';
+import type { Trial } from './trial.ts';
 import type { OpenBinding } from './subject.ts';
 
 /** So many updates are made at once: with one, a guess is hardly ever overtaken. */
@@ -11,12 +11,12 @@ const MANY = 20;
 /** A read whose weaker levels keep it waiting for longer is not waited for: nobody says that it must not. */
 const HANGS_MS = 1_000;
 
-export async function showsUpdates(stage: Stage): Promise<void> {
-  const { update, read, expected } = stage.subject;
-  await stage.withClient(async (client) => {
-    await stage.finalOf(client, update);
-    const { value } = await stage.finalOf(client, read, [client.strongest]);
-    stage.same(
+export async function showsUpdates(trial: Trial): Promise<void> {
+  const { update, read, expected } = trial.subject;
+  await trial.withClient(async (client) => {
+    await trial.finalOf(client, update);
+    const { value } = await trial.finalOf(client, read, [client.strongest]);
+    trial.same(
       value,
       expected,
       `${nameOf(read)} at ${client.strongest}, after ${nameOf(update)}: the final view is wrong`,
@@ -24,22 +24,22 @@ export async function showsUpdates(stage: Stage): Promise<void> {
   });
 }
 
-export async function levelsChooseViewsOnly(stage: Stage): Promise<void> {
-  await stage.withClient(async (client) => {
-    const { update } = stage.subject;
-    await stage.finalOf(client, update, [client.weakest]);
-    await stage.untilShown(client, `an update that was asked for ${client.weakest} alone`);
+export async function levelsChooseViewsOnly(trial: Trial): Promise<void> {
+  await trial.withClient(async (client) => {
+    const { update } = trial.subject;
+    await trial.finalOf(client, update, [client.weakest]);
+    await trial.untilShown(client, `an update that was asked for ${client.weakest} alone`);
   });
 }
 
-export async function answersUpdates(stage: Stage): Promise<void> {
-  const { update } = stage.subject;
-  await stage.withClient(async (client) => {
+export async function answersUpdates(trial: Trial): Promise<void> {
+  const { update } = trial.subject;
+  await trial.withClient(async (client) => {
     // An update may have no stronger level than this: then its answer says so, whatever is asked for.
-    const strongest = await stage.finalOf(client, update, [client.strongest]);
+    const strongest = await trial.finalOf(client, update, [client.strongest]);
     const reached = client.levels.indexOf(strongest.level);
     for (const [rank, level] of client.levels.entries()) {
-      const updates = Array.from({ length: MANY }, () => stage.viewsOf(client, update, [level]));
+      const updates = Array.from({ length: MANY }, () => trial.viewsOf(client, update, [level]));
       const asked = `${nameOf(update)}, asked for ${level}`;
       for (const views of await Promise.all(updates)) {
         hold(views.length === 1, () => `${asked}: ${views.length} views, not one`);
@@ -52,13 +52,13 @@ export async function answersUpdates(stage: Stage): Promise<void> {
 }
 
 /** Where an update was made, its caller is told: that a guess could not be had is no reason to be silent, or to fail. */
-export async function answersWithoutWeak(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
-  const { update } = stage.subject;
-  await stage.withClient(async (client) => {
+export async function answersWithoutWeak(trial: Trial, open: () => Promise<OpenBinding>): Promise<void> {
+  const { update } = trial.subject;
+  await trial.withClient(async (client) => {
     for (const level of [...client.levels.slice(0, -1), undefined]) {
-      const views = await stage.viewsOf(client, update, level === undefined ? undefined : [level]);
+      const views = await trial.viewsOf(client, update, level === undefined ? undefined : [level]);
       const told = views.map((view) => view.level);
-      stage.same(
+      trial.same(
         told,
         [client.strongest],
         `${nameOf(update)}, asked for ${level ?? 'all levels'}: the levels of its views`,
@@ -68,11 +68,11 @@ export async function answersWithoutWeak(stage: Stage, open: () => Promise<OpenB
 }
 
 /** A weaker level that fails fails itself, not the read (C6). One that hangs may keep those waiting that are asked after it. */
-export async function readsWithoutWeak(stage: Stage, open: () => Promise<OpenBinding>): Promise<void> {
-  const { update, read, expected } = stage.subject;
-  await stage.withBinding(async (binding) => {
-    const client = stage.clientOf(binding);
-    await stage.finalOf(client, update);
+export async function readsWithoutWeak(trial: Trial, open: () => Promise<OpenBinding>): Promise<void> {
+  const { update, read, expected } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    const client = trial.clientOf(binding);
+    await trial.finalOf(client, update);
     const leaving = new AbortController();
     const reading = Listener.submit(binding, read, undefined, { signal: leaving.signal });
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -83,16 +83,16 @@ export async function readsWithoutWeak(stage: Stage, open: () => Promise<OpenBin
     leaving.abort(new Error('contract suite'));
     hold(error === undefined, () => `${nameOf(read)}: fails with its weaker levels: ${tell(error)}`, error);
     if (final === undefined) return;
-    stage.same(final.value, expected, `${nameOf(read)}, without weaker levels: the final view is wrong`);
+    trial.same(final.value, expected, `${nameOf(read)}, without weaker levels: the final view is wrong`);
     hold(final.level === client.strongest, () => `${nameOf(read)}, without weaker levels: final at ${final.level}`);
   }, open);
 }
 
-export async function runsCancelledUpdates(stage: Stage): Promise<void> {
-  const { update, read } = stage.subject;
-  await stage.withClient(async (client) => {
+export async function runsCancelledUpdates(trial: Trial): Promise<void> {
+  const { update, read } = trial.subject;
+  await trial.withClient(async (client) => {
     // Once the store has answered, what is submitted is on its way: before that it may not have left.
-    await stage.finalOf(client, read, [client.strongest]);
+    await trial.finalOf(client, read, [client.strongest]);
     const leaving = client.invoke(update);
     // A binding may answer at once: then there is nothing under way that could be left.
     const isDone = leaving.state === 'final';
@@ -100,6 +100,6 @@ export async function runsCancelledUpdates(stage: Stage): Promise<void> {
     const error = await failureOf(leaving);
     const isTold = isDone || isCorrectableError(error, 'UNKNOWN');
     hold(isTold, () => `an update that was cancelled: not UNKNOWN, but ${tell(error)}`);
-    await stage.untilShown(client, 'an update that was cancelled under way');
+    await trial.untilShown(client, 'an update that was cancelled under way');
   });
 }

@@ -12,8 +12,8 @@ import type { Outcome } from './oracle/execute.ts';
 const FAILED: Outcome = { failed: true, effects: [] };
 
 /**
- * Wraps the ways in which a site runs generators on what it shows, and on that with what it has proposed. `name` is that of the site at this start, as in
- * the identifiers that generators draw.
+ * Wraps the ways in which a site runs generators on what it shows, and on that with what it has proposed. `name` is
+ * that of the site at this start, as in the identifiers that generators draw.
  */
 export function observeRuns(state: SiteState, name: string, noted: (run: GeneratorRun) => void): void {
   const run = state.run.bind(state);

@@ -286,12 +286,12 @@ export class SimulatedSite {
   /** As many bytes as came over the network: only what they say can reach the site. */
   receive({ bytes }: Sent): void {
     const envelope = this.#codec.decode(bytes, this.#options.site.origins, this.#options.site.deployment);
-    if (this.#storage?.isStuck === true && this.machine?.needsRoom(envelope) === true) return;
+    const hasRoom = this.#storage?.isStuck !== true;
     const start = this.#starts;
     this.#input((machine) => {
-      const before = machine.door.refusals.term;
-      machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs);
-      if (machine.door.refusals.term === before) this.#options.took(envelope, start);
+      const before = untaken(machine);
+      machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs, hasRoom);
+      if (untaken(machine) === before) this.#options.took(envelope, start);
     });
   }
 
@@ -395,6 +395,11 @@ export class SimulatedSite {
 /** Nothing is sent that should not be taken, but for what a restart has made late. */
 function refused({ message }: RefusedMessage): never {
   throw new Fault(`a message was refused: ${message}`, 'messages');
+}
+
+/** Messages of which a site has heard nothing, though nothing was wrong with them. */
+function untaken({ refusals: { term, room } }: SiteMachine): number {
+  return term + room;
 }
 
 /** How long a log is that a site found. */

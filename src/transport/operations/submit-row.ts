@@ -47,19 +47,19 @@ export function submitRow({ id, operation, levels, context, wallNowMs }: SubmitP
 const MOVE = submitFields.indexOf('move');
 
 /** Where a row is sent: the name of the site, and of what its server remembers. */
-export interface Place {
+export interface Destination {
   readonly site: string | undefined;
   readonly memory: string | undefined;
 }
 
 /**
- * The row for this place: an update that was sent to another site before says where it began, and how often it moved;
+ * The row for this destination: an update that was sent to another site before says where it began, and how often it moved;
  * one that was sent to a server that remembered something else says that it is sent again.
  */
-export function rowAt(place: Place, operation: InFlightOperation, codec: Codec): EncodedRow {
+export function rowAt(destination: Destination, operation: InFlightOperation, codec: Codec): EncodedRow {
   if (operation.effect !== 'update') return operation.row;
-  const move = place.site === undefined ? undefined : moveTo(place.site, operation);
-  const again = operation.isUnknownTo(place.memory);
+  const move = destination.site === undefined ? undefined : moveTo(destination.site, operation);
+  const again = operation.isUnknownTo(destination.memory);
   if (move === undefined && !again) return operation.row;
   // Read back, since the arguments may have changed in the hands of the application meanwhile.
   const [row] = codec.decode(codec.frame([operation.row])) as [unknown[]];

@@ -1,4 +1,7 @@
-/** What the offline page comes from and asks: one address for the page, its service worker, tokens and the gateway, which can be gone. */
+/**
+ * What the offline page comes from and asks: one address for the page, its service worker, tokens and the gateway,
+ * which can be gone.
+ */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

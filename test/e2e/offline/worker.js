@@ -1,4 +1,7 @@
-/** The page's service worker: keeps the page itself, so that it can be loaded where nothing answers. Its data is the cache's. */
+/**
+ * The page's service worker: keeps the page itself, so that it can be loaded where nothing answers. Its data is the
+ * cache's.
+ */
 const SHELL = ['/', '/page.js'];
 
 addEventListener('install', (event) => {

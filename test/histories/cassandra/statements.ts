@@ -1,4 +1,7 @@
-/** The statements of the histories: each kind of write that can meet another one on the same key, and reads of what they leave. */
+/**
+ * The statements of the histories: each kind of write that can meet another one on the same key, and reads of what they
+ * leave.
+ */
 import { z } from 'zod';
 import {
   applied,

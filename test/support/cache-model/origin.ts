@@ -1,4 +1,7 @@
-/** The store behind the cache, played by hand: what was submitted is executed, answered and failed when the schedule says so. */
+/**
+ * The store behind the cache, played by hand: what was submitted is executed, answered and failed when the schedule
+ * says so.
+ */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import { isOlder } from '../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../src/correctable/errors.ts';

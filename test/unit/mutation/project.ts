@@ -18,7 +18,10 @@ const COMPILER = {
   },
 };
 
-/** @returns its folder, with each source in `src` and each test in `test`, one alone as `a.test.ts`; it goes when the test ends */
+/**
+ * @returns its folder, with each source in `src` and each test in `test`, one alone as `a.test.ts`; it goes when the
+ * test ends
+ */
 export function project(sources: Record<string, string>, tests: string | Record<string, string> = ''): string {
   const root = mkdtempSync(join(tmpdir(), 'correctables-mutation-test-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));

@@ -5,14 +5,14 @@ import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import { submitFields } from '../../../src/protocol/rows/submit-fields.ts';
 import { InFlightOperation, type OperationParts } from '../../../src/transport/operations/in-flight-operation.ts';
 import { Outage } from '../../../src/transport/operations/outage.ts';
-import { rowAt, type Place } from '../../../src/transport/operations/submit-row.ts';
+import { rowAt, type Destination } from '../../../src/transport/operations/submit-row.ts';
 
 /** An operation under way, and its row as a server at a place reads it. */
 function start(effect: Access, given: readonly unknown[] = [7, 'submit', 'put', effect, 3, ['k', 1], 'k']) {
   const row = jsonCodec.encodeRow(given, submitFields);
   const parts = { id: 7, name: 'put', effect, strongest: 1 } as unknown as OperationParts;
   const operation = new InFlightOperation(parts, row, new Outage(() => 0));
-  const readAt = (place: Place): unknown => {
+  const readAt = (place: Destination): unknown => {
     const [read] = jsonCodec.decode(jsonCodec.frame([rowAt(place, operation, jsonCodec)]));
     return read;
   };

@@ -1,6 +1,6 @@
 /**
- * Types named by the classes that Cassandra keeps them in: `org.apache.cassandra.db.marshal.VectorType(…FloatType , 3)`. Version 4 of
- * the protocol has no other name for vectors, for what is in them, and for durations.
+ * Types named by the classes that Cassandra keeps them in: `org.apache.cassandra.db.marshal.VectorType(…FloatType ,
+ * 3)`. Version 4 of the protocol has no other name for vectors, for what is in them, and for durations.
  */
 import { TYPE, type CqlType } from './types.ts';
 

@@ -129,7 +129,11 @@ export class Connection {
     clearTimeout(timer);
   }
 
-  /** Sends a request that has one answer. @param timeoutMs how long it is waited for; as long as the connection stands unless given */
+  /**
+   * Sends a request that has one answer.
+   *
+   * @param timeoutMs how long it is waited for; as long as the connection stands unless given
+   */
   ask(frame: Buffer, timeoutMs?: number): Promise<Response> {
     return new Promise((resolve, reject) => {
       let isGivenUp = false;

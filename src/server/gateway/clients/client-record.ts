@@ -2,7 +2,7 @@
 import { NumberedTable } from '../../../protocol/numbered-table.ts';
 import type { KeptOfPrincipal } from './kept-of-principal.ts';
 import { lodge } from '../submission/lodgers.ts';
-import type { Ended, Remembered } from '../submission/submission-parts.ts';
+import type { Ended, RepeatableUpdate } from '../submission/submission-parts.ts';
 
 /** What a live connection of a client must be able to do for the table. */
 export interface ClientConnection {
@@ -36,7 +36,7 @@ export function costOf({ key }: Pick<ClientRecord, 'key'>): number {
 
 /** One client, over all its connections. */
 export class ClientRecord {
-  readonly #entries = new NumberedTable<Remembered>();
+  readonly #entries = new NumberedTable<RepeatableUpdate>();
   readonly #budget: ReplyBudget;
   /** Unique among all clients: principal and client id. */
   readonly key: string;
@@ -75,11 +75,11 @@ export class ClientRecord {
     return this.#acked;
   }
 
-  find(id: number): Remembered | undefined {
+  find(id: number): RepeatableUpdate | undefined {
     return this.#entries.get(id);
   }
 
-  record(submission: Remembered & { readonly id: number }): void {
+  record(submission: RepeatableUpdate & { readonly id: number }): void {
     const before = this.#entries.get(submission.id);
     if (before === undefined) this.#budget.charge(this, ENTRY_BYTES);
     else this.give(before.forget());
@@ -88,7 +88,7 @@ export class ClientRecord {
   }
 
   /** The update has ended, unless another one has taken its place. */
-  ended(update: Remembered & { readonly id: number }, as: Ended): void {
+  ended(update: RepeatableUpdate & { readonly id: number }, as: Ended): void {
     if (this.#entries.get(update.id) !== update) return this.give(as.forget());
     this.#entries.set(update.id, as);
     const { sharedBlock } = as;

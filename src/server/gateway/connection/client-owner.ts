@@ -2,7 +2,7 @@
 import type { Codec } from '../../../protocol/codec/codec.ts';
 import type { ClientRecord } from '../clients/client-record.ts';
 import type { GatewayHost } from '../host/host.ts';
-import type { Ended, Remembered, SubmissionOwner } from '../submission/submission-parts.ts';
+import type { Ended, RepeatableUpdate, SubmissionOwner } from '../submission/submission-parts.ts';
 
 /** A class, since a literal with a getter would be of another shape for each connection. */
 export class ClientOwner implements SubmissionOwner {
@@ -38,7 +38,7 @@ export class ClientOwner implements SubmissionOwner {
     this.#record.give(bytes);
   }
 
-  ended(update: Remembered & { readonly id: number }, as: Ended): void {
+  ended(update: RepeatableUpdate & { readonly id: number }, as: Ended): void {
     this.#record.ended(update, as);
   }
 

@@ -19,7 +19,7 @@ import type { ConnectedClient, ClientOutlet } from './connected-client.ts';
 import { Draining, GOING_AWAY } from './draining.ts';
 import { Greeting } from './greeting.ts';
 import type { GatewayHost, Peer, Principal } from '../host/host.ts';
-import { Inbox, type RowReader } from './inbox.ts';
+import { Inbox, type RowServer } from './inbox.ts';
 import { SEND_BUFFER_OVERRUN } from '../limits/limits.ts';
 import { Load, type ReceivedFrame } from '../limits/load.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
@@ -44,7 +44,7 @@ export interface ConnectionParts {
 }
 
 /** The server's end of one websocket. */
-export class GatewayConnection implements ClientConnection, ClientOutlet, RowReader {
+export class GatewayConnection implements ClientConnection, ClientOutlet, RowServer {
   readonly #socket: ServerSocket;
   readonly #codec: Codec;
   readonly #peer: Peer;

@@ -15,7 +15,7 @@ import { ReceivedFrame } from '../limits/load.ts';
 const checkRow = createRowCheck(clientKinds, { compile: compileSchema, isPlain: isPlainSubmit });
 
 /** Who serves the rows. */
-export interface RowReader {
+export interface RowServer {
   /** Whether the next row may be served now; if not, `resume` follows. */
   readonly mayRead: boolean;
   row(row: ClientRow, frame: ReceivedFrame): void;
@@ -26,16 +26,16 @@ export interface RowReader {
 /** The way in of one connection. */
 export class Inbox {
   readonly #codec: Codec;
-  readonly #reader: RowReader;
+  readonly #server: RowServer;
   /** What could not be served yet: rows, and frames that came after them. */
   #rows: unknown[] = [];
   /** The one whose rows are being served. */
   #frame = new ReceivedFrame(0);
   #frames: Encoded[] = [];
 
-  constructor(codec: Codec, reader: RowReader) {
+  constructor(codec: Codec, server: RowServer) {
     this.#codec = codec;
-    this.#reader = reader;
+    this.#server = server;
   }
 
   get isWaiting(): boolean {
@@ -70,7 +70,7 @@ export class Inbox {
     try {
       rows = this.#codec.decode(frame);
     } catch (error) {
-      return this.#reader.malformed(0, error);
+      return this.#server.malformed(0, error);
     }
     return this.#serve(rows);
   }
@@ -78,7 +78,7 @@ export class Inbox {
   #serve(rows: unknown[]): void {
     this.#rows = [];
     for (let at = 0; at < rows.length; at++) {
-      if (!this.#reader.mayRead) {
+      if (!this.#server.mayRead) {
         this.#rows = rows.slice(at);
         return;
       }
@@ -88,8 +88,8 @@ export class Inbox {
 
   #serveRow(row: unknown): void {
     const problem = checkRow(row);
-    if (problem === undefined) return this.#reader.row(row as ClientRow, this.#frame);
+    if (problem === undefined) return this.#server.row(row as ClientRow, this.#frame);
     const { id, field, reason } = problem;
-    return this.#reader.malformed(id, new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }));
+    return this.#server.malformed(id, new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }));
   }
 }

@@ -5,10 +5,10 @@ import type { GatewayHost, Peer, Principal } from '../host/host.ts';
 import { hasEnded } from '../host/principal.ts';
 
 /** What is said of a token. */
-export type TokenVerdict = { readonly principal: Principal } | Refusal;
+export type TokenVerdict = { readonly principal: Principal } | TokenRefusal;
 
 /** With which code, and why, the connection is to be closed. */
-export interface Refusal {
+export interface TokenRefusal {
   readonly code: number;
   readonly reason: string;
   /** Nobody could tell, which is no refusal of the token. */
@@ -16,7 +16,7 @@ export interface Refusal {
 }
 
 /** The verdict on a token whose time is over: another may help. */
-export const EXPIRED: Refusal = { code: CloseCode.expired, reason: 'the token has expired', isUndecided: false };
+export const EXPIRED: TokenRefusal = { code: CloseCode.expired, reason: 'the token has expired', isUndecided: false };
 
 /** Checks a token; what refuses it is logged, never thrown. */
 export async function checkToken(host: GatewayHost, token: string | undefined, peer: Peer): Promise<TokenVerdict> {

@@ -40,7 +40,7 @@ export class EndedUpdate implements Ended {
     const reply = this.#reply;
     if (reply === undefined) outlet.push(failRow(id, new CorrectableError('UNKNOWN', NOT_KEPT)));
     else if ('row' in reply) outlet.pushEncoded(reply.row);
-    else outlet.push(viewRow(id, reply.level, reply.seq, reply.scalar, reply.isFinal ? { final: true } : undefined));
+    else outlet.push(viewRow(id, reply.level, reply.seq, reply.value, reply.isFinal ? { final: true } : undefined));
   }
 
   detach(): void {}

@@ -5,12 +5,12 @@
 import { isThenable } from '../../../correctable/given.ts';
 
 /** Told of what a listener threw. */
-export type OnThrown = (error: unknown) => void;
+export type OnListenerThrew = (error: unknown) => void;
 
 type Listener = EventListenerOrEventListenerObject;
 
 /** A controller whose signal is guarded. Signals made of that one by `AbortSignal.any` are not. */
-export function guardedController(onThrown: OnThrown): AbortController {
+export function guardedController(onThrown: OnListenerThrew): AbortController {
   const controller = new AbortController();
   const { signal } = controller;
   const add = signal.addEventListener.bind(signal);
@@ -51,7 +51,7 @@ function isListener(listener: unknown): listener is Listener {
   return typeof listener === 'function' || (typeof listener === 'object' && listener !== null);
 }
 
-function guardOf(listener: Listener, signal: AbortSignal, onThrown: OnThrown): Listener {
+function guardOf(listener: Listener, signal: AbortSignal, onThrown: OnListenerThrew): Listener {
   return (event) => {
     try {
       const given: unknown =

@@ -25,8 +25,8 @@ import { HeldViews, isHeld, type HeldView } from './held-views.ts';
 import { absorb } from './hooks.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
 import type { Load, LoadPlace } from '../limits/load.ts';
-import { bytesOf, isScalar, shortFailure, type KeptReply } from './kept-reply.ts';
-import type { Outlet, Remembered, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
+import { bytesOf, isSized, shortFailure, type KeptReply } from './kept-reply.ts';
+import type { Outlet, RepeatableUpdate, SubmissionOwner, SubmissionParts } from './submission-parts.ts';
 import { fittingError, toldError } from './told-error.ts';
 import { confirmRow, covers, encodeView, tailOf, viewRow } from './view-rows.ts';
 
@@ -37,7 +37,7 @@ const NOT_TOLD = 'the update took effect; its result is not told, since too much
 const HELD_BYTES = 128;
 
 /** An operation under way. */
-export class HostedOperation implements Sink, InvocationContext, Remembered {
+export class HostedOperation implements Sink, InvocationContext, RepeatableUpdate {
   readonly id: number;
   session: BindingSession | undefined;
   trace: unknown;
@@ -193,7 +193,7 @@ export class HostedOperation implements Sink, InvocationContext, Remembered {
     }
     const isBare = this.session === undefined && details?.version === undefined && details?.meta === undefined;
     const isFinal = details?.final === true;
-    this.#deliver(row, isBare && isScalar(value) ? { scalar: value, level, seq, isFinal } : { row, isFailure: false });
+    this.#deliver(row, isBare && isSized(value) ? { value, level, seq, isFinal } : { row, isFailure: false });
   }
 
   #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {

@@ -8,17 +8,17 @@ import { failRow } from '../../../protocol/wire-errors.ts';
 export type KeptReply =
   | { readonly row: EncodedRow; readonly isFailure: boolean }
   /** What takes no memory of its own need not be kept in its encoded form. */
-  | { readonly scalar: Scalar; readonly level: number; readonly seq: number; readonly isFinal?: boolean };
+  | { readonly value: SizedValue; readonly level: number; readonly seq: number; readonly isFinal?: boolean };
 
 /** Values of a fixed size. A string may be a part of a large one, and keep all of that. */
-export type Scalar = null | undefined | boolean | number;
+export type SizedValue = null | undefined | boolean | number;
 
 /** How much is kept of the message of a failure for which there is no room. */
 const SHORT_LENGTH = 96;
 /** How long such a row may be where it says more than a message. */
 const SHORT_ROW_LENGTH = 256;
 
-export function isScalar(value: unknown): value is Scalar {
+export function isSized(value: unknown): value is SizedValue {
   return value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number';
 }
 

@@ -34,13 +34,13 @@ export interface SubmissionOwner {
   /** Gives back what was taken. */
   give(bytes: number): void;
   /** What is remembered of an update from now on: that it has ended, and how. */
-  ended(update: Remembered & { readonly id: number }, as: Ended): void;
+  ended(update: RepeatableUpdate & { readonly id: number }, as: Ended): void;
   /** Told of failures, and of what a binding does against its interface. */
   onAnomaly(operation: string, what: string, error?: unknown): void;
 }
 
 /** An update as it is remembered, for a repetition of it: under way, or ended. */
-export interface Remembered {
+export interface RepeatableUpdate {
   /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
   isSuperseded(hop: number): boolean;
   /** Sends the rows to a new connection, beginning with what is known already, in full. */
@@ -52,7 +52,7 @@ export interface Remembered {
 }
 
 /** An update that has ended, as it is remembered. */
-export interface Ended extends Remembered {
+export interface Ended extends RepeatableUpdate {
   /** The block of memory that its reply lies in among other rows, if it does. */
   readonly sharedBlock: Uint8Array | undefined;
   /** Gives its reply memory of its own. */

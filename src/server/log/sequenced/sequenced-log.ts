@@ -8,7 +8,7 @@
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { LogEntry, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log.ts';
-import { epochAbove } from '../../records/epoch.ts';
+import { epochAbove, START_MAX } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { Position } from '../position.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
@@ -94,7 +94,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : digest);
     this.#digestFrom = digest === undefined ? this.#delivered : digestFrom;
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
-    this.#epoch = this.#above(options.epoch, entries);
+    const known = this.#knownEpoch(entries);
+    this.#epoch = known < options.epoch ? options.epoch : epochAbove(known, options.epoch);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
       this.#progress.set(origin, { epoch, next });
       this.#deliveredProgress.set(origin, { epoch, next });
@@ -112,6 +113,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
     for (const entry of this.#entries.slice(this.#delivered - this.#forgotten)) this.#noteProposal(entry);
     this.#advanceCommitted();
+    if (this.#epoch > START_MAX) this.#stopAt(known);
   }
 
   /** What has to be saved so that the entries delivered so far need not be read again. */
@@ -286,6 +288,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #onAppend({ position, entries, committed }: SequencedMessage<R> & { kind: 'log.append' }): void {
     const news = entries.slice(Math.max(0, this.length - position));
+    const last = news.find((entry) => this.#isLast(entry));
+    if (last !== undefined) return this.#stopAt(last.epoch);
     const isNext = position <= this.length;
     if (isNext && news.length > 0) this.#store(news);
     // Said even when nothing is new: the last answer may have been lost.
@@ -343,12 +347,24 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#sendLater();
   }
 
-  /** The epoch to begin with: above all that this site has had, as its log shows. */
-  #above(given: number, entries: readonly LogEntry<R>[]): number {
+  /** The highest epoch that this site has had, as its log shows: it begins above. */
+  #knownEpoch(entries: readonly LogEntry<R>[]): number {
     const { site, saved } = this.options;
     let known = saved?.progress.find(([origin]) => origin === site)?.[1] ?? 0;
     for (const { origin, epoch } of entries) if (origin === site) known = Math.max(known, epoch);
-    return known < given ? given : epochAbove(known, given);
+    return known;
+  }
+
+  /** Whether it is of a start of this site above which there is none: what this one proposes would be refused for ever. */
+  #isLast({ origin, epoch }: LogEntry<R>): boolean {
+    const { site, epoch: given } = this.options;
+    return origin === site && epoch > this.#epoch && epochAbove(epoch, given) > START_MAX;
+  }
+
+  /** Sites begin far below: it is no log of this deployment, or somebody has proposed in the name of this site. */
+  #stopAt(epoch: number): void {
+    const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
+    this.#outputs.push({ kind: 'regressed', message });
   }
 
   /**

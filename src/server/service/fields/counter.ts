@@ -2,7 +2,6 @@
  * A counter: sites add to it, and the additions commute. Amounts are whole numbers, since only those add up to the same
  * sum in every order: count cents, not fractions.
  */
-import { Fifo } from '../../collections/fifo.ts';
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
@@ -10,6 +9,7 @@ import { writes } from './field.ts';
 import type { EffectBuilder, FieldKind, FieldState } from './field.ts';
 import { OwnedEffects } from './owned-effects.ts';
 import type { Owned } from './owned-effects.ts';
+import { OwnedFifo } from './owned-fifo.ts';
 import { plus, shownSum } from './sum.ts';
 import type { Sum } from './sum.ts';
 
@@ -78,7 +78,7 @@ class RemovableCounterState implements FieldState {
 }
 
 class PendingAdditions extends OwnedEffects {
-  #pending = new Fifo<Owned>();
+  readonly #pending = new OwnedFifo();
   #sum = 0;
   #removals = 0;
   protected add(owned: Owned): undefined {
@@ -89,20 +89,17 @@ class PendingAdditions extends OwnedEffects {
     this.add({ owner, effect: undefined });
   }
   protected takeOldest(owner: number): boolean {
-    if (this.#pending.at(0)?.owner !== owner) return false;
-    while (this.#pending.at(0)?.owner === owner) this.#count(this.#pending.shift() as Owned, -1);
-    return true;
+    return this.#pending.takeOldest(owner, (owned) => this.#count(owned, -1));
   }
   protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    const rest = this.#pending.slice().filter(isWanted);
-    this.#pending = new Fifo(rest);
+    const rest = this.#pending.keep(isWanted);
     this.#sum = this.#removals = 0;
     for (const owned of rest) this.#count(owned, 1);
     return rest;
   }
   protected shown(base: unknown): number {
     if (this.#removals === 0) return (base as number) + this.#sum;
-    return this.#pending.slice().reduce((sum, { effect }) => (effect === undefined ? 0 : sum + amountOf(effect)), 0);
+    return this.#pending.all().reduce((sum, { effect }) => (effect === undefined ? 0 : sum + amountOf(effect)), 0);
   }
   #count({ effect }: Owned, sign: number): void {
     if (effect === undefined) this.#removals += sign;

@@ -1,13 +1,13 @@
 /** What is in flight on a bounded field: takes that will draw on the pool, and what is given. Their sums say all. */
-import { Fifo } from '../../collections/fifo.ts';
 import { LedgerOver } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 import { OwnedEffects } from './owned-effects.ts';
 import type { Owned } from './owned-effects.ts';
+import { OwnedFifo } from './owned-fifo.ts';
 
 /** Pending effects on one bounded field. */
 export class PendingBounded extends OwnedEffects {
-  #pending = new Fifo<Owned>();
+  readonly #pending = new OwnedFifo();
   readonly #sums = { given: 0, taken: 0 };
 
   protected add(owned: Owned): undefined {
@@ -20,14 +20,11 @@ export class PendingBounded extends OwnedEffects {
   }
 
   protected takeOldest(owner: number): boolean {
-    if (this.#pending.at(0)?.owner !== owner) return false;
-    while (this.#pending.at(0)?.owner === owner) this.#count(this.#pending.shift() as Owned, -1);
-    return true;
+    return this.#pending.takeOldest(owner, (owned) => this.#count(owned, -1));
   }
 
   protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    const rest = this.#pending.slice().filter(isWanted);
-    this.#pending = new Fifo(rest);
+    const rest = this.#pending.keep(isWanted);
     this.#sums.given = this.#sums.taken = 0;
     for (const owned of rest) this.#count(owned, 1);
     return rest;

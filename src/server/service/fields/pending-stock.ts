@@ -3,10 +3,10 @@
  * that value; when the oldest commits, the value below moves to what the oldest makes of it, and what is remembered still
  * holds. So coming and going cost the same however many are in flight; only what another site takes costs a pass.
  */
-import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
 import { OwnedEffects } from './owned-effects.ts';
 import type { Owned } from './owned-effects.ts';
+import { OwnedFifo } from './owned-fifo.ts';
 import { stockAfter, stockResult } from './stock-change.ts';
 import type { Stocked, Taken } from './stock-view.ts';
 import type { Sum } from './sum.ts';
@@ -23,7 +23,7 @@ function after(sum: Sum, { effect }: Owned): Sum {
 
 /** Pending effects on one stock. */
 export class PendingStock extends OwnedEffects {
-  #pending = new Fifo<Owned>();
+  readonly #pending = new OwnedFifo();
   #known: Known | undefined;
 
   protected add(owned: Owned & { readonly effect: Effect }, base: unknown): Stocked | Taken {
@@ -40,19 +40,14 @@ export class PendingStock extends OwnedEffects {
   }
 
   protected takeOldest(owner: number): boolean {
-    if (this.#pending.at(0)?.owner !== owner) return false;
-    while (this.#pending.at(0)?.owner === owner) {
-      const oldest = this.#pending.shift() as Owned;
+    return this.#pending.takeOldest(owner, (oldest) => {
       if (this.#known !== undefined) this.#known = { base: after(this.#known.base, oldest), over: this.#known.over };
-    }
-    return true;
+    });
   }
 
   protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    const rest = this.#pending.slice().filter(isWanted);
-    this.#pending = new Fifo(rest);
     this.#known = undefined;
-    return rest;
+    return this.#pending.keep(isWanted);
   }
 
   protected shown(base: unknown): number {

@@ -7,7 +7,7 @@ import type { StoredSite } from '../../log/stored-site.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 
 /** What a site has of a stream or of the red log. */
-export interface Held {
+export interface HeldOf {
   /** So many from the first on: in its state, whether it still has the entries or not. */
   readonly count: number;
   /** The number, from 1 on, of the first that it can send to others; the one after the last where it can send none. */
@@ -17,8 +17,8 @@ export interface Held {
 /** How far a site has got, as its own logs and its checkpoint say. */
 export interface Holding {
   /** Of the blue stream of each site, in the order of the sites. */
-  readonly streams: readonly Held[];
-  readonly red: Held;
+  readonly streams: readonly HeldOf[];
+  readonly red: HeldOf;
 }
 
 /** The sites that are compared: their names in order, and which of them leads the red log. */

@@ -1,6 +1,7 @@
 /**
- * Sites whose folder is gone: all of them, or some while others still have theirs. Then one that starts without its past would number its operations
- * from the beginning again: the others take them for those that they have, and never agree with it any more.
+ * Sites whose folder is gone: all of them, or some while others still have theirs. Then one that starts without its
+ * past would number its operations from the beginning again: the others take them for those that they have, and never
+ * agree with it any more.
  */
 import type { Files } from '../disk/files.ts';
 import { readLog } from '../format/log-file.ts';

@@ -32,7 +32,10 @@ interface Said {
 
 const nothingSaid = (): Said => ({ client: undefined, table: undefined, field: undefined, action: undefined });
 
-/** Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `bytesMax`, or no more. */
+/**
+ * Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `bytesMax`, or
+ * no more.
+ */
 export function pack(entries: readonly LoggedEntry[], headBytes: number, bytesMax: number): Packed {
   let count = 0;
   const said = nothingSaid();

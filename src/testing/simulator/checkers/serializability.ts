@@ -1,6 +1,7 @@
 /**
- * Red operations are as if executed one after the other in the red order: the fields that one had read, no other has written between
- * its execution and its place; and what it stood on stands before it, executed as often. It keeps its own account of who wrote what last, by site, instead of stamps.
+ * Red operations are as if executed one after the other in the red order: the fields that one had read, no other has
+ * written between its execution and its place; and what it stood on stands before it, executed as often. It keeps its
+ * own account of who wrote what last, by site, instead of stamps.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { fieldName } from '../../../server/generator/read-set.ts';

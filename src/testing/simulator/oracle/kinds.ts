@@ -1,5 +1,6 @@
 /** What a field's changes add up to, kind by kind: the meaning of docs/spec/redblue.md §2, and nothing clever. */
 import type { Effect } from '../../../server/records/effect.ts';
+import type { Field } from '../../../server/service/tables.ts';
 import { byPlace, byTime, compare, hasSeen } from './changes.ts';
 import { ledgerOf } from './ledger.ts';
 import type { Change } from './changes.ts';
@@ -7,7 +8,10 @@ import type { Change } from './changes.ts';
 type Changes = readonly Change[];
 const valuesOf = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);
 
-const KINDS: Readonly<Record<string, (changes: Changes, min: number) => unknown>> = {
+type Meaning = (changes: Changes, min: number) => unknown;
+
+/** By its type it asks for a kind that is new. */
+const KINDS: Readonly<Record<Field['kind'], Meaning>> = {
   bounded: ledgerOf,
   counter: (changes) => Number(valuesOf(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
   register: (changes) => valuesOf(changes.toSorted(byTime)).at(-1),
@@ -61,7 +65,7 @@ function stockAfter(left: bigint, { action, value }: Effect): { readonly left: b
 
 /** The value of a field of this kind after these changes, in whatever order they are given; `min` of a bounded one. */
 export function valueOf(kind: string, changes: Changes, min = 0): unknown {
-  const add = KINDS[kind];
+  const add = (KINDS as Readonly<Record<string, Meaning>>)[kind];
   if (add === undefined)
     throw new Error(`the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`);
   return add(changes, min);

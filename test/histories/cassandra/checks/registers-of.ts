@@ -66,7 +66,10 @@ export function registersOf(calls: readonly Call[]): ReadonlyMap<string, Registe
   return registers;
 }
 
-/** Whether the one was stamped before the other, whatever clocks did within their bounds: what a condition has found, surely. */
+/**
+ * Whether the one was stamped before the other, whatever clocks did within their bounds: what a condition has found,
+ * surely.
+ */
 export function surelyBefore(a: Write, b: Write): boolean {
   if (a.place !== undefined && b.place !== undefined) return a.place < b.place;
   return a.latestMs < b.earliestMs || (isReplacedBy(a, b) && b.latestMs >= a.earliestMs);

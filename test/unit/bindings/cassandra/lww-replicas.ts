@@ -1,4 +1,7 @@
-/** Three replicas behind the fake driver: of two writes each keeps the one with the later time, and hears of each in its own time. */
+/**
+ * Three replicas behind the fake driver: of two writes each keeps the one with the later time, and hears of each in its
+ * own time.
+ */
 import type { Executed, FakeDriver } from './fake-driver.ts';
 import { valueRow } from './fake-driver.ts';
 

@@ -1,4 +1,7 @@
-/** What primary-backup does with the views of weaker tiers where the strongest one fails at once: offline, they are all there is. */
+/**
+ * What primary-backup does with the views of weaker tiers where the strongest one fails at once: offline, they are all
+ * there is.
+ */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { levels, noAnswer, type Mode, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient, type Client } from '../../../../src/correctable/made/client.ts';

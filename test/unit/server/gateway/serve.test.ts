@@ -74,7 +74,7 @@ test('messages between sites that are refused → counted in the metrics, by rea
   const server = await serve({ service, sites: ['irl', 'frk'] });
   const text = await (await fetch(`${server.url}/metrics`)).text();
   for (const site of ['irl', 'frk'])
-    for (const reason of ['content', 'term', 'clock'])
+    for (const reason of ['content', 'term', 'clock', 'room'])
       expect(text).toContain(`correctables_site_messages_refused_total{site="${site}",reason="${reason}"} 0`);
   await server.close();
 });

@@ -86,13 +86,31 @@ describe('what counts', () => {
     ['shadow', outcome({ choice: choice('red', { args: [text] }) })],
     ['result', outcome({ reply: { value: 2n ** 8000n } })],
   ])('%s', (field, given) => {
-    expect(() => checkOperationSize(given, 1000)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE', field }));
-    expect(() => checkOperationSize(given, 5000)).not.toThrow();
+    expect(() => checkOperationSize(given, { bytesMax: 1000, partsMax: 2 })).toThrow(
+      expect.objectContaining({ code: 'INVALID_VALUE', field }),
+    );
+    expect(() => checkOperationSize(given, { bytesMax: 5000, partsMax: 2 })).not.toThrow();
+  });
+
+  test('more read than one may say, however little each takes → refused with the bound; of blue it is not said', () => {
+    const names = new Set(['a', 'b', 'c']);
+    const ranges = Array.from({ length: 3 }, () => ({ table: 't' }));
+    for (const read of [
+      { names, ranges: [] },
+      { names: new Set<string>(), ranges },
+    ]) {
+      const check = (colour: 'blue' | 'red', partsMax: number) => () =>
+        checkOperationSize(outcome({ choice: choice(colour), reads: read }), { bytesMax: 5000, partsMax });
+      const refused = { code: 'INVALID_VALUE', field: 'reads', message: expect.stringContaining('may have read 2 ') };
+      expect(check('red', 2)).toThrow(expect.objectContaining(refused));
+      expect(check('red', 3)).not.toThrow();
+      expect(check('blue', 2)).not.toThrow();
+    }
   });
 
   test('what a blue operation has read goes nowhere', () => {
     const given = outcome({ choice: choice('blue', { args: text }), reads: { names: new Set([text]), ranges: [] } });
-    expect(() => checkOperationSize(given, 1000)).not.toThrow();
+    expect(() => checkOperationSize(given, { bytesMax: 1000, partsMax: 2 })).not.toThrow();
   });
 });
 

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { MessageDoor } from '../../../../src/server/messages/message-door.ts';
 import { RULES } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, RefusedMessage } from '../../../../src/server/messages/envelope.ts';
-import { epochOf } from '../../../../src/server/records/epoch.ts';
+import { epochOf, START_MAX } from '../../../../src/server/records/epoch.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
-import { START_MAX } from '../../../../src/server/records/shapes.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { envelopeOf, ORIGINS } from './some-messages.ts';
 

@@ -13,8 +13,10 @@ const HALTED_BYTES_MAX = 20_000;
 const TEXT = 'x'.repeat(100);
 
 let sites: Sites;
+/** Whether the log is whole from the next delivery on. */
+let isSteady: boolean;
 beforeEach(() => {
-  let isSteady = false;
+  isSteady = false;
   const how = { random: new Random(1), isSteady: () => isSteady, repeated: () => {} };
   const chances = { repeatChance: 0, jumpChance: 0, regressChance: 1 };
   sites = new Sites(notesService(), 3, {
@@ -63,14 +65,29 @@ test('updates of its own → taken up to a bound, then refused; reads are served
   expect(sites.read(OTHER, get('k'))).toBe('again');
 });
 
+test('started again on a log that is as it was → what was kept before counts: no restart lets more in', () => {
+  const written = fill(FAULTY, 1000);
+  isSteady = false;
+  sites.crash(FAULTY);
+  sites.start(FAULTY);
+  sites.pass(100);
+  expect(sites.halted).toEqual([
+    [FAULTY, 'regressed'],
+    [FAULTY, 'regressed'],
+  ]);
+  expect([written > 0, fill(FAULTY, 1000)]).toEqual([true, 0]);
+});
+
 test('what others send → taken up to the bound, and sent again once it is repaired', () => {
   const machine = sites.machines[FAULTY];
   for (let index = 0; index < 200; index += 1) sites.submit(OTHER, put(`of ${index}`, TEXT));
   sites.settle();
   fill(OTHER, 200);
   const kept = machine?.replica.synced ?? 0;
+  const untaken = machine?.refusals.room ?? 0;
   fill(OTHER, 200);
   expect(machine?.replica.synced).toBe(kept);
+  expect(machine?.refusals.room).toBeGreaterThan(untaken);
 
   sites.crash(FAULTY);
   sites.start(FAULTY);

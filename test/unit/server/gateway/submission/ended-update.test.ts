@@ -7,7 +7,7 @@ const HOP = 2;
 
 test.each<[string, KeptReply | undefined, boolean]>([
   ['with a view', { row: '[7,"view",1,0,"v"]', isFailure: false }, false],
-  ['with a view of a fixed size', { scalar: null, level: 1, seq: 0 }, false],
+  ['with a view of a fixed size', { value: null, level: 1, seq: 0 }, false],
   // It may be that nothing was done here, and something elsewhere.
   ['with a failure', { row: '[7,"fail","UNAVAILABLE","no quorum"]', isFailure: true }, true],
   ['with a view that is not kept', undefined, true],

@@ -7,7 +7,7 @@ import type { ServerRow } from '../../../../../src/protocol/rows/server-kinds.ts
 import { limitsFrom } from '../../../../../src/server/gateway/limits/limits.ts';
 import { Load, LoadPlace, ReceivedFrame, TotalLoad } from '../../../../../src/server/gateway/limits/load.ts';
 import { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
-import type { Ended, Outlet, Remembered } from '../../../../../src/server/gateway/submission/submission-parts.ts';
+import type { Ended, Outlet, RepeatableUpdate } from '../../../../../src/server/gateway/submission/submission-parts.ts';
 
 export class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
@@ -50,7 +50,7 @@ export class BudgetDouble {
 
 /** What is remembered of the update. */
 export class Memory {
-  entry: Remembered | undefined;
+  entry: RepeatableUpdate | undefined;
   /** The entry, once the update has ended. */
   reply: Ended | undefined;
   readonly #budget: BudgetDouble;

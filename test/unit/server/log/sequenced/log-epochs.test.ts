@@ -1,7 +1,8 @@
 /** Proposals of a site from before its restart: the red log takes none of them after the first of the new epoch. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { BEGINNING } from '../../../../../src/server/log/position.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
-import { epochOf } from '../../../../../src/server/records/epoch.ts';
+import { epochOf, START_MAX } from '../../../../../src/server/records/epoch.ts';
 import { siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const [LEADER, SITE] = [siteAt(0), siteAt(1)];
@@ -85,6 +86,41 @@ test('what has come before a late proposal of an earlier start → is not propos
     [epochOf(7, 0.25), 1, 'b'],
     [epochOf(7, 0.25), 2, 'c'],
   ]);
+});
+
+describe('an entry of its own, of a start above which there is none', () => {
+  const last = { origin: SITE, epoch: START_MAX, sequence: 1, record: 'of nobody' };
+  const before = { origin: LEADER, epoch: 5, sequence: 1, record: 'before' };
+
+  test('comes from the leader → it is said; nothing of that message is taken, and none is proposed above it', () => {
+    const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0.25) });
+    log.propose('a', 0);
+    log.takeOutputs();
+    log.receive(LEADER, { kind: 'log.append', position: 0, entries: [before, last], committed: 0 }, 0);
+    const message = `it has an entry of start ${START_MAX} of this site, above which nothing can be proposed`;
+    expect([log.takeOutputs(), log.length]).toEqual([[{ kind: 'regressed', message }], 0]);
+  });
+
+  test('comes after one of the largest that can begin above another → so does that one, which is its own', () => {
+    const largest = START_MAX - 2 ** 20;
+    const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0) });
+    const first = { ...last, epoch: largest };
+    log.receive(LEADER, { kind: 'log.append', position: 0, entries: [first], committed: 0 }, 0);
+    log.propose('a', 0);
+    expect(proposedBy(log)).toEqual([[START_MAX, 1, 'a']]);
+    log.receive(LEADER, { kind: 'log.append', position: 1, entries: [{ ...last, record: 'a' }], committed: 0 }, 0);
+    expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['store']);
+  });
+
+  test('is there at its start → what it has is delivered, then it is said', () => {
+    for (const known of [
+      { entries: [before, last] },
+      { entries: [before], saved: { delivered: 0, position: BEGINNING, progress: [[SITE, START_MAX, 2]] as const } },
+    ]) {
+      const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0.25), ...known });
+      expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['deliver', 'regressed']);
+    }
+  });
 });
 
 test('its own entry → taken for what it is', () => {

@@ -11,7 +11,7 @@ import type { Embedded } from '../../../../../src/server/embedded.ts';
 import type { RedBlueLevels } from '../../../../../src/protocol/redblue-levels.ts';
 import { inspectDataFolder } from '../../../../../src/server/storage/folder/inspect.ts';
 import { lostPast } from '../../../../../src/server/storage/folder/lost-past.ts';
-import type { Held, Holding } from '../../../../../src/server/storage/folder/lost-past.ts';
+import type { HeldOf, Holding } from '../../../../../src/server/storage/folder/lost-past.ts';
 import { notesService } from '../notes-service.ts';
 
 const SITES = ['irl', 'frk', 'vrg'] as const;
@@ -138,9 +138,9 @@ describe('a deployment', () => {
 
 describe('what others have of a site', () => {
   const names = ['a', 'b', 'c'];
-  const held = (count: number, keptFrom = 1): Held => ({ count, keptFrom });
+  const held = (count: number, keptFrom = 1): HeldOf => ({ count, keptFrom });
   /** As much as everybody has, and all of it kept. */
-  const all = (): Record<'red', Held> & { streams: Held[] } => ({
+  const all = (): Record<'red', HeldOf> & { streams: HeldOf[] } => ({
     streams: [held(3), held(2), held(9)],
     red: held(5),
   });

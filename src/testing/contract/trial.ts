@@ -16,7 +16,7 @@ const PATIENCE_MS_DEFAULT = 4_000;
 /** An update, and what `read` gives at the strongest level once it was done once. */
 export type Mark = Pick<ContractSubject, 'update' | 'read' | 'expected'>;
 
-export class Stage {
+export class Trial {
   readonly subject: ContractSubject;
   readonly patienceMs: number;
   readonly #expect: TestRunner['expect'];
