@@ -18,7 +18,12 @@ const WIDTH = 900;
 const PANELS = { width: WIDTH, height: 400, marginLeft: 64, marginRight: 20, marginTop: 96 } as const;
 const BESIDE = { labelAnchor: 'center', labelArrow: 'none' } as const;
 const FRAME = { stroke: '#d8dce0' };
-const LETTER_PX = 7;
+/** Dots and lines keep clear of the frame. */
+const INSET = 8;
+const LETTER_PX = 8;
+
+const MEAN_MS = 'mean latency (ms, log scale)';
+const LOG_MS = { type: 'log', grid: true, ticks: 5, tickFormat: String, inset: INSET } as const;
 
 /** Names in their colours above the frame, or above the first panel. */
 function legend(colours: Colours, place: object, dy: number): Plot.Markish[] {
@@ -39,7 +44,7 @@ export function bySitesFigure(title: string, rows: readonly LatencyRow[], colour
   return figure(title, {
     ...PANELS,
     x: { label: 'sites', type: 'point', grid: true },
-    y: { label: 'mean latency (ms, log scale)', type: 'log', grid: true, ticks: 5, tickFormat: String, ...BESIDE },
+    y: { ...LOG_MS, label: MEAN_MS },
     fx: { label: null, domain: places, padding: 0.1 },
     marks: [
       Plot.frame(FRAME),
@@ -70,8 +75,8 @@ export function throughputFigure(
     marginLeft: 64,
     marginRight: 24,
     marginTop: 76,
-    x: { label: `${what} a second`, grid: true, zero: true, ...BESIDE },
-    y: { label: 'mean latency (ms, log scale)', type: 'log', grid: true, ticks: 5, tickFormat: String },
+    x: { label: `${what} a second`, grid: true, zero: true, insetRight: INSET, ...BESIDE },
+    y: { ...LOG_MS, label: MEAN_MS },
     marks: [
       Plot.frame(FRAME),
       Plot.line(points, { ...at, stroke: colourOf, strokeWidth: 2 }),
@@ -105,8 +110,8 @@ export function distributionFigure(
   const [first] = Object.keys(panels);
   return figure(title, {
     ...PANELS,
-    x: { label: 'milliseconds (log scale)', type: 'log', grid: true, ticks: 5, tickFormat: String, ...BESIDE },
-    y: { label: 'share of operations', grid: true, domain: [0, 1] },
+    x: { ...LOG_MS, ...BESIDE, label: 'milliseconds (log scale)' },
+    y: { label: 'share of operations', grid: true, domain: [0, 1], inset: INSET },
     fx: { label: null, domain: Object.keys(panels), padding: 0.06 },
     marks: [
       Plot.frame(FRAME),

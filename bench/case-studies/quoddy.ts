@@ -16,7 +16,7 @@ const REQUEST = 'addFriend';
 /** Where the original stood: at one site. */
 const SETTINGS = [1, SITES.length];
 /** At each place. */
-const USERS = 8;
+const USERS = 16;
 const SCALE = 0.01;
 
 export const quoddy: Bench = {
@@ -28,7 +28,7 @@ export const quoddy: Bench = {
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const rounds = quick ? 1 : 6;
   const study = await studyOf('quoddy');
-  const load = { mix: study.mixes['social'] ?? {}, users: USERS, seconds: quick ? 2 : 10 };
+  const load = { mix: study.mixes['social'] ?? {}, users: USERS, seconds: quick ? 4 : 10 };
   const taken: (readonly Taken[])[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     const inRound: Taken[] = [];

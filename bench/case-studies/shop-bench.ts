@@ -159,10 +159,8 @@ function barsOf({ blueShares }: ShopPlan, rounds: readonly Round[]): readonly Ba
   return [
     reported('five-sites-vs-one', estimate(gains)),
     ...Object.entries(blueShares).map(([mix, paper]) => {
-      // Of the greatest load, which has the most operations.
-      const apart = of(SITES_OF_MIXES, mix).map((loads) =>
-        Math.abs((loads.at(-1)?.figures.shares.blue ?? NaN) - paper),
-      );
+      // Of the least load: its users click most often, and come to a purchase as often as the mix says.
+      const apart = of(SITES_OF_MIXES, mix).map(([loaded]) => Math.abs((loaded?.figures.shares.blue ?? NaN) - paper));
       return atMost(`blue-share-${mix}`, estimate(apart), { aim: SHARE_AIM }, 'fraction');
     }),
   ];

@@ -41,7 +41,7 @@ export const redblueLatency: Bench = {
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const rounds = quick ? 1 : 6;
-  const durationMs = quick ? 1000 : 3000;
+  const durationMs = quick ? 1500 : 3000;
   const taken: (readonly Taken[])[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     const inRound: Taken[] = [];

@@ -23,7 +23,7 @@ test.each([
 
 test('operations → a row for each number of sites, place and series, with mean and deviation', () => {
   const taken = (sites: number, ms: number) => ({ sites, place: 'ue', series: 'red', ms }) as const;
-  expect(latencyRows([taken(2, 1), taken(3, 9), taken(2, 3)])).toEqual([
+  expect(latencyRows([taken(3, 9), taken(2, 1), taken(2, 3)])).toEqual([
     { sites: 2, place: 'ue', series: 'red', count: 2, meanMs: 2, deviationMs: 1 },
     { sites: 3, place: 'ue', series: 'red', count: 1, meanMs: 9, deviationMs: 0 },
   ]);
