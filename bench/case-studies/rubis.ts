@@ -6,5 +6,5 @@ export const rubis = shopBench({
   about: "RUBiS's auctions at one to five sites: clicks a second, latency and share of red",
   exemplars: { blue: 'storeBid', red: 'storeBuyNow', mix: { storeBid: 1, storeBuyNow: 1 } },
   blueShares: { bidding: 0.974 },
-  scale: 0.005,
+  scale: 0.003,
 });

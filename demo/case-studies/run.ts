@@ -1,4 +1,5 @@
 /** One run of a case study: sites, data, users for a while, and what all sites show at the end. */
+import { setMaxListeners } from 'node:events';
 import { seeded } from '../shared/random.ts';
 import type { CaseStudy } from './case-study.ts';
 import { openDeployment, type Deployment, type SiteDoor } from './deployment.ts';
@@ -62,6 +63,8 @@ export async function load(
 
 /** Lets so many users work at each site until `signal` aborts. */
 export async function letUsersWork(doors: readonly SiteDoor[], users: number, options: UserOptions): Promise<void> {
+  // All of them listen, which Node would take for a leak.
+  setMaxListeners(0, options.signal);
   await Promise.all(
     doors.flatMap((door, at) => Array.from({ length: users }, (_, n) => runUser(at * users + n, door, options))),
   );
