@@ -10,8 +10,12 @@ import { cassandraDivergence } from './cassandra/divergence.ts';
 import { cassandraLatency } from './cassandra/latency.ts';
 import { cassandraLoad } from './cassandra/load.ts';
 import { labels } from './case-studies/labels.ts';
+import { quoddy } from './case-studies/quoddy.ts';
+import { rubis } from './case-studies/rubis.ts';
 import { tpcw } from './case-studies/tpcw.ts';
 import { core } from './core/bench.ts';
+import { redblueLatency } from './microbenchmark/latency.ts';
+import { redblueThroughput } from './microbenchmark/throughput.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { rights } from './rights/bench.ts';
 import { server } from './server/bench.ts';
@@ -29,8 +33,12 @@ const benches: readonly Bench[] = [
   wire,
   redblueOverhead,
   server,
+  redblueLatency,
+  redblueThroughput,
   labels,
   tpcw,
+  rubis,
+  quoddy,
   zookeeperLatency,
   zookeeperBandwidth,
   cassandraLatency,

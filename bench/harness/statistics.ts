@@ -16,6 +16,18 @@ export function median(values: readonly number[]): number {
   return Number.isInteger(middle) ? ((sorted[middle - 1] as number) + high) / 2 : high;
 }
 
+/** @throws RangeError on no values */
+export function mean(values: readonly number[]): number {
+  if (values.length === 0) throw new RangeError('no values');
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** How far values are from their mean, as the root of the mean square. @throws RangeError on no values */
+export function standardDeviation(values: readonly number[]): number {
+  const middle = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
+}
+
 /** Median with the smallest and largest value. */
 export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };

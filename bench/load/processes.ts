@@ -1,6 +1,6 @@
 /** Starts a server and client processes for one contender and talks to them. */
-import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
+import { answer, ask, ended, startChild } from '../harness/children.ts';
 import type { ClientOrder, ClientReport, Target } from './messages.ts';
 import { processorTimeUs } from './processor-time.ts';
 import { startRedis } from './redis.ts';
@@ -52,8 +52,8 @@ export async function startContestant(target: Target, clientsMax = 1): Promise<C
   return {
     async run({ clients: count = 1, ...order }) {
       const asked = clients.slice(0, count);
-      const all = async (each: ClientOrder): Promise<ClientReport[]> =>
-        (await Promise.all(asked.map((client) => ask(client, each)))) as ClientReport[];
+      const all = (each: ClientOrder): Promise<ClientReport[]> =>
+        Promise.all(asked.map((client) => ask<ClientReport>(client, each)));
       await all({ ...order, durationMs: order.durationMs / 4 });
       const [from, before] = [performance.now(), processorTimeUs(server.pid)];
       const reports = await all(order);
@@ -88,7 +88,7 @@ export function measuredOf(
 
 async function ownServer(target: Target): Promise<RunningServer> {
   const child = start('server.ts', [JSON.stringify(target)]);
-  const { url } = (await answer(child)) as { url: string };
+  const { url } = await answer<{ url: string }>(child);
   return { url, pid: child.pid as number, stop: () => ended(child) };
 }
 
@@ -99,30 +99,5 @@ export const SERVER_FLAGS = '--max-semi-space-size=64';
 function start(script: string, args: readonly string[]): ChildProcess {
   const { BENCH_SERVER_FLAGS = SERVER_FLAGS, BENCH_CLIENT_FLAGS = '' } = process.env;
   const flags = script === 'server.ts' ? BENCH_SERVER_FLAGS : BENCH_CLIENT_FLAGS;
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  return fork(file, args, { execArgv: [...flags.split(' ').filter(Boolean), '--import', 'tsx'] });
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  if (child.connected) child.disconnect();
-  await exited;
-}
-
-async function ask(child: ChildProcess, order: object | string): Promise<unknown> {
-  const answered = answer(child);
-  child.send(order);
-  return answered;
-}
-
-function answer(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => reject(new Error(`a benchmark process ended with ${code}`));
-    child.once('exit', onExit);
-    child.once('message', (message) => {
-      child.off('exit', onExit);
-      resolve(message);
-    });
-  });
+  return startChild(new URL(script, import.meta.url), args, flags.split(' ').filter(Boolean));
 }

@@ -1,6 +1,5 @@
 /** Starts a server and a client process for one contender and talks to them. */
-import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { answer, ask, startChild } from '../harness/children.ts';
 import type { BytesPerOp, ClientReport, Mode, ProfileReport } from './messages.ts';
 
 /** One contender, alive: an idle one waits and uses no processor time. */
@@ -25,15 +24,10 @@ export interface Measured {
 
 /** Starts the two processes. */
 export async function startPair(mode: Mode): Promise<Pair> {
-  const server = start('server.ts', [mode]);
-  const { url } = (await answer(server)) as { url: string };
-  const client = start('client.ts', [mode, url]);
+  const server = startChild(new URL('server.ts', import.meta.url), [mode]);
+  const { url } = await answer<{ url: string }>(server);
+  const client = startChild(new URL('client.ts', import.meta.url), [mode, url]);
   await answer(client);
-  const ask = async <T>(child: ChildProcess, order: object | string): Promise<T> => {
-    const answered = answer(child);
-    child.send(order);
-    return (await answered) as T;
-  };
   return {
     async run(window, durationMs, bytes) {
       await ask<ClientReport>(client, { run: { window, durationMs: durationMs / 4, bytes } });
@@ -64,19 +58,4 @@ export function measuredOf({ operations, elapsedMs, cpuUs, bytes }: ClientReport
     bytesSentPerOp: bytes.sent,
     bytesReceivedPerOp: bytes.received,
   };
-}
-
-function start(script: string, args: readonly string[]): ChildProcess {
-  return fork(fileURLToPath(new URL(script, import.meta.url)), args, { execArgv: ['--import', 'tsx'] });
-}
-
-function answer(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => reject(new Error(`a benchmark process ended with ${code}`));
-    child.once('exit', onExit);
-    child.once('message', (message) => {
-      child.off('exit', onExit);
-      resolve(message);
-    });
-  });
 }

@@ -4,7 +4,7 @@ import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { serve, type Service } from 'correctables/server';
 import { WebSocket } from 'ws';
-import { ROUND_TRIPS_MS, SITES, type Site } from './sites.ts';
+import { nearestSite, ROUND_TRIPS_MS, roundTripMs, SITES, type Site } from './sites.ts';
 
 export interface DeploymentOptions {
   readonly service: Service;
@@ -17,14 +17,18 @@ export interface DeploymentOptions {
   readonly page?: RequestListener | undefined;
 }
 
-/** One site as its users reach it. */
+/** A site as the users of one place reach it. */
 export interface SiteDoor {
+  /** Where the users are. */
   readonly site: Site;
   readonly client: Client<RedBlueLevels>;
+  /** What the way to the site and back takes them, in milliseconds: nothing where it is beside them. */
+  readonly awayMs: number;
 }
 
 export interface Deployment {
   readonly url: string;
+  /** One for the users beside each site. */
   readonly doors: readonly [SiteDoor, ...SiteDoor[]];
   /** What sites have told of broken invariants while they were at work. */
   readonly alarms: readonly string[];
@@ -56,7 +60,7 @@ export async function openDeployment(options: DeploymentOptions): Promise<Deploy
   });
   const doorTo = (site: Site): SiteDoor => {
     const binding = redblue(service.contract, { url: server.siteUrl(site), WebSocket });
-    return { site, client: createClient(binding, { timeoutMs: TIMEOUT_MS }) };
+    return { site, client: createClient(binding, { timeoutMs: TIMEOUT_MS }), awayMs: 0 };
   };
   const doors = server.sites.map(doorTo) as unknown as Deployment['doors'];
   return {
@@ -68,4 +72,13 @@ export async function openDeployment(options: DeploymentOptions): Promise<Deploy
       await server.close();
     },
   };
+}
+
+/** Doors for users at all five places, however many sites there are: those without one of their own ask the nearest. */
+export function doorsEverywhere(doors: readonly SiteDoor[]): readonly SiteDoor[] {
+  return SITES.map((place) => {
+    const site = nearestSite(place, doors.length);
+    const door = doors.find((each) => each.site === site) as SiteDoor;
+    return { ...door, site: place, awayMs: roundTripMs(place, site) };
+  });
 }

@@ -1,4 +1,5 @@
 /** One run of a case study: sites, data, users for a while, and what all sites show at the end. */
+import { setMaxListeners } from 'node:events';
 import { seeded } from '../shared/random.ts';
 import type { CaseStudy } from './case-study.ts';
 import { openDeployment, type Deployment, type SiteDoor } from './deployment.ts';
@@ -62,60 +63,92 @@ export async function load(
 
 /** Lets so many users work at each site until `signal` aborts. */
 export async function letUsersWork(doors: readonly SiteDoor[], users: number, options: UserOptions): Promise<void> {
+  // All of them listen, which Node would take for a leak.
+  setMaxListeners(0, options.signal);
   await Promise.all(
     doors.flatMap((door, at) => Array.from({ length: users }, (_, n) => runUser(at * users + n, door, options))),
   );
+}
+
+/** A study with its data at all of its sites. */
+export interface LoadedStudy extends Deployment {
+  /** Operations that loaded it. */
+  readonly loading: number;
+  readonly loadSeconds: number;
+}
+
+type LoadOptions = Pick<RunOptions, 'study' | 'sites' | 'wan' | 'scale' | 'seed'>;
+
+/** Starts the sites and loads the data. */
+export async function openStudy({ study, sites, wan, scale, seed }: LoadOptions): Promise<LoadedStudy> {
+  const deployment = await openDeployment({ service: study.service, sites, wan });
+  try {
+    const from = performance.now();
+    const loading = await load(study, deployment.doors, { scale, seed });
+    return { ...deployment, loading, loadSeconds: secondsSince(from) };
+  } catch (error) {
+    await deployment.close();
+    throw error;
+  }
 }
 
 /** Runs a study as `options` say. `progress` gets lines for a person. */
 export async function runStudy(options: RunOptions, progress: (line: string) => void): Promise<Report> {
   const { study, mix, scale, users, think, wan, seed } = options;
   progress(`starting ${options.sites} sites (delays: ${wan})`);
-  const deployment = await openDeployment({ service: study.service, sites: options.sites, wan });
-  const { doors } = deployment;
+  const loaded = await openStudy(options);
+  const { doors, loading, loadSeconds } = loaded;
   try {
-    const loadFrom = performance.now();
-    const loading = await load(study, doors, { scale, seed });
-    const loadSeconds = secondsSince(loadFrom);
     progress(`loaded ${scale} of the paper's data with ${loading} operations in ${loadSeconds} s`);
     const tally = new Tally();
-    const seconds = await measure(doors, options, tally, progress);
+    const told = setInterval(() => progress(`${tally.interactions} interactions`), PROGRESS_EVERY_MS);
+    const work = { ...options, mix: study.mixes[mix] ?? {}, onInteraction: tally.add };
+    const seconds = await workFor(doors, work).finally(() => clearInterval(told));
     progress('the users have gone; waiting until each site has what the others have');
-    const audits = await auditEverywhere(study, doors);
-    const agree = new Set(audits.map(({ digest }) => digest)).size === 1;
-    const sound = agree && deployment.alarms.length === 0 && audits.every(({ broken }) => broken.length === 0);
-    const named = doors.map(({ site }, at) => [site, { rows: audits[at]?.rows, broken: audits[at]?.broken }]);
+    const found = await soundnessOf(study, loaded);
     const setting = { study: study.name, mix, scale, users, think, wan, seed, seconds, loadSeconds };
-    const found = { sound, agree, alarms: deployment.alarms, audits: Object.fromEntries(named) as Report['audits'] };
     return { ...setting, ...tally.figures(seconds), ...found };
   } finally {
-    await deployment.close();
+    await loaded.close();
   }
 }
 
-/** @returns how many seconds the users worked */
-async function measure(
-  doors: readonly SiteDoor[],
-  options: RunOptions,
-  tally: Tally,
-  progress: (line: string) => void,
-): Promise<number> {
-  const { study, scale, think, seed, users } = options;
+/** What all sites show once nobody is at work any more and each has what the others have. */
+export async function soundnessOf(
+  study: CaseStudy,
+  { doors, alarms }: Pick<Deployment, 'doors' | 'alarms'>,
+): Promise<Pick<Report, 'sound' | 'agree' | 'alarms' | 'audits'>> {
+  const audits = await auditEverywhere(study, doors);
+  const agree = new Set(audits.map(({ digest }) => digest)).size === 1;
+  const sound = agree && alarms.length === 0 && audits.every(({ broken }) => broken.length === 0);
+  const named = doors.map(({ site }, at) => [site, { rows: audits[at]?.rows, broken: audits[at]?.broken }]);
+  return { sound, agree, alarms, audits: Object.fromEntries(named) as Report['audits'] };
+}
+
+/** How users work for a while. */
+export interface Work extends Omit<UserOptions, 'signal'> {
+  /** At each door. */
+  readonly users: number;
+  readonly seconds: number;
+  /** Ends it before its time. */
+  readonly signal?: AbortSignal;
+}
+
+/** Lets users work at each door, and waits for what is under way at the end. @returns how many seconds they worked */
+export async function workFor(doors: readonly SiteDoor[], options: Work): Promise<number> {
+  const { users, seconds, signal } = options;
   // Not by `AbortSignal.timeout`, which may be collected before its time while nobody listens but through `any`.
   const end = new AbortController();
   const leave = (): void => end.abort();
-  const timer = setTimeout(leave, options.seconds * 1000);
-  options.signal?.addEventListener('abort', leave);
-  if (options.signal?.aborted === true) leave();
-  const told = setInterval(() => progress(`${tally.interactions} interactions`), PROGRESS_EVERY_MS);
+  const timer = setTimeout(leave, seconds * 1000);
+  signal?.addEventListener('abort', leave);
+  if (signal?.aborted === true) leave();
   const from = performance.now();
   try {
-    const mix = study.mixes[options.mix] ?? {};
-    await letUsersWork(doors, users, { study, scale, mix, think, seed, signal: end.signal, onInteraction: tally.add });
+    await letUsersWork(doors, users, { ...options, signal: end.signal });
   } finally {
-    clearInterval(told);
     clearTimeout(timer);
-    options.signal?.removeEventListener('abort', leave);
+    signal?.removeEventListener('abort', leave);
   }
   return secondsSince(from);
 }

@@ -25,3 +25,15 @@ export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
   'ie-sg': 350,
   'br-sg': 380,
 };
+
+/** The round trip between two of them; none within one. */
+export function roundTripMs(from: Site, to: Site): number {
+  return from === to ? 0 : (ROUND_TRIPS_MS[`${from}-${to}`] ?? (ROUND_TRIPS_MS[`${to}-${from}`] as number));
+}
+
+/** Of so many sites, the first ones, the one that is nearest to users at a place. */
+export function nearestSite(place: Site, sites: number): Site {
+  return SITES.slice(0, sites).reduce((best, each) =>
+    roundTripMs(place, each) < roundTripMs(place, best) ? each : best,
+  );
+}

@@ -9,6 +9,7 @@ import type { Site } from './sites.ts';
 
 /** A request that has come to an end. */
 export interface Interaction {
+  /** Where the user is. */
   readonly site: Site;
   readonly request: string;
   readonly ms: number;
@@ -67,7 +68,7 @@ export interface UserOptions {
 }
 
 /** Runs the user with this number until `signal` aborts; the request under way then still comes to its end. */
-export async function runUser(user: number, { site, client }: SiteDoor, options: UserOptions): Promise<void> {
+export async function runUser(user: number, { site, client, awayMs }: SiteDoor, options: UserOptions): Promise<void> {
   const { study, scale, mix, think, signal, onInteraction } = options;
   const random = seededAt(options.seed, user);
   const store = new CountingStore(client);
@@ -83,6 +84,8 @@ export async function runUser(user: number, { site, client }: SiteDoor, options:
     const request = next();
     store.asked = { operations: 0, updates: 0, red: 0 };
     const from = performance.now();
+    // A click and its page travel once, whatever the application asks of the store, which is beside it.
+    if (awayMs > 0) await pause(awayMs);
     const failure = await failureOf(requests[request]);
     onInteraction({ site, request, ms: performance.now() - from, ...store.asked, failure });
     await look();

@@ -7,6 +7,7 @@ import { BETWEEN_SITES_MUTANTS } from './between-sites.mjs';
 import { CACHE_MUTANTS } from './cache.mjs';
 import { CACHE_RARE_MUTANTS } from './cache-rare.mjs';
 import { CASSANDRA_MUTANTS } from './cassandra.mjs';
+import { CASE_STUDY_MUTANTS } from './case-studies.mjs';
 import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
@@ -37,6 +38,7 @@ export const MUTANTS = [
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,
+  ...CASE_STUDY_MUTANTS,
   ...ZOOKEEPER_MUTANTS,
   ...CACHE_RARE_MUTANTS,
 ];

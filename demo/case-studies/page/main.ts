@@ -47,7 +47,8 @@ function tell(id: string, text: string): void {
 function layOut({ name, about, mix, sites, users, requests }: PageState): void {
   document.title = `${name} · correctables`;
   tell('title', name);
-  tell('about', `This is ${about}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`);
+  const what = about.charAt(0).toUpperCase() + about.slice(1);
+  tell('about', `${what}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`);
   const heading = (text: string, scope: string): HTMLElement => {
     const cell = make('th', '', text);
     cell.setAttribute('scope', scope);

@@ -1,6 +1,6 @@
 /** Changing a book's price and pictures, and which other books are shown beside it. */
+import { joined } from '../joined.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
-import { indexed } from './tables.ts';
 
 /** Orders that are looked through for what else the buyers of a book bought. */
 const RECENT_ORDERS = 10_000;
@@ -31,7 +31,7 @@ export const adminGenerators: GeneratorsOf<'adminUpdate'> = {
     const { about } = tables.items.row(item);
     if (about === undefined) return null;
     const published = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length);
-    const update = { item, shown: { costCents, image, thumbnail }, newness: indexed(about.subject, published) };
+    const update = { item, shown: { costCents, image, thumbnail }, newness: joined(about.subject, published) };
     const related = boughtToo(tables, item);
     if (related.length === 0) return shadow.adminUpdate(update, null);
     return shadow.adminUpdateRelated({ ...update, related }, null);

@@ -1,6 +1,6 @@
 /** Looking for books: the reads that most of a bookstore's visitors are content with. */
+import { prefixOf } from '../joined.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
-import { indexed } from './tables.ts';
 
 /** Books of one page of results. */
 const PAGE = 50;
@@ -21,7 +21,7 @@ export const browseGenerators: GeneratorsOf<Reads | 'getNewProducts' | 'getBestS
     const { about, shown, newness, stock } = tables.items.row(item);
     if (about === undefined || shown === undefined) return null;
     const authorName = tables.authors.row(about.author).name ?? '';
-    const published = (newness ?? '').slice(indexed(about.subject, '').length);
+    const published = (newness ?? '').slice(prefixOf(about.subject).length);
     return { ...about, ...shown, item, authorName, published, stock };
   },
   getRelated: ({ item }, { tables }) =>
@@ -29,7 +29,7 @@ export const browseGenerators: GeneratorsOf<Reads | 'getNewProducts' | 'getBestS
       return { item: other, thumbnail: tables.items.row(other).shown?.thumbnail ?? '' };
     }),
   doSubjectSearch: ({ subject }, has) =>
-    has.tables.items.by.shelf({ prefix: indexed(subject, ''), limit: PAGE }).map((item) => listed(has, item)),
+    has.tables.items.by.shelf({ prefix: prefixOf(subject), limit: PAGE }).map((item) => listed(has, item)),
   doTitleSearch: ({ title }, has) =>
     has.tables.items.by.title({ prefix: title.toLowerCase(), limit: PAGE }).map((item) => listed(has, item)),
   doAuthorSearch: ({ author }, has) => {
@@ -40,7 +40,7 @@ export const browseGenerators: GeneratorsOf<Reads | 'getNewProducts' | 'getBestS
   },
   getNewProducts: ({ subject }, has) =>
     has.tables.items.by
-      .newness({ prefix: indexed(subject, ''), limit: PAGE, reverse: true })
+      .newness({ prefix: prefixOf(subject), limit: PAGE, reverse: true })
       .map((item) => listed(has, item)),
   getBestSellers: ({ subject }, has) => {
     const { orders } = has.tables;

@@ -1,7 +1,8 @@
 /** Customers: who they are, when they were here, and what they bought last. */
+import { prefixOf } from '../joined.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
 import type { NewAddress } from './shadows.ts';
-import { addressOf, indexed, lineOf } from './tables.ts';
+import { addressOf, lineOf } from './tables.ts';
 
 /** How long a customer stays logged in. */
 const SESSION_MS = 2 * 60 * 60 * 1000;
@@ -49,7 +50,7 @@ export const customerGenerators: GeneratorsOf<Names | 'createNewCustomer' | 'ref
     const customer = customerOf(tables, uname);
     if (customer === undefined) return null;
     const { orders } = tables;
-    const [order] = orders.by.history({ prefix: indexed(customer, ''), reverse: true, limit: 1 });
+    const [order] = orders.by.history({ prefix: prefixOf(customer), reverse: true, limit: 1 });
     if (order === undefined) return null;
     const { placedAt = 0, status = '', placed, lines = [] } = orders.row(order);
     const { totalCents = 0, shipType = '' } = placed ?? {};

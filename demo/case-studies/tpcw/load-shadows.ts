@@ -1,8 +1,9 @@
 /** Filling the bookstore: not a transaction of TPC-W's, whose database is full before the first customer comes. */
 import { blue, type EffectTables } from 'correctables/server';
 import type { z } from 'zod';
+import { joined, orderedText } from '../joined.ts';
 import type { tpcw } from './contract.ts';
-import { indexed, timeText, type Known, type tables } from './tables.ts';
+import type { Known, tables } from './tables.ts';
 
 type Specs = (typeof tpcw)['operations'];
 type Items = z.infer<Specs['loadItems']['args']>['items'];
@@ -24,8 +25,8 @@ export const loadShadows = ({ items, authors, customers, addresses, orders }: Ef
       items.row(item).stock.add(stock),
       items.row(item).title.write(about.title.toLowerCase()),
       items.row(item).author.write(about.author),
-      items.row(item).shelf.write(indexed(about.subject, about.title)),
-      items.row(item).newness.write(indexed(about.subject, published)),
+      items.row(item).shelf.write(joined(about.subject, about.title)),
+      items.row(item).newness.write(joined(about.subject, published)),
     ]),
   ),
   loadAuthors: blue(({ authors: loaded }: { readonly authors: Authors }) =>
@@ -42,7 +43,7 @@ export const loadShadows = ({ items, authors, customers, addresses, orders }: Ef
       customers.row(customer).session.write({ loginAt: at, expiresAt: at }),
       ...before.flatMap(({ order, placedAt, status, totalCents, shipType, payment, lines }) => [
         orders.row(order).placedAt.write(placedAt),
-        orders.row(order).history.write(indexed(customer, timeText(placedAt))),
+        orders.row(order).history.write(joined(customer, orderedText(placedAt))),
         orders.row(order).status.write(status),
         orders.row(order).placed.write({ customer, totalCents, shipType, shipTo: known.address, payment }),
         orders.row(order).lines.write(lines),

@@ -7,9 +7,10 @@
  */
 import { blue, red, type EffectTables } from 'correctables/server';
 import type { z } from 'zod';
+import { joined, orderedText } from '../joined.ts';
 import type { orderLine, payment } from './contract.ts';
 import { loadShadows } from './load-shadows.ts';
-import { indexed, lineKey, timeText, type Known, type Shown, type tables } from './tables.ts';
+import { lineKey, type Known, type Shown, type tables } from './tables.ts';
 
 /** An address that nobody had yet. */
 export interface NewAddress {
@@ -89,7 +90,7 @@ export const shadowOperations = (on: EffectTables<typeof tables>) => {
     return [
       orders.row(order).made.add(1),
       orders.row(order).placedAt.write(at),
-      orders.row(order).history.write(indexed(customer, timeText(at))),
+      orders.row(order).history.write(joined(customer, orderedText(at))),
       orders.row(order).status.write('pending'),
       orders.row(order).placed.write({ customer, totalCents, shipType, shipTo, payment }),
       orders.row(order).lines.write(lines),

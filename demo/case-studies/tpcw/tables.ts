@@ -5,6 +5,7 @@
  */
 import { counter, register, table, type Invariants } from 'correctables/server';
 import type { z } from 'zod';
+import { joined, partOf } from '../joined.ts';
 import type { about, address, orderLine, payment, person } from './contract.ts';
 
 type About = z.infer<typeof about>;
@@ -92,24 +93,17 @@ type Address = z.infer<typeof address>;
 
 /** An address as one text, by which equal ones are found. */
 export const lineOf = ({ street, city, state, zip, country }: Address): string =>
-  indexed(street, city, state, zip, country);
+  joined(street, city, state, zip, country);
 
 /** The address of such a text. */
 export function addressOf(line: string): Address {
-  const [street = '', city = '', state = '', zip = '', country = ''] = line.split(GAP);
-  return { street, city, state, zip, country };
+  const part = (at: number): string => partOf(line, at);
+  return { street: part(0), city: part(1), state: part(2), zip: part(3), country: part(4) };
 }
 
 /** Identifiers of items have no `/` in them; those of carts may. */
 export const lineKey = (cart: string, item: string): string => `${cart}/${item}`;
 export const linePrefix = (cart: string): string => `${cart}/`;
-
-/** What stands between the parts of an index: before any letter, so that shorter parts come first. */
-const GAP = '\u0001';
-export const indexed = (...parts: readonly string[]): string => parts.join(GAP);
-
-/** Of a time, so that texts are in the order of times. */
-export const timeText = (ms: number): string => String(ms).padStart(15, '0');
 
 const UNIQUE = 'its identifier was handed out once';
 const handedOutOnce = ({ made }: { readonly made: number }): boolean => made <= 1;

@@ -30,6 +30,7 @@ const pages = [
   'docs/spec/cache.md',
   'docs/spec/cassandra-icg.md',
   'docs/bindings/zookeeper.md',
+  'docs/case-studies.md',
 ];
 const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));
 

@@ -1,0 +1,191 @@
+/**
+ * What the benchmarks of TPC-W and RUBiS have in common (RedBlue, OSDI 2012, §8.3): the latency of a blue and a red request
+ * by place and number of sites (Figure 12), clicks a second under rising loads (Figures 13 and 14), and how many shadow
+ * operations are red at run time (Table 4). All sites and all users share this machine: what more sites bring in clicks a
+ * second is limited by its processors, where the paper had machines for each site.
+ */
+import type { Mix } from '../../demo/case-studies/case-study.ts';
+import { SITES } from '../../demo/case-studies/sites.ts';
+import { studyOf, type StudyName } from '../../demo/case-studies/studies.ts';
+import type { Interaction } from '../../demo/case-studies/user.ts';
+import { atMost, estimate, reported, type Bar } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { grouped } from '../harness/grouped.ts';
+import { versionsOf } from '../harness/provenance.ts';
+import { mean, median, rounded } from '../harness/statistics.ts';
+import { latencyRows, type Taken } from './latencies.ts';
+import { BLUE, bySitesFigure, LINES, RED, throughputFigure, type Colours, type Point } from './plots.ts';
+import { runLoads, type Load, type Loaded } from './study-loads.ts';
+
+/** A study, and what is looked at. */
+export interface ShopPlan {
+  readonly name: StudyName;
+  readonly about: string;
+  /** The requests whose latencies are taken, asked for in this mix. */
+  readonly exemplars: { readonly blue: string; readonly red: string; readonly mix: Mix };
+  /** The share of shadow operations that are blue, by mix (Table 4); the first mix is run at one to five sites. */
+  readonly blueShares: Readonly<Record<string, number>>;
+  readonly scale: number;
+}
+
+/** At each place. */
+const USERS = [4, 16, 64];
+/** The most sites; and how many all mixes are run at, as in Figure 14. */
+const SITES_MAX = SITES.length;
+const SITES_OF_MIXES = 2;
+/** Two points of a percentage. */
+const SHARE_AIM = 0.02;
+const EXEMPLARS = 'exemplars';
+
+interface NamedLoad extends Load {
+  /** Of the mix. */
+  readonly name: string;
+}
+
+interface Round {
+  readonly sites: number;
+  readonly loads: readonly Loaded<NamedLoad>[];
+}
+
+/** One mix under one load, over all rounds. */
+interface LoadRow extends Readonly<Record<string, unknown>> {
+  readonly sites: number;
+  readonly mix: string;
+  readonly users: number;
+  readonly perSecond: number;
+  readonly meanMs: number;
+  readonly blue: number;
+  readonly red: number;
+  readonly readOnly: number;
+  readonly update: number;
+  readonly failures: number;
+}
+
+export function shopBench(plan: ShopPlan): Bench {
+  const { name, about } = plan;
+  return { name, about, run: (settings) => run(plan, settings) };
+}
+
+async function run(plan: ShopPlan, { quick, progress }: Settings): Promise<Outcome> {
+  const rounds = quick ? 1 : 6;
+  const scale = quick ? plan.scale / 4 : plan.scale;
+  const seconds = quick ? { exemplars: 1, mix: 0.5 } : { exemplars: 3, mix: 2 };
+  const study = await studyOf(plan.name);
+  const measured: Round[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    for (let sites = 1; sites <= SITES_MAX; sites += 1) {
+      progress(`${plan.name}: round ${round} of ${rounds}, ${sites} sites`);
+      const mixes = Object.keys(plan.blueShares).slice(0, sites === SITES_OF_MIXES ? undefined : 1);
+      const mixed = mixes.flatMap((name) =>
+        USERS.map((users) => ({ name, mix: study.mixes[name] ?? {}, users, seconds: seconds.mix })),
+      );
+      const exemplars = { name: EXEMPLARS, mix: plan.exemplars.mix, users: 1, seconds: seconds.exemplars };
+      measured.push({ sites, loads: await runLoads({ study, sites, scale, seed: round }, [exemplars, ...mixed]) });
+    }
+  }
+  const latencies = latencyRows(measured.flatMap((each) => takenIn(each, plan)));
+  const loads = loadRows(measured);
+  return {
+    rounds,
+    rows: [...latencies, ...loads],
+    bars: barsOf(plan, measured),
+    samples: measured.map(({ sites, loads: all }) => all.map((each) => sampleOf(sites, each))),
+    versions: versionsOf('ws'),
+    figures: figuresOf(plan, latencies, loads),
+  };
+}
+
+/** The exemplars of a round: red ones only where they were. */
+function takenIn({ sites, loads }: Round, { exemplars }: ShopPlan): readonly Taken[] {
+  const seriesOf = ({ request, red }: Interaction): string | undefined => {
+    if (request === exemplars.blue && red === 0) return exemplars.blue;
+    return request === exemplars.red && red > 0 ? exemplars.red : undefined;
+  };
+  return loads
+    .filter(({ load }) => load.name === EXEMPLARS)
+    .flatMap(({ interactions }) => interactions)
+    .flatMap((each) => {
+      const series = seriesOf(each);
+      if (series === undefined || each.failure !== undefined) return [];
+      return [{ sites, place: each.site, series, ms: each.ms }];
+    });
+}
+
+function sampleOf(sites: number, { load, interactions, figures }: Loaded<NamedLoad>) {
+  const { interactionsPerSecond, shares, failures } = figures;
+  return {
+    sites,
+    mix: load.name,
+    users: load.users * SITES.length,
+    perSecond: interactionsPerSecond,
+    meanMs: mean(interactions.map(({ ms }) => ms)),
+    ...shares,
+    failures: Object.values(failures).reduce((sum, each) => sum + each, 0),
+  };
+}
+
+/** Medians of the rounds. */
+function loadRows(rounds: readonly Round[]): readonly LoadRow[] {
+  const samples = rounds.flatMap(({ sites, loads }) =>
+    loads.filter(({ load }) => load.name !== EXEMPLARS).map((each) => sampleOf(sites, each)),
+  );
+  return grouped(samples, ({ sites, mix, users }) => `${sites} ${mix} ${users}`).map((kind) => {
+    const [{ sites, mix, users }] = kind;
+    const middle = (of: Exclude<keyof (typeof kind)[0], 'mix'>): number =>
+      rounded(median(kind.map((each) => each[of])));
+    return {
+      sites,
+      mix,
+      users,
+      perSecond: middle('perSecond'),
+      meanMs: middle('meanMs'),
+      blue: middle('blue'),
+      red: middle('red'),
+      readOnly: middle('readOnly'),
+      update: middle('update'),
+      failures: kind.reduce((sum, { failures }) => sum + failures, 0),
+    };
+  });
+}
+
+function barsOf({ blueShares }: ShopPlan, rounds: readonly Round[]): readonly Bar[] {
+  const of = (sites: number, mix: string): readonly (readonly Loaded<NamedLoad>[])[] =>
+    rounds.filter((round) => round.sites === sites).map(({ loads }) => loads.filter(({ load }) => load.name === mix));
+  const [first = ''] = Object.keys(blueShares);
+  const peaks = (sites: number): readonly number[] =>
+    of(sites, first).map((loads) => Math.max(...loads.map(({ figures }) => figures.interactionsPerSecond)));
+  const one = peaks(1);
+  const gains = peaks(SITES_MAX).map((peak, round) => peak / (one[round] as number));
+  return [
+    reported('five-sites-vs-one', estimate(gains)),
+    ...Object.entries(blueShares).map(([mix, paper]) => {
+      // Of the least load: its users click most often, and come to a purchase as often as the mix says.
+      const apart = of(SITES_OF_MIXES, mix).map(([loaded]) => Math.abs((loaded?.figures.shares.blue ?? NaN) - paper));
+      return atMost(`blue-share-${mix}`, estimate(apart), { aim: SHARE_AIM }, 'fraction');
+    }),
+  ];
+}
+
+function figuresOf(
+  { name, exemplars, blueShares }: ShopPlan,
+  latencies: ReturnType<typeof latencyRows>,
+  loads: readonly LoadRow[],
+): Record<string, string> {
+  const [first = '', ...others] = Object.keys(blueShares);
+  const coloured = (series: readonly string[]): Colours =>
+    Object.fromEntries(series.map((each, at) => [each, LINES[at % LINES.length] as string]));
+  const bySites = (sites: number): string => (sites === 1 ? '1 site' : `${sites} sites`);
+  const pointOf = (series: string, { perSecond, meanMs: ms }: LoadRow): Point => ({ series, perSecond, ms });
+  const plot = (title: string, points: readonly Point[]): string =>
+    throughputFigure(title, { what: 'clicks', points, colours: coloured([...new Set(points.map((p) => p.series))]) });
+  const ofFirst = loads.filter(({ mix }) => mix === first).map((row) => pointOf(bySites(row.sites), row));
+  const ofAll = loads.filter(({ sites }) => sites === SITES_OF_MIXES).map((row) => pointOf(row.mix, row));
+  return {
+    [`${name}-latency`]: bySitesFigure(`${name}: what a blue and a red request take, by place`, latencies, {
+      [exemplars.blue]: BLUE,
+      [exemplars.red]: RED,
+    }),
+    [name]: plot(`${name}, ${first} mix: one to five sites on one machine, users at five places`, ofFirst),
+    ...(others.length > 0 && { [`${name}-mixes`]: plot(`${name} at two sites: its mixes`, ofAll) }),
+  };
+}

@@ -1,0 +1,55 @@
+/** Sites of a case study that are up for several loads, one after the other, with users at all five of the paper's places. */
+import type { CaseStudy, Mix } from '../../demo/case-studies/case-study.ts';
+import { doorsEverywhere } from '../../demo/case-studies/deployment.ts';
+import { Tally, type RunFigures } from '../../demo/case-studies/figures.ts';
+import { openStudy, soundnessOf, workFor } from '../../demo/case-studies/run.ts';
+import type { Interaction } from '../../demo/case-studies/user.ts';
+
+/** Who works, and for how long. */
+export interface Load {
+  readonly mix: Mix;
+  /** At each place, each with one click under way at any time. */
+  readonly users: number;
+  readonly seconds: number;
+}
+
+/** What came of it. */
+export interface Loaded<L extends Load> {
+  readonly load: L;
+  readonly interactions: readonly Interaction[];
+  readonly figures: RunFigures;
+}
+
+interface Setting {
+  readonly study: CaseStudy;
+  readonly sites: number;
+  readonly scale: number;
+  readonly seed: number;
+}
+
+/** @throws Error where an invariant is broken, or sites differ at the end */
+export async function runLoads<L extends Load>(setting: Setting, loads: readonly L[]): Promise<readonly Loaded<L>[]> {
+  const { study, scale, seed } = setting;
+  const running = await openStudy({ ...setting, wan: 'paper' });
+  try {
+    const users = doorsEverywhere(running.doors);
+    const done: Loaded<L>[] = [];
+    for (const [at, load] of loads.entries()) {
+      const tally = new Tally();
+      const interactions: Interaction[] = [];
+      const onInteraction = (interaction: Interaction): void => {
+        tally.add(interaction);
+        interactions.push(interaction);
+      };
+      // Users of another load are others: nobody registers the same name again.
+      const work = { study, scale, think: 0, seed: seed * loads.length + at, onInteraction };
+      const seconds = await workFor(users, { ...load, ...work });
+      done.push({ load, interactions, figures: tally.figures(seconds) });
+    }
+    const { sound, ...found } = await soundnessOf(study, running);
+    if (!sound) throw new Error(`${study.name}: not sound: ${JSON.stringify(found)}`);
+    return done;
+  } finally {
+    await running.close();
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * What one operation takes by colour, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 10). Users at all five
+ * places ask the nearest site, each with one operation under way. A blue one should take the way there and back, a red one
+ * the way to the leader and what a majority takes as well. Beside it the paper's token ring, simulated.
+ */
+import { nearestSite, PLACES, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import { seeded } from '../../demo/shared/random.ts';
+import { pause } from '../../demo/tickets/pause.ts';
+import { latencyRows, type LatencyRow, type Taken } from '../case-studies/latencies.ts';
+import { BLUE, bySitesFigure, distributionFigure, GREY, LINES, RED } from '../case-studies/plots.ts';
+import { atMost, estimate, largest, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { versionsOf } from '../harness/provenance.ts';
+import { mean, pairedRatios } from '../harness/statistics.ts';
+import { startSites, toucher, type Colour } from './sites.ts';
+import { simulateTokenRing } from './token-ring.ts';
+
+const SITES_MIN = 2;
+const COLOURS: readonly Colour[] = ['blue', 'red'];
+/** Of each colour at each place. */
+const USERS = 4;
+/** Between an answer and the next operation, at most: so few at a time that none waits for another. */
+const THINK_MS_MAX = 40;
+/** Until everybody is connected, and the code is compiled. */
+const WARM_UP_MS = 1000;
+
+/** What a site itself may take for an operation. */
+const SITE_MS = 1;
+const BLUE_AIM = 1.15;
+const RED_AIM = 1.2;
+
+const RING = 'red, token ring (simulated)';
+const RING_MS = 600_000;
+
+export const redblueLatency: Bench = {
+  name: 'redblue-latency',
+  about:
+    'a blue and a red operation from five places, with two to five sites: what they take beside the trips they need',
+  run,
+};
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  const rounds = quick ? 1 : 6;
+  const durationMs = quick ? 1500 : 3000;
+  const taken: (readonly Taken[])[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    const inRound: Taken[] = [];
+    for (let sites = SITES_MIN; sites <= SITES.length; sites += 1) {
+      progress(`round ${round} of ${rounds}, ${sites} sites`);
+      inRound.push(...(await measure(sites, { durationMs, seed: round })));
+    }
+    taken.push(inRound);
+  }
+  const all = taken.flat();
+  const ring = SITES.slice(SITES_MIN - 1).flatMap((_, at) => simulated(SITES_MIN + at));
+  const rows = latencyRows([...all, ...ring]);
+  return {
+    rounds,
+    rows: rows.map(besideTrips),
+    bars: barsOf(taken, ring),
+    samples: taken.map((inRound) => latencyRows(inRound)),
+    versions: versionsOf('ws'),
+    figures: {
+      'redblue-latency': bySitesFigure('What a blue and a red operation take, by place', rows, {
+        blue: BLUE,
+        red: RED,
+        [RING]: GREY,
+      }),
+      'redblue-latency-singapore': fromSingapore(all),
+    },
+  };
+}
+
+/** Users of both colours at all places, for a while. */
+async function measure(
+  sites: number,
+  { durationMs, seed }: { readonly durationMs: number; readonly seed: number },
+): Promise<readonly Taken[]> {
+  const running = await startSites(sites);
+  try {
+    const clients = await Promise.all(SITES.map((place) => running.clientAt(place)));
+    const from = performance.now() + WARM_UP_MS;
+    const taken: Taken[] = [];
+    const work = async (at: number, colour: Colour, user: number): Promise<void> => {
+      const place = SITES[at] as Site;
+      const touch = toucher(clients[at] as (typeof clients)[number], seed * 1000 + at * USERS + user, () => colour);
+      const random = seeded(user);
+      for (let n = 0; ; n += 1) {
+        await pause(random() * THINK_MS_MAX);
+        const begun = performance.now();
+        if (begun > from + durationMs) return;
+        await touch(n);
+        if (begun >= from) taken.push({ sites, place, series: colour, ms: performance.now() - begun });
+      }
+    };
+    const users = SITES.flatMap((_, at) =>
+      COLOURS.flatMap((colour) => Array.from({ length: USERS }, (__, user) => work(at, colour, user))),
+    );
+    await Promise.all(users);
+    return taken;
+  } finally {
+    await running.close();
+  }
+}
+
+/** The same users, if the red order were the paper's. */
+function simulated(sites: number): readonly Taken[] {
+  const users = { window: USERS, thinkMs: THINK_MS_MAX / 2, places: SITES };
+  const waited = simulateTokenRing({ sites, ...users, serviceMs: SITE_MS, durationMs: RING_MS });
+  return waited.map(({ place, ms }) => ({ sites, place, series: RING, ms }));
+}
+
+/** The round trips that an operation has to wait for. */
+export function tripsMs(colour: string, place: Site, sites: number): number {
+  const site = nearestSite(place, sites);
+  const awayMs = roundTripMs(place, site);
+  if (colour === 'blue') return awayMs;
+  const leader = SITES[0];
+  const toOthers = SITES.slice(1, sites).map((each) => roundTripMs(leader, each));
+  const majority = Math.floor(sites / 2) + 1;
+  // The leader has it first: of the others the nearest have to have it, too.
+  const majorityMs = toOthers.toSorted((a, b) => a - b)[majority - 2] as number;
+  if (site === leader) return awayMs + majorityMs;
+  // Where two are a majority, a site that has what the leader sent knows so itself.
+  return awayMs + roundTripMs(site, leader) + (majority === 2 ? 0 : majorityMs);
+}
+
+function besideTrips(row: LatencyRow): Readonly<Record<string, unknown>> {
+  return row.series === RING ? row : { ...row, tripsMs: tripsMs(row.series, row.place, row.sites) };
+}
+
+function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Taken[]): readonly Bar[] {
+  const meanOf = (taken: readonly Taken[], { sites, place, series }: Omit<Taken, 'ms'>): number =>
+    mean(taken.filter((t) => t.sites === sites && t.place === place && t.series === series).map(({ ms }) => ms));
+  const settings = SITES.slice(SITES_MIN - 1).flatMap((_, at) =>
+    SITES.map((place) => ({ sites: SITES_MIN + at, place })),
+  );
+  /** Where it is the worst. */
+  const against = (series: Colour, neededMs: (place: Site, sites: number) => number): Estimate =>
+    largest(
+      settings.map(({ sites, place }) =>
+        estimate(rounds.map((taken) => meanOf(taken, { sites, place, series }) / neededMs(place, sites))),
+      ),
+    );
+  /** Of all users together. */
+  const all = (taken: readonly Taken[], series: string): number =>
+    mean(taken.filter((each) => each.series === series).map(({ ms }) => ms));
+  const redMs = rounds.map((taken) => all(taken, 'red'));
+  const ringMs = redMs.map(() => all(ring, RING));
+  return [
+    atMost(
+      'blue-vs-rtt',
+      against('blue', (place, sites) => tripsMs('blue', place, sites) + SITE_MS),
+      { aim: BLUE_AIM },
+    ),
+    atMost(
+      'red-vs-two-trips',
+      against('red', (place, sites) => tripsMs('red', place, sites)),
+      { aim: RED_AIM },
+    ),
+    reported('red-vs-simulated-token-ring', estimate(pairedRatios(redMs, ringMs))),
+  ];
+}
+
+/** Figure 10 (c) and (d). */
+function fromSingapore(taken: readonly Taken[]): string {
+  const place = SITES.at(-1) as Site;
+  const bySites = (colour: Colour): readonly Taken[] =>
+    taken
+      .filter((each) => each.place === place && each.series === colour)
+      .map((each) => ({ ...each, series: `${each.sites} sites` }));
+  const colours = Object.fromEntries(
+    SITES.slice(SITES_MIN - 1).map((_, at) => [`${SITES_MIN + at} sites`, LINES[at + 1] as string]),
+  );
+  const panels = { blue: bySites('blue'), red: bySites('red') };
+  return distributionFigure(`What operations take from ${PLACES[place]}, by the number of sites`, { panels, colours });
+}

@@ -1,0 +1,30 @@
+/**
+ * RedBlue's microbenchmark (OSDI 2012, §8.2): each request changes one record, drawn at random, by one shadow operation.
+ * The same is done blue and red, so that nothing but the colour tells them apart.
+ */
+import { defineContract } from 'correctables/contract';
+import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';
+import { z } from 'zod';
+
+const update = { effect: 'update', args: z.object({ record: z.string() }), result: z.null() } as const;
+
+export const microbenchmark = defineContract('microbenchmark', { touchBlue: update, touchRed: update });
+
+/** One text and four numbers, as the paper's. */
+const fields = { text: register<string>(), a: counter(), b: counter(), c: counter(), d: counter() };
+
+interface Touched {
+  readonly record: string;
+}
+
+export const service: Service = defineService(microbenchmark, {
+  tables: { records: table(fields) },
+  shadowOperations: ({ records }) => {
+    const touch = ({ record }: Touched) => [records.row(record).a.add(1)];
+    return { touchBlue: blue(touch), touchRed: red(touch) };
+  },
+  generators: {
+    touchBlue: (args, { shadow }) => shadow.touchBlue(args, null),
+    touchRed: (args, { shadow }) => shadow.touchRed(args, null),
+  },
+});

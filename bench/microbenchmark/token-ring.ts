@@ -1,0 +1,74 @@
+/**
+ * The baseline of red operations, simulated: the paper's own order, a token that goes around the sites and stays at each
+ * for up to a second (RedBlue, OSDI 2012, §6). A red operation waits until the site that was asked has the token. Nothing
+ * here is measured: sites, users and the token are numbers in virtual time.
+ */
+import { nearestSite, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
+
+const HOLD_MS = 1000;
+
+export interface TokenRing {
+  readonly sites: number;
+  /** What a site takes for one operation: it executes them one by one. */
+  readonly serviceMs: number;
+  /** How many operations users of a place have under way at once. */
+  readonly window: number;
+  readonly places: readonly Site[];
+  /** How long users look at an answer. */
+  readonly thinkMs: number;
+  /** How much virtual time goes by. */
+  readonly durationMs: number;
+}
+
+/** A red operation that has ended. */
+export interface Waited {
+  readonly place: Site;
+  readonly ms: number;
+}
+
+/** What each red operation took. Sites do not wait for each other but by the token, so each is followed by itself. */
+export function simulateTokenRing(ring: TokenRing): readonly Waited[] {
+  const sites = SITES.slice(0, ring.sites);
+  return sites.flatMap((site) => simulateSite(site, sites, ring));
+}
+
+function simulateSite(site: Site, sites: readonly Site[], ring: TokenRing): readonly Waited[] {
+  const { serviceMs, window, thinkMs, durationMs } = ring;
+  const heldFrom = turnsOf(site, sites);
+  // Of each place, when its operations come to the site: in order, since all take the same way.
+  const queues = ring.places
+    .filter((place) => nearestSite(place, sites.length) === site)
+    .map((place) => {
+      const awayMs = roundTripMs(place, site);
+      return { place, awayMs, arrivals: Array.from({ length: window }, () => awayMs / 2), next: 0 };
+    });
+  const waited: Waited[] = [];
+  for (let freeMs = 0; queues.length > 0;) {
+    const queue = queues.reduce((first, each) => (headOf(each) < headOf(first) ? each : first));
+    const arrivedMs = headOf(queue);
+    const startMs = heldFrom(Math.max(arrivedMs, freeMs));
+    if (startMs > durationMs) break;
+    freeMs = startMs + serviceMs;
+    queue.next += 1;
+    queue.arrivals.push(freeMs + queue.awayMs + thinkMs);
+    waited.push({ place: queue.place, ms: freeMs - arrivedMs + queue.awayMs });
+  }
+  return waited;
+}
+
+function headOf({ arrivals, next }: { readonly arrivals: readonly number[]; readonly next: number }): number {
+  return arrivals[next] as number;
+}
+
+/** From a time on, when the site has the token: at once in its turn. It has been going around ever since. */
+function turnsOf(site: Site, sites: readonly Site[]): (ms: number) => number {
+  const handOver = (at: number): number => roundTripMs(sites[at] as Site, sites[(at + 1) % sites.length] as Site) / 2;
+  const begins = sites.map((_, at) => sites.slice(0, at).reduce((sum, __, n) => sum + HOLD_MS + handOver(n), 0));
+  const last = sites.length - 1;
+  const aroundMs = (begins[last] as number) + HOLD_MS + handOver(last);
+  const beginsMs = begins[sites.indexOf(site)] as number;
+  return (ms) => {
+    const sinceMs = (((ms - beginsMs) % aroundMs) + aroundMs) % aroundMs;
+    return sinceMs < HOLD_MS ? ms : ms - sinceMs + aroundMs;
+  };
+}
