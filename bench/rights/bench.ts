@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { judge } from '../../demo/tickets/judge/judge.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { rightsFigure } from './figure.ts';
 import { barsOf, rowOf } from './rows.ts';
 import { PLACEMENTS, runSales, type Placement, type RoundSale } from './sales.ts';
 
@@ -21,7 +22,11 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
   for (const placement of placements) sales.push(...(await runSales(placement, { tickets, rounds, progress })));
   if (history !== undefined) writeHistory(history, sales);
   const rows = placements.flatMap((placement) => ['queue', 'rights'].map((stock) => rowOf(placement, stock, sales)));
-  return { rounds, rows, bars: barsOf(rows, sales), samples: sales.map(sampleOf), figures: {} };
+  const figures = {
+    rights: rightsFigure('one at each site', tickets, sales),
+    'rights-skewed': rightsFigure('vrg alone', tickets, sales),
+  };
+  return { rounds, rows, bars: barsOf(rows, sales), samples: sales.map(sampleOf), figures };
 }
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */

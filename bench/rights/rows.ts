@@ -7,7 +7,7 @@ import type { Placement, RoundSale } from './sales.ts';
 /** No trip between two sites and back is shorter: Ireland to Frankfurt. */
 const NEAREST_TRIP_MS = 20;
 /** The last tickets, about which sites agree. */
-const LAST_TICKETS = 20;
+export const LAST_TICKETS = 20;
 
 /** One placement and way to sell over all its sales; of the faults, the worst sale counts. */
 interface Row extends Readonly<Record<string, unknown>> {
@@ -62,7 +62,7 @@ export function barsOf(rows: readonly Row[], sales: readonly RoundSale[]): Bar[]
   ];
 }
 
-function salesOf(sales: readonly RoundSale[], placement: Placement, stock: string): readonly RoundSale[] {
+export function salesOf(sales: readonly RoundSale[], placement: Placement, stock: string): readonly RoundSale[] {
   return sales.filter((sale) => sale.placement === placement && sale.stock === stock);
 }
 

@@ -21,13 +21,30 @@ const THRESHOLD_COLOUR = '#c2570c';
 
 /** The plot as SVG text. */
 export function saleFigure({ stock, threshold, incremental, strongOnly }: SaleFigure): string {
-  const contenders = [
-    { ...WITHOUT, waits: averageWaits(strongOnly) },
-    { ...WITH, waits: averageWaits(incremental) },
-  ];
+  return waitsFigure(`${stock} tickets, four retailers: mean wait of a customer over ${incremental.length} sales`, {
+    stock,
+    mark: { at: threshold, label: `threshold: ${threshold} left` },
+    contenders: [
+      { ...WITHOUT, sales: strongOnly },
+      { ...WITH, sales: incremental },
+    ],
+  });
+}
+
+/** Ways to sell the same, one beside the other. */
+export interface WaitsFigure {
+  readonly stock: number;
+  /** So many tickets left, and what begins there. */
+  readonly mark: { readonly at: number; readonly label: string };
+  readonly contenders: readonly { readonly label: string; readonly colour: string; readonly sales: Purchases }[];
+}
+
+/** How long customers waited, against the tickets that were left. */
+export function waitsFigure(title: string, { stock, mark, contenders: given }: WaitsFigure): string {
+  const contenders = given.map(({ sales, ...each }) => ({ ...each, waits: averageWaits(sales) }));
   const all = contenders.flatMap(({ waits }) => waits.map(({ ms }) => ms));
   const [low, high] = [decadeBelow(Math.min(...all)), 10 * decadeBelow(Math.max(...all))];
-  return figure(`${stock} tickets, four retailers: mean wait of a customer over ${incremental.length} sales`, {
+  return figure(title, {
     height: 410,
     marginTop: 64,
     marginLeft: 66,
@@ -44,12 +61,12 @@ export function saleFigure({ stock, threshold, incremental, strongOnly }: SaleFi
         text: String,
         tickSize: 0,
       }),
-      Plot.ruleX([threshold], { stroke: THRESHOLD_COLOUR, strokeDasharray: '4,4' }),
-      Plot.text([threshold], {
+      Plot.ruleX([mark.at], { stroke: THRESHOLD_COLOUR, strokeDasharray: '4,4' }),
+      Plot.text([mark.at], {
         x: (left: number) => left,
         frameAnchor: 'top',
         dy: -18,
-        text: (left: number) => `threshold: ${left} left`,
+        text: () => mark.label,
         textAnchor: 'end',
         fill: THRESHOLD_COLOUR,
       }),

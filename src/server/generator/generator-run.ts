@@ -21,7 +21,7 @@ import { ScratchState } from './scratch-state.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { tablesReader } from './table-readers.ts';
-import { isRedOnly, isRedOnlyField } from '../service/tables.ts';
+import { hasRedActions, isBarredFromBlue } from '../service/tables.ts';
 import type { Table } from '../service/tables.ts';
 import { hasBounded, takesOf } from '../service/takes.ts';
 import { check, checkEffect, checkRed, portable } from './writable.ts';
@@ -65,7 +65,7 @@ const NO_REPLY: Reply = { value: undefined };
 export class GeneratorRunner {
   readonly #service: Service;
   readonly #operations: ReadonlyMap<string, Runnable>;
-  /** Those with a field that only red shadow operations may change. */
+  /** Those with a field that only red shadow operations may change, or change in some way. */
   readonly #tablesWithRed: ReadonlySet<string>;
   readonly #hasBounded: boolean;
   readonly #limits: GeneratorLimits;
@@ -84,7 +84,7 @@ export class GeneratorRunner {
         return [name, { generator, isRead: service.contract.operations[name]?.effect === 'read' }];
       }),
     );
-    const hasRed = ([, { fields }]: readonly [string, Table]): boolean => Object.values(fields).some(isRedOnlyField);
+    const hasRed = ([, { fields }]: readonly [string, Table]): boolean => Object.values(fields).some(hasRedActions);
     this.#tablesWithRed = new Set(Object.entries(service.tables).flatMap((each) => (hasRed(each) ? [each[0]] : [])));
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
     this.#guard = guard;
@@ -232,7 +232,7 @@ export class GeneratorRunner {
     for (let at = 0; at < effects.length; at += 1) {
       const effect = effects[at] as Effect;
       const mayBeRed = this.#tablesWithRed.has(effect.table);
-      if (mayBeRed && isRedOnly(this.#service.tables, effect)) throw notBlue(shadow, effect);
+      if (mayBeRed && isBarredFromBlue(this.#service.tables, effect)) throw notBlue(shadow, effect);
       checkEffect(effect, at);
     }
   }

@@ -109,6 +109,12 @@ export function rightsAwayError(
   return new CorrectableError('UNAVAILABLE', message, { field });
 }
 
+/** So many wait for rights that no more may. */
+export function rightsFullError(waitingMax: number): CorrectableError {
+  const message = `${waitingMax} operations wait at this site for rights that other sites hold, as many as may. Nothing was done: try later, or at another site; what takes within the rights of this site goes on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
 /** The session has seen elsewhere what is not here yet. */
 export function sessionBehindError({ origins, site, sessionWaitMs }: SessionLimits): CorrectableError {
   const message = `Site ${origins.nameOf(site)} did not get what the session has seen within ${sessionWaitMs} ms. Nothing was done: retry, or go back to the site before.`;

@@ -12,6 +12,7 @@ import type { AnswerRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
 import { Lack } from './core/rights-port.ts';
+import type { RightsWaiter } from './core/rights-port.ts';
 import type { Identity, Stage, Submission } from '../records/submissions.ts';
 import type { Answer } from '../records/reply.ts';
 import type { Slot } from './once/slots.ts';
@@ -119,16 +120,30 @@ export class Updates implements WalkHost {
 
   /** Nobody can ask for this again: its answer need not be remembered. */
   #executeUnnamed(submission: Submission, token: number): void {
-    const outcome = this.#runIfRoom(submission);
-    if (!(outcome instanceof Lack)) return this.#endUnnamed(submission, token, outcome);
-    const retry = (): Lack | undefined => {
-      const again = this.#runIfRoom(submission);
-      if (again instanceof Lack) return again;
-      this.#endUnnamed(submission, token, again);
+    const end = (outcome: GeneratorOutcome | CorrectableError): void => this.#endUnnamed(submission, token, outcome);
+    this.#runWithRights(submission, end);
+  }
+
+  /**
+   * Runs the generator, and again once rights have come where some are lacking; `end` is told what comes of it, unless it
+   * has ended `otherwise` while it waited.
+   */
+  #runWithRights(
+    submission: Submission,
+    end: (outcome: GeneratorOutcome | CorrectableError) => void,
+    otherwise: Pick<RightsWaiter, 'isOver' | 'over'> = {},
+  ): void {
+    const run = (): Lack | undefined => {
+      const outcome = this.#runIfRoom(submission);
+      if (outcome instanceof Lack) return outcome;
+      end(outcome);
       return undefined;
     };
-    const late = (error: CorrectableError): void => this.#endUnnamed(submission, token, error);
-    this.core.rights?.wait(outcome, { submission, retry, late });
+    const lack = run();
+    if (lack === undefined) return;
+    const { rights } = this.core;
+    if (rights?.refusal !== undefined) end(rights.refusal);
+    else rights?.wait(lack, { submission, ...otherwise, retry: run, late: end });
   }
 
   #endUnnamed(submission: Submission, token: number, outcome: GeneratorOutcome | CorrectableError): void {
@@ -148,32 +163,20 @@ export class Updates implements WalkHost {
   }
 
   #execute(walk: Walk): void {
-    const outcome = this.#runIfRoom(walk.submission);
-    if (outcome instanceof Lack) this.#awaitRights(walk, outcome);
-    else this.#decide(walk, outcome);
+    const end = (outcome: GeneratorOutcome | CorrectableError): void => this.#decide(walk, outcome);
+    this.#runWithRights(walk.submission, end, {
+      isOver: () => this.#isDecided(walk),
+      over: () => this.walks.step(walk),
+    });
   }
 
-  /** While it waits for rights the slot may be decided, as while it waits for its session. */
-  #awaitRights(walk: Walk, lack: Lack): void {
-    const { submission } = walk;
-    const isOpen = (): boolean => this.walks.slots.find(walk.identity.id, walk.hop) === undefined;
-    const retry = (): Lack | undefined => {
-      const outcome = isOpen() ? this.#runIfRoom(submission) : undefined;
-      if (outcome instanceof Lack) return outcome;
-      if (outcome === undefined) this.walks.step(walk);
-      else this.#decide(walk, outcome);
-      return undefined;
-    };
-    const late = (error: CorrectableError): void => (isOpen() ? this.#decide(walk, error) : this.walks.step(walk));
-    this.core.rights?.wait(lack, { submission, retry, late });
+  /** Who waits may find the slot decided: another site has claimed it, a retry was executed. */
+  #isDecided({ identity, hop }: Walk): boolean {
+    return this.walks.slots.find(identity.id, hop) !== undefined;
   }
 
   #executeOnceSeen(walk: Walk): void {
-    const ifOpen = (execute: () => void): void => {
-      // While it waited for its session, the slot may have been decided: another site claimed it, a retry was executed.
-      if (this.walks.slots.find(walk.identity.id, walk.hop) === undefined) execute();
-      else this.walks.step(walk);
-    };
+    const ifOpen = (execute: () => void): void => (this.#isDecided(walk) ? this.walks.step(walk) : execute());
     const run = (): void => ifOpen(() => this.#execute(walk));
     this.whenSeen(walk.submission, run, () => ifOpen(() => this.#decide(walk, sessionBehindError(this.core.options))));
   }

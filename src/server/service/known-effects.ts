@@ -1,6 +1,7 @@
 /** Whether an effect that comes from elsewhere is one that a service can apply: a site that tried any other would end. */
 import type { Effect } from '../records/effect.ts';
 import type { FieldKind } from './fields/field.ts';
+import { isRedAction } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import { isRemoval, isWholeRow } from './row-effects.ts';
 import type { Tables } from './tables.ts';
@@ -42,6 +43,9 @@ export class KnownEffects {
     const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
     if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
     if (kind.redOnly && !isRed) return `it is blue and changes '${table}.${field}', which only red ones may`;
+    if (isRedAction(kind, action) && !isRed) {
+      return `it is blue and has the '${action}' of '${table}.${field}', which only red ones may`;
+    }
     if (kind.takes?.(action, value) === false) return `'${table}.${field}' is a ${kind.name}, and not for that value`;
     return undefined;
   }

@@ -5,6 +5,7 @@
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, isRecord, type NamesOf } from '../../correctable/given.ts';
 import type { Effect } from '../records/effect.ts';
+import { isRedAction } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
 import type { BoundedView } from './fields/bounded-view.ts';
@@ -231,6 +232,19 @@ export type EffectsOf<F> = F extends Field<unknown, infer E> ? E : never;
 /** Whether a field is changed in the red order only. */
 export function isRedOnlyField(field: Field | undefined): boolean {
   return field !== undefined && FIELD_KINDS[field.kind].redOnly;
+}
+
+/** Whether a field is changed in the red order only, or in some way only there. */
+export function hasRedActions(field: Field): boolean {
+  const { redOnly, redActions } = FIELD_KINDS[field.kind];
+  return redOnly || redActions !== undefined;
+}
+
+/** Whether no blue operation may have this effect: its field is changed in the red order only, or by it there. */
+export function isBarredFromBlue(tables: Tables, effect: Effect): boolean {
+  if (isRedOnly(tables, effect)) return true;
+  const field = tables[effect.table]?.fields[effect.field];
+  return field !== undefined && isRedAction(FIELD_KINDS[field.kind], effect.action);
 }
 
 /**

@@ -17,8 +17,8 @@ type Receive = (sent: Sent) => void;
 
 /** The links between the sites of one run. */
 export class HostileNetwork {
-  /** Messages sent, by kind. */
-  readonly sent = new Map<string, number>();
+  /** Messages sent, by kind; and what became of them on their way, by kind and fate. */
+  readonly counts = new Map<string, number>();
   readonly #options: SimulationOptions;
   readonly #random: Random;
   readonly #timeline: Timeline;
@@ -38,12 +38,13 @@ export class HostileNetwork {
 
   send(sent: Sent): void {
     const { from, to, kind } = sent;
-    this.sent.set(kind, (this.sent.get(kind) ?? 0) + 1);
+    this.#count(kind);
     const link = `${from}-${to}`;
-    if (this.#cut.has(link)) return;
-    if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return;
+    if (this.#cut.has(link)) return this.#count(`${kind} lost`);
+    if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return this.#count(`${kind} lost`);
     const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
-    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, () => this.#receive(sent));
+    if (copies > 1) this.#count(`${kind} repeated`);
+    for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, sent);
   }
 
   /** From now on nothing is lost, repeated or cut. */
@@ -52,13 +53,20 @@ export class HostileNetwork {
     this.#cut.clear();
   }
 
-  #deliver(link: string, receive: () => void): void {
+  #count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  #deliver(link: string, sent: Sent): void {
     const { delayMinMs, delayMeanMs, isOrdered } = this.#options;
     let arrivalMs = this.#timeline.nowMs + delayMinMs + this.#random.exponential(delayMeanMs);
-    if (isOrdered) arrivalMs = Math.max(arrivalMs, this.#lastArrivalMs.get(link) ?? 0);
+    const lastMs = this.#lastArrivalMs.get(link) ?? 0;
+    if (isOrdered) arrivalMs = Math.max(arrivalMs, lastMs);
+    else if (arrivalMs < lastMs) this.#count(`${sent.kind} overtaking`);
     this.#lastArrivalMs.set(link, arrivalMs);
     this.#timeline.after(arrivalMs - this.#timeline.nowMs, () => {
-      if (!this.#cut.has(link)) receive();
+      if (this.#cut.has(link)) this.#count(`${sent.kind} lost`);
+      else this.#receive(sent);
     });
   }
 

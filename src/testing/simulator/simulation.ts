@@ -96,6 +96,7 @@ export class Simulation {
     refusals: 0,
     floors: 0,
     transfers: 0,
+    sharedOut: 0,
     repeated: 0,
   };
   #checking = '';
@@ -270,7 +271,7 @@ export class Simulation {
 
   #count(site: Origin, operation: AnyOperation): void {
     if (isFloor(operation)) this.#counts.floors += 1;
-    else if (isTransfer(operation)) this.#counts.transfers += 1;
+    else if (isTransfer(operation)) this.#counts[isRed(operation) ? 'sharedOut' : 'transfers'] += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
     if (operation.site === site && isChained(operation)) this.#counts.chainedApplied += 1;
   }
@@ -459,9 +460,10 @@ export class Simulation {
       'refused by the domain': this.#counts.refusals,
       floors: this.#counts.floors,
       'transfers of rights': this.#counts.transfers,
+      'pools shared out': this.#counts.sharedOut,
       'red deliveries repeated': this.#counts.repeated,
     };
-    for (const [kind, count] of this.#network.sent) coverage[kind] = count;
+    for (const [kind, count] of this.#network.counts) coverage[kind] = count;
     const history = this.#history.operations;
     return { seed: this.#seed, options: this.#options, coverage, history, ...(fault === undefined ? {} : { fault }) };
   }

@@ -22,6 +22,9 @@ export class Lack {
 export interface RightsWaiter {
   /** Of what is as if it had never come once nobody waits for it. */
   readonly submission?: Submission;
+  /** Whether it has ended otherwise meanwhile: then it is told nothing but `over`. */
+  isOver?(): boolean;
+  over?(): void;
   /** Rights may have come: goes on, or says what is lacking still. */
   retry(): Lack | undefined;
   /** They have not come in time. */
@@ -41,7 +44,9 @@ export interface RightsPort {
    * @throws CorrectableError where it takes more than stands
    */
   lackInRed(outcome: GeneratorOutcome, state: StateReader): Lack | undefined;
-  /** Waits, bounded. */
+  /** Why no more may wait for rights, if that is so: to be asked before one does that is not counted elsewhere. */
+  readonly refusal: CorrectableError | undefined;
+  /** Waits, bounded in time. */
   wait(lack: Lack, waiter: RightsWaiter): void;
   /** A blue operation of this site is decided, and not applied yet. */
   committed(operation: BlueOperation): void;

@@ -37,7 +37,7 @@ import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../re
 import { PacedRequests } from './paced.ts';
 import { Previews } from './previews.ts';
 import { RedEndings } from './red-endings.ts';
-import { isLastOf, recordOf } from './red-record.ts';
+import { isLastOf, ownDraft, recordOf } from './red-record.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
@@ -71,6 +71,8 @@ export class RedPath {
   });
   readonly #undurable = new UndurableRecords();
   readonly #reads = new StrongReads();
+  /** What the site has proposed by itself and is not decided. */
+  readonly #own = new Set<OperationId>();
   readonly #previews: Previews;
   #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
 
@@ -153,7 +155,7 @@ export class RedPath {
     const isAllKnown = this.#order?.isThrough === true && !this.#core.isWaitedFor(request.id);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
     for (const follower of this.#requests.drop(request)) this.#letGo(follower);
-    this.#undurable.keep((record) => this.#requests.get(record.id)?.record === record);
+    this.#undurable.keep((record) => this.#isMeant(record));
   }
 
   /** Whether the operation is under way here, or has ended. */
@@ -163,11 +165,18 @@ export class RedPath {
 
   /** Red operations of this site that have not ended. */
   get underWay(): Iterable<OperationId> {
-    return this.#requests.ids;
+    return [...this.#requests.ids, ...this.#own];
   }
 
   isUnderWay(id: OperationId): boolean {
-    return this.#requests.get(id) !== undefined;
+    return this.#requests.get(id) !== undefined || this.#own.has(id);
+  }
+
+  /** Proposes what the site does by itself. Nobody waits for it: where there is no room, or it is rejected, it is not. */
+  proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
+    if (this.isFull) return;
+    this.#own.add(id);
+    this.#proposeWhenDurable(recordOf(this.#core, ownDraft(id, outcome), runOf(this.#core, outcome), []));
   }
 
   /**
@@ -301,8 +310,7 @@ export class RedPath {
   releaseDurable(): void {
     if (this.#undurable.size === 0) return;
     for (const record of this.#undurable.take(this.#host.ownBlue().durable)) {
-      // Nobody may wait for it any more.
-      if (this.#requests.get(record.id)?.record === record) this.#propose(record);
+      if (this.#isMeant(record)) this.#propose(record);
     }
   }
 
@@ -333,9 +341,11 @@ export class RedPath {
   #execute(request: RedRequest): void {
     const lack = this.#tryExecute(request);
     if (lack === undefined) return;
-    const retry = (): Lack | undefined => (request.isOver ? undefined : this.#tryExecute(request));
-    const late = (error: CorrectableError): void => (request.isOver ? undefined : this.#giveUp(request, error));
-    this.#core.rights?.wait(lack, { retry, late });
+    this.#core.rights?.wait(lack, {
+      isOver: () => request.isOver,
+      retry: () => this.#tryExecute(request),
+      late: (error) => this.#giveUp(request, error),
+    });
   }
 
   /** Says what it lacks, where it has to wait for rights. */
@@ -381,6 +391,11 @@ export class RedPath {
     else this.#undurable.add(record, applied);
   }
 
+  /** Whether it is still to be proposed: who waited for it may have given up. */
+  #isMeant(record: RedOperation): boolean {
+    return this.#requests.get(record.id)?.record === record || this.#own.has(record.id);
+  }
+
   /** Ends a request by a record: only its delivery is told. */
   protected close(request: RedRequest): void {
     const { id } = request;
@@ -397,6 +412,7 @@ export class RedPath {
   }
 
   #pass({ record, decision }: GateItem): void {
+    this.#own.delete(record.id);
     switch (decision.kind) {
       case 'commit':
         return this.#onCommit(record as RedOperation, decision.stamp);
@@ -439,6 +455,8 @@ export class RedPath {
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastOf(request, operation, this.#core.options)) return;
     if (this.#chain.forsake(request) > 0) this.#footings.shrink();
+    // Nothing of it is under way until it is executed again, which may have to wait.
+    request.isProposed = false;
     request.mayStand = true;
     if (conflict?.reason === 'predecessor') request.cascades += 1;
     else request.conflict = conflict;

@@ -1,18 +1,30 @@
 /** What a site proposes for a red operation: what its generator chose, on which snapshot, and what it had read. */
 import { failureOf } from '../../records/failure.ts';
 import { createdRows } from '../../generator/read-set.ts';
-import type { Execution, RedOperation } from '../../records/records.ts';
+import type { GeneratorOutcome } from '../../generator/generator-run.ts';
+import type { Execution, OperationId, RedOperation } from '../../records/records.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
+import type { Submission } from '../../records/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { maxEntry } from '../../records/vector.ts';
 
 /** A record while it is made: what it does not have stays out of logs and messages. */
 type Draft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
 
+/** Of whom a record is made. */
+interface Recorded extends Pick<RedRequest, 'id' | 'attempt'> {
+  readonly submission: Pick<Submission, 'operation' | 'identity'>;
+}
+
+/** What the site does by itself: it is tried once, and named by its shadow operation, since no client has asked. */
+export function ownDraft(id: OperationId, { choice }: GeneratorOutcome): Recorded {
+  return { id, attempt: 0, submission: { operation: choice?.shadow ?? '' } };
+}
+
 /** The record of the next attempt. */
 export function recordOf(
   { state, clock, wallMs, options }: ReplicaCore,
-  request: RedRequest,
+  request: Recorded,
   { outcome, reads: { names, ranges } }: StableRun,
   after: readonly Execution[],
 ): RedOperation {

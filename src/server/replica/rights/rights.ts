@@ -6,7 +6,9 @@
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { BluePath } from '../causal/blue-path.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
-import { rightsAwayError } from '../../records/failure.ts';
+import type { ReadSet } from '../../generator/read-set.ts';
+import type { Effect } from '../../records/effect.ts';
+import { rightsAwayError, rightsFullError } from '../../records/failure.ts';
 import { operationId } from '../../records/operation-id.ts';
 import { RED } from '../../records/origin.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -25,18 +27,30 @@ import type { RightsPort, RightsWaiter } from '../core/rights-port.ts';
 import { nameOf } from './field-name.ts';
 import type { BoundedName } from './field-name.ts';
 import { InFlight } from './in-flight.ts';
+import { fromAll, fromRichest, totalOf } from './portions.ts';
+import type { Portion } from './portions.ts';
+import { Questions } from './questions.ts';
+import type { Turn } from './questions.ts';
 import { WaitingForRights } from './waiting.ts';
+import type { Wanted } from './waiting.ts';
 
 /** Stands for the shadow operation of a transfer: services have none of this name. */
 const TRANSFER = '\u0000rights';
 
-/** What rights are asked for: to be here later, or for somebody who waits. */
-const WHATS = ['later', 'here', 'pool'] as const;
-type What = (typeof WHATS)[number];
+const NO_FIELDS: ReadonlySet<string> = new Set();
+const NO_READS: ReadSet = { names: new Set(), ranges: [] };
+
+/** Whom a question goes to. */
+const ASKED: Readonly<Record<Turn, typeof fromAll>> = { first: fromRichest, again: fromAll };
 
 interface RightsHost {
   readonly core: ReplicaCore;
   readonly blue: BluePath;
+  readonly red: {
+    /** Proposes what the site does by itself; nothing comes of it where it is rejected. */
+    proposeOwn(id: OperationId, outcome: GeneratorOutcome): void;
+    isUnderWay(id: OperationId): boolean;
+  };
 }
 
 /** The rights of this site. */
@@ -53,17 +67,23 @@ export class Rights implements RightsPort {
   #changed = new Set<string>();
   /** What own operations have given, of which others get their share. */
   #given: Need[] = [];
-  /** By field and for what: when rights were last asked for, unless some have come since. */
-  readonly #asked = new Map<string, number>();
+  /** Fields of which own red operations have drawn on the pool since who waits has looked. */
+  #drawn: BoundedName[] = [];
+  readonly #questions: Questions;
+  /** By field: when another site last asked for it, for somebody who waits there. */
+  readonly #wantedElsewhere = new Map<string, number>();
   /** By site and field: the stamp of the last operation that gave it some. */
   readonly #answered = new Map<string, number>();
   #transfers = 0;
+  /** The last operation that gave back what was left in a pool. */
+  #sharedOut: OperationId | undefined;
 
   constructor(host: RightsHost, startName: string) {
     this.#host = host;
     this.core = host.core;
     this.#client = `${startName}.rights`;
     this.#inFlight = new InFlight(this.core.options.service.tables);
+    this.#questions = new Questions(this.core.options);
   }
 
   get busy(): boolean {
@@ -103,10 +123,15 @@ export class Rights implements RightsPort {
     return needs.every((need) => need.amount <= this.poolOf(need, state)) ? undefined : new Lack(needs, true);
   }
 
+  get refusal(): CorrectableError | undefined {
+    const { redInFlightMax = Infinity } = this.core.options;
+    return this.#waiting.size >= redInFlightMax ? rightsFullError(redInFlightMax) : undefined;
+  }
+
   wait(lack: Lack, waiter: RightsWaiter): void {
     const { nowMs, options } = this.core;
-    this.#waiting.add({ waiter, lack, untilMs: nowMs + options.reachTimeoutMs, askedAtMs: nowMs });
-    this.#urge(lack);
+    this.#waiting.add({ waiter, lack, untilMs: nowMs + options.reachTimeoutMs });
+    for (const need of lack.needs) this.#urge(nameOf(need));
   }
 
   committed({ id, effects }: BlueOperation): void {
@@ -120,7 +145,8 @@ export class Rights implements RightsPort {
   applied(operation: BlueOperation | RedOperation): void {
     const { id, site, effects } = operation;
     const { options } = this.core;
-    let isOwn = 'epoch' in operation && site === options.site && operation.epoch === options.epoch;
+    const isRed = 'epoch' in operation;
+    let isOwn = isRed && site === options.site && operation.epoch === options.epoch;
     for (const effect of effects) {
       if (!isOnBounded(options.service.tables, effect)) continue;
       if (site === options.site && this.#decided.delete(id)) {
@@ -131,33 +157,32 @@ export class Rights implements RightsPort {
       const name = nameOf(effect);
       this.#changed.add(name);
       if (action === 'give' && isOwn) this.#given.push({ table, key, field, amount: value as number });
-      if (action === 'transfer') this.#come(name, (value as Transfer).to);
+      if (action === 'take' && isOwn && isRed) this.#drawn.push({ table, key, field });
+      if (action === 'transfer') this.#come(effect);
     }
   }
 
-  /** Shares what was given, and lets those go on that may have what they lacked. */
+  /** Shares what was given, lets those go on that may have what they lacked, and gives back what nobody waits for. */
   pump(): void {
     if (this.#changed.size === 0 || !this.#host.blue.isRecovered) return;
-    const [changed, given] = [this.#changed, this.#given];
+    const [changed, given, drawn] = [this.#changed, this.#given, this.#drawn];
     this.#changed = new Set();
     this.#given = [];
+    this.#drawn = [];
     for (const each of given) this.#share(each);
     this.#waiting.retry(changed);
-    for (const { lack } of this.#waiting.silentSince(Infinity)) {
-      if (lack.needs.some((need) => changed.has(nameOf(need)))) this.#urge(lack);
-    }
+    for (const field of changed) this.#urge(field);
+    for (const name of drawn) this.#shareOut(name);
   }
 
   /** Asks again where nothing came; says so where nothing came for long. */
   tick(): void {
     const { nowMs, options } = this.core;
+    this.#waiting.retry(NO_FIELDS);
     for (const { waiter, lack } of this.#waiting.takeLate(nowMs)) {
       waiter.late(rightsAwayError(lack.needs[0], options.reachTimeoutMs));
     }
-    for (const waiting of this.#waiting.silentSince(nowMs - options.resendAfterMs)) {
-      waiting.askedAtMs = nowMs;
-      this.#urge(waiting.lack);
-    }
+    for (const field of this.#waiting.fields) this.#urge(field);
   }
 
   /** Gives of what this site has, unless what it gave last is still on its way. */
@@ -166,6 +191,7 @@ export class Rights implements RightsPort {
     for (const each of asked) {
       if (!isOnBounded(this.core.options.service.tables, each)) continue;
       const name = `${from} ${nameOf(each)}`;
+      if (each.waits !== undefined) this.#noteWanted(nameOf(each));
       if ((this.#answered.get(name) ?? 0) > seen) continue;
       const given = this.#givenTo(from, each);
       if (given === undefined) continue;
@@ -191,9 +217,7 @@ export class Rights implements RightsPort {
   #available(name: BoundedName): number {
     const { state, options } = this.core;
     const ledger = ledgerOf(state.store, name);
-    // Of more, the difference is not exact: what stands above that has to wait until some is taken.
-    const held = Math.min(ledger.at(options.site), Number.MAX_SAFE_INTEGER);
-    return ledger.isClosed(options.site) ? 0 : held - this.#inFlight.of(name);
+    return ledger.isClosed(options.site) ? 0 : exactly(ledger.at(options.site)) - this.#inFlight.of(name);
   }
 
   /** The other sites that may hold rights. */
@@ -207,62 +231,97 @@ export class Rights implements RightsPort {
     const ledger = ledgerOf(this.core.state.store, name);
     const others = this.#others(ledger);
     const available = this.#available(name);
-    const share = (ledger.left - Math.max(0, ledger.pool)) / (others.length + 1);
-    if (available * 2 >= share) return;
-    const richest = others.toSorted((a, b) => ledger.at(b) - ledger.at(a))[0];
-    if (richest === undefined) return;
-    const amount = Math.min(Math.ceil(share - available), Math.floor(ledger.at(richest) / 2));
-    if (amount > 0 && this.#mayAsk(name, 'later')) this.#ask(richest, { ...only(name), amount });
+    const share = equalShare(ledger, others);
+    if (available * 2 >= share || ledger.isClosed(this.core.options.site)) return;
+    const lacking = Math.ceil(share - available);
+    const turn = this.#questions.turn(name, 'later', this.core.nowMs);
+    if (turn !== undefined) this.#ask(name, ASKED[turn](lacking, others, halfIn(ledger)));
   }
 
-  /** Once at a time, unless an answer is overdue. */
-  #mayAsk(name: BoundedName, what: What): boolean {
-    const { nowMs, options } = this.core;
-    const asked = what + nameOf(name);
-    const askedAtMs = this.#asked.get(asked);
-    if (askedAtMs !== undefined && nowMs - askedAtMs < options.resendAfterMs) return false;
-    this.#asked.set(asked, nowMs);
-    return true;
+  /** Something has come that helps here: who needs more may ask again. */
+  #come(effect: Effect): void {
+    const { to } = effect.value as Transfer;
+    if (to === RED || to === this.core.options.site) this.#questions.answered(effect);
   }
 
-  /** Some have come: who needs more may ask again. */
-  #come(name: string, to: Origin): void {
-    if (to !== RED && to !== this.core.options.site) return;
-    for (const what of WHATS) this.#asked.delete(what + name);
+  /** For who waits: of others as much as they can spare, to be taken here; where that is too little, into the pool. */
+  #urge(field: string): void {
+    const wanted = this.#waiting.wantedOf(field);
+    if (wanted === undefined) return;
+    const { state, nowMs, options } = this.core;
+    const { name, amount, ofPool } = wanted;
+    const ledger = ledgerOf(state.store, name);
+    const others = this.#others(ledger);
+    if (ofPool > 0 || ledger.isClosed(options.site)) return this.#gather(wanted, ledger);
+    const lacking = amount - this.#available(name);
+    const spared = fromRichest(lacking + Math.floor(equalShare(ledger, others)), others, halfIn(ledger));
+    if (totalOf(spared) < lacking) return this.#gather(wanted, ledger);
+    const turn = this.#questions.turn(name, 'here', nowMs);
+    if (turn === 'first') this.#ask(name, spared, 'here');
+    else if (turn === 'again') this.#gather(wanted, ledger, turn);
   }
 
-  /** Somebody waits: all who hold something are asked, and what is here goes where the rest will come to. */
-  #urge({ needs, isRed }: Lack): void {
-    const { store } = this.core.state;
-    for (const need of needs) {
-      const ledger = ledgerOf(store, need);
-      const lacking = need.amount - ledger.pool;
-      if (lacking <= 0) continue;
-      const waits = isRed ? 'pool' : 'here';
-      if (!this.#mayAsk(need, waits)) continue;
-      // Of several needs some may be here: together they are had in the pool alone.
-      const own = Math.min(this.#available(need), lacking);
-      if (own > 0) this.#transfer(need, [{ to: RED, amount: own }]);
-      for (const site of this.#others(ledger)) {
-        if (ledger.at(site) > 0) this.#ask(site, { ...only(need), amount: isRed ? lacking : need.amount, waits });
-      }
+  /** No more than who waits here lacks comes together in the pool: what is here, and what others have. */
+  #gather({ name, amount }: Wanted, ledger: Ledger, asked?: Turn): void {
+    const lacking = amount - ledger.pool;
+    const turn = lacking <= 0 ? undefined : (asked ?? this.#questions.turn(name, 'pool', this.core.nowMs));
+    if (turn === undefined) return;
+    const own = Math.min(this.#available(name), lacking);
+    if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
+    this.#ask(name, ASKED[turn](lacking - own, this.#others(ledger), allIn(ledger)), 'pool');
+  }
+
+  #ask(name: BoundedName, portions: readonly Portion<Origin>[], waits?: 'here' | 'pool'): void {
+    for (const { from, amount } of portions) {
+      const seen = this.core.state.stable[from] ?? 0;
+      const asked = [{ ...only(name), amount, ...(waits && { waits }) }];
+      this.core.emit({ kind: 'send', to: from, message: { kind: 'rights.ask', asked, seen } });
     }
   }
 
-  #ask(site: Origin, asked: AskedRights): void {
-    const seen = this.core.state.stable[site] ?? 0;
-    this.core.emit({ kind: 'send', to: site, message: { kind: 'rights.ask', asked: [asked], seen } });
-  }
-
-  /** Half of what is here at most; all of it, into the pool, where that is too little for who waits. */
+  /** Half of what is here at most; where that is too little for who waits, what he lacks goes into the pool. */
   #givenTo(from: Origin, { amount, waits, ...name }: AskedRights): Transfer | undefined {
     const available = this.#available(name);
-    if (available <= 0) return undefined;
     const half = Math.floor(available / 2);
     const isClosed = ledgerOf(this.core.state.store, name).isClosed(from);
-    if (waits === 'pool' || isClosed) return { to: RED, amount: Math.min(available, amount) };
-    if (waits === 'here') return half >= amount ? { to: from, amount: half } : { to: RED, amount: available };
-    return half > 0 ? { to: from, amount: Math.min(amount, half) } : undefined;
+    const isOfPool = waits === 'pool' || isClosed || (waits === 'here' && half < amount);
+    const given = Math.min(amount, isOfPool ? available : half);
+    return given > 0 ? { to: isOfPool ? RED : from, amount: given } : undefined;
+  }
+
+  /** Who has drawn on the pool gives back what is left there, in equal shares, unless somebody wants it. */
+  #shareOut(name: BoundedName): void {
+    this.#forgetWanted();
+    const { state, options } = this.core;
+    const ledger = ledgerOf(state.store, name);
+    const field = nameOf(name);
+    const { red } = this.#host;
+    const isDrawnOn = ledgerOf(state.overlay, name).pool < ledger.pool;
+    if (isDrawnOn || (this.#sharedOut !== undefined && red.isUnderWay(this.#sharedOut))) return;
+    if (this.#waiting.wantedOf(field) !== undefined || this.#wantedElsewhere.has(field)) return;
+    const sites = options.origins.sites.filter((each) => !ledger.isClosed(each));
+    const amount = Math.floor(exactly(ledger.pool) / sites.length);
+    if (sites.length === 0 || amount === 0) return;
+    const effects = sites.map((to) => transferEffect(name, { to, amount }));
+    const choice = { shadow: TRANSFER, colour: 'red', args: undefined, effects, reply: undefined } as const;
+    this.#sharedOut = this.#nextId();
+    red.proposeOwn(this.#sharedOut, { reads: NO_READS, choice, reply: { value: null } });
+  }
+
+  #noteWanted(field: string): void {
+    this.#forgetWanted();
+    // The latest stands last.
+    this.#wantedElsewhere.delete(field);
+    this.#wantedElsewhere.set(field, this.core.nowMs);
+  }
+
+  /** What was asked for elsewhere so long ago that nobody waits for it any more. */
+  #forgetWanted(): void {
+    const { nowMs, options } = this.core;
+    for (const [field, atMs] of this.#wantedElsewhere) {
+      if (nowMs - atMs < options.reachTimeoutMs) return;
+      this.#wantedElsewhere.delete(field);
+    }
   }
 
   /** Others get equal shares of what was given here, before they ask. */
@@ -278,17 +337,42 @@ export class Rights implements RightsPort {
   }
 
   #transfer(name: BoundedName, transfers: readonly Transfer[]): BlueOperation {
-    this.#transfers += 1;
-    const id = operationId(this.#client, this.#transfers);
+    const id = this.#nextId();
     const effects = transfers.map((each) => transferEffect(name, each));
     const choice = { shadow: TRANSFER, colour: 'blue', args: undefined, effects, reply: undefined } as const;
     return this.#host.blue.commit({ id, hop: undefined, choice, reply: { value: null } });
+  }
+
+  #nextId(): OperationId {
+    this.#transfers += 1;
+    return operationId(this.#client, this.#transfers);
   }
 }
 
 function ledgerOf(state: StateReader, { table, key, field }: BoundedName): Ledger {
   return state.read(table, key, field) as Ledger;
 }
+
+/** Of more, differences are not exact: what stands above that has to wait until some is taken. */
+function exactly(amount: number): number {
+  return Math.min(amount, Number.MAX_SAFE_INTEGER);
+}
+
+/** What each of the sites would have, if they all had as much. */
+function equalShare(ledger: Ledger, others: readonly Origin[]): number {
+  return (ledger.left - Math.max(0, ledger.pool)) / (others.length + 1);
+}
+
+const allIn =
+  (ledger: Ledger) =>
+  (site: Origin): number =>
+    exactly(ledger.at(site));
+
+/** What a site gives of it and has enough itself. */
+const halfIn =
+  (ledger: Ledger) =>
+  (site: Origin): number =>
+    Math.floor(exactly(ledger.at(site)) / 2);
 
 function only({ table, key, field }: BoundedName): BoundedName {
   return { table, key, field };

@@ -2,16 +2,24 @@
 import { Counts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
+import type { Need } from '../../service/takes.ts';
 import type { Lack, RightsWaiter } from '../core/rights-port.ts';
+import type { BoundedName } from './field-name.ts';
 import { nameOf } from './field-name.ts';
 
 /** One that waits. */
 interface Waiting {
   readonly waiter: RightsWaiter;
   readonly untilMs: number;
-  /** When others were last asked for what it lacks. */
-  askedAtMs: number;
   lack: Lack;
+}
+
+/** What all that wait lack of one field. */
+export interface Wanted {
+  readonly name: BoundedName;
+  readonly amount: number;
+  /** How many of them the pool alone can help: red ones, and those that lack several fields. */
+  readonly ofPool: number;
 }
 
 /** All that wait at one site. */
@@ -19,6 +27,7 @@ export class WaitingForRights {
   #waiting: Waiting[] = [];
   /** Of which operations they are, but for those that are in the red order. */
   readonly #operations = new Counts();
+  readonly #wanted = new Map<string, Wanted>();
 
   get size(): number {
     return this.#waiting.length;
@@ -26,11 +35,22 @@ export class WaitingForRights {
 
   add(waiting: Waiting): void {
     this.#waiting.push(waiting);
+    this.#count(waiting.lack, 1);
     this.#operations.add(waiting.waiter.submission?.identity?.id);
   }
 
   hasOf(id: OperationId): boolean {
     return this.#operations.has(id);
+  }
+
+  /** All that some of them lack. */
+  get fields(): readonly string[] {
+    return [...this.#wanted.keys()];
+  }
+
+  /** What they lack of a field; none where nobody lacks any. */
+  wantedOf(field: string): Wanted | undefined {
+    return this.#wanted.get(field);
   }
 
   /** Nobody waits any more for what was submitted under this token: forgets it, and gives it if it was here. */
@@ -44,28 +64,64 @@ export class WaitingForRights {
     return this.#take(({ untilMs }) => untilMs <= nowMs);
   }
 
-  /** Those for whom nobody was asked for so long. */
-  silentSince(beforeMs: number): readonly Waiting[] {
-    return this.#waiting.filter(({ askedAtMs }) => askedAtMs <= beforeMs);
-  }
-
-  /** Lets those go on that lack rights to one of these fields; those that still lack some keep their places. */
+  /**
+   * Lets those go on that lack rights to one of these fields, and those that are over; those that still lack some keep their
+   * places. What one does not find another one does not find either that wants as much: a crowd costs one run.
+   */
   retry(fields: ReadonlySet<string>): void {
-    const concerned = this.#waiting.filter(({ lack }) => lack.needs.some((need) => fields.has(nameOf(need))));
+    const missed = new Set<string>();
     const done = new Set<Waiting>();
-    for (const each of concerned) {
-      const lack = each.waiter.retry();
-      if (lack === undefined) done.add(each);
-      else each.lack = lack;
+    for (const each of this.#waiting.filter((waiting) => isConcerned(waiting, fields))) {
+      const { waiter, lack } = each;
+      if (waiter.isOver?.() === true) {
+        done.add(each);
+        waiter.over?.();
+      } else if (!lack.needs.some((need) => missed.has(wantOf(lack, need)))) {
+        const rest = waiter.retry();
+        if (rest === undefined) done.add(each);
+        else this.#goOnWaiting(each, rest, missed);
+      }
     }
     if (done.size > 0) this.#take((each) => done.has(each));
   }
 
+  #goOnWaiting(waiting: Waiting, lack: Lack, missed: Set<string>): void {
+    this.#count(waiting.lack, -1);
+    this.#count(lack, 1);
+    waiting.lack = lack;
+    const [need, other] = lack.needs;
+    // Of several it is not known which are missing.
+    if (need !== undefined && other === undefined) missed.add(wantOf(lack, need));
+  }
+
   #take(isTaken: (waiting: Waiting) => boolean): readonly Waiting[] {
-    const taken = this.#waiting.filter(isTaken);
-    if (taken.length === 0) return taken;
-    this.#waiting = this.#waiting.filter((each) => !taken.includes(each));
-    for (const { waiter } of taken) this.#operations.take(waiter.submission?.identity?.id);
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
+    for (const each of this.#waiting) (isTaken(each) ? taken : left).push(each);
+    if (taken.length > 0) this.#waiting = left;
+    for (const { waiter, lack } of taken) {
+      this.#count(lack, -1);
+      this.#operations.take(waiter.submission?.identity?.id);
+    }
     return taken;
   }
+
+  #count({ needs, isRed }: Lack, sign: 1 | -1): void {
+    const ofPool = isRed || needs.length > 1 ? sign : 0;
+    for (const { table, key, field, amount } of needs) {
+      const name = nameOf({ table, key, field });
+      const before = this.#wanted.get(name) ?? { amount: 0, ofPool: 0 };
+      const after = { amount: before.amount + sign * amount, ofPool: before.ofPool + ofPool };
+      if (after.amount === 0) this.#wanted.delete(name);
+      else this.#wanted.set(name, { name: { table, key, field }, ...after });
+    }
+  }
+}
+
+function isConcerned({ waiter, lack }: Waiting, fields: ReadonlySet<string>): boolean {
+  return waiter.isOver?.() === true || lack.needs.some((need) => fields.has(nameOf(need)));
+}
+
+function wantOf({ isRed }: Lack, need: Need): string {
+  return `${isRed} ${need.amount} ${nameOf(need)}`;
 }

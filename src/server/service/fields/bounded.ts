@@ -94,6 +94,8 @@ export const boundedKind: FieldKind = {
   redOnly: false,
   effects: { give: changes('give'), take: changes('take') },
   ownActions: ['transfer', 'close'],
+  // In a blue one any site could take the rights of any other.
+  redActions: ['close'],
   takes: mayCarry,
   state: (saved, options = {}) => new BoundedState(saved as SavedLedger | undefined, options),
   pending: () => new PendingBounded(),

@@ -74,6 +74,8 @@ export interface FieldKind {
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** Actions that sites take by themselves, and no author's effect has. */
   readonly ownActions?: readonly string[];
+  /** Of all actions those that only red operations have, where others change the field too. */
+  readonly redActions?: readonly string[];
   /** Whether an effect that was made elsewhere may carry this value; any, unless given. */
   takes?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */
@@ -81,6 +83,11 @@ export interface FieldKind {
   /** The same for a row that can be removed, where it must remember more. */
   removableState?(saved?: unknown): FieldState;
   pending(): PendingEffects;
+}
+
+/** Whether only red operations have this action, though others may change the field. */
+export function isRedAction({ redActions }: FieldKind, action: string): boolean {
+  return redActions?.includes(action) === true;
 }
 
 /** A field of a table. */

@@ -6,10 +6,19 @@ import { RED } from '../../records/origin.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { BoundedView } from './bounded-view.ts';
 import type { Sum } from './sum.ts';
-import { plus, shownSum } from './sum.ts';
+import { minus, plus, shownSum } from './sum.ts';
+
+/** What numbers would round, exactly. */
+interface ExactLedger {
+  readonly left: Sum;
+  readonly pool: Sum;
+  readonly given: Sum;
+  readonly taken: Sum;
+}
 
 /** A ledger as a replica reads it. */
 export interface Ledger extends BoundedView {
+  readonly min: number;
   /** The rights of the red order. */
   readonly pool: number;
   readonly given: number;
@@ -21,6 +30,7 @@ export interface Ledger extends BoundedView {
   isClosed(origin: Origin): boolean;
   /** Those who hold something or have held it, by ordinal. */
   readonly holders: readonly Origin[];
+  readonly exact: ExactLedger;
 }
 
 /** A ledger as it is saved. */
@@ -33,28 +43,31 @@ export type SavedLedger = readonly [
 
 /** A ledger that changes. All its changes commute. */
 export class LedgerState implements Ledger {
-  readonly #min: number;
+  readonly min: number;
   readonly #held: Map<Origin, Sum>;
   readonly #closed: Set<Origin>;
   #given: Sum;
   #taken: Sum;
 
   constructor(min: number, [held, given, taken, closed]: SavedLedger = [[], 0, 0, []]) {
-    this.#min = min;
+    this.min = min;
     this.#held = new Map(held);
     this.#given = given;
     this.#taken = taken;
     this.#closed = new Set(closed);
   }
 
+  get exact(): ExactLedger {
+    const pool = this.#held.get(RED) ?? 0;
+    return { left: this.#left, pool, given: this.#given, taken: this.#taken };
+  }
+
   get left(): number {
-    let left: Sum = 0;
-    for (const [origin, rights] of this.#held) if (!this.#closed.has(origin)) left = sum(left, rights);
-    return Number(left);
+    return Number(this.#left);
   }
 
   get value(): number {
-    return this.#min + this.left;
+    return this.min + this.left;
   }
 
   get rights(): number {
@@ -75,7 +88,7 @@ export class LedgerState implements Ledger {
 
   get burnt(): number {
     let burnt: Sum = 0;
-    for (const origin of this.#closed) burnt = sum(burnt, this.#held.get(origin) ?? 0);
+    for (const origin of this.#closed) burnt = plus(burnt, this.#held.get(origin) ?? 0);
     return Number(burnt);
   }
 
@@ -126,46 +139,63 @@ export class LedgerState implements Ledger {
     return [[...this.#held], this.#given, this.#taken, [...this.#closed]];
   }
 
+  get #left(): Sum {
+    let left: Sum = 0;
+    for (const [origin, rights] of this.#held) if (!this.#closed.has(origin)) left = plus(left, rights);
+    return left;
+  }
+
   #add(origin: Origin, amount: number): void {
     this.#held.set(origin, plus(this.#held.get(origin) ?? 0, amount));
   }
 }
 
+/** What is in flight on a ledger. */
+type InFlightSums = Pick<ExactLedger, 'given' | 'taken'>;
+
 /** A ledger with what is in flight laid over it: takes of red operations, which draw on the pool, and what is given. */
 export class LedgerOver implements Ledger {
+  readonly exact: ExactLedger;
   readonly #base: Ledger;
-  readonly #given: number;
-  readonly #taken: number;
 
-  constructor(base: Ledger, { given, taken }: { readonly given: number; readonly taken: number }) {
+  constructor(base: Ledger, { given, taken }: InFlightSums) {
+    const { exact } = base;
     this.#base = base;
-    this.#given = given;
-    this.#taken = taken;
+    this.exact = {
+      left: minus(plus(exact.left, given), taken),
+      // What is given is nobody's before it is applied.
+      pool: minus(exact.pool, taken),
+      given: plus(exact.given, given),
+      taken: plus(exact.taken, taken),
+    };
+  }
+
+  get min(): number {
+    return this.#base.min;
   }
 
   get left(): number {
-    return this.#base.left + this.#given - this.#taken;
+    return Number(this.exact.left);
   }
 
   get value(): number {
-    return this.#base.value + this.#given - this.#taken;
+    return this.min + this.left;
   }
 
   get rights(): number {
     return this.left;
   }
 
-  /** What is given is nobody's before it is applied. */
   get pool(): number {
-    return this.#base.pool - this.#taken;
+    return Number(this.exact.pool);
   }
 
   get given(): number {
-    return this.#base.given + this.#given;
+    return Number(this.exact.given);
   }
 
   get taken(): number {
-    return this.#base.taken + this.#taken;
+    return Number(this.exact.taken);
   }
 
   get burnt(): number {
@@ -190,8 +220,4 @@ export function viewAt(ledger: Ledger, site: Origin | undefined): BoundedView {
   const { value, left } = ledger;
   const rights = site === undefined ? left : ledger.isClosed(site) ? 0 : ledger.at(site);
   return Object.freeze({ value, left, rights });
-}
-
-function sum(a: Sum, b: Sum): Sum {
-  return typeof b === 'number' ? plus(a, b) : BigInt(a) + b;
 }

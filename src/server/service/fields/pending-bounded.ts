@@ -4,11 +4,13 @@ import type { Ledger } from './ledger.ts';
 import { OwnedEffects } from './owned-effects.ts';
 import type { Owned } from './owned-effects.ts';
 import { OwnedFifo } from './owned-fifo.ts';
+import { plus } from './sum.ts';
+import type { Sum } from './sum.ts';
 
 /** Pending effects on one bounded field. */
 export class PendingBounded extends OwnedEffects {
   readonly #pending = new OwnedFifo();
-  readonly #sums = { given: 0, taken: 0 };
+  readonly #sums: { given: Sum; taken: Sum } = { given: 0, taken: 0 };
 
   protected add(owned: Owned): undefined {
     this.#pending.push(owned);
@@ -34,8 +36,9 @@ export class PendingBounded extends OwnedEffects {
     return new LedgerOver(base as Ledger, { ...this.#sums });
   }
 
-  #count({ effect }: Owned, sign: number): void {
-    if (effect?.action === 'give') this.#sums.given += sign * (effect.value as number);
-    else if (effect?.action === 'take') this.#sums.taken += sign * (effect.value as number);
+  #count({ effect }: Owned, sign: 1 | -1): void {
+    const amount = sign * (effect?.value as number);
+    if (effect?.action === 'give') this.#sums.given = plus(this.#sums.given, amount);
+    else if (effect?.action === 'take') this.#sums.taken = plus(this.#sums.taken, amount);
   }
 }

@@ -246,8 +246,9 @@ export class OracleChecker implements Checker {
     const seen = run.seen.with(list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
     this.#checkTime(id, isRed(operation) ? { ...model, seen: run.seen } : model);
-    const { reply, refusal } = isRed(operation) ? this.#executeAt(operation, model, run) : { reply: operation.reply };
-    if (!isRed(operation)) {
+    const isExecuted = isRed(operation) && !isOfSite(operation);
+    const { reply, refusal } = isExecuted ? this.#executeAt(operation, model, run) : { reply: operation.reply };
+    if (!isExecuted) {
       const isRunReply = structurallyEqual(reply?.value, run.outcome.reply?.value);
       require(isRunReply && structurallyEqual(effects, run.outcome.effects), () => `${id} is not as it was made`);
     }

@@ -127,6 +127,28 @@ describe('in flight', () => {
   });
 });
 
+describe('in flight, beyond 2^53', () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const toPool = (amount: number): Change => ({
+    effect: transferEffect(address, { to: RED, amount }),
+    stamp: stampOf(IRL),
+  });
+
+  test.each([3, 4, 5, 6])('a pool of the most and %i, of which the most is taken → what it has, exactly', (more) => {
+    const gifts = [give(most), give(more)].map((effect) => ({ effect, stamp: stampOf(IRL) }));
+    const base = stateAfter([...gifts, toPool(most), toPool(more)]).read() as Ledger;
+    const pending = boundedKind.pending();
+    pending.append(1, take(most), base);
+    pending.append(2, give(most), base);
+    pending.append(3, give(more), base);
+    const over = pending.over(base) as Ledger;
+    expect([over.pool, over.taken]).toEqual([more, most]);
+    for (const owner of [3, 2]) pending.remove(owner);
+    const rest = pending.over(base) as Ledger;
+    expect([rest.left, rest.value, rest.pool]).toEqual([more, more + 2, more]);
+  });
+});
+
 describe('a table with a bounded field', () => {
   test('rows that can be removed, minima and amounts that are no whole numbers → INVALID_ARGUMENT', () => {
     const refused = (field: string): unknown => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
@@ -152,12 +174,19 @@ describe('a table with a bounded field', () => {
 describe('an effect of another site', () => {
   const known = new KnownEffects({ t: table({ f: bounded({ min: 0 }) }) });
 
-  test.each([give(3), take(0), transferEffect(address, { to: FRK, amount: 2 }), closeEffect(address, IRL)])(
+  test.each([give(3), take(0), transferEffect(address, { to: FRK, amount: 2 })])(
     '$action of $value → may be applied',
     (effect) => {
-      expect(known.problemOf(effect, false)).toBeUndefined();
+      for (const isRed of [false, true]) expect(known.problemOf(effect, isRed)).toBeUndefined();
     },
   );
+
+  test('an incarnation is closed → by the red order alone, where all sites do so at one place', () => {
+    expect(known.problemOf(closeEffect(address, IRL), true)).toBeUndefined();
+    expect(known.problemOf(closeEffect(address, IRL), false)).toContain(
+      "the 'close' of 't.f', which only red ones may",
+    );
+  });
 
   test.each([
     give(-1),

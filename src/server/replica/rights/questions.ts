@@ -1,0 +1,43 @@
+/** What a site has asked for and not been given yet: once at a time, and of more sites where nothing comes. */
+import type { BoundedName } from './field-name.ts';
+import { nameOf } from './field-name.ts';
+
+/** What rights are asked for: to be here later, or for somebody who waits. */
+const WHATS = ['later', 'here', 'pool'] as const;
+type What = (typeof WHATS)[number];
+
+/** A question that may be asked now: of those who have most, or of all, since those did not answer. */
+export type Turn = 'first' | 'again';
+
+interface QuestionTimes {
+  /** A question is overdue after so long, */
+  readonly resendAfterMs: number;
+  /** and forgotten after so long. */
+  readonly reachTimeoutMs: number;
+}
+
+/** Questions of one site under way. */
+export class Questions {
+  readonly #times: QuestionTimes;
+  /** By field and for what: when it was asked last, unless something has come since. */
+  readonly #askedAtMs = new Map<string, number>();
+
+  constructor(times: QuestionTimes) {
+    this.#times = times;
+  }
+
+  /** Whether it may be asked now: then it counts as asked. */
+  turn(name: BoundedName, what: What, nowMs: number): Turn | undefined {
+    const { resendAfterMs, reachTimeoutMs } = this.#times;
+    const question = what + nameOf(name);
+    const silentMs = nowMs - (this.#askedAtMs.get(question) ?? -Infinity);
+    if (silentMs < resendAfterMs) return undefined;
+    this.#askedAtMs.set(question, nowMs);
+    return silentMs < reachTimeoutMs ? 'again' : 'first';
+  }
+
+  /** Something has come of this field: who needs more may ask again. */
+  answered(name: BoundedName): void {
+    for (const what of WHATS) this.#askedAtMs.delete(what + nameOf(name));
+  }
+}

@@ -1,0 +1,147 @@
+/** Rights that come together for one who takes much, and what is left of them afterwards. */
+import { describe, expect, test } from 'vitest';
+import { fromAll, fromRichest } from '../../../../../src/server/replica/rights/portions.ts';
+import { siteAt } from '../../../../support/origins.ts';
+import type { Outcome, Sites } from '../sites.ts';
+import { contract, held, ledgerAt, one, opened } from './sale.ts';
+
+const { sell, sellInOrder } = contract;
+const SOLD = { sold: true };
+
+/** What a take comes to without a word of another site. */
+function soldAlone(sites: Sites, site: number): Outcome {
+  const taken = sites.submit(site, one);
+  sites.sync(site);
+  return taken;
+}
+
+describe('whom it is asked of', () => {
+  const holds = (holder: string): number => ({ irl: 3, frk: 0, vrg: 8, tko: 3 })[holder] ?? 0;
+  const holders = ['irl', 'frk', 'vrg', 'tko'];
+
+  test.each([
+    [5, [['vrg', 5]]],
+    [
+      9,
+      [
+        ['vrg', 8],
+        ['irl', 1],
+      ],
+    ],
+    [
+      90,
+      [
+        ['vrg', 8],
+        ['irl', 3],
+        ['tko', 3],
+      ],
+    ],
+    [0, []],
+  ])('%i, of the richest → no more sites than have it', (amount, expected) => {
+    expect(fromRichest(amount, holders, holds).map(({ from, amount }) => [from, amount])).toEqual(expected);
+  });
+
+  test('of all → of each as much as it has of it', () => {
+    const asked = fromAll(5, holders, holds).map(({ from, amount }) => [from, amount]);
+    expect(asked).toEqual([
+      ['irl', 3],
+      ['vrg', 5],
+      ['tko', 3],
+    ]);
+  });
+});
+
+describe('a take of more than its site holds', () => {
+  test('others can spare what is lacking → it comes here, and the take needs no red order', () => {
+    const sites = opened(60);
+    const taken = sites.submit(1, sell({ seats: 25 }));
+    let proposed = 0;
+    do {
+      for (const site of [0, 1, 2]) sites.sync(site);
+      proposed += sites.sent.filter(({ message }) => message.kind === 'log.propose').length;
+    } while (sites.deliver());
+    expect([taken.value, held(sites), proposed]).toEqual([SOLD, [10, 15, 10, 0], 0]);
+  });
+
+  test('they cannot → no more than it lacks is handed in, and takes elsewhere stay local', () => {
+    const sites = opened(60);
+    const taken = sites.submit(1, sell({ seats: 50 }));
+    sites.settle();
+    expect([taken.value, held(sites)]).toEqual([SOLD, [0, 0, 10, 0]]);
+    expect(soldAlone(sites, 2).value).toEqual(SOLD);
+  });
+
+  test('many at once → what they lack together comes in one go', () => {
+    const sites = opened(30);
+    const takes = Array.from({ length: 12 }, () => sites.submit(1, sell({ seats: 2 })));
+    sites.settle();
+    expect(takes.map(({ value }) => value)).toEqual(takes.map(() => SOLD));
+    expect([ledgerAt(sites, 0).left, ledgerAt(sites, 0).pool]).toEqual([6, 0]);
+  });
+
+  test('many in the red order at once → each has what it lacks', () => {
+    const sites = opened(30);
+    const takes = Array.from({ length: 12 }, () => sites.submit(1, sellInOrder({ seats: 2 })));
+    sites.settle();
+    sites.pass(50);
+    expect(takes.map(({ value }) => value)).toEqual(takes.map(() => SOLD));
+    expect(ledgerAt(sites, 0).left).toBe(6);
+  });
+
+  test('given up while rights come together → who draws on the pool next gives the rest back to all', () => {
+    const sites = opened(12);
+    const taken = sites.submit(1, sell({ seats: 10 }));
+    sites.abandon(1);
+    sites.settle();
+    expect([taken.code, held(sites)]).toEqual(['ABORTED', [0, 0, 2, 10]]);
+    const first = sites.submit(1, one);
+    sites.settle();
+    expect([first.value, held(sites)]).toEqual([SOLD, [3, 3, 5, 0]]);
+    expect([0, 1, 2].map((site) => soldAlone(sites, site).value)).toEqual([SOLD, SOLD, SOLD]);
+  });
+
+  test('somebody elsewhere gathers rights → what is in the pool stays there for him', () => {
+    const sites = opened(12);
+    sites.submit(1, sell({ seats: 4 + 4 + 4 }));
+    sites.abandon(1);
+    const waits = (): boolean => sites.sent.some(({ message }) => message.kind === 'rights.ask');
+    expect(waits()).toBe(true);
+    sites.settle();
+    const first = sites.submit(0, one);
+    sites.settle();
+    expect([first.value, held(sites)]).toEqual([SOLD, [0, 0, 0, 11]]);
+    sites.nowMs += 200;
+    const later = sites.submit(0, one);
+    sites.settle();
+    expect([later.value, held(sites)]).toEqual([SOLD, [3, 3, 3, 1]]);
+  });
+});
+
+describe('a site with little left', () => {
+  test('the richest is away → all are asked once its answer is overdue', () => {
+    const sites = opened(30);
+    const rightsHere = (): number => ledgerAt(sites, 1).at(siteAt(1));
+    const take = (count: number): void => {
+      for (let n = 0; n < count; n += 1) sites.submit(1, one);
+      sites.settle();
+    };
+    sites.crash(0);
+    take(6);
+    // One came of the other one, which was asked for the rest.
+    expect(rightsHere()).toBe(5);
+    take(2);
+    expect(rightsHere()).toBe(3);
+    sites.nowMs += 20;
+    take(1);
+    expect(rightsHere()).toBe(6);
+  });
+
+  test('the richest cannot spare enough → the next one is asked for the rest', () => {
+    const sites = opened(30);
+    for (let n = 0; n < 9; n += 1) sites.submit(1, one);
+    for (let n = 0; n < 4; n += 1) sites.submit(0, one);
+    sites.sync(1);
+    const asked = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
+    expect(new Set(asked.map(({ to }) => to))).toEqual(new Set([0, 2]));
+  });
+});

@@ -1,0 +1,109 @@
+/** Who waits for rights: how many may, and what is told to those who give up. */
+import { describe, expect, test } from 'vitest';
+import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts';
+import type { RefusedMessage } from '../../../../../src/server/messages/envelope.ts';
+import { siteAt } from '../../../../support/origins.ts';
+import { contract, held, ledgerAt, one, opened } from './sale.ts';
+import type { Sites } from '../sites.ts';
+
+const { left, sellInOrder } = contract;
+
+/** All but questions for rights arrives. */
+function settleUnasked(sites: Sites): void {
+  do for (const site of [0, 1, 2]) sites.sync(site);
+  while (sites.deliver(({ message }) => message.kind !== 'rights.ask'));
+}
+
+describe('as many as may wait for rights', () => {
+  test('one more → OVERLOADED, and nothing is done; reads go on, and there is room again later', () => {
+    const sites = opened(3, { redInFlightMax: 2 });
+    sites.submit(0, one);
+    sites.settle();
+    for (const site of [1, 2]) sites.crash(site);
+    const takes = [1, 2, 3].map(() => sites.submit(0, one));
+    expect(takes.map(({ code }) => code)).toEqual([undefined, undefined, 'OVERLOADED']);
+    expect(sites.read(0, left({}))).toEqual([2, 0]);
+    sites.pass(110);
+    expect(takes.map(({ code }) => code)).toEqual(['UNAVAILABLE', 'UNAVAILABLE', 'OVERLOADED']);
+    const again = sites.submit(0, one);
+    expect(again).toEqual({});
+    for (const site of [1, 2]) sites.start(site);
+    sites.pass(60);
+    expect([again.value, ledgerAt(sites, 0).left]).toEqual([{ sold: true }, 1]);
+  });
+
+  test('named → its refusal is its answer, whenever it is asked for', () => {
+    const sites = opened(3, { redInFlightMax: 1 });
+    sites.submit(0, one);
+    sites.settle();
+    for (const site of [1, 2]) sites.crash(site);
+    sites.submit(0, one);
+    const refused = [0, 0].map(() => sites.ask(0, one, { id: 'ann/1' }));
+    sites.sync(0);
+    for (const site of [1, 2]) sites.start(site);
+    sites.pass(60);
+    refused.push(sites.ask(0, one, { id: 'ann/1' }));
+    sites.settle();
+    expect(refused.map(({ code }) => code)).toEqual(['OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
+    expect(ledgerAt(sites, 0).left).toBe(1);
+  });
+
+  test('one that would wait for several fields, given up → it is not counted any more', () => {
+    const sites = opened(3, { redInFlightMax: 1 });
+    sites.submit(0, one);
+    sites.settle();
+    for (const site of [1, 2]) sites.crash(site);
+    const first = sites.submit(0, contract.sellBoth({ seats: 1 }));
+    sites.abandon(0);
+    const second = sites.submit(0, one);
+    expect([first.code, second]).toEqual(['ABORTED', {}]);
+  });
+});
+
+describe('rejected in the red order, and waiting for rights', () => {
+  /** Two red takes of all that the pool has: that of site 1 is the second one. */
+  function twoOfThePool(): { readonly sites: Sites; readonly codes: () => unknown[]; readonly token: number } {
+    const sites = opened(6);
+    sites.submit(1, sellInOrder({ seats: 2 }));
+    sites.abandon(1);
+    sites.settle();
+    expect(held(sites)).toEqual([2, 0, 2, 2]);
+    const takes = [0, 1].map((site) => sites.submit(site, sellInOrder({ seats: 2 })));
+    settleUnasked(sites);
+    return { sites, codes: () => takes.map(({ code, value }) => code ?? value), token: sites.lastToken };
+  }
+
+  test('given up → nothing of it was done, and nothing will be', () => {
+    const { sites, codes, token } = twoOfThePool();
+    expect([codes(), ledgerAt(sites, 1).left]).toEqual([[{ sold: true }, undefined], 4]);
+    sites.abandon(1, token);
+    expect(codes()).toEqual([{ sold: true }, 'ABORTED']);
+    sites.settle();
+    sites.pass(200);
+    expect(ledgerAt(sites, 1).left).toBe(4);
+  });
+
+  test('not given up → it takes once rights have come', () => {
+    const { sites, codes } = twoOfThePool();
+    sites.settle();
+    sites.pass(60);
+    expect([codes(), ledgerAt(sites, 1).left]).toEqual([[{ sold: true }, { sold: true }], 2]);
+  });
+});
+
+test('an incarnation closed by a blue operation of another site → refused and counted, and rights stand', () => {
+  const told: RefusedMessage[] = [];
+  const sites = opened(6, { onRefused: (refusal) => void told.push(refusal) });
+  sites.submit(1, one);
+  sites.sync(1);
+  const sent = sites.sent.find(({ to, message }) => to === 0 && message.kind === 'blue.operations');
+  if (sent?.message.kind !== 'blue.operations') throw new Error('nothing was sent');
+  const effects = [closeEffect({ table: 'events', key: 'E', field: 'seats' }, siteAt(2))];
+  const operations = sent.message.operations.map((each) => ({ ...each, effects }));
+  const envelope = { ...sent.envelope, message: { ...sent.message, operations } };
+  sites.machines[0]?.receive(envelope, sites.nowMs, sites.nowMs);
+  expect(told).toEqual([expect.objectContaining({ reason: 'content', message: expect.stringMatching(/'close'/) })]);
+  expect(sites.machines[0]?.refusals.content).toBe(1);
+  sites.settle();
+  expect([ledgerAt(sites, 0).burnt, ledgerAt(sites, 0).left]).toEqual([0, 5]);
+});

@@ -1,0 +1,80 @@
+/** A sale at three sites: seats and coats, of which each site has its share. */
+import { z } from 'zod';
+import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import type { Effect } from '../../../../../src/server/records/effect.ts';
+import type { Origin } from '../../../../../src/server/records/origin.ts';
+import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts';
+import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
+import { defineService } from '../../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
+import { bounded, table } from '../../../../../src/server/service/tables.ts';
+import { siteAt } from '../../../../support/origins.ts';
+import { Sites } from '../sites.ts';
+
+export const sold = z.object({ sold: z.boolean() });
+export const seats = z.object({ seats: z.int() });
+export const contract = defineContract('sale', {
+  open: { effect: 'update', args: seats, result: z.null() },
+  sell: { effect: 'update', args: seats, result: sold },
+  sellInOrder: { effect: 'update', args: seats, result: sold },
+  sellBoth: { effect: 'update', args: seats, result: sold },
+  sellBlindly: { effect: 'update', args: seats, result: sold },
+  close: { effect: 'update', args: z.object({ site: z.int() }), result: z.null() },
+  left: { effect: 'read', args: z.object({}), result: z.array(z.int()) },
+});
+
+export type Seats = z.infer<typeof seats>;
+
+export const service = defineService(contract, {
+  tables: { events: table({ seats: bounded({ min: 0 }), coats: bounded({ min: 0 }) }) },
+  shadowOperations: ({ events }) => ({
+    open: blue((a: Seats) => [events.row('E').seats.give(a.seats), events.row('E').coats.give(a.seats)]),
+    sell: blue((a: Seats) => [events.row('E').seats.take(a.seats)]),
+    sellInOrder: red((a: Seats) => [events.row('E').seats.take(a.seats)]),
+    sellBoth: blue((a: Seats) => [events.row('E').seats.take(a.seats), events.row('E').coats.take(a.seats)]),
+    close: red(({ site }: { site: number }): Effect[] => [
+      closeEffect({ table: 'events', key: 'E', field: 'seats' }, site as Origin),
+    ]),
+  }),
+  generators: {
+    open: (args, { shadow }) => shadow.open(args, null),
+    sell: (args, { tables, shadow }) =>
+      tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
+    sellInOrder: (args, { tables, shadow }) =>
+      tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sellInOrder(args, { sold: true }),
+    sellBoth: (args, { tables, shadow }) => {
+      const row = tables.events.row('E');
+      return row.seats.left < args.seats || row.coats.left < args.seats
+        ? { sold: false }
+        : shadow.sellBoth(args, { sold: true });
+    },
+    sellBlindly: (args, { shadow }) => shadow.sell(args, { sold: true }),
+    close: (args, { shadow }) => shadow.close(args, null),
+    left: (_args, { tables }) => {
+      const { left, rights } = tables.events.row('E').seats;
+      return [left, rights];
+    },
+  },
+});
+
+export const one = contract.sell({ seats: 1 });
+
+export function ledgerAt(sites: Sites, site: number, field = 'seats'): Ledger {
+  return sites.machines[site]?.replica.state.store.read('events', 'E', field) as Ledger;
+}
+
+/** What each site holds, as the first one shows it, and the pool. */
+export function held(sites: Sites): readonly number[] {
+  const ledger = ledgerAt(sites, 0);
+  return [0, 1, 2].map((site) => ledger.at(siteAt(site))).concat(ledger.pool);
+}
+
+type SitesGiven = ConstructorParameters<typeof Sites>[2];
+
+/** A sale of so many seats, of which each site has its share. */
+export function opened(count: number, given: SitesGiven = {}): Sites {
+  const sites = new Sites(service, 3, { attemptsMax: 5, ...given });
+  sites.submit(0, contract.open({ seats: count }));
+  sites.settle();
+  return sites;
+}
