@@ -1,7 +1,10 @@
 /** Of the services of the case studies: what their shadow operations do, and when (docs/case-studies.md). */
 import { unit } from './commands.mjs';
 
-/** @type {(study: string, file: string) => (name: string, parts: { line: string, replacement: string }) => import('./listed.mjs').Mutant} */
+/**
+ * @type {(study: string, file: string) =>
+ *   (name: string, parts: { line: string, replacement: string }) => import('./listed.mjs').Mutant}
+ */
 const ofStudy =
   (study, file) =>
   (name, { line, replacement }) => ({

@@ -208,8 +208,8 @@ export const RED_REQUEST_MUTANTS = [
     name: 'a copy that waits is not thought of where one is dropped',
     rule: 'redblue T3',
     file: 'src/server/replica/red/red-path.ts',
-    line: 'const isAllKnown = this.#order?.isThrough === true && !this.#core.isWaitedFor(request.id);',
-    replacement: 'const isAllKnown = this.#order?.isThrough === true;',
+    line: 'const isAllKnown = this.#marker.hasPassed && !this.#core.isWaitedFor(request.id);',
+    replacement: 'const isAllKnown = this.#marker.hasPassed;',
     command: unit('server/replica/red/given-up.test.ts'),
   },
   {

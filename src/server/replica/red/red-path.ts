@@ -2,13 +2,9 @@
  * The red path of a replica: an operation is executed on the stable snapshot, takes its place in the red log, and
  * commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with certification instead of a token). Rejected, it
  * is executed again on the fresher state.
- *
- * The gate: a site takes in the red order only up to the first record whose blue dependencies are not yet visible there,
- * so that a snapshot never contains a red operation without them.
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
-import { Fifo } from '../../collections/fifo.ts';
 import { WINDOWS } from '../../records/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
 import { Certifier } from './certifier.ts';
@@ -27,6 +23,7 @@ import {
   redFullError,
   sessionBehindError,
 } from '../../records/failure.ts';
+import { Gate } from './gate.ts';
 import { Footings, runOf } from './footing.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import { InTurn } from '../../collections/in-turn.ts';
@@ -46,6 +43,7 @@ import type { Lack } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Submission } from '../../records/submissions.ts';
 import type { Answer } from '../../records/reply.ts';
+import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
 import { UndurableRecords } from './undurable.ts';
 import { isCovered } from '../../records/vector.ts';
@@ -62,7 +60,7 @@ export class RedPath {
   readonly #contention: Contention;
   readonly #footings: Footings;
   readonly #paced: PacedRequests;
-  readonly #gate = new Fifo<GateItem>();
+  readonly #gate = new Gate();
   readonly #endings: RedEndings;
   #delivered = 0;
   readonly #ready = new InTurn<RedRequest>((request) => {
@@ -74,7 +72,7 @@ export class RedPath {
   /** What the site has proposed by itself and is not decided. */
   readonly #own = new Set<OperationId>();
   readonly #previews: Previews;
-  #order: { readonly marker: OperationId; isThrough: boolean } | undefined;
+  readonly #marker = new StartMarker();
 
   constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.remembers)) {
     this.#host = host;
@@ -152,7 +150,7 @@ export class RedPath {
     this.#chain.forsake(request);
     this.#paced.leave(request, this.#core.nowMs, false);
     // Another copy that waits here may still be executed.
-    const isAllKnown = this.#order?.isThrough === true && !this.#core.isWaitedFor(request.id);
+    const isAllKnown = this.#marker.hasPassed && !this.#core.isWaitedFor(request.id);
     for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
     for (const follower of this.#requests.drop(request)) this.#letGo(follower);
     this.#undurable.keep((record) => this.#isMeant(record));
@@ -184,11 +182,8 @@ export class RedPath {
    * will. Proposes it when it is first asked.
    */
   order(marker: OperationId): boolean {
-    if (this.#order === undefined) {
-      this.#order = { marker, isThrough: false };
-      this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
-    }
-    return this.#order.isThrough;
+    const propose = (): void => this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
+    return this.#marker.isThrough(marker, propose);
   }
 
   /** Answers a submission of an operation that is known here; says whether it was. */
@@ -207,7 +202,7 @@ export class RedPath {
 
   /** What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten. */
   #askBehindGate(id: OperationId, submission: Submission): void {
-    if (this.#gate.slice().some(({ record }) => record.id === id)) this.#endings.tellLater(id, submission);
+    if (this.#gate.holds(id)) this.#endings.tellLater(id, submission);
     else this.#host.answer(submission, 'strong', expiredError());
   }
 
@@ -280,7 +275,7 @@ export class RedPath {
   }
 
   save(): SavedRedPath {
-    return { delivered: this.#delivered, gate: this.#gate.slice(), certifier: this.certifier.save() };
+    return { delivered: this.#delivered, gate: this.#gate.items(), certifier: this.certifier.save() };
   }
 
   load({ delivered, gate, certifier }: SavedRedPath): void {
@@ -297,13 +292,10 @@ export class RedPath {
 
   /** Applies what may pass the gate; says whether anything has. */
   pump(): boolean {
-    let moved = false;
-    for (let next = this.#gate.at(0); next !== undefined && this.mayPass(next.record); next = this.#gate.at(0)) {
-      this.#gate.shift();
-      this.#pass(next);
-      moved = true;
-    }
-    return moved;
+    return this.#gate.pump(
+      (record) => this.mayPass(record),
+      (item) => this.#pass(item),
+    );
   }
 
   /** Proposes what waited for other sites to have this one's blue operations. */
@@ -476,7 +468,7 @@ export class RedPath {
   }
 
   #onMarker(id: OperationId): void {
-    if (this.#order?.marker === id) this.#order.isThrough = true;
+    this.#marker.pass(id);
     const submission = this.#reads.end(id);
     if (submission !== undefined) this.answerRead(submission);
   }
