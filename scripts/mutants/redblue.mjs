@@ -427,8 +427,7 @@ export const REDBLUE_MUTANTS = [
     name: 'a slot that was decided meanwhile is decided again',
     rule: 'exactly-once 3',
     file: 'src/server/replica/updates.ts',
-    line: `if (this.walks.slots.find(walk.identity.id, walk.hop) === undefined) execute();
-      else this.walks.step(walk);`,
+    line: '(this.#isDecided(walk) ? this.walks.step(walk) : execute());',
     replacement: 'execute();',
     command: unit('server/replica/exactly-once.test.ts'),
   },
