@@ -13,7 +13,8 @@ const ofStudy =
     file: `demo/case-studies/${study}/${file}.ts`,
     line,
     replacement,
-    command: unit(`demo/case-studies/${study}-service.test.ts`),
+    // Tests that wait for what does not come would wait for a minute each.
+    command: [...unit(`demo/case-studies/${study}-service.test.ts`), '--bail=1'],
   });
 
 const tpcwEffect = ofStudy('tpcw', 'shadows');

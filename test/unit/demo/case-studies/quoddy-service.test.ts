@@ -18,6 +18,7 @@ test('asked and confirmed → friends of each other, at once at the site where i
   expect(users(await east.invoke(quoddy.listFriends({ user: 'ann' })))).toEqual(['bob']);
   expect(users(await east.invoke(quoddy.listFriends({ user: 'bob' })))).toEqual(['ann']);
   expect(await east.invoke(quoddy.listFriendRequests({ user: 'bob' }))).toEqual([]);
+  expect(await east.invoke(quoddy.confirmFriend({ user: 'bob', other: 'ann' }))).toEqual({ confirmed: false });
 });
 
 test('what nobody has asked, a friend, and oneself → nothing changes', async () => {
