@@ -57,12 +57,12 @@ export class LabelSite {
   }
 
   /** Runs the generator of an operation; changes nothing. `isWatched` looks whether it leaves its arguments as they were. */
-  run({ operation, args, token, seed, atMs }: Step, isWatched = false): Ran {
+  run({ operation, args, serial, seed, atMs }: Step, isWatched = false): Ran {
     this.#thrown = undefined;
     const parsed = this.#workshop.args.parsed(operation, args);
     const before = isWatched ? copied(parsed) : undefined;
     try {
-      const outcome = this.#generators.run({ token, operation, args: parsed, seed, submittedAtMs: atMs });
+      const outcome = this.#generators.run({ serial, operation, args: parsed, seed, submittedAtMs: atMs });
       return isWatched && !structurallyEqual(before, parsed) ? { outcome, hasChangedArgs: true } : { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;

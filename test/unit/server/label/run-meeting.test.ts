@@ -21,11 +21,11 @@ const workshopOf = (service: Service): Workshop => ({
   args: new Arguments(service.contract),
 });
 
-let tokens = 0;
+let serials = 0;
 const step = (operation: string, args: unknown): Step => ({
   operation,
   args,
-  token: (tokens += 1),
+  serial: (serials += 1),
   seed: 1,
   atMs: 1000,
 });
