@@ -170,7 +170,7 @@ class PlainSite implements SubmissionPort {
     const version = this.#operations;
     const seed = Math.floor(Math.random() * 2 ** 32);
     const now = this.#nowMs();
-    const input = { token: version, operation, args, submittedAtMs: now, seed };
+    const input = { serial: version, operation, args, submittedAtMs: now, seed };
     if (this.contract.operations[operation]?.effect === 'read') {
       const read = { submitter, wants, answer: this.#state.read(input) };
       if (this.#isBatched) this.#read.push(read);

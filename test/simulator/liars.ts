@@ -21,38 +21,38 @@ const telling =
       readonly #updates = new Set<number>();
 
       override submit(submission: Submission, nowMs: number, wallMs?: number): void {
-        if (submission.identity !== undefined) this.#updates.add(submission.token);
+        if (submission.identity !== undefined) this.#updates.add(submission.serial);
         super.submit(submission, nowMs, wallMs);
       }
 
       override takeOutputs(): SiteOutput[] {
         return super.takeOutputs().flatMap((output): readonly SiteOutput[] => {
           if (output.kind !== 'view' || (views += 1) % everyNth !== 0) return [output];
-          return lie(output, this.#updates.has(output.token));
+          return lie(output, this.#updates.has(output.serial));
         });
       }
     }
     return new Machine(...args);
   };
 
-function failed({ token }: Pick<Told, 'token'>, code: ErrorCode): Told {
-  return { kind: 'failed', token, stage: undefined, error: new CorrectableError(code, 'Nothing was done.') };
+function failed({ serial }: Pick<Told, 'serial'>, code: ErrorCode): Told {
+  return { kind: 'failed', serial, stage: undefined, error: new CorrectableError(code, 'Nothing was done.') };
 }
 
 /** Says of what is given up that nothing was done, however far it has got. */
 class ReassuringMachine extends SiteMachine {
   #given: number | undefined;
 
-  override abandon(token: number): void {
-    this.#given = token;
-    super.abandon(token);
+  override abandon(serial: number): void {
+    this.#given = serial;
+    super.abandon(serial);
   }
 
   override takeOutputs(): SiteOutput[] {
     const given = this.#given;
     this.#given = undefined;
     return super.takeOutputs().map((output) => {
-      const isUnknown = output.kind === 'failed' && output.token === given && output.error.code === 'UNKNOWN';
+      const isUnknown = output.kind === 'failed' && output.serial === given && output.error.code === 'UNKNOWN';
       return isUnknown ? failed(output, 'ABORTED') : output;
     });
   }
@@ -70,7 +70,7 @@ export const LIARS = {
   weakViews: telling(1, (view) => {
     if (view.last || view.stage !== 'causal') return [view];
     const error = new CorrectableError('FINAL_FAILED', 'Not here.');
-    return [{ kind: 'failed', token: view.token, stage: view.stage, error }];
+    return [{ kind: 'failed', serial: view.serial, stage: view.stage, error }];
   }),
   codes: telling(20, (view, isUpdate) => (isUpdate || !view.last ? [view] : [failed(view, 'CONFLICT')])),
   twice: telling(10, (view) => (view.last ? [view, { ...view }] : [view])),

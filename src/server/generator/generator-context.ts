@@ -11,7 +11,7 @@ import type { Tables } from '../service/tables.ts';
 /** What a generator run is a function of, beside the state. */
 export interface GeneratorInput {
   /** Unique to the submission among those with the same `GeneratorWorld.name`. */
-  readonly token: number;
+  readonly serial: number;
   readonly operation: string;
   readonly args: unknown;
   /** In milliseconds since the epoch. */
@@ -67,7 +67,7 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   get uniqueId(): () => string {
     return () => {
       this.#world.budget.step();
-      return `${this.#world.name}/${this.#input.token}.${this.#ids++}`;
+      return `${this.#world.name}/${this.#input.serial}.${this.#ids++}`;
     };
   }
 

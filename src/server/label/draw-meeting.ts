@@ -69,7 +69,7 @@ class MeetingDraw {
   readonly #stamps = new Stamps();
   readonly #tried: DrawnStep[] = [];
   readonly #undrawn: string[] = [];
-  #tokens = 0;
+  #serials = 0;
 
   constructor(workshop: Workshop, wish: MeetingWish) {
     this.#workshop = workshop;
@@ -119,7 +119,7 @@ class MeetingDraw {
   /** An operation on the state so far, with arguments that are drawn for it; `undefined` where there are none. */
   #step(operation: string): DrawnStep | undefined {
     const { random, scope } = this.#wish;
-    const own = `n${this.#tokens + 1}`;
+    const own = `n${this.#serials + 1}`;
     const drawn = this.#workshop.args.draw(operation, own, { random, pool: this.#pool, scope });
     if (drawn === undefined) this.#undrawn.push(operation);
     return drawn && this.#run(operation, drawn.args);
@@ -127,9 +127,9 @@ class MeetingDraw {
 
   #run(operation: string, args: unknown): DrawnStep {
     const { random } = this.#wish;
-    this.#tokens += 1;
-    const token = this.#tokens;
-    const step = { operation, args, token, seed: random.bits(), atMs: EPOCH_MS + token + random.pick(LATER_MS) };
+    this.#serials += 1;
+    const serial = this.#serials;
+    const step = { operation, args, serial, seed: random.bits(), atMs: EPOCH_MS + serial + random.pick(LATER_MS) };
     const drawn = { step, ran: this.#site.run(step, true) };
     this.#tried.push(drawn);
     this.#pool.note(operation, args);

@@ -157,8 +157,8 @@ class MeetingRun {
 }
 
 /** The operations of the past came from both sites. */
-export function siteOf({ token }: Step): Origin {
-  return token % 2 === 0 ? HERE : THERE;
+export function siteOf({ serial }: Step): Origin {
+  return serial % 2 === 0 ? HERE : THERE;
 }
 
 /** An operation with the next stamp of its site. */

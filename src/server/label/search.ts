@@ -91,7 +91,7 @@ export class Search {
     const operation = random.pick(judged.reads as [string, ...string[]]);
     const drawn = args.draw(operation, 'n0', { random, pool, scope: scopeOf(0) });
     if (drawn === undefined) return;
-    const step: Step = { ...near, operation, args: drawn.args, token: 0 };
+    const step: Step = { ...near, operation, args: drawn.args, serial: 0 };
     const [first, second] = [site.run(step, true), site.run(step)];
     this.#noteRan({ step, ran: first });
     this.#compare({ past: [], here: step, there: [], place: 0 }, [first], [second]);

@@ -6,7 +6,7 @@ export interface Step {
   /** As a client gives them. */
   readonly args: unknown;
   /** Unlike that of any other step of the run: what is unique to the operation comes of it. */
-  readonly token: number;
+  readonly serial: number;
   /** Seeds what its generator draws: an unsigned 32-bit number. */
   readonly seed: number;
   /** When it is submitted, in milliseconds since the epoch. */

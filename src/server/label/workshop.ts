@@ -44,13 +44,13 @@ export class Workshop {
   }
 
   /** Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments. */
-  run({ operation, args, token, seed, atMs }: Step, state: StateReader, isWatched = false): Ran {
+  run({ operation, args, serial, seed, atMs }: Step, state: StateReader, isWatched = false): Ran {
     this.#state.current = state;
     this.#thrown = undefined;
     const parsed = this.args.parsed(operation, args);
     const before = isWatched ? copied(parsed) : undefined;
     try {
-      const outcome = this.#generators.run({ token, operation, args: parsed, seed, submittedAtMs: atMs });
+      const outcome = this.#generators.run({ serial, operation, args: parsed, seed, submittedAtMs: atMs });
       return isWatched && !structurallyEqual(before, parsed) ? { outcome, hasChangedArgs: true } : { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;

@@ -19,7 +19,7 @@ export interface Identity {
 /** An operation submitted at a site. */
 export interface Submission {
   /** Names the submission within this start of the replica; grows with each. */
-  readonly token: number;
+  readonly serial: number;
   readonly operation: string;
   /** Parsed by the contract. */
   readonly args: unknown;
@@ -35,7 +35,7 @@ export interface Submission {
 }
 
 /** What is asked of a site: whoever hands it to the replica adds the rest. */
-export type SubmissionRequest = Omit<Submission, 'token' | 'seed' | 'submittedAtMs'>;
+export type SubmissionRequest = Omit<Submission, 'serial' | 'seed' | 'submittedAtMs'>;
 
 /**
  * How far along a view is: a guess, in the stable snapshot, in the red order; or for good by the log of one site, which
@@ -53,7 +53,7 @@ export type ReplicaOutput =
   /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
   | {
       readonly kind: 'view';
-      readonly token: number;
+      readonly serial: number;
       readonly stage: Stage;
       readonly reply: Reply;
       readonly last: boolean;
@@ -63,7 +63,7 @@ export type ReplicaOutput =
   /** Without a stage the operation failed as a whole, and nothing follows. */
   | {
       readonly kind: 'failed';
-      readonly token: number;
+      readonly serial: number;
       readonly error: CorrectableError;
       readonly stage?: Stage | undefined;
     };

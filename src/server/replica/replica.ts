@@ -227,10 +227,10 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.#settle();
   }
 
-  /** Nobody waits any more for what was submitted under this token. */
-  abandon(token: number): void {
-    const waiting = this.coverage.leave(token) ?? this.walks.leave(token) ?? this.rights?.leave(token);
-    if (waiting === undefined) this.red.abandon(this.idOf(token), token);
+  /** Nobody waits any more for what was submitted under this serial. */
+  abandon(serial: number): void {
+    const waiting = this.coverage.leave(serial) ?? this.walks.leave(serial) ?? this.rights?.leave(serial);
+    if (waiting === undefined) this.red.abandon(this.idOf(serial), serial);
     // What has a name may have been begun elsewhere, or be asked for here by somebody else.
     else this.answer(waiting, 'strong', droppedError(waiting, false));
   }
@@ -286,16 +286,16 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   answer(submission: Submission, stage: Stage, answer: Answer): void {
-    const { token, wants } = submission;
+    const { serial, wants } = submission;
     const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
     if (isCorrectableError(answer)) {
       // What a weak level says, a "no" too, ends nothing where a stronger one follows.
-      this.emit({ kind: 'failed', token, error: answer, stage: last ? undefined : stage });
+      this.emit({ kind: 'failed', serial, error: answer, stage: last ? undefined : stage });
       return;
     }
     const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
     if (seen !== undefined) this.options.observer?.viewed?.(submission);
-    this.emit({ kind: 'view', token, stage, reply: answer, last, seen });
+    this.emit({ kind: 'view', serial, stage, reply: answer, last, seen });
   }
 
   ownBlue(): { readonly applied: number; readonly durable: number } {
@@ -411,13 +411,13 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   #read(submission: Submission): void {
-    const { wants, token, after } = submission;
+    const { wants, serial, after } = submission;
     const isCovered = this.coverage.has(after);
     if (wants.causal && isCovered) this.#readHere(submission);
     // Below its session the weak view is skipped, not delayed, where a strong one follows.
     if (wants.strong && this.red.isFull) {
       this.answer(submission, 'strong', this.red.fullError());
-    } else if (wants.strong) this.red.read(this.idOf(token), submission);
+    } else if (wants.strong) this.red.read(this.idOf(serial), submission);
     if (wants.strong) return;
     if (!isCovered) this.updates.whenSeen(submission, () => this.#readHere(submission));
   }
@@ -427,8 +427,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   /** Unique over all sites and starts. */
-  idOf(token: number): string {
-    return operationId(this.name, token);
+  idOf(serial: number): string {
+    return operationId(this.name, serial);
   }
 }
 

@@ -19,7 +19,7 @@ import type { Slot } from './once/slots.ts';
 import { Walks } from './once/walks.ts';
 import type { Walk, WalkHost } from './once/walks.ts';
 
-/** Names the marker of this start: submissions have tokens from 1 on. */
+/** Names the marker of this start: submissions have serials from 1 on. */
 const NO_TOKEN = 0;
 
 /** What updates need from the rest of their replica. */
@@ -28,7 +28,7 @@ export interface UpdatesHost {
   readonly blue: BluePath;
   readonly red: RedPath;
   /** A name for an operation that nobody else has one for. */
-  idOf(token: number): string;
+  idOf(serial: number): string;
   answer(submission: Submission, stage: Stage, answer: Answer): void;
 }
 
@@ -75,11 +75,11 @@ export class Updates implements WalkHost {
   }
 
   submit(submission: Submission): void {
-    const { identity, token, operation } = submission;
+    const { identity, serial, operation } = submission;
     if (this.core.options.service.alwaysRed.has(operation)) this.#begin(submission);
     else if (this.refusal !== undefined && !this.#hasBegun(identity)) this.#refuse(submission, this.refusal);
     else if (identity !== undefined) this.walks.begin(submission, identity);
-    else this.whenSeen(submission, () => this.#executeUnnamed(submission, token));
+    else this.whenSeen(submission, () => this.#executeUnnamed(submission, serial));
   }
 
   /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
@@ -119,8 +119,8 @@ export class Updates implements WalkHost {
   }
 
   /** Nobody can ask for this again: its answer need not be remembered. */
-  #executeUnnamed(submission: Submission, token: number): void {
-    const end = (outcome: GeneratorOutcome | CorrectableError): void => this.#endUnnamed(submission, token, outcome);
+  #executeUnnamed(submission: Submission, serial: number): void {
+    const end = (outcome: GeneratorOutcome | CorrectableError): void => this.#endUnnamed(submission, serial, outcome);
     this.#runWithRights(submission, end);
   }
 
@@ -146,8 +146,8 @@ export class Updates implements WalkHost {
     else rights?.wait(lack, { submission, ...otherwise, retry: run, late: end });
   }
 
-  #endUnnamed(submission: Submission, token: number, outcome: GeneratorOutcome | CorrectableError): void {
-    const id = this.#host.idOf(token);
+  #endUnnamed(submission: Submission, serial: number, outcome: GeneratorOutcome | CorrectableError): void {
+    const id = this.#host.idOf(serial);
     if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#isRed(submission, outcome)) return this.#host.red.begin(id, submission, outcome, { isHeld: false });
@@ -183,7 +183,7 @@ export class Updates implements WalkHost {
 
   /** The operation is red for ever: in the red log its identifier alone counts. */
   goRed(submission: Submission, isRefused: () => boolean = () => this.#isHalted(submission)): void {
-    const id = submission.identity?.id ?? this.#host.idOf(submission.token);
+    const id = submission.identity?.id ?? this.#host.idOf(submission.serial);
     if (this.#host.red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
       if (this.#host.red.join(id, submission) || isRefused()) return;
@@ -255,7 +255,7 @@ export class Updates implements WalkHost {
     if (!isKnown) this.#host.red.begin(id, submission, outcome, { isHeld: true });
     this.core.store({ kind: 'slot', id, hop, decision }, () => {
       this.walks.slots.settle(id, slot);
-      if (!isKnown) this.#host.red.release(id, submission.token);
+      if (!isKnown) this.#host.red.release(id, submission.serial);
     });
   }
 

@@ -66,16 +66,16 @@ export class SiteDriver implements SubmissionPort {
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new NumberedTable<Submitter>();
-  /** What takes the listener away again from the signal of a submission, by its token: of those that were under way long. */
+  /** What takes the listener away again from the signal of a submission, by its serial: of those that were under way long. */
   readonly #unlisten = new Map<number, () => void>();
   /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
   #wallAheadMs: number;
-  #nextToken = 1;
-  /** The next token when entries were last appended. */
+  #nextSerial = 1;
+  /** The next serial when entries were last appended. */
   /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
   #turn: Turn | undefined;
-  /** The next token at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
-  #tickedAtToken = 1;
+  /** The next serial at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
+  #tickedAtSerial = 1;
   #watchedBefore = 1;
   #ticker: NodeJS.Timeout | undefined;
   #waker: NodeJS.Timeout | undefined;
@@ -137,21 +137,21 @@ export class SiteDriver implements SubmissionPort {
       submitter.failed(refusal, undefined);
       return;
     }
-    const token = this.#nextToken++;
+    const serial = this.#nextSerial++;
     const { operation, args, identity, after, wants } = request;
     const seed = Math.floor(Math.random() * SEED_RANGE);
     const { nowMs, wallMs: submittedAtMs } = turn;
     submitter.submittedAtMs = nowMs;
-    this.#submitters.set(token, submitter);
+    this.#submitters.set(serial, submitter);
     try {
       this.#machine.submit(
-        { token, operation, args, identity, after, seed, submittedAtMs, wants },
+        { serial, operation, args, identity, after, seed, submittedAtMs, wants },
         nowMs,
         submittedAtMs,
       );
     } catch (error) {
       // What the code of a service throws outside of its generators costs that operation alone.
-      this.#forget(token);
+      this.#forget(serial);
       submitter.failed(error, undefined);
     }
   }
@@ -172,7 +172,7 @@ export class SiteDriver implements SubmissionPort {
     );
     if (this.#closed) return;
     // What has not left the site gives its place back.
-    for (const token of given) this.#machine.abandon(token);
+    for (const serial of given) this.#machine.abandon(serial);
     this.#act();
   }
 
@@ -230,13 +230,13 @@ export class SiteDriver implements SubmissionPort {
     this.#interrupt(end, () => true);
   }
 
-  /** Fails what is under way and `ends`; gives the tokens of it. */
+  /** Fails what is under way and `ends`; gives the serials of it. */
   #interrupt({ why, cause }: SiteEnd, ends: (submitter: Submitter) => boolean): readonly number[] {
     const ended: number[] = [];
-    this.#submitters.forEach((submitter, token) => {
+    this.#submitters.forEach((submitter, serial) => {
       if (!ends(submitter)) return;
-      ended.push(token);
-      this.#forget(token);
+      ended.push(serial);
+      this.#forget(serial);
       tellFailure(submitter, interruptedError(submitter.effect, why, cause), undefined);
     });
     return ended;
@@ -269,29 +269,29 @@ export class SiteDriver implements SubmissionPort {
     }
   }
 
-  #submitterOf(token: number, isLast: boolean): Submitter | undefined {
-    const submitter = this.#submitters.get(token);
-    if (isLast) this.#forget(token);
+  #submitterOf(serial: number, isLast: boolean): Submitter | undefined {
+    const submitter = this.#submitters.get(serial);
+    if (isLast) this.#forget(serial);
     return submitter;
   }
 
-  #forget(token: number): void {
-    this.#submitters.delete(token);
+  #forget(serial: number): void {
+    this.#submitters.delete(serial);
     if (this.#unlisten.size === 0) return;
-    this.#unlisten.get(token)?.();
-    this.#unlisten.delete(token);
+    this.#unlisten.get(serial)?.();
+    this.#unlisten.delete(serial);
   }
 
   /** A read that took its time is told to nobody who has left. */
   #tell(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
-    const submitter = this.#submitterOf(view.token, view.last);
+    const submitter = this.#submitterOf(view.serial, view.last);
     if (submitter === undefined) return;
     if (submitter.effect === 'read' && isLate(submitter, nowMs) && submitter.signal.aborted) return;
     tellView(submitter, view);
   }
 
-  #tellFailure({ token, error, stage }: Extract<SiteOutput, { kind: 'failed' }>): void {
-    const submitter = this.#submitterOf(token, stage === undefined);
+  #tellFailure({ serial, error, stage }: Extract<SiteOutput, { kind: 'failed' }>): void {
+    const submitter = this.#submitterOf(serial, stage === undefined);
     if (submitter !== undefined) tellFailure(submitter, error, stage);
   }
 
@@ -315,27 +315,27 @@ export class SiteDriver implements SubmissionPort {
    */
   #watch(): void {
     const now = Date.now();
-    this.#submitters.forEach((submitter, token) => {
-      if (token >= this.#tickedAtToken) return;
-      if ((submitter.deadlineAt ?? Infinity) <= now) return this.#machine.abandon(token);
-      if (token < this.#watchedBefore) return;
+    this.#submitters.forEach((submitter, serial) => {
+      if (serial >= this.#tickedAtSerial) return;
+      if ((submitter.deadlineAt ?? Infinity) <= now) return this.#machine.abandon(serial);
+      if (serial < this.#watchedBefore) return;
       const { signal } = submitter;
-      if (signal.aborted) this.#machine.abandon(token);
-      else this.#listen(signal, token);
+      if (signal.aborted) this.#machine.abandon(serial);
+      else this.#listen(signal, serial);
     });
-    this.#watchedBefore = this.#tickedAtToken;
-    this.#tickedAtToken = this.#nextToken;
+    this.#watchedBefore = this.#tickedAtSerial;
+    this.#tickedAtSerial = this.#nextSerial;
   }
 
-  #listen(signal: AbortSignal, token: number): void {
-    const abandon = (): void => this.#abandon(token);
+  #listen(signal: AbortSignal, serial: number): void {
+    const abandon = (): void => this.#abandon(serial);
     signal.addEventListener('abort', abandon, { once: true });
-    this.#unlisten.set(token, () => signal.removeEventListener('abort', abandon));
+    this.#unlisten.set(serial, () => signal.removeEventListener('abort', abandon));
   }
 
-  #abandon(token: number): void {
-    if (this.#closed || this.#submitters.get(token) === undefined) return;
-    this.#machine.abandon(token);
+  #abandon(serial: number): void {
+    if (this.#closed || this.#submitters.get(serial) === undefined) return;
+    this.#machine.abandon(serial);
     this.#act();
   }
 

@@ -218,9 +218,9 @@ export class SiteMachine {
     this.#settle();
   }
 
-  /** Nobody waits any more for what was submitted under this token: it ends at once where nothing of it has left. */
-  abandon(token: number): void {
-    this.replica.abandon(token);
+  /** Nobody waits any more for what was submitted under this serial: it ends at once where nothing of it has left. */
+  abandon(serial: number): void {
+    this.replica.abandon(serial);
     this.#settle();
   }
 

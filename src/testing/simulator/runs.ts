@@ -20,9 +20,15 @@ export function observeRuns(state: SiteState, name: string, noted: (run: Generat
   const runLaid = state.runLaid.bind(state);
   const read = state.read.bind(state);
   const note = (given: GeneratorInput, outcome: Outcome, { isLaid = false, isAlone = false } = {}): void => {
-    const { token, operation, args, submittedAtMs, seed } = given;
+    const { serial, operation, args, submittedAtMs, seed } = given;
     const { identity } = given as Partial<Submission>;
-    noted({ input: { name, token, operation, args, submittedAtMs, seed }, id: identity?.id, outcome, isLaid, isAlone });
+    noted({
+      input: { name, serial, operation, args, submittedAtMs, seed },
+      id: identity?.id,
+      outcome,
+      isLaid,
+      isAlone,
+    });
   };
   state.runLaid = (input): GeneratorOutcome => {
     const outcome = runLaid(input);

@@ -35,7 +35,7 @@ export interface SimulatedClientOptions {
 interface Request {
   readonly site: SimulatedSite;
   readonly operation: ClientOperation;
-  readonly submission: Omit<Submission, 'token' | 'submittedAtMs'>;
+  readonly submission: Omit<Submission, 'serial' | 'submittedAtMs'>;
 }
 
 /** One time that a request was sent. */
@@ -44,7 +44,7 @@ interface Sending {
   /** By hand, long after: where the client has been since may have begun it. */
   readonly isLate: boolean;
   /** None where the site was down, or had no room. */
-  token: number | undefined;
+  serial: number | undefined;
   isGivenUp: boolean;
 }
 
@@ -129,7 +129,7 @@ export class SimulatedClient {
     this.#requests.push(request);
     if (this.#requests.length > REQUESTS_MAX) this.#requests.shift();
     const sending = this.#send(request);
-    const isUp = sending.token !== undefined;
+    const isUp = sending.serial !== undefined;
     // More patient each time: who moves on before an answer can come never gets one.
     const timeoutMs = Math.min(PATIENCE_MAX_MS, options.clientTimeoutMs * PATIENCE ** waits);
     timeline.after(isUp ? timeoutMs : RETRY_MS, () => {
@@ -145,13 +145,13 @@ export class SimulatedClient {
 
   /** Waits no longer, and lets its site know, where that has it; what it is told all the same it hears. */
   #giveUp(sending: Sending): void {
-    const { token, request } = sending;
+    const { serial, request } = sending;
     this.counts.givenUp += 1;
     request.operation.error = 'UNKNOWN';
     this.#end();
-    if (token === undefined) return;
+    if (serial === undefined) return;
     sending.isGivenUp = true;
-    request.site.abandon(token);
+    request.site.abandon(serial);
   }
 
   #end(): void {
@@ -173,10 +173,10 @@ export class SimulatedClient {
 
   #send(request: Request, isLate = false): Sending {
     const { site, operation, submission } = request;
-    const sending: Sending = { request, isLate, token: undefined, isGivenUp: false };
+    const sending: Sending = { request, isLate, serial: undefined, isGivenUp: false };
     this.#sendings.set(operation, sending);
     operation.isSureNot = false;
-    sending.token = site.submit(operation, submission, (answer) => this.#onAnswer(sending, answer));
+    sending.serial = site.submit(operation, submission, (answer) => this.#onAnswer(sending, answer));
     return sending;
   }
 
@@ -197,14 +197,14 @@ export class SimulatedClient {
   #onAnswer(sending: Sending, answer: SiteAnswer): void {
     const { operation } = sending.request;
     const site = sending.request.site.origin;
-    const { token, stage } = answer;
+    const { serial, stage } = answer;
     this.#tell(sending, answer);
     if (answer.kind !== 'failed') {
       const { value, meta } = answer;
-      this.#options.answered({ site, token, operation, stage: answer.stage, value, meta });
+      this.#options.answered({ site, serial, operation, stage: answer.stage, value, meta });
       this.#see(answer.seen);
     } else if (answer.domain !== undefined) {
-      this.#options.refused({ site, token, operation, stage, domain: answer.domain });
+      this.#options.refused({ site, serial, operation, stage, domain: answer.domain });
     }
     // Of a level that failed the end is still to come, as it is after a preliminary view.
     if (answer.kind === 'preliminary' || (answer.kind === 'failed' && stage !== undefined)) return;
@@ -222,10 +222,10 @@ export class SimulatedClient {
   #tell({ request, isGivenUp }: Sending, answer: SiteAnswer): void {
     const { operation } = request;
     const site = request.site.origin;
-    const { token, stage, kind } = answer;
+    const { serial, stage, kind } = answer;
     const code = kind === 'failed' && answer.domain === undefined ? answer.code : undefined;
     const isEnd = kind === 'final' || (kind === 'failed' && stage === undefined);
-    this.#options.told({ site, token, operation, isEnd, stage, code, isGivenUp });
+    this.#options.told({ site, serial, operation, isEnd, stage, code, isGivenUp });
   }
 
   /** Some refusals say that nothing was done, nor will be: for ever, where nobody asks again. */

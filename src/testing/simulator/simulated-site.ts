@@ -26,7 +26,7 @@ import type { Timeline } from './timeline.ts';
 export type SiteAnswer =
   | {
       readonly kind: 'final' | 'preliminary';
-      readonly token: number;
+      readonly serial: number;
       readonly stage: Stage;
       readonly value: unknown;
       readonly meta: Readonly<Record<string, unknown>> | undefined;
@@ -34,7 +34,7 @@ export type SiteAnswer =
     }
   | {
       readonly kind: 'failed';
-      readonly token: number;
+      readonly serial: number;
       /** The one that failed, where a stronger one follows. */
       readonly stage: Stage | undefined;
       readonly code: string;
@@ -109,7 +109,7 @@ export class SimulatedSite {
   /** What the checkers had noted at each checkpoint. */
   readonly #noted = new Map<number, unknown>();
   readonly #answers = new Map<number, (answer: SiteAnswer) => void>();
-  #token = 0;
+  #serial = 0;
   /** Of the disk, at the last start. */
   #tornWrites = 0;
   /** Inputs that wait for the end of a pause; absent when there is none. */
@@ -256,31 +256,31 @@ export class SimulatedSite {
     });
   }
 
-  /** Submits an operation; gives its token, if the site is up and has room for it. */
+  /** Submits an operation; gives its serial, if the site is up and has room for it. */
   submit(
     { client, id }: Pick<ClientOperation, 'client' | 'id'>,
-    submission: Omit<Submission, 'token' | 'submittedAtMs'>,
+    submission: Omit<Submission, 'serial' | 'submittedAtMs'>,
     onAnswer: (answer: SiteAnswer) => void,
   ): number | undefined {
-    this.#token += 1;
-    const token = this.#token;
-    this.#options.submitted({ token, client, id, after: submission.after, wants: submission.wants });
+    this.#serial += 1;
+    const serial = this.#serial;
+    this.#options.submitted({ serial, client, id, after: submission.after, wants: submission.wants });
     if (this.machine === undefined) return undefined;
     if (this.#storage?.isFull === true) {
       this.refusals += 1;
       return undefined;
     }
-    this.#answers.set(token, onAnswer);
+    this.#answers.set(serial, onAnswer);
     this.#input((machine) => {
       const { wallMs: submittedAtMs } = this;
-      machine.submit({ ...submission, token, submittedAtMs }, this.#options.timeline.nowMs, submittedAtMs);
+      machine.submit({ ...submission, serial, submittedAtMs }, this.#options.timeline.nowMs, submittedAtMs);
     });
-    return token;
+    return serial;
   }
 
-  /** Nobody waits any more for what was submitted under this token: nothing, where a crash has forgotten it. */
-  abandon(token: number): void {
-    if (this.#answers.has(token)) this.#input((machine) => machine.abandon(token));
+  /** Nobody waits any more for what was submitted under this serial: nothing, where a crash has forgotten it. */
+  abandon(serial: number): void {
+    if (this.#answers.has(serial)) this.#input((machine) => machine.abandon(serial));
   }
 
   /** As many bytes as came over the network: only what they say can reach the site. */
@@ -356,12 +356,12 @@ export class SimulatedSite {
     }
   }
 
-  #answer({ token, stage, last, reply: { value, meta }, seen }: SiteOutput & { kind: 'view' }): void {
-    this.#answers.get(token)?.({ kind: last ? 'final' : 'preliminary', token, stage, value, meta, seen });
+  #answer({ serial, stage, last, reply: { value, meta }, seen }: SiteOutput & { kind: 'view' }): void {
+    this.#answers.get(serial)?.({ kind: last ? 'final' : 'preliminary', serial, stage, value, meta, seen });
   }
 
-  #fail({ token, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
-    this.#answers.get(token)?.({ kind: 'failed', token, stage, code, domain });
+  #fail({ serial, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
+    this.#answers.get(serial)?.({ kind: 'failed', serial, stage, code, domain });
   }
 
   /** Lets the checkers' notes go with the checkpoint. */

@@ -261,9 +261,9 @@ export class Simulation {
         this.#tell((checker) => checker.rejected?.(site, operation, conflict));
         if (operation.site === site && conflict?.reason === 'predecessor') this.#counts.chainsBroken += 1;
       },
-      viewed: ({ token }) => {
+      viewed: ({ serial }) => {
         this.#counts.sessionViews += 1;
-        this.#tell((checker) => checker.viewed?.(site, token));
+        this.#tell((checker) => checker.viewed?.(site, serial));
       },
       quarantined: () => (this.#counts.quarantines += 1),
     };

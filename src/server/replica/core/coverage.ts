@@ -6,7 +6,7 @@ import type { Vector } from '../../records/vector.ts';
 
 /** Who may wait. */
 interface Waiter {
-  readonly token: number;
+  readonly serial: number;
   readonly identity?: { readonly id: OperationId } | undefined;
 }
 
@@ -51,9 +51,9 @@ export class Coverage<S extends Waiter> {
     return this.#operations.has(id);
   }
 
-  /** Nobody waits any more for what was submitted under this token: forgets it, and gives it if it was here. */
-  leave(token: number): S | undefined {
-    return this.#take(({ submission }) => submission?.token === token)[0]?.submission;
+  /** Nobody waits any more for what was submitted under this serial: forgets it, and gives it if it was here. */
+  leave(serial: number): S | undefined {
+    return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
   }
 
   /** Runs what is covered by now; says whether anything was. */

@@ -47,7 +47,7 @@ export class Walks {
   readonly slots: Slots;
   readonly #host: WalkHost;
   readonly #asking = new Map<string, Walk[]>();
-  /** Those that wait, by the token of their submission, and of which operations they are. */
+  /** Those that wait, by the serial of their submission, and of which operations they are. */
   readonly #waiting = new NumberedTable<Walk>();
   readonly #operations = new Counts();
 
@@ -84,9 +84,9 @@ export class Walks {
     else this.#stepOnceSettled(walk, slot);
   }
 
-  /** Nobody waits any more for what was submitted under this token: gives it where its walk waits here. */
-  leave(token: number): Submission | undefined {
-    const walk = this.#waiting.get(token);
+  /** Nobody waits any more for what was submitted under this serial: gives it where its walk waits here. */
+  leave(serial: number): Submission | undefined {
+    const walk = this.#waiting.get(serial);
     if (walk === undefined) return undefined;
     this.#goOn(walk);
     const key = keyOf(walk.identity.id, walk.identity.hop);
@@ -138,14 +138,14 @@ export class Walks {
   }
 
   #wait(walk: Walk): void {
-    this.#waiting.set(walk.submission.token, walk);
+    this.#waiting.set(walk.submission.serial, walk);
     this.#operations.add(walk.identity.id);
   }
 
   /** The walk waits no longer; says whether it did. */
-  #goOn({ submission: { token }, identity: { id } }: Walk): boolean {
-    if (this.#waiting.get(token) === undefined) return false;
-    this.#waiting.delete(token);
+  #goOn({ submission: { serial }, identity: { id } }: Walk): boolean {
+    if (this.#waiting.get(serial) === undefined) return false;
+    this.#waiting.delete(serial);
     this.#operations.take(id);
     return true;
   }

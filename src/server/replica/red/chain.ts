@@ -60,7 +60,7 @@ export class Chain {
     request.laid = laid;
     for (const below of after) below.standing += 1;
     this.#laid.push(laid);
-    if (this.#isShown) this.#overlay.add(request.submission.token, effects);
+    if (this.#isShown) this.#overlay.add(request.submission.serial, effects);
   }
 
   /** Shows the effects of all of them, from now on. */
@@ -69,7 +69,7 @@ export class Chain {
     this.#isShown = true;
     const { version } = this.#state;
     for (const laid of this.#present()) {
-      this.#overlay.add(laid.request.submission.token, laid.effects);
+      this.#overlay.add(laid.request.submission.serial, laid.effects);
       // Nobody has looked at what came since.
       if (laid.version !== version) this.move(laid);
     }
@@ -165,7 +165,7 @@ export class Chain {
     for (const below of laid.after) below.standing -= 1;
     laid.after = NONE;
     laid.request.laid = undefined;
-    if (this.#isShown) this.#overlay.remove(laid.request.submission.token, laid.effects);
+    if (this.#isShown) this.#overlay.remove(laid.request.submission.serial, laid.effects);
     while (this.#laid.at(0)?.isGone === true) this.#laid.shift();
     // The first may be with an absent leader, and many after it be given up.
     this.#laid.keep(({ isGone }) => !isGone);

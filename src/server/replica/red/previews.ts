@@ -37,7 +37,7 @@ export class Previews {
       const effects = choice?.effects ?? [];
       this.#expectWrites(request, effects);
       request.previewed = effects;
-      const results = state.overlay.add(submission.token, effects);
+      const results = state.overlay.add(submission.serial, effects);
       const { operation } = submission;
       const answer = outcome.refusal ?? state.answerOf({ operation, choice, reply }, results);
       this.#guess(request, this.#told(answer, request));
@@ -50,7 +50,7 @@ export class Previews {
 
   /** Takes the effects of a request off the overlay. */
   takeOff(request: RedRequest): void {
-    this.#host.core.state.overlay.remove(request.submission.token, request.previewed);
+    this.#host.core.state.overlay.remove(request.submission.serial, request.previewed);
     request.previewed = NO_EFFECTS;
   }
 

@@ -1,6 +1,6 @@
 /**
  * The red path of a replica: an operation is executed on the stable snapshot, takes its place in the red log, and
- * commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with certification instead of a token). Rejected, it
+ * commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with certification instead of a serial). Rejected, it
  * is executed again on the fresher state.
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
@@ -114,18 +114,18 @@ export class RedPath {
   }
 
   /**
-   * Nobody waits for what was submitted under this token any more. What has not been sent to the leader gives its place
+   * Nobody waits for what was submitted under this serial any more. What has not been sent to the leader gives its place
    * back at once, and is as if it had never come; what has been goes on.
    */
-  abandon(id: OperationId, token: number): void {
+  abandon(id: OperationId, serial: number): void {
     const read = this.#reads.leave(id);
     if (read !== undefined) {
       this.#core.emit({ kind: 'withdraw', record: read.record });
       return this.#host.answer(read.submission, 'strong', abandonedError());
     }
-    const request = this.#requests.askedBy(token);
+    const request = this.#requests.askedBy(serial);
     if (request === undefined) return;
-    if (request.askers.length > 1) return this.#leave(this.#requests.leave(request, token));
+    if (request.askers.length > 1) return this.#leave(this.#requests.leave(request, serial));
     if (!request.isProposed) this.#drop(request);
     else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
   }
@@ -134,7 +134,7 @@ export class RedPath {
   notWithdrawn({ id }: RedRecord): void {
     const request = this.#requests.get(id);
     if (request === undefined) return;
-    for (const { token } of request.askers.slice()) this.#leave(this.#requests.leave(request, token));
+    for (const { serial } of request.askers.slice()) this.#leave(this.#requests.leave(request, serial));
   }
 
   /** The record has not left this site, and never will. */
@@ -243,9 +243,9 @@ export class RedPath {
   }
 
   /** The hand-over of the operation that was begun by this submission is synced; it may have been given up since. */
-  release(id: OperationId, token: number): void {
+  release(id: OperationId, serial: number): void {
     const request = this.#requests.get(id);
-    if (request?.submission.token === token) this.#letGo(request);
+    if (request?.submission.serial === serial) this.#letGo(request);
   }
 
   /** Ends an operation that cannot be executed, for all who ever ask for it. */

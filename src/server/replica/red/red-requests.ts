@@ -95,16 +95,16 @@ export interface RedRequest {
  * the same site is about to write waits for it here until it can stand on it, since the red order would only send it back.
  */
 export class RedRequests {
-  /** By the token of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
+  /** By the serial of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
   readonly #requests = new NumberedTable<RedRequest>();
   readonly #tokenOf = new Map<OperationId, number>();
-  /** By the token of a submission that asks for an operation under way. */
+  /** By the serial of a submission that asks for an operation under way. */
   readonly #joined = new Map<number, OperationId>();
   /** How many there are that nobody waits for. */
   #left = 0;
   /** The largest number of an execution of what was dropped. */
   #attemptsDropped = 0;
-  /** Tokens too, by the name of what is written. */
+  /** Serials too, by the name of what is written. */
   readonly #lastWriter = new Map<string, number>();
 
   get size(): number {
@@ -116,8 +116,8 @@ export class RedRequests {
   }
 
   get(id: OperationId): RedRequest | undefined {
-    const token = this.#tokenOf.get(id);
-    return token === undefined ? undefined : this.#requests.get(token);
+    const serial = this.#tokenOf.get(id);
+    return serial === undefined ? undefined : this.#requests.get(serial);
   }
 
   /** How many there are that nobody waits for. */
@@ -125,26 +125,26 @@ export class RedRequests {
     return this.#left;
   }
 
-  /** The operation that the submission of this token waits for. */
-  askedBy(token: number): RedRequest | undefined {
-    const id = this.#joined.get(token);
-    const request = this.#requests.get(token) ?? (id === undefined ? undefined : this.get(id));
-    return request?.askers.some((asker) => asker.token === token) === true ? request : undefined;
+  /** The operation that the submission of this serial waits for. */
+  askedBy(serial: number): RedRequest | undefined {
+    const id = this.#joined.get(serial);
+    const request = this.#requests.get(serial) ?? (id === undefined ? undefined : this.get(id));
+    return request?.askers.some((asker) => asker.serial === serial) === true ? request : undefined;
   }
 
   /** One more waits for the end of the operation; gives the one who waits no longer, where they are too many. */
   join(request: RedRequest, submission: Submission): Submission | undefined {
     if (request.askers.length === 0) this.#left -= 1;
     request.askers.push(submission);
-    this.#joined.set(submission.token, request.id);
+    this.#joined.set(submission.serial, request.id);
     const [first] = request.askers;
-    return request.askers.length > ASKERS_MAX && first !== undefined ? this.leave(request, first.token) : undefined;
+    return request.askers.length > ASKERS_MAX && first !== undefined ? this.leave(request, first.serial) : undefined;
   }
 
   /** That one waits no longer. */
-  leave(request: RedRequest, token: number): Submission | undefined {
-    const at = request.askers.findIndex((asker) => asker.token === token);
-    this.#joined.delete(token);
+  leave(request: RedRequest, serial: number): Submission | undefined {
+    const at = request.askers.findIndex((asker) => asker.serial === serial);
+    this.#joined.delete(serial);
     if (at < 0) return undefined;
     if (request.askers.length === 1) this.#left += 1;
     return request.askers.splice(at, 1)[0];
@@ -170,8 +170,8 @@ export class RedRequests {
       heirs: undefined,
       isOver: false,
     };
-    this.#requests.set(submission.token, request);
-    this.#tokenOf.set(id, submission.token);
+    this.#requests.set(submission.serial, request);
+    this.#tokenOf.set(id, submission.serial);
     return request;
   }
 
@@ -180,7 +180,7 @@ export class RedRequests {
     let latest = 0;
     const look = (name: string): void => {
       const writer = this.#lastWriter.get(name) ?? 0;
-      if (writer !== except.submission.token && writer > latest) latest = writer;
+      if (writer !== except.submission.serial && writer > latest) latest = writer;
     };
     for (const name of names) look(name);
     for (const { table } of ranges) look(tableName(table));
@@ -190,7 +190,7 @@ export class RedRequests {
   /** Notes what a request is expected to write, where `created` names the rows that were not there before. */
   expectWrites(request: RedRequest, effects: readonly Effect[], created: ReadonlySet<string>): void {
     request.expectedWrites = writtenNames(effects, created);
-    for (const name of request.expectedWrites) this.#lastWriter.set(name, request.submission.token);
+    for (const name of request.expectedWrites) this.#lastWriter.set(name, request.submission.serial);
   }
 
   /** Ends an operation that may be asked for again: no execution of it is to be taken for another one. */
@@ -201,19 +201,19 @@ export class RedRequests {
 
   /** Ends an operation; those that it gives may go on, in the order in which they came. */
   end(request: RedRequest): readonly RedRequest[] {
-    const { token } = request.submission;
+    const { serial } = request.submission;
     request.isOver = true;
-    this.#requests.delete(token);
+    this.#requests.delete(serial);
     this.#tokenOf.delete(request.id);
     if (request.askers.length === 0) this.#left -= 1;
-    if (this.#joined.size > 0) for (const asker of request.askers) this.#joined.delete(asker.token);
+    if (this.#joined.size > 0) for (const asker of request.askers) this.#joined.delete(asker.serial);
     for (const name of request.expectedWrites) {
-      if (this.#lastWriter.get(name) === token) this.#lastWriter.delete(name);
+      if (this.#lastWriter.get(name) === serial) this.#lastWriter.delete(name);
     }
     const { followers, heirs } = request;
     if (followers === undefined && heirs === undefined) return [];
     const freed = [...(followers?.slice() ?? []), ...(heirs?.slice() ?? [])];
-    return freed.toSorted((a, b) => a.submission.token - b.submission.token);
+    return freed.toSorted((a, b) => a.submission.serial - b.submission.serial);
   }
 }
 

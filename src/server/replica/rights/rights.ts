@@ -95,9 +95,9 @@ export class Rights implements RightsPort {
     return this.#waiting.hasOf(id);
   }
 
-  /** Nobody waits any more for what was submitted under this token: gives it, if it was here. */
-  leave(token: number): Submission | undefined {
-    return this.#waiting.leave(token);
+  /** Nobody waits any more for what was submitted under this serial: gives it, if it was here. */
+  leave(serial: number): Submission | undefined {
+    return this.#waiting.leave(serial);
   }
 
   decided(outcome: GeneratorOutcome): GeneratorOutcome | Lack | CorrectableError {

@@ -53,9 +53,9 @@ export class WaitingForRights {
     return this.#wanted.get(field);
   }
 
-  /** Nobody waits any more for what was submitted under this token: forgets it, and gives it if it was here. */
-  leave(token: number): Submission | undefined {
-    const isMeant = ({ waiter }: Waiting): boolean => waiter.submission?.token === token;
+  /** Nobody waits any more for what was submitted under this serial: forgets it, and gives it if it was here. */
+  leave(serial: number): Submission | undefined {
+    const isMeant = ({ waiter }: Waiting): boolean => waiter.submission?.serial === serial;
     return this.#take(isMeant)[0]?.waiter.submission;
   }
 

@@ -34,8 +34,8 @@ export class AnswerChecker implements Checker {
   }
 
   submitted(submission: ClientSubmission): void {
-    const { site, token, id, after } = submission;
-    this.#submissions.set(`${site}:${token}`, submission);
+    const { site, serial, id, after } = submission;
+    this.#submissions.set(`${site}:${serial}`, submission);
     if (after !== undefined) this.#inSessions.add(id);
     if ((this.#sites.get(id) ?? site) !== site) this.#moved.add(id);
     this.#sites.set(id, site);
@@ -50,7 +50,7 @@ export class AnswerChecker implements Checker {
   }
 
   told(told: Told): void {
-    const key = `${told.site}:${told.token}`;
+    const key = `${told.site}:${told.serial}`;
     const { id } = told.operation;
     require(!this.#ended.has(key), () =>
       `${id} was told ${told.code ?? told.stage} at site ${told.site} after its end`);

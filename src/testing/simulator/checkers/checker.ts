@@ -40,10 +40,10 @@ export function mayBeGone(history: History, operation: ClientOperation, lost: Re
   return history.isBlue(operation) && operation.answers.every(({ site }) => lost.has(site));
 }
 
-/** A submission: the `token`-th at `site`. */
+/** A submission: the `serial`-th at `site`. */
 export interface ClientSubmission {
   readonly site: Origin;
-  readonly token: number;
+  readonly serial: number;
   readonly client: number;
   readonly id: string;
   /** In a session: what that had seen; the same object in all submissions that were made when it had seen as much. */
@@ -54,7 +54,7 @@ export interface ClientSubmission {
 /** What a site has told of a submission: a view, a level of it that failed, or how all of it failed. */
 export interface Told {
   readonly site: Origin;
-  readonly token: number;
+  readonly serial: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
   /** Nothing may follow. */
@@ -82,7 +82,7 @@ export interface GeneratorRun {
 /** A view that a client was given. */
 export interface GivenView {
   readonly site: Origin;
-  readonly token: number;
+  readonly serial: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
   readonly stage: Stage;
@@ -93,7 +93,7 @@ export interface GivenView {
 /** An error of the domain that a client was given. */
 export interface GivenRefusal {
   readonly site: Origin;
-  readonly token: number;
+  readonly serial: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
   /** The level that was refused, where a stronger one follows. */
@@ -127,7 +127,7 @@ export interface Checker {
   /** A client was refused by an error of the domain. */
   refused?(refusal: GivenRefusal): void;
   /** A view that is no guess is given to that submission. */
-  viewed?(site: Origin, token: number): void;
+  viewed?(site: Origin, serial: number): void;
   finished?(final: FinalState): void;
 }
 

@@ -102,7 +102,7 @@ export class OracleChecker implements Checker {
 
   #note(site: Origin, id: string | undefined, run: Run): void {
     const { input } = run;
-    for (const key of [`${site}:${input.token}`, ...(id === undefined ? [] : [id])]) {
+    for (const key of [`${site}:${input.serial}`, ...(id === undefined ? [] : [id])]) {
       const runs = this.#runs.get(key);
       if (runs === undefined) this.#runs.set(key, [run]);
       else runs.push(run);
@@ -131,15 +131,15 @@ export class OracleChecker implements Checker {
     }
   }
 
-  submitted({ site, token }: { readonly site: Origin; readonly token: number }): void {
-    this.#floors.set(`${site}:${token}`, this.#told);
+  submitted({ site, serial }: { readonly site: Origin; readonly serial: number }): void {
+    this.#floors.set(`${site}:${serial}`, this.#told);
   }
 
-  answered({ site, token, operation, isRead, stage, value, meta }: GivenView): void {
-    if (stage === 'tentative') return this.#checkGuess(site, token, value);
+  answered({ site, serial, operation, isRead, stage, value, meta }: GivenView): void {
+    if (stage === 'tentative') return this.#checkGuess(site, serial, value);
     const { id } = operation;
     const given: Reply = { value, ...(meta && { meta }) };
-    if (isRead) return this.#checkRead(site, token, stage, given);
+    if (isRead) return this.#checkRead(site, serial, stage, given);
     const placed = this.#placed.get(id);
     if (placed === undefined) {
       require(stage !== 'strong', () => `${id} was answered as strong and stands nowhere in the red order`);
@@ -159,9 +159,9 @@ export class OracleChecker implements Checker {
   }
 
   /** A "no" is as true as a "yes": where red operations could make it one, it comes out of the red order. */
-  refused({ site, token, operation: { id, operation, level }, isRead, stage, domain }: GivenRefusal): void {
+  refused({ site, serial, operation: { id, operation, level }, isRead, stage, domain }: GivenRefusal): void {
     const refuses = ({ outcome }: Run): boolean => structurallyEqual(outcome.refusal, domain);
-    if (isRead) return this.#checkReadBy(refuses, { site, token, stage: stage ?? level, what: domain });
+    if (isRead) return this.#checkReadBy(refuses, { site, serial, stage: stage ?? level, what: domain });
     // A guess is not judged.
     if (stage !== undefined) return undefined;
     const placed = this.#placed.get(id);
@@ -176,9 +176,9 @@ export class OracleChecker implements Checker {
   }
 
   /** What is no failure of the backend is one of a generator, or of the reply of a shadow operation. */
-  told({ site, token, operation: { id }, isRead, stage, code }: Told): void {
+  told({ site, serial, operation: { id }, isRead, stage, code }: Told): void {
     if (code === undefined || isOfBackend(code) || stage === 'tentative') return;
-    const runs = this.#runs.get(isRead ? `${site}:${token}` : id) ?? [];
+    const runs = this.#runs.get(isRead ? `${site}:${serial}` : id) ?? [];
     const placed = isRead ? undefined : this.#placed.get(id);
     const hasNoReply = placed !== undefined && placed.reply === undefined && placed.refusal === undefined;
     require(hasNoReply || runs.some(({ outcome }) => outcome.failed), () =>
@@ -187,7 +187,7 @@ export class OracleChecker implements Checker {
 
   /** What the site makes itself: a floor, which changes nothing, and transfers, which another checker judges. */
   #ownRun(site: Origin, { id: operation, reply, effects }: AnyOperation): Run {
-    const input = { name: '', token: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
+    const input = { name: '', serial: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
     return { input, seen: [...this.#shownAt(site)], outcome: { failed: false, effects, reply } };
   }
 
@@ -205,8 +205,8 @@ export class OracleChecker implements Checker {
   }
 
   /** Where nothing else of its site was under way, a guess is what comes of the run on what the site showed. */
-  #checkGuess(site: Origin, token: number, value: unknown): void {
-    const runs = this.#runs.get(`${site}:${token}`) ?? [];
+  #checkGuess(site: Origin, serial: number, value: unknown): void {
+    const runs = this.#runs.get(`${site}:${serial}`) ?? [];
     require(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
     if (!runs.every(({ isAlone }) => isAlone)) return;
     const guesses = runs.map(({ input: { operation }, seen, outcome }) =>
@@ -217,16 +217,16 @@ export class OracleChecker implements Checker {
   }
 
   /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
-  #checkRead(site: Origin, token: number, stage: string, given: Reply): void {
+  #checkRead(site: Origin, serial: number, stage: string, given: Reply): void {
     const gave = ({ outcome }: Run): boolean => structurallyEqual(outcome.reply, given);
-    this.#checkReadBy(gave, { site, token, stage, what: given });
+    this.#checkReadBy(gave, { site, serial, stage, what: given });
   }
 
   #checkReadBy(
     gave: (run: Run) => boolean,
-    { site, token, stage, what }: { site: Origin; token: number; stage: string; what: unknown },
+    { site, serial, stage, what }: { site: Origin; serial: number; stage: string; what: unknown },
   ): void {
-    const key = `${site}:${token}`;
+    const key = `${site}:${serial}`;
     const runs = (this.#runs.get(key) ?? []).filter(gave);
     require(runs.length > 0, () => `a read at site ${site} was answered ${textOf(what)} by no run`);
     if (stage !== 'strong') return;

@@ -45,16 +45,16 @@ export class SessionChecker implements Checker {
     shown[entry] = (shown[entry] ?? 0) + 1;
   }
 
-  submitted({ site, token, client, after }: ClientSubmission): void {
+  submitted({ site, serial, client, after }: ClientSubmission): void {
     if (after === undefined) return;
     // A request that comes again, late, asks for no more than it did at first.
     const counts = this.#asOf.get(after) ?? this.#seen.get(client) ?? this.#nothing();
     this.#asOf.set(after, counts);
-    this.#expected.set(`${site}:${token}`, { client, counts });
+    this.#expected.set(`${site}:${serial}`, { client, counts });
   }
 
-  viewed(site: Origin, token: number): void {
-    const expected = this.#expected.get(`${site}:${token}`);
+  viewed(site: Origin, serial: number): void {
+    const expected = this.#expected.get(`${site}:${serial}`);
     if (expected === undefined) return;
     const shown = this.#shown[site] as number[];
     for (const [entry, count] of expected.counts.entries()) {

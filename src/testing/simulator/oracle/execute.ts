@@ -15,7 +15,7 @@ import { modelReaders } from './readers.ts';
 export interface RunInput {
   /** Where it ran, as in the identifiers that it draws. */
   readonly name: string;
-  readonly token: number;
+  readonly serial: number;
   readonly operation: string;
   readonly args: unknown;
   readonly submittedAtMs: number;
@@ -94,7 +94,7 @@ function contextOf(service: Service, view: () => ModelView, input: RunInput): ob
     errors: service.refusals.of(input.operation),
     scratchpad: scratch,
     now: input.submittedAtMs,
-    uniqueId: () => `${input.name}/${input.token}.${ids++}`,
+    uniqueId: () => `${input.name}/${input.serial}.${ids++}`,
     random: () => random.fraction(),
   };
 }

@@ -31,11 +31,11 @@ describe('a meeting', () => {
     expect(meetings.every(({ place, there }) => place >= 0 && place <= 2 * there.length)).toBe(true);
   });
 
-  test('has steps with tokens of their own, and no step that chose nothing', () => {
+  test('has steps with serials of their own, and no step that chose nothing', () => {
     for (const seed of SEEDS) {
       const { meeting, ran } = drawn(seed, 5);
       const steps = meeting === undefined ? [] : [...meeting.past, meeting.here, ...meeting.there];
-      expect(new Set(steps.map(({ token }) => token)).size).toBe(steps.length);
+      expect(new Set(steps.map(({ serial }) => serial)).size).toBe(steps.length);
       expect(ran.map(({ outcome }) => outcome?.choice === undefined)).toEqual(steps.map(() => false));
     }
   });

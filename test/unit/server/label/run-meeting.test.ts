@@ -14,11 +14,11 @@ import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
 import { bankService } from './bank.ts';
 
-let tokens = 0;
+let serials = 0;
 const step = (operation: string, args: unknown): Step => ({
   operation,
   args,
-  token: (tokens += 1),
+  serial: (serials += 1),
   seed: 1,
   atMs: 1000,
 });

@@ -58,11 +58,11 @@ export class Sites {
   readonly #given: Given;
   readonly #logs: { local: unknown[]; red: unknown[] }[];
   readonly #synced: { local: number; red: number }[];
-  /** By site, start and token, which are counted from 1 at each start. */
+  /** By site, start and serial, which are counted from 1 at each start. */
   readonly #outcomes = new Map<string, Outcome>();
-  readonly #tokens: number[];
+  readonly #serials: number[];
   readonly #starts: number[];
-  #token = 0;
+  #serial = 0;
   /** Starts of all sites. */
   #count = 0;
 
@@ -74,7 +74,7 @@ export class Sites {
     this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
     this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
     this.machines = this.aheadMs.map(() => undefined);
-    this.#tokens = this.aheadMs.map(() => 0);
+    this.#serials = this.aheadMs.map(() => 0);
     this.#starts = this.aheadMs.map(() => 0);
     for (const site of this.aheadMs.keys()) this.start(site);
   }
@@ -91,7 +91,7 @@ export class Sites {
     const { origins } = this;
     const observer = { quarantined: (peer: Origin) => void this.quarantined.push([site, placeOf(peer)]) };
     this.#count += 1;
-    this.#tokens[site] = 0;
+    this.#serials[site] = 0;
     this.#starts[site] = this.#count;
     const options = {
       service: this.#service,
@@ -119,15 +119,15 @@ export class Sites {
 
   /** Submits at a site; the outcome is filled in when there is one. */
   submit(site: number, operation: { name: string; args: unknown }, given: Partial<Submission> = {}): Outcome {
-    this.#token = (this.#tokens[site] ?? 0) + 1;
-    this.#tokens[site] = this.#token;
+    this.#serial = (this.#serials[site] ?? 0) + 1;
+    this.#serials[site] = this.#serial;
     const outcome: Outcome = {};
-    this.#outcomes.set(this.#keyOf(site, this.#token), outcome);
+    this.#outcomes.set(this.#keyOf(site, this.#serial), outcome);
     const isRead = this.#service.contract.operations[operation.name]?.effect === 'read';
     const wants = { tentative: false, causal: isRead, strong: !isRead };
     const submittedAtMs = this.#clockOf(site);
     const submission = { operation: operation.name, args: operation.args, seed: 1, submittedAtMs, wants, ...given };
-    this.machines[site]?.submit({ ...submission, token: this.#token }, this.nowMs, submittedAtMs);
+    this.machines[site]?.submit({ ...submission, serial: this.#serial }, this.nowMs, submittedAtMs);
     this.#act(site);
     return outcome;
   }
@@ -145,13 +145,13 @@ export class Sites {
   }
 
   /** What the latest submission is called. */
-  get lastToken(): number {
-    return this.#token;
+  get lastSerial(): number {
+    return this.#serial;
   }
 
   /** Nobody waits any more for a submission at a site: the latest unless said otherwise. */
-  abandon(site: number, token = this.#token): void {
-    this.machines[site]?.abandon(token);
+  abandon(site: number, serial = this.#serial): void {
+    this.machines[site]?.abandon(serial);
     this.#act(site);
   }
 
@@ -200,8 +200,8 @@ export class Sites {
     }
   }
 
-  #keyOf(site: number, token: number): string {
-    return `${site} ${String(this.#starts[site])} ${token}`;
+  #keyOf(site: number, serial: number): string {
+    return `${site} ${String(this.#starts[site])} ${serial}`;
   }
 
   #clockOf(site: number): number {
@@ -223,11 +223,11 @@ export class Sites {
       else if (output.kind === 'store') this.#logs[site]?.[kindOf(output.log)].push(...output.entries);
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'view') {
-        const outcome = this.#outcomes.get(this.#keyOf(site, output.token));
+        const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));
         if (output.last && outcome !== undefined)
           Object.assign(outcome, { value: output.reply.value, seen: output.seen });
       } else if (output.kind === 'failed' && output.stage === undefined)
-        Object.assign(this.#outcomes.get(this.#keyOf(site, output.token)) ?? {}, { code: output.error.code });
+        Object.assign(this.#outcomes.get(this.#keyOf(site, output.serial)) ?? {}, { code: output.error.code });
     }
   }
 }

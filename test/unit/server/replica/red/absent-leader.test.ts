@@ -119,8 +119,8 @@ describe('what is given up', () => {
     const named = { id: 'c/1', home: S };
     const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
     sites.sync(S);
-    sites.abandon(S, sites.lastToken - 1);
-    sites.abandon(S, sites.lastToken - 1);
+    sites.abandon(S, sites.lastSerial - 1);
+    sites.abandon(S, sites.lastSerial - 1);
     comeBack(sites);
     expect([asked[1]?.value, sites.read(S, size)]).toEqual([null, 1]);
   });
@@ -131,7 +131,7 @@ describe('what is given up', () => {
     const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
     sites.sync(S);
     sites.abandon(S);
-    sites.abandon(S, sites.lastToken - 1);
+    sites.abandon(S, sites.lastSerial - 1);
     expect(asked.map(({ code }) => code)).toEqual(['UNKNOWN', 'UNKNOWN']);
     comeBack(sites);
     expect(sites.read(S, size)).toBe(0);
@@ -253,7 +253,7 @@ describe('budget of what waits for the red order', () => {
     const kinds: unknown[] = [];
     const wants = { tentative: false, causal: true, strong: true };
     const machine = sites.machines[S];
-    machine?.submit({ token: 99, operation: 'total', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
+    machine?.submit({ serial: 99, operation: 'total', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
     for (const output of machine?.takeOutputs() ?? []) kinds.push('stage' in output ? [output.kind, output.stage] : 0);
     expect(kinds).toEqual([
       ['view', 'causal'],
@@ -266,7 +266,7 @@ describe('budget of what waits for the red order', () => {
     const told: unknown[] = [];
     const wants = { tentative: false, causal: true, strong: true };
     const machine = sites.machines[S];
-    machine?.submit({ token: 99, operation: 'found', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
+    machine?.submit({ serial: 99, operation: 'found', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
     for (const output of machine?.takeOutputs() ?? [])
       told.push('stage' in output ? [output.kind, output.stage] : output.kind);
     expect(told[0]).toEqual(['failed', 'causal']);
@@ -277,7 +277,7 @@ describe('budget of what waits for the red order', () => {
     sites.crash(LEADER);
     const sent = [sites.submit(S, push), sites.submit(S, push)];
     sites.abandon(S);
-    sites.abandon(S, sites.lastToken - 1);
+    sites.abandon(S, sites.lastSerial - 1);
     const waiting = [1, 2, 3].map(() => sites.submit(S, push));
     expect(sites.submit(S, push).code).toBe('OVERLOADED');
     const codes = [...sent, ...waiting].map(({ code }) => code);

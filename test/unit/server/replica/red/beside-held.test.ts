@@ -82,9 +82,9 @@ describe('a red update has not left its site', () => {
     sites.sync(SITE);
     sites.submit(SITE, contract.push({}));
     sites.abandon(SITE);
-    const [machine, token] = [sites.machines[SITE], 99];
+    const [machine, serial] = [sites.machines[SITE], 99];
     const wants = { tentative: true, causal: false, strong: true };
-    machine?.submit({ ...contract.pop({}), operation: 'pop', token, seed: 1, submittedAtMs: 0, wants }, sites.nowMs);
+    machine?.submit({ ...contract.pop({}), operation: 'pop', serial, seed: 1, submittedAtMs: 0, wants }, sites.nowMs);
     const told = machine?.takeOutputs().flatMap((output) => (output.kind === 'view' ? [output] : []));
     expect(told?.map(({ stage, reply }) => [stage, reply.value])).toEqual([['tentative', 0]]);
   });
@@ -92,7 +92,7 @@ describe('a red update has not left its site', () => {
   test('one waits for it to be handed over, and it is given up → that goes on', () => {
     const sites = new Sites(service, 3, { attemptsMax: 5 });
     sites.ask(SITE, take, { id: 'c/1', home: SITE });
-    const held = sites.lastToken;
+    const held = sites.lastSerial;
     const behind = sites.submit(SITE, take);
     sites.abandon(SITE, held);
     sites.settle();

@@ -203,9 +203,9 @@ describe('what a run stood on comes out otherwise', () => {
     const sites = start({ windows: { proposed: 1 } });
     const first = sites.submit(SITE, append('a', 'q'));
     const second = sites.submit(SITE, append('b'));
-    const token = sites.lastToken;
+    const serial = sites.lastSerial;
     const third = sites.submit(SITE, append('c'));
-    sites.abandon(SITE, token);
+    sites.abandon(SITE, serial);
     sites.settle();
     expect(valuesOf([first, second, third])).toEqual(['a', 'ABORTED', 'c']);
   });

@@ -97,13 +97,13 @@ describe('copies of one operation', () => {
     ['the earlier alone', [0], ['UNKNOWN', undefined], -100],
   ] as const)('two wait for its hand-over, given up: %s → only what is true is told', (_, given, codes, left) => {
     const sites = known();
-    const tokens: number[] = [];
+    const serials: number[] = [];
     const asked = [0, 1].map(() => {
       const outcome = sites.ask(S, take(100), HELD);
-      tokens.push(sites.lastToken);
+      serials.push(sites.lastSerial);
       return outcome;
     });
-    for (const at of given) sites.abandon(S, tokens[at]);
+    for (const at of given) sites.abandon(S, serials[at]);
     sites.settle();
     sites.pass(100);
     expect(asked.map(({ code }) => code)).toEqual(codes);
@@ -226,7 +226,7 @@ describe.each(['above', 'below'])('a start with a number that this site has had,
     sites.start(S);
     for (const asked of [push, push, take(1)]) sites.submit(S, asked);
     const given = sites.submit(S, spare(10));
-    const token = sites.lastToken;
+    const serial = sites.lastSerial;
     sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
     // It would be executed again on an own blue operation that nobody else has yet.
     sites.submit(S, add(5));
@@ -236,7 +236,7 @@ describe.each(['above', 'below'])('a start with a number that this site has had,
     sites.sync(LEADER);
     sites.deliver(({ to, message }) => to === S && message.kind === 'log.append');
     sites.sync(S);
-    sites.abandon(S, token);
+    sites.abandon(S, serial);
     sites.sent.push(...held);
     sites.pass(1000);
     const totals = [LEADER, S, T].map((site) => sites.read(site, total));
@@ -298,12 +298,12 @@ test.each([
       sites.submit(LEADER, add(1e6));
       sites.pass(50);
       sites.crash(LEADER);
-      const tokens = Array.from({ length: count }, () => {
+      const serials = Array.from({ length: count }, () => {
         sites.submit(S, asked);
-        return sites.lastToken;
+        return sites.lastSerial;
       });
       const slices = vi.spyOn(Fifo.prototype, 'slice');
-      for (const token of tokens) sites.abandon(S, token);
+      for (const serial of serials) sites.abandon(S, serial);
       const looks = slices.mock.results.reduce((sum, { value }) => sum + (value as unknown[]).length, 0);
       slices.mockRestore();
       return looks;
@@ -335,7 +335,7 @@ test('an update of another site that was rejected is given up → chains of its 
     if (isGivenUp) {
       sites.submit(LEADER, spare(1));
       sites.submit(T, spare(1));
-      const token = sites.lastToken;
+      const serial = sites.lastSerial;
       sites.sync(LEADER);
       sites.deliver(({ from, to }) => from !== T || to === LEADER);
       for (const site of [LEADER, S]) sites.sync(site);
@@ -347,7 +347,7 @@ test('an update of another site that was rejected is given up → chains of its 
         sites.sent = sites.sent.filter(({ message }) => !message.kind.startsWith('blue.'));
         sites.deliver();
       }
-      sites.abandon(T, token);
+      sites.abandon(T, serial);
       sites.pass(100);
     }
     const asked = Array.from({ length: 20 }, () => sites.submit(S, spare(1)));

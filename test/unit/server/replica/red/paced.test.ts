@@ -77,20 +77,20 @@ describe('places', () => {
     const wants = { tentative: true, causal: false, strong: true };
     const asked = [1, 2, 3, 4, 5].map(() => sites.ask(1, dequeue, { id: 'c/3' }, { wants }));
     expect(asked[0]?.code).toBe('UNKNOWN');
-    const firstToken = sites.lastToken - 4;
+    const firstSerial = sites.lastSerial - 4;
     const told: number[] = [];
     const machine = sites.machines[1];
     const take = machine?.takeOutputs.bind(machine);
     if (machine === undefined || take === undefined) throw new Error('the site is down');
     machine.takeOutputs = () => {
       const outputs = take();
-      for (const output of outputs) if (output.kind === 'view') told.push(output.token);
+      for (const output of outputs) if (output.kind === 'view') told.push(output.serial);
       return outputs;
     };
     sites.settle();
     sites.pass(40);
     expect(items(asked.slice(1))).toEqual(['c', 'c', 'c', 'c']);
-    expect(told).not.toContain(firstToken);
+    expect(told).not.toContain(firstSerial);
   });
 
   test('ended by another site while it waits → answered, and its turn goes to the next', () => {

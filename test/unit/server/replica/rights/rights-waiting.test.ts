@@ -70,7 +70,7 @@ describe('rejected in the red order, and waiting for rights', () => {
     expect(held(sites)).toEqual([2, 0, 2, 2]);
     const takes = [0, 1].map((site) => sites.submit(site, sellInOrder({ seats: 2 })));
     settleUnasked(sites);
-    return { sites, codes: () => takes.map(({ code, value }) => code ?? value), token: sites.lastToken };
+    return { sites, codes: () => takes.map(({ code, value }) => code ?? value), token: sites.lastSerial };
   }
 
   test('given up → nothing of it was done, and nothing will be', () => {
