@@ -1,4 +1,7 @@
-/** Processes that a benchmark measures, or measures from: each says by one message that it is ready, and answers each order by one. */
+/**
+ * Processes that a benchmark measures, or measures from: each says by one message that it is ready, and answers each
+ * order by one.
+ */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
