@@ -1,4 +1,6 @@
-/** The plots of RedBlue's evaluation (OSDI 2012, §8): latency by sites, throughput against latency, and distributions. */
+/**
+ * The plots of RedBlue's evaluation (OSDI 2012, §8): latency by sites, throughput against latency, and distributions.
+ */
 import * as Plot from '@observablehq/plot';
 import { PLACES, SITES } from '../../demo/case-studies/sites.ts';
 import { figure } from '../harness/figure.ts';

@@ -1,8 +1,8 @@
 /**
- * What the benchmarks of TPC-W and RUBiS have in common (RedBlue, OSDI 2012, §8.3): the latency of a blue and a red request
- * by place and number of sites (Figure 12), clicks a second under rising loads (Figures 13 and 14), and how many shadow
- * operations are red at run time (Table 4). All sites and all users share this machine: what more sites bring in clicks a
- * second is limited by its processors, where the paper had machines for each site.
+ * What the benchmarks of TPC-W and RUBiS have in common (RedBlue, OSDI 2012, §8.3): the latency of a blue and a red
+ * request by place and number of sites (Figure 12), clicks a second under rising loads (Figures 13 and 14), and how
+ * many shadow operations are red at run time (Table 4). All sites and all users share this machine: what more sites
+ * bring in clicks a second is limited by its processors, where the paper had machines for each site.
  */
 import type { Mix } from '../../demo/case-studies/case-study.ts';
 import { SITES } from '../../demo/case-studies/sites.ts';

@@ -1,4 +1,7 @@
-/** Sites of a case study that are up for several loads, one after the other, with users at all five of the paper's places. */
+/**
+ * Sites of a case study that are up for several loads, one after the other, with users at all five of the paper's
+ * places.
+ */
 import type { CaseStudy, Mix } from '../../demo/case-studies/case-study.ts';
 import { doorsEverywhere } from '../../demo/case-studies/deployment.ts';
 import { Tally, type RunFigures } from '../../demo/case-studies/figures.ts';

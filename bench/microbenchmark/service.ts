@@ -1,6 +1,6 @@
 /**
- * RedBlue's microbenchmark (OSDI 2012, §8.2): each request changes one record, drawn at random, by one shadow operation.
- * The same is done blue and red, so that nothing but the colour tells them apart.
+ * RedBlue's microbenchmark (OSDI 2012, §8.2): each request changes one record, drawn at random, by one shadow
+ * operation. The same is done blue and red, so that nothing but the colour tells them apart.
  */
 import { defineContract } from 'correctables/contract';
 import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';

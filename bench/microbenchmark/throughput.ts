@@ -1,7 +1,7 @@
 /**
- * Operations a second of two sites by the share of red ones (RedBlue, OSDI 2012, §8.2.2, Figure 11), from few under way to
- * many. Beside it the paper's token ring with nothing but red operations, simulated: its sites are as fast as these were
- * measured to be with blue ones.
+ * Operations a second of two sites by the share of red ones (RedBlue, OSDI 2012, §8.2.2, Figure 11), from few under
+ * way to many. Beside it the paper's token ring with nothing but red operations, simulated: its sites are as fast as
+ * these were measured to be with blue ones.
  */
 import { SITES } from '../../demo/case-studies/sites.ts';
 import { throughputFigure, BLUE, GREY, LINES, RED, type Colours } from '../case-studies/plots.ts';

@@ -1,7 +1,7 @@
 /**
- * The baseline of red operations, simulated: the paper's own order, a token that goes around the sites and stays at each
- * for up to a second (RedBlue, OSDI 2012, §6). A red operation waits until the site that was asked has the token. Nothing
- * here is measured: sites, users and the token are numbers in virtual time.
+ * The baseline of red operations, simulated: the paper's own order, a token that goes around the sites and stays at
+ * each for up to a second (RedBlue, OSDI 2012, §6). A red operation waits until the site that was asked has the token.
+ * Nothing here is measured: sites, users and the token are numbers in virtual time.
  */
 import { nearestSite, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
 

@@ -1,7 +1,7 @@
 /** Which trips an operation of the microbenchmark needs, and what rows its latencies come to. */
 import { expect, test } from 'vitest';
 import { latencyRows } from '../../../bench/case-studies/latencies.ts';
-import { tripsMs } from '../../../bench/microbenchmark/latency.ts';
+import { secondSiteMs, tripsMs } from '../../../bench/microbenchmark/latency.ts';
 
 test.each([
   // Beside a site a blue operation needs none; from elsewhere, there and back.
@@ -27,4 +27,8 @@ test('operations → a row for each number of sites, place and series, with mean
     { sites: 2, place: 'ue', series: 'red', count: 2, meanMs: 2, deviationMs: 1 },
     { sites: 3, place: 'ue', series: 'red', count: 1, meanMs: 9, deviationMs: 0 },
   ]);
+});
+
+test('what a red operation depends on goes to the nearest other site of the one that was asked', () => {
+  expect([secondSiteMs('ue', 2), secondSiteMs('sg', 4), secondSiteMs('sg', 5)]).toEqual([85, 85, 181]);
 });
