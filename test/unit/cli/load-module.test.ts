@@ -6,7 +6,7 @@ test('TypeScript without tsx → says what to install, once', async () => {
   vi.doMock('tsx/esm/api', () => {
     throw new Error('not installed');
   });
-  onTestFinished(() => void vi.doUnmock('tsx/esm/api'));
+  onTestFinished(() => vi.doUnmock('tsx/esm/api'));
   const message = '--service names x.ts, a TypeScript file: install tsx, or name the compiled file; see --help';
   await expect(loadModule('service', 'x.ts')).rejects.toThrow(expect.objectContaining({ message }));
 });
