@@ -6,6 +6,7 @@ import { copyTree } from '../mutation/copy-tree.mjs';
 import { root } from '../run.mjs';
 import { broken } from './broken.mjs';
 import { MUTANTS } from './listed.mjs';
+import { asWarm, WarmVitest } from './warm-vitest.mjs';
 
 /**
  * @param {{ only: string, json: boolean }} options
@@ -19,41 +20,57 @@ export async function runListed({ only, json }) {
   }
   process.once('SIGINT', () => process.exit(130));
   const copy = await copyTree();
-  /** By command: whether it passes on the whole copy; one that does not notices nothing. */
-  const passes = new Map();
-  const rows = [];
+  const vitest = new WarmVitest(copy);
+  const byCommand = new Map();
   for (const mutant of chosen) {
-    const row = await noticed(mutant, copy, passes);
-    rows.push(row);
-    if (json) continue;
-    console.log(`${row.isNoticed ? 'noticed' : 'MISSED '}  ${mutant.name} (${row.rule}; ${row.seconds} s)`);
-    if (row.why !== undefined) console.log(`         ${row.why}`);
+    const key = mutant.command.join(' ');
+    byCommand.set(key, [...(byCommand.get(key) ?? []), mutant]);
   }
+  const rows = [];
+  for (const mutants of byCommand.values()) {
+    const told = await noticed(mutants, copy, vitest);
+    rows.push(...told);
+    if (json) continue;
+    for (const { isNoticed, name, rule, seconds, why } of told) {
+      console.log(`${isNoticed ? 'noticed' : 'MISSED '}  ${name} (${rule}; ${seconds} s)`);
+      if (why !== undefined) console.log(`         ${why}`);
+    }
+  }
+  vitest.close();
   const missed = rows.filter(({ isNoticed }) => !isNoticed).length;
   console.log(json ? JSON.stringify({ mutants: rows }) : `${rows.length - missed} noticed, ${missed} missed`);
   return missed === 0 ? 0 : 1;
 }
 
-async function noticed({ name, rule, file, line, replacement, command }, copy, passes) {
-  const from = performance.now();
-  const path = join(copy, file);
-  const whole = readFileSync(path, 'utf8');
-  const told = (isNoticed, why) => {
+/** Of mutants of one command. It is asked about the whole copy last: if it fails there too, it has noticed none of them. */
+async function noticed(mutants, copy, vitest) {
+  const { command } = mutants[0];
+  const warm = asWarm(command);
+  const succeeds = () => (warm === undefined ? exitsWell(command, copy) : vitest.passes(warm));
+  const rows = [];
+  for (const { name, rule, file, line, replacement } of mutants) {
+    const from = performance.now();
+    const path = join(copy, file);
+    const whole = readFileSync(path, 'utf8');
+    const mutated = broken(whole, line, replacement);
+    const write = (text) => {
+      writeFileSync(path, text);
+      vitest.changed(file);
+    };
+    let why = `${file} has not exactly one place with: ${line}`;
+    if (mutated !== undefined) {
+      write(mutated);
+      why = (await succeeds()) ? `passes: ${command.join(' ')}` : undefined;
+      write(whole);
+    }
     const seconds = Math.round((performance.now() - from) / 1000);
-    return { name, rule, file, isNoticed, seconds, ...(why && { why }) };
-  };
-  const mutated = broken(whole, line, replacement);
-  if (mutated === undefined) return told(false, `${file} has not exactly one place with: ${line}`);
-  const key = command.join(' ');
-  if (!passes.has(key)) passes.set(key, await succeeds(command, copy));
-  if (!passes.get(key)) return told(false, `fails without any change: ${key}`);
-  writeFileSync(path, mutated);
-  const isMissed = await succeeds(command, copy);
-  writeFileSync(path, whole);
-  return told(!isMissed, isMissed ? `passes: ${key}` : undefined);
+    rows.push({ name, rule, file, isNoticed: why === undefined, seconds, ...(why && { why }) });
+  }
+  if (await succeeds()) return rows;
+  return rows.map((row) => ({ ...row, isNoticed: false, why: `fails without any change: ${command.join(' ')}` }));
 }
 
-function succeeds([command, ...args], copy) {
+function exitsWell([command, ...args], copy) {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, PATH: `${root}node_modules/.bin:${process.env.PATH}` };
     const child = spawn(command, args, { cwd: copy, env, stdio: 'ignore' });

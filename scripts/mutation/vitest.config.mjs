@@ -35,7 +35,8 @@ export default {
       .map((project) => ({
         ...project,
         root,
-        test: { ...project.test, root, runner, pool: 'forks', sequence: { groupOrder: 0 } },
+        // A process is asked about one file: what a mutant leaves behind must not meet another.
+        test: { ...project.test, root, runner, pool: 'forks', isolate: true, sequence: { groupOrder: 0 } },
       })),
   },
 };

@@ -2,15 +2,26 @@
 import { expect } from 'vitest';
 import { bindingContract, type ContractSubject } from '../../src/testing/binding-contract.ts';
 
-/** What fails for `subject`: the errors, by the names of the tests. */
-export async function failuresOf(subject: ContractSubject): Promise<ReadonlyMap<string, Error>> {
-  const bodies: [string, () => Promise<void>][] = [];
+/** The names of all tests that fail for `subject`. */
+export async function failuresOf(subject: ContractSubject): Promise<readonly string[]> {
+  const failures: string[] = [];
+  for (const [name, body] of testsOf(subject)) await body().catch(() => failures.push(name));
+  return failures;
+}
+
+/** How one test of the suite fails for `subject`; it alone is run, for what hangs makes many of them wait. */
+export async function failureOf(subject: ContractSubject, name: string): Promise<unknown> {
+  const body = testsOf(subject).get(name);
+  if (body === undefined) throw new Error(`the suite has no test '${name}' for ${subject.name}`);
+  return body().catch((error: unknown) => error);
+}
+
+function testsOf(subject: ContractSubject): ReadonlyMap<string, () => Promise<void>> {
+  const bodies = new Map<string, () => Promise<void>>();
   bindingContract(subject, {
     describe: (_name, body) => body(),
-    test: (name, body) => bodies.push([name, body]),
+    test: (name, body) => void bodies.set(name, body),
     expect,
   });
-  const failures = new Map<string, Error>();
-  for (const [name, body] of bodies) await body().catch((error: Error) => failures.set(name, error));
-  return failures;
+  return bodies;
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ContractSubject, OpenBinding } from '../../src/testing/index.ts';
 import { ContractBreach } from '../../src/testing/binding-contract.ts';
-import { failuresOf } from './failures-of.ts';
+import { failureOf } from './failures-of.ts';
 import { Once, PLANTED_IN_CIRCUMSTANCES, SessionTally } from './planted-circumstances.ts';
 import { PLANTED, PromisedTally, PromptTally, subjectOf, Tally } from './planted-bindings.ts';
 import { keepsContract } from '../support/keeps-contract.ts';
@@ -35,11 +35,9 @@ describe('planted bindings', () => {
       ...more,
     };
     test(`${fault} → caught, and said`, async () => {
-      const failures = await failuresOf(subject);
-      const caught = failures.get(name);
-      expect([...failures.keys()]).toContain(name);
+      const caught = await failureOf(subject, name);
       expect(caught).toBeInstanceOf(ContractBreach);
-      expect(caught?.message).toContain(says);
+      expect((caught as ContractBreach).message).toContain(says);
     });
   }
 });

@@ -15,13 +15,16 @@ interface SourceMap {
   readonly sourcesContent: readonly (string | null)[];
 }
 
-async function packed(): Promise<string[]> {
+async function filesPacked(): Promise<string[]> {
   const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
   });
   const [archive] = JSON.parse(stdout) as [Packed];
   return archive.files.map(({ path }) => path);
 }
+
+/** Of the archive's files: asked for once, for it takes npm seconds. */
+const files = await filesPacked();
 
 /** The names under which the headings of a page can be pointed to. */
 function anchorsOf(page: string): string[] {
@@ -34,7 +37,6 @@ function anchorsOf(page: string): string[] {
 }
 
 test('package: every page → what it points to is in the package, and has the heading', async () => {
-  const files = await packed();
   const pages = files.filter((path) => path.endsWith('.md'));
   expect(pages.length).toBeGreaterThan(10);
   const texts = new Map<string, string>();
@@ -57,11 +59,10 @@ test('package: every page → what it points to is in the package, and has the h
 test('package: every page of the documentation → is packed', async () => {
   const docs = await readdir(join(root, 'docs'), { recursive: true });
   const pages = docs.filter((path) => /\.(md|ts|tla|cfg)$/.test(path)).map((path) => posix.join('docs', path));
-  expect(await packed()).toEqual(expect.arrayContaining(pages));
+  expect(files).toEqual(expect.arrayContaining(pages));
 });
 
 test('package: every module with code of its own → has a source map that holds its sources', async () => {
-  const files = await packed();
   const modules = files.filter((path) => path.startsWith('dist/') && path.endsWith('.js'));
   expect(modules.length).toBeGreaterThan(10);
   for (const path of modules) {
@@ -75,7 +76,6 @@ test('package: every module with code of its own → has a source map that holds
 });
 
 test('package: every file that names a source map → has it', async () => {
-  const files = await packed();
   const built = files.filter((path) => /^dist\/.*\.(js|ts)$/.test(path));
   expect(built.some((path) => path.endsWith('.d.ts'))).toBe(true);
   const dead: string[] = [];

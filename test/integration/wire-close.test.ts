@@ -179,11 +179,12 @@ test.each([
 
 test('close: connections while draining → HTTP 503', async () => {
   await using scene = await underWay(GET);
-  const { server, sink } = scene;
+  const { server, client, sink } = scene;
   const closed = server.listener.close({ drainMs: 5_000 });
   await using late = new RawClient(server.url);
   await expect(late.opened()).rejects.toThrow('HTTP 503');
   sink.update('v', 'strong');
+  client.send([1, 'pong']);
   await closed;
 });
 

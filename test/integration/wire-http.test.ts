@@ -46,6 +46,7 @@ describe('HTTP', () => {
     const closed = server.listener.close({ drainMs: 5_000 });
     expect(await get(`${server.listener.url}/health`)).toMatchObject({ status: 503, body: { status: 'draining' } });
     sink.update('v', 'strong');
+    client.send([1, 'pong']);
     await closed;
   });
 

@@ -14,7 +14,11 @@ import { bank, bankService } from '../unit/server/replica/services.ts';
 type Site = 'irl' | 'frk' | 'vrg';
 let server: RunningServer<Site> | undefined;
 
+const sockets: WebSocket[] = [];
+
 afterEach(async () => {
+  // Nobody is waited for who says nothing any more.
+  for (const socket of sockets.splice(0)) socket.terminate();
   await server?.close();
   server = undefined;
 });
@@ -29,6 +33,7 @@ async function speak(
   levels: readonly string[] = ['tentative', 'causal', 'strong'],
 ): Promise<(row: readonly unknown[]) => Promise<readonly unknown[]>> {
   const socket = new WebSocket(url, 'correctables.v1+json');
+  sockets.push(socket);
   const waiting: ((row: readonly unknown[]) => void)[] = [];
   const rows: (readonly unknown[])[] = [];
   socket.on('message', (data: Buffer) => {
@@ -82,7 +87,7 @@ describe('over two gateways', () => {
     firstSink.fail(new CorrectableError('ABORTED', 'asked elsewhere since'));
     sink.update('done', 'strong');
     expect(await first).toEqual([1, 'view', 1, 0]);
-    await listener.close();
+    await listener.close({ drainMs: 0 });
   });
 
   test('a move that cannot be → INVALID_ARGUMENT with the field', async () => {

@@ -83,6 +83,11 @@ interface Tally {
   brokenFrames: number;
 }
 
+/** Asks the test runner only where they differ: that takes longer than the check itself. */
+function same(told: unknown, expected: unknown): void {
+  if (told !== expected) expect(told).toEqual(expected);
+}
+
 function read(codec: Codec, frame: Encoded, tally: Tally): void {
   let rows: unknown[];
   try {
@@ -97,8 +102,8 @@ function read(codec: Codec, frame: Encoded, tally: Tally): void {
     if (row instanceof UndecodableRow) tally.undecodable++;
     else if (problem === undefined) tally.accepted++;
     else tally.refused++;
-    if (problem === undefined || random(50) === 0) expect(checkSlowly(row)).toEqual(problem);
-    if (isPlainView(row) || isPlainSubmit(row)) expect(problem).toBeUndefined();
+    if (problem === undefined || random(50) === 0) same(checkSlowly(row), problem);
+    if (isPlainView(row) || isPlainSubmit(row)) same(problem, undefined);
   }
 }
 

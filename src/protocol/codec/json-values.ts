@@ -159,7 +159,8 @@ const CHUNK_BYTES = 0x2000;
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK_BYTES) {
-    binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK_BYTES));
+    // Spread, bytes would go through their iterator, which takes six times as long.
+    binary += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(i, i + CHUNK_BYTES)) as string;
   }
   return btoa(binary);
 }

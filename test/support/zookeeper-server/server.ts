@@ -57,6 +57,8 @@ export class FakeServer implements Follower {
   /** What is sent in place of a reply. */
   garble: ((frame: Buffer) => Buffer) | undefined;
   connectionsMax = Infinity;
+  /** How many connections were one too many. */
+  refusals = 0;
   /** Partitioned from the others: it has only clients that ask for that. */
   isReadOnly = false;
   /** Says that it is read-only to those who did not ask, as no server does. */
@@ -111,7 +113,10 @@ export class FakeServer implements Follower {
   }
 
   #admit(socket: Socket): void {
-    if (this.connections.size >= this.connectionsMax) return void socket.destroy();
+    if (this.connections.size >= this.connectionsMax) {
+      this.refusals += 1;
+      return void socket.destroy();
+    }
     let isGreeted = false;
     const connection = new FakeConnection(socket, (frame) => this.garble?.(frame) ?? frame, {
       onFrame: (reader) => {

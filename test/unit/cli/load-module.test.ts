@@ -1,11 +1,12 @@
 /** What is said of a module that cannot be loaded: once. */
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { loadModule } from '../../../src/cli/load-module.ts';
 
 test('TypeScript without tsx → says what to install, once', async () => {
   vi.doMock('tsx/esm/api', () => {
     throw new Error('not installed');
   });
+  onTestFinished(() => vi.doUnmock('tsx/esm/api'));
   const message = '--service names x.ts, a TypeScript file: install tsx, or name the compiled file; see --help';
   await expect(loadModule('service', 'x.ts')).rejects.toThrow(expect.objectContaining({ message }));
 });

@@ -31,24 +31,23 @@ async function programs(): Promise<Map<string, string>> {
   return found;
 }
 
-function check(files: ReadonlyMap<string, string>): string[] {
-  return problemsOf(files, entriesIn(files.values())).map(
-    ({ file, line, message }) => `${file.slice(docs.length)}:${line} ${message}`,
-  );
-}
-
-test('documentation: every program → no type errors', { timeout: 180_000 }, async () => {
-  const files = await programs();
-  expect(files.size).toBeGreaterThan(10);
-  expect(check(files)).toEqual([]);
-});
-
-test('documentation: a program with a wrong level → is caught', { timeout: 180_000 }, () => {
-  const wrong = `import { createClient } from 'correctables';
+/** One that is wrong is among them: the compiler takes its time for each round. */
+const wrong = `${docs}guide/wrong.md.ts`;
+const WRONG = `import { createClient } from 'correctables';
     import { memory } from 'correctables/bindings/memory';
     import { get } from 'correctables/operations';
     createClient(memory()).invoke(get('x'), { levels: ['stronk'] });`;
-  expect(check(new Map([[`${docs}guide/wrong.md.ts`, wrong]]))).toEqual([
-    expect.stringContaining('guide/wrong.md.ts:4'),
-  ]);
+const files = await programs();
+const checked = new Map([...files, [wrong, WRONG]]);
+const problems = problemsOf(checked, entriesIn(checked.values()));
+
+test('documentation: every program → no type errors', () => {
+  expect(files.size).toBeGreaterThan(10);
+  const found = problems.filter(({ file }) => file !== wrong);
+  expect(found.map(({ file, line, message }) => `${file.slice(docs.length)}:${line} ${message}`)).toEqual([]);
+});
+
+test('documentation: a program with a wrong level → is caught', () => {
+  const found = { file: wrong, line: 4, message: expect.stringContaining('"stronk"') as string };
+  expect(problems).toContainEqual(found);
 });

@@ -1,10 +1,13 @@
 /** Mutants that no test asks about, though a test file fails, ends or is slow while they are on: they are not noticed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { project } from './project.ts';
 import type { Judged, Mutant } from './support.ts';
 import { quietly, scripts } from './support.ts';
+
+// Each starts vitest several times.
+vi.setConfig({ testTimeout: 240_000 });
 
 const HEAD = `import { expect, test } from 'vitest';\n`;
 

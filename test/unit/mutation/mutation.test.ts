@@ -40,14 +40,22 @@ test('wrong options → exit code 2, the reason and the help', async () => {
     [['--listed', 'src'], '--listed takes no path'],
     [['--bogus'], "Unknown option '--bogus'"],
     [['src/index.ts', 'src/nothere.ts'], 'no source file of src is at src/nothere.ts'],
-    [['src/correctable', 'test/unit'], 'no source file of src is at test/unit'],
-    [['src/index.ts'], 'there is nothing to break in src/index.ts'],
-    [['src/correctable/ladder.ts', '--tests', 'nothere'], "has 'nothere' in its path"],
   ] as const)
     await expect(run('node', ['scripts/mutate.mjs', ...args])).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringMatching(new RegExp(`${why}[^]*npm run mutate`)) as string,
     });
+});
+
+test('nothing to break, or nobody to ask → says so', async () => {
+  const asked = { sample: undefined, seed: 1, since: undefined, projects: [], tests: '', json: true };
+  const limits = { askAtMost: 1, idleAfter: 1 };
+  for (const [given, why] of [
+    [{ paths: ['src/correctable', 'test/unit'] }, 'no source file of src is at test/unit'],
+    [{ paths: ['src/index.ts'] }, 'there is nothing to break in src/index.ts'],
+    [{ paths: ['src/correctable/ladder.ts'], tests: 'nothere' }, "has 'nothere' in its path"],
+  ] as const)
+    await expect(scripts.runGenerated({ ...asked, ...limits, ...given })).rejects.toThrow(why);
 });
 
 test('accepted survivors → each is a mutant of the source, with a reason', () => {

@@ -61,10 +61,21 @@ interface Scripts {
     readonly survivors: readonly (Mutant & { readonly isMet: boolean; readonly reason?: string })[];
   };
   readonly ACCEPTED: readonly Accepted[];
+  readonly runGenerated: (options: {
+    paths: readonly string[];
+    sample: number | undefined;
+    seed: number;
+    since: string | undefined;
+    projects: readonly string[];
+    tests: string;
+    askAtMost: number;
+    idleAfter: number;
+    json: boolean;
+  }) => Promise<number>;
 }
 
 const folder = '../../../scripts/mutation';
-const files = ['checked', 'instrument', 'judge', 'choose', 'test-files', 'report', 'accepted'];
+const files = ['checked', 'instrument', 'judge', 'choose', 'test-files', 'report', 'accepted', 'generated'];
 const modules = (await Promise.all(files.map((file) => import(`${folder}/${file}.mjs`)))) as object[];
 export const scripts = Object.assign({}, ...modules) as Scripts;
 

@@ -2,13 +2,16 @@
 import { createClient, isCorrectableError, type Client } from '../../../../src/index.ts';
 import { OP } from '../../../../src/bindings/zookeeper/client/requests.ts';
 import {
+  ZooKeeper,
   zookeeper,
   type ZooKeeperBinding,
   type ZooKeeperBindingOptions,
   type ZooKeeperLevels,
 } from '../../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue } from '../../../../src/operations/index.ts';
+import { expect } from 'vitest';
 import type { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
+import type { FakeServer, Seen } from '../../../support/zookeeper-server/server.ts';
 
 export const QUEUE = 'concert';
 export const ITEMS = `/correctables/queues/${QUEUE}/i`;
@@ -58,6 +61,25 @@ export function writerOf(ensemble: FakeEnsemble): bigint {
   const session = ensemble.server.requests.find(({ type }) => type === OP.create)?.session;
   if (session === undefined) throw new Error('nothing has been made yet');
   return session;
+}
+
+/** Resolves once so many requests of a kind are in a server's list, which a test empties where it begins to count. */
+export async function come(server: FakeServer, count: number, isOne: (seen: Seen) => boolean): Promise<void> {
+  await expect.poll(() => server.requests.filter(isOne).length).toBeGreaterThanOrEqual(count);
+}
+
+/** Cuts a server off from its clients, and resolves once the reader and the writer of a binding have noticed. */
+export async function cutOff(server: FakeServer): Promise<void> {
+  const before = server.refusals;
+  server.connectionsMax = 0;
+  server.cut();
+  await expect.poll(() => server.refusals).toBeGreaterThanOrEqual(before + 2);
+}
+
+/** Resolves once a server has done all that was sent to the leader through it before. */
+export async function caughtUp(server: FakeServer): Promise<void> {
+  await using zk = new ZooKeeper(server.address);
+  await zk.sync();
 }
 
 export function pause(ms: number): Promise<void> {

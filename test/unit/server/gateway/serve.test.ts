@@ -67,6 +67,7 @@ test('updates that are not acknowledged → the metrics say how much the site re
   client.send([2, 'ack'], [3, 'submit', 'add', 'update', 2, { key: 'k' }]);
   await client.row();
   expect((await remembered())[0]).toBe('correctables_answers_remembered{site="irl",log="own"} 1');
+  client.socket.terminate();
   await server.close();
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper, type SessionEvent } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { pause } from '../set-up.ts';
+import { come, pause } from '../set-up.ts';
 
 function eventOf(zk: ZooKeeper, type: SessionEvent['type']): Promise<SessionEvent> {
   return new Promise((resolve) => {
@@ -50,7 +50,7 @@ test('a connection lost → what was sent fails, undecided if an update; what wa
   await zk.create('/a', null);
   ensemble.server.onRequest = () => ({ until: new Promise(() => {}) });
   const [update, read] = [zk.set('/a', 'x'), zk.get('/a')].map((each) => each.catch((error: unknown) => error));
-  await pause(10);
+  await come(ensemble.server, 1, ({ type }) => type === OP.getData);
   ensemble.server.onRequest = undefined;
   zk.cut();
   expect(await update).toMatchObject({ code: 'CONNECTION_LOSS', mayHaveTakenEffect: true });
@@ -202,7 +202,8 @@ test('servers that cannot be reached → the next one, in the order given; all o
   await using ensemble = await FakeEnsemble.start(2);
   for (const server of ensemble.servers) server.connectionsMax = 0;
   await using zk = new ZooKeeper(ensemble.connectString);
-  await pause(400);
+  // The second server is asked only after the first, and both again only after a pause.
+  await expect.poll(() => ensemble.at(1).refusals).toBeGreaterThan(1);
   expect(zk.obstacle).toMatchObject({ code: 'CONNECTION_LOSS' });
   ensemble.at(1).connectionsMax = Infinity;
   await zk.connected();

@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { enqueue, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, drain, ITEMS, open, outcomeOf, pause, QUEUE, sale, stock } from '../set-up.ts';
+import type { Seen } from '../../../../support/zookeeper-server/server.ts';
+import { CLAIMS, come, cutOff, drain, ITEMS, open, outcomeOf, QUEUE, sale, stock } from '../set-up.ts';
+
+/** Claims, items and values: what cleans up behind them is of no account here. */
+const isUpdate = ({ type }: Seen): boolean => type === OP.create || type === OP.setData;
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test.each([1, 5, 100])('window %i: closed while many wait → each item sold or still there', async (window) => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 1, fromLeaderMs: 1 });
@@ -32,13 +38,14 @@ test('what was sent and is not answered in time → UNKNOWN; what was not → UN
   expect(await sale(shop)).toBe('T0');
   ensemble.leader.agreement.hold();
   const { client } = shop;
+  ensemble.server.requests.length = 0;
   const told = [
     sale(shop),
     outcomeOf(client.invokeStrong(enqueue(QUEUE, 'T9'))),
     outcomeOf(client.invokeStrong(put('k', 1))),
     sale(shop),
   ];
-  await pause(20);
+  await come(ensemble.server, 3, isUpdate);
   await client.close();
   expect(await Promise.all(told)).toEqual(['UNKNOWN', 'UNKNOWN', 'UNKNOWN', 'UNAVAILABLE']);
 });
@@ -49,8 +56,9 @@ test('answered while closing waits → delivered, and cleaned up', async () => {
   await stock(shop, 2);
   await sale(shop);
   ensemble.leader.agreement.hold();
+  ensemble.server.requests.length = 0;
   const told = [sale(shop), outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, 'T9')))];
-  await pause(20);
+  await come(ensemble.server, 2, isUpdate);
   const closing = shop.client.close();
   ensemble.leader.agreement.release();
   await closing;
@@ -62,11 +70,9 @@ test('without a connection: nothing was sent → UNAVAILABLE, not to be retried 
   await using ensemble = await FakeEnsemble.start();
   const shop = open(ensemble);
   await stock(shop, 1);
-  ensemble.server.connectionsMax = 0;
-  ensemble.server.cut();
-  await pause(20);
+  await cutOff(ensemble.server);
   const told = [sale(shop), outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, 'T9')))];
-  await pause(20);
+  await settled();
   await shop.client.close();
   expect(await Promise.all(told)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
 });
@@ -76,8 +82,9 @@ test('closed twice → once; reads under way → UNAVAILABLE', async () => {
   const shop = open(ensemble);
   await stock(shop, 1);
   ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until: new Promise(() => {}) } : undefined);
+  ensemble.server.requests.length = 0;
   const told = outcomeOf(shop.client.invoke({ name: 'length', args: { queue: QUEUE }, effect: 'read' }));
-  await pause(5);
+  await come(ensemble.server, 1, ({ type }) => type === OP.exists);
   await Promise.all([shop.binding.close(), shop.binding.close()]);
   expect(await told).toBe('UNAVAILABLE');
 });

@@ -3,9 +3,9 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { Window } from '../../../../../src/bindings/zookeeper/queue/window.ts';
-import { dequeue } from '../../../../../src/operations/index.ts';
+import { dequeue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, drain, open, outcomeOf, pause, QUEUE, sale, stock, type Shop } from '../set-up.ts';
+import { CLAIMS, cutOff, drain, open, outcomeOf, QUEUE, sale, stock, type Shop } from '../set-up.ts';
 
 /** How to give up before half a second is over, and what that is told as where nothing was sent, and where it was. */
 const WAYS = [
@@ -15,6 +15,20 @@ const WAYS = [
 
 function attempt({ client }: Shop, options: { signal?: AbortSignal; timeoutMs?: number }): Promise<unknown> {
   return outcomeOf(client.invoke(dequeue<string>(QUEUE), options));
+}
+
+function held(): { readonly until: Promise<void>; readonly release: () => void } {
+  let release = (): void => {};
+  const until = new Promise<void>((resolve) => (release = resolve));
+  return { until, release };
+}
+
+/** Resolves once the binding has had the answers to what it asked before, and whatever it then sends has been answered. */
+async function beyond({ client }: Shop): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    await client.invokeStrong(get('k'));
+    await client.invokeStrong(put('k', round));
+  }
 }
 
 test.each(WAYS)('waiting for a place, %s → not sent, and the next in line is served', async (_what, options, told) => {
@@ -38,9 +52,11 @@ test.each(WAYS)('asking whether anything is left, %s → not sent', async (_what
   await using shop = open(ensemble);
   await using other = open(ensemble);
   await stock(other, 2);
-  ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until: pause(200) } : undefined);
+  const { until, release } = held();
+  ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until } : undefined);
   expect(await attempt(shop, options())).toBe(told);
-  await pause(400);
+  release();
+  await beyond(shop);
   expect(await drain(other)).toEqual(['T0', 'T1']);
 });
 
@@ -49,9 +65,11 @@ test.each(WAYS)('registering, %s → not sent', async (_what, options, told) => 
   await using shop = open(ensemble);
   await using other = open(ensemble);
   await stock(other, 2);
-  ensemble.server.onRequest = ({ path }) => (path.includes('/consumers/') ? { until: pause(200) } : undefined);
+  const { until, release } = held();
+  ensemble.server.onRequest = ({ path }) => (path.includes('/consumers/') ? { until } : undefined);
   expect(await attempt(shop, options())).toBe(told);
-  await pause(400);
+  release();
+  await beyond(shop);
   expect(ensemble.children(CLAIMS)).toEqual([]);
 });
 
@@ -60,9 +78,7 @@ test.each(WAYS)('without a connection, %s → not sent', async (_what, options, 
   await using shop = open(ensemble);
   await stock(shop, 3);
   expect(await sale(shop)).toBe('T0');
-  ensemble.server.connectionsMax = 0;
-  ensemble.server.cut();
-  await pause(20);
+  await cutOff(ensemble.server);
   expect(await attempt(shop, options())).toBe(told);
   ensemble.server.connectionsMax = Infinity;
   expect(await drain(shop)).toEqual(['T1', 'T2']);

@@ -4,7 +4,7 @@ import { dequeue, enqueue } from '../../../../../src/operations/index.ts';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, drain, ITEMS, open, outcomeOf, pause, QUEUE, sale, stock, type Shop } from '../set-up.ts';
+import { caughtUp, CLAIMS, come, drain, ITEMS, open, outcomeOf, QUEUE, sale, stock, type Shop } from '../set-up.ts';
 
 const THROTTLED = -127;
 
@@ -76,12 +76,12 @@ test('cleaning up after the old queue → takes nothing of the new one', async (
     return undefined;
   };
   expect(await sale(seller)).toBe('T0');
-  await pause(30);
+  await come(ensemble.at(0), 1, ({ type }) => type === OP.multi);
   await deleteAll(ensemble, ensemble.at(1));
   await stock(other, 3);
   ensemble.at(0).onRequest = undefined;
   ensemble.at(0).toLeader.release();
-  await pause(50);
+  await caughtUp(ensemble.at(0));
   expect(ensemble.children(ITEMS)).toHaveLength(3);
   expect(await drain(other)).toEqual(['T0', 'T1', 'T2']);
 });
@@ -91,7 +91,7 @@ test('only the claims deleted → they are made again, and nothing is lost but w
   await using seller = open(ensemble);
   await stock(seller, 4);
   expect(await sale(seller)).toBe('T0');
-  await pause(50);
+  await expect.poll(() => ensemble.children(CLAIMS)).toEqual([]);
   await using zk = new ZooKeeper(ensemble.connectString);
   await zk.delete(CLAIMS);
   expect(await outcomeOf(sale(seller))).toBe('T1');
@@ -106,7 +106,7 @@ test('a guess in the old queue, a claim of the same number in the new one → th
   expect(await sale(seller)).toBe('T0');
   await deleteAll(ensemble, ensemble.at(1));
   await other.client.invokeStrong(enqueue(QUEUE, 'old'));
-  await pause(50);
+  await caughtUp(ensemble.at(0));
   // The claim is on its way when the queue is deleted, and gets there when it has been made anew.
   ensemble.at(0).toLeader.hold();
   const views: unknown[] = [];

@@ -1,0 +1,80 @@
+/**
+ * A vitest that stays, in the folder of a copy: it is told which files have changed and what to run, and says whether all
+ * of that passes. A start takes longer than most of the tests that are asked.
+ */
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = fileURLToPath(import.meta.url);
+
+/** What it can run of the commands: `vitest run --project NAME FILE`. */
+export function asWarm(command) {
+  const [name, run, option, project, file, ...more] = command;
+  const isPlain = name === 'vitest' && run === 'run' && option === '--project' && file !== undefined;
+  return isPlain && more.length === 0 ? { project, file } : undefined;
+}
+
+export class WarmVitest {
+  #copy;
+  #child;
+  #changed = new Set();
+
+  /** @param {string} copy the folder, with the project's own configuration in it */
+  constructor(copy) {
+    this.#copy = copy;
+  }
+
+  /** @param {string} file has been written since it was last asked */
+  changed(file) {
+    this.#changed.add(join(this.#copy, file));
+  }
+
+  /**
+   * @param {{ project: string, file: string }} asked
+   * @returns {Promise<boolean>} whether there are tests, and all of them pass
+   */
+  passes(asked) {
+    this.#child ??= fork(here, [], { cwd: this.#copy, stdio: 'ignore' });
+    const child = this.#child;
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    return new Promise((resolve) => {
+      const told = (passes) => {
+        child.off('message', told).off('exit', ended);
+        resolve(passes);
+      };
+      const ended = () => {
+        this.#child = undefined;
+        told(false);
+      };
+      child.on('message', told).on('exit', ended);
+      child.send({ ...asked, changed });
+    });
+  }
+
+  close() {
+    this.#child?.kill();
+  }
+}
+
+/** The other side: what is started above. */
+async function serve() {
+  const { createVitest } = await import('vitest/node');
+  const vitest = await createVitest('test', { watch: false, bail: 1, reporters: [{}] });
+  const answer = async ({ project, file, changed }) => {
+    for (const path of changed) vitest.invalidateFile(path);
+    const found = await vitest.globTestSpecifications([file]);
+    const asked = found.filter((each) => each.project.name === project);
+    const { unhandledErrors } = await vitest.runTestSpecifications(asked);
+    const isGood = asked.every(({ testModule }) => testModule?.ok());
+    process.send(asked.length > 0 && isGood && unhandledErrors.length === 0);
+  };
+  process.on('message', (asked) => void answer(asked));
+}
+
+if (process.argv[1] === here) {
+  Object.assign(process.env, { TEST: 'true', VITEST: 'true', NODE_ENV: process.env.NODE_ENV ?? 'test' });
+  process.once('disconnect', () => process.exit());
+  await serve();
+}
