@@ -6,9 +6,6 @@ import { RED } from '../../src/server/records/origin.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
 import type { Answer } from '../../src/server/records/reply.ts';
-import type { Conflict } from '../../src/server/records/verdict.ts';
-import { Certifier } from '../../src/server/replica/red/certifier.ts';
-import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import type { StoredReplica } from '../../src/server/replica/replica.ts';
@@ -16,7 +13,6 @@ import { Rights } from '../../src/server/replica/rights/rights.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-machine.ts';
 import type { StateReader } from '../../src/server/state/store.ts';
-import { isTransfer } from '../../src/testing/simulator/checkers/own-operations.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
 
 const withReplica =
@@ -103,25 +99,11 @@ class ReclaimingState extends SiteState {
   }
 }
 
-/** What shares out a pool counts as having read nothing of it. */
-class BlindCertifier extends Certifier {
-  protected override conflictOf(operation: RedOperation): Conflict | undefined {
-    return isTransfer(operation) ? undefined : super.conflictOf(operation);
-  }
-}
-
 /** Machines by their fault. */
 export const BROKEN_RIGHTS = {
   forgetful: withRights(ForgetfulRights),
   greedy: withRights(GreedyRights),
   created: withState((options, name) => new RepeatingState(options, name, 2)),
   lost: withState((options, name) => new RepeatingState(options, name, 0)),
-  blindToShares: withReplica(
-    class extends Replica {
-      protected override createRedPath(): RedPath {
-        return new RedPath(this, new BlindCertifier(this.options.remembers));
-      }
-    },
-  ),
   reclaimed: withState(({ service, origins, site }, name) => new ReclaimingState(service, origins, { name, site })),
 } satisfies Readonly<Record<string, MachineFactory>>;

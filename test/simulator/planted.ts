@@ -428,13 +428,6 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     overrides: RIGHTS,
     makeMachine: BROKEN_RIGHTS.greedy,
   },
-  'a-pool-shared-beside-a-take': {
-    rule: 'what shares out a pool is certified against whoever has drawn on it',
-    caughtBy: ['rights'],
-    profile: 'leaving',
-    overrides: { ...RIGHTS, giveUpChance: 0.3 },
-    makeMachine: BROKEN_RIGHTS.blindToShares,
-  },
   'closed-rights-handed-out': {
     rule: 'what a closed incarnation held is burnt',
     caughtBy: ['rights', 'oracle', 'convergence'],
