@@ -68,6 +68,14 @@ export const RIGHTS_MUTANTS = [
     command: unit('server/replica/rights/rights-gathered.test.ts'),
   },
   {
+    name: 'what shares out a pool is not certified',
+    rule: 'rights R-15',
+    file: 'src/server/replica/red/red-path.ts',
+    line: 'recordOf(this.#core, ownDraft(id, outcome), runOf(this.#core, outcome), [])',
+    replacement: 'recordOf(this.#core, ownDraft(id, outcome), { outcome, reads: outcome.reads, version: 0 }, [])',
+    command: unit('server/replica/rights/rights-gathered.test.ts'),
+  },
+  {
     name: 'a blue operation closes an incarnation',
     rule: 'rights R-11',
     file: 'src/server/service/fields/bounded.ts',

@@ -100,6 +100,23 @@ describe('a take of more than its site holds', () => {
     expect([0, 1, 2].map((site) => soldAlone(sites, site).value)).toEqual([SOLD, SOLD, SOLD]);
   });
 
+  test('another site draws on the pool before what is left is given back → the pool has what is left, and no less', () => {
+    const sites = opened(12);
+    sites.submit(1, sell({ seats: 10 }));
+    sites.abandon(1);
+    sites.settle();
+    sites.submit(1, one);
+    do for (const site of [0, 1, 2]) sites.sync(site);
+    while (ledgerAt(sites, 1).taken === 0 && sites.deliver());
+    // What site 1 proposes now is on its way for a while.
+    do for (const site of [0, 1, 2]) sites.sync(site);
+    while (sites.deliver(({ message }) => message.kind !== 'log.propose'));
+    expect([ledgerAt(sites, 1).pool, ledgerAt(sites, 0).pool]).toEqual([9, 9]);
+    const taken = sites.submit(0, sell({ seats: 8 }));
+    sites.settle();
+    expect([taken.value, held(sites)]).toEqual([SOLD, [0, 0, 2, 1]]);
+  });
+
   test('somebody elsewhere gathers rights → what is in the pool stays there for him', () => {
     const sites = opened(12);
     sites.submit(1, sell({ seats: 4 + 4 + 4 }));
