@@ -101,7 +101,7 @@ export class Tally {
     const { interactions } = this;
     return {
       interactions,
-      interactionsPerSecond: Math.round((interactions / seconds) * 10) / 10,
+      interactionsPerSecond: seconds > 0 ? Math.round((interactions / seconds) * 10) / 10 : 0,
       shares: {
         blue: share(this.#operations - this.#red, this.#operations),
         red: share(this.#red, this.#operations),
