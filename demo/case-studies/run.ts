@@ -61,8 +61,9 @@ export async function load(
 ): Promise<number> {
   const store = new CountingStore(doors[0].client);
   const operations = study.populate(scale, seeded(seed))[Symbol.iterator]();
+  const isOver = (): boolean => signal?.aborted === true;
   const work = async (): Promise<void> => {
-    while (signal?.aborted !== true) {
+    while (!isOver()) {
       const next = operations.next();
       if (next.done === true) return;
       await store.ask(next.value);
