@@ -4,7 +4,7 @@ import { shopBench } from './shop-bench.ts';
 export const rubis = shopBench({
   name: 'rubis',
   about: "RUBiS's auctions at one to five sites: clicks a second, latency and share of red",
-  exemplars: { blue: 'storeBid', red: 'storeBuyNow', mix: { storeBid: 1, storeBuyNow: 1 } },
+  exemplars: { blue: 'storeBid', red: 'storeBuyNow', mix: { storeBid: 1, storeBuyNow: 1 }, redShare: 0.99 },
   blueShares: { bidding: 0.974 },
   scale: 0.003,
 });

@@ -22,7 +22,13 @@ export interface ShopPlan {
   readonly name: StudyName;
   readonly about: string;
   /** The requests whose latencies are taken, asked for in this mix. */
-  readonly exemplars: { readonly blue: string; readonly red: string; readonly mix: Mix };
+  readonly exemplars: {
+    readonly blue: string;
+    readonly red: string;
+    readonly mix: Mix;
+    /** How often the red one is red (Figure 12). */
+    readonly redShare: number;
+  };
   /** The share of shadow operations that are blue, by mix (Table 4); the first mix is run at one to five sites. */
   readonly blueShares: Readonly<Record<string, number>>;
   readonly scale: number;
@@ -37,12 +43,13 @@ const SITES_OF_MIXES = 2;
 const SHARE_AIM = 0.02;
 const EXEMPLARS = 'exemplars';
 
-interface NamedLoad extends Load {
+export interface NamedLoad extends Load {
   /** Of the mix. */
   readonly name: string;
 }
 
-interface Round {
+/** What was measured with so many sites. */
+export interface Round {
   readonly sites: number;
   readonly loads: readonly Loaded<NamedLoad>[];
 }
@@ -118,7 +125,7 @@ function sampleOf(sites: number, { load, interactions, figures }: Loaded<NamedLo
     mix: load.name,
     users: load.users * SITES.length,
     perSecond: interactionsPerSecond,
-    meanMs: mean(interactions.map(({ ms }) => ms)),
+    meanMs: mean(interactions.flatMap(({ ms, failure }) => (failure === undefined ? [ms] : []))),
     ...shares,
     failures: Object.values(failures).reduce((sum, each) => sum + each, 0),
   };
@@ -148,7 +155,8 @@ function loadRows(rounds: readonly Round[]): readonly LoadRow[] {
   });
 }
 
-function barsOf({ blueShares }: ShopPlan, rounds: readonly Round[]): readonly Bar[] {
+/** What is reported of all rounds, and what is held to the paper's figures. */
+export function barsOf({ exemplars, blueShares }: ShopPlan, rounds: readonly Round[]): readonly Bar[] {
   const of = (sites: number, mix: string): readonly (readonly Loaded<NamedLoad>[])[] =>
     rounds.filter((round) => round.sites === sites).map(({ loads }) => loads.filter(({ load }) => load.name === mix));
   const [first = ''] = Object.keys(blueShares);
@@ -156,14 +164,28 @@ function barsOf({ blueShares }: ShopPlan, rounds: readonly Round[]): readonly Ba
     of(sites, first).map((loads) => Math.max(...loads.map(({ figures }) => figures.interactionsPerSecond)));
   const one = peaks(1);
   const gains = peaks(SITES_MAX).map((peak, round) => peak / (one[round] as number));
+  const redShares = of(SITES_MAX, EXEMPLARS).map(([loaded]) => redShareOf(exemplars.red, loaded?.interactions ?? []));
+  const all = rounds.flatMap(({ loads }) => loads).flatMap(({ interactions }) => interactions);
   return [
     reported('five-sites-vs-one', estimate(gains)),
+    atMost('failures', all.filter(({ failure }) => failure !== undefined).length, { aim: 0 }, 'clicks'),
+    atMost(
+      `red-share-${exemplars.red}`,
+      estimate(redShares.map((share) => Math.abs(share - exemplars.redShare))),
+      { aim: SHARE_AIM },
+      'fraction',
+    ),
     ...Object.entries(blueShares).map(([mix, paper]) => {
       // Of the least load: its users click most often, and come to a purchase as often as the mix says.
       const apart = of(SITES_OF_MIXES, mix).map(([loaded]) => Math.abs((loaded?.figures.shares.blue ?? NaN) - paper));
       return atMost(`blue-share-${mix}`, estimate(apart), { aim: SHARE_AIM }, 'fraction');
     }),
   ];
+}
+
+/** Of the requests of this name those that were red. */
+function redShareOf(name: string, interactions: readonly Interaction[]): number {
+  return mean(interactions.flatMap(({ request, red }) => (request === name ? [red > 0 ? 1 : 0] : [])));
 }
 
 function figuresOf(

@@ -7,7 +7,7 @@ const TO_A_PURCHASE = { shoppingCart: 1, customerRegistration: 1, buyRequest: 1,
 export const tpcw = shopBench({
   name: 'tpcw',
   about: "TPC-W's bookstore at one to five sites: clicks a second, latency and share of red, by mix",
-  exemplars: { blue: 'shoppingCart', red: 'buyConfirm', mix: TO_A_PURCHASE },
+  exemplars: { blue: 'shoppingCart', red: 'buyConfirm', mix: TO_A_PURCHASE, redShare: 0.98 },
   blueShares: { shopping: 0.992, browsing: 0.995, ordering: 0.936 },
   scale: 0.02,
 });

@@ -12,6 +12,7 @@ import { atMost, estimate, largest, reported, type Bar, type Estimate } from '..
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { mean, pairedRatios } from '../harness/statistics.ts';
+import { SERVER_FLAGS } from '../load/processes.ts';
 import { startSites, toucher, type Colour } from './sites.ts';
 import { simulateTokenRing } from './token-ring.ts';
 
@@ -67,6 +68,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     bars: barsOf(taken, ring),
     samples: taken.map((inRound) => latencyRows(inRound)),
     versions: versionsOf('ws'),
+    flags: [SERVER_FLAGS],
     figures: {
       'redblue-latency': bySitesFigure('What a blue and a red operation take, by place', rows, {
         blue: BLUE,

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { judge } from '../../demo/tickets/judge/judge.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { versionsOf } from '../harness/provenance.ts';
 import { rightsFigure } from './figure.ts';
 import { barsOf, rowOf } from './rows.ts';
 import { PLACEMENTS, runSales, type Placement, type RoundSale } from './sales.ts';
@@ -26,7 +27,7 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
     rights: rightsFigure('one at each site', tickets, sales),
     'rights-skewed': rightsFigure('vrg alone', tickets, sales),
   };
-  return { rounds, rows, bars: barsOf(rows, sales), samples: sales.map(sampleOf), figures };
+  return { rounds, rows, bars: barsOf(rows, sales), samples: sales.map(sampleOf), versions: versionsOf('ws'), figures };
 }
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */

@@ -34,6 +34,7 @@ type Page = z.infer<typeof auditOperation.result>;
 interface Declared {
   readonly tables: Tables;
   readonly invariants: Readonly<Record<string, Readonly<Record<string, (row: never) => boolean>>>>;
+  readonly bonds?: Readonly<Record<string, Readonly<Record<string, (key: string, tables: never) => boolean>>>>;
 }
 
 /** What is needed of the tables that a generator gets. */
@@ -44,7 +45,11 @@ interface Reader {
 }
 
 /** The generator of the operation, for the service that declares these. */
-export function auditPages({ tables, invariants }: Declared): (place: Place, has: { tables: unknown }) => Page {
+export function auditPages({
+  tables,
+  invariants,
+  bonds = {},
+}: Declared): (place: Place, has: { tables: unknown }) => Page {
   return ({ table, after }, has) => {
     const reader = (has.tables as Readers)[table];
     if (reader === undefined) return { rows: 0, broken: [], digest: '', next: null };
@@ -58,6 +63,9 @@ export function auditPages({ tables, invariants }: Declared): (place: Place, has
       hash.update(JSON.stringify([key, ...fields.map((field) => plain(row[field]))]));
       for (const [name, holds] of Object.entries(invariants[table] ?? {})) {
         if (!holds(row as never)) broken.push(`${table} '${key}' breaks '${name}'`);
+      }
+      for (const [name, holds] of Object.entries(bonds[table] ?? {})) {
+        if (!holds(key, has.tables as never)) broken.push(`${table} '${key}' breaks '${name}'`);
       }
     }
     const next = found.length > PAGE_ROWS ? (keys.at(-1) ?? null) : null;

@@ -64,6 +64,7 @@ interface Cell {
 
 /** Collects interactions. */
 export class Tally {
+  /** Those that came to their end: of the others only the failure counts. */
   interactions = 0;
   #updating = 0;
   #operations = 0;
@@ -80,11 +81,12 @@ export class Tally {
   }
 
   readonly add = ({ site, request, ms, operations, updates, red, failure }: Interaction): void => {
+    // Whoever refuses everything at once is not fast.
+    if (failure !== undefined) return void this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1);
     this.interactions += 1;
     this.#operations += operations;
     this.#red += red;
     if (updates > 0) this.#updating += 1;
-    if (failure !== undefined) return void this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1);
     const colour = red > 0 ? 'red' : 'blue';
     const fresh = () => ({ blue: new Latencies(this.#keptMax), red: new Latencies(this.#keptMax) });
     foundOrMade(this.#requests, request, fresh)[colour].add(ms);
@@ -99,7 +101,7 @@ export class Tally {
     const { interactions } = this;
     return {
       interactions,
-      interactionsPerSecond: Math.round((interactions / seconds) * 10) / 10,
+      interactionsPerSecond: seconds > 0 ? Math.round((interactions / seconds) * 10) / 10 : 0,
       shares: {
         blue: share(this.#operations - this.#red, this.#operations),
         red: share(this.#red, this.#operations),

@@ -45,16 +45,29 @@ export interface RunOptions extends Omit<Options, 'study' | 'mix' | 'headless' |
   readonly signal?: AbortSignal;
 }
 
+/** What is loaded. */
+interface Loading {
+  readonly scale: number;
+  readonly seed: number;
+  /** Ends it before all of it is there. */
+  readonly signal?: AbortSignal;
+}
+
 /** Loads the data through the first site, and waits until all have it. @returns how many operations that were */
 export async function load(
   study: CaseStudy,
   doors: Deployment['doors'],
-  { scale, seed }: { readonly scale: number; readonly seed: number },
+  { scale, seed, signal }: Loading,
 ): Promise<number> {
   const store = new CountingStore(doors[0].client);
   const operations = study.populate(scale, seeded(seed))[Symbol.iterator]();
+  const isOver = (): boolean => signal?.aborted === true;
   const work = async (): Promise<void> => {
-    for (let next = operations.next(); next.done !== true; next = operations.next()) await store.ask(next.value);
+    while (!isOver()) {
+      const next = operations.next();
+      if (next.done === true) return;
+      await store.ask(next.value);
+    }
   };
   await Promise.all(Array.from({ length: LOADING }, work));
   await whenCaughtUp(study, doors);
@@ -77,14 +90,14 @@ export interface LoadedStudy extends Deployment {
   readonly loadSeconds: number;
 }
 
-type LoadOptions = Pick<RunOptions, 'study' | 'sites' | 'wan' | 'scale' | 'seed'>;
+type LoadOptions = Pick<RunOptions, 'study' | 'sites' | 'wan' | 'scale' | 'seed' | 'signal'>;
 
 /** Starts the sites and loads the data. */
-export async function openStudy({ study, sites, wan, scale, seed }: LoadOptions): Promise<LoadedStudy> {
+export async function openStudy({ study, sites, wan, ...loaded }: LoadOptions): Promise<LoadedStudy> {
   const deployment = await openDeployment({ service: study.service, sites, wan });
   try {
     const from = performance.now();
-    const loading = await load(study, deployment.doors, { scale, seed });
+    const loading = await load(study, deployment.doors, loaded);
     return { ...deployment, loading, loadSeconds: secondsSince(from) };
   } catch (error) {
     await deployment.close();
@@ -99,7 +112,8 @@ export async function runStudy(options: RunOptions, progress: (line: string) => 
   const loaded = await openStudy(options);
   const { doors, loading, loadSeconds } = loaded;
   try {
-    progress(`loaded ${scale} of the paper's data with ${loading} operations in ${loadSeconds} s`);
+    const share = options.signal?.aborted === true ? 'a part' : scale;
+    progress(`loaded ${share} of the paper's data with ${loading} operations in ${loadSeconds} s`);
     const tally = new Tally();
     const told = setInterval(() => progress(`${tally.interactions} interactions`), PROGRESS_EVERY_MS);
     const work = { ...options, mix: study.mixes[mix] ?? {}, onInteraction: tally.add };

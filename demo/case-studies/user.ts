@@ -3,7 +3,7 @@ import type { Client, Operation, Session } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { seededAt } from '../shared/random.ts';
 import { pause } from '../tickets/pause.ts';
-import { drawnFrom, type CaseStudy, type Mix, type Store } from './case-study.ts';
+import { drawnFrom, type CaseStudy, type Mix, type Request, type Store } from './case-study.ts';
 import type { SiteDoor } from './deployment.ts';
 import type { Site } from './sites.ts';
 
@@ -86,15 +86,15 @@ export async function runUser(user: number, { site, client, awayMs }: SiteDoor, 
     const from = performance.now();
     // A click and its page travel once, whatever the application asks of the store, which is beside it.
     if (awayMs > 0) await pause(awayMs);
-    const failure = await failureOf(requests[request]);
+    const failure = await failureOf(requests[request] ?? (() => Promise.reject(new Error(`no request '${request}'`))));
     onInteraction({ site, request, ms: performance.now() - from, ...store.asked, failure });
     await look();
   }
 }
 
-async function failureOf(request: (() => Promise<void>) | undefined): Promise<string | undefined> {
+async function failureOf(request: Request): Promise<string | undefined> {
   try {
-    await request?.();
+    await request();
     return undefined;
   } catch (error) {
     if (error instanceof Error && 'code' in error) return String(error.code);

@@ -20,6 +20,22 @@ export const RIGHTS_MUTANTS = [
     command: unit('server/replica/rights/rights.test.ts'),
   },
   {
+    name: 'rights given away in flight are not deducted',
+    rule: 'rights R-3',
+    file: 'src/server/replica/rights/in-flight.ts',
+    line: "return action === 'transfer' ? (value as Transfer).amount : 0;",
+    replacement: 'return 0;',
+    command: unit('server/replica/rights/rights.test.ts'),
+  },
+  {
+    name: 'a site shares what another one was given',
+    rule: 'rights R-9',
+    file: 'src/server/replica/rights/rights.ts',
+    line: "if (action === 'give' && isOwn)",
+    replacement: "if (action === 'give')",
+    command: unit('server/replica/rights/rights.test.ts'),
+  },
+  {
     name: 'a question that comes again is answered again',
     rule: 'rights R-8',
     file: 'src/server/replica/rights/rights.ts',

@@ -9,16 +9,16 @@ import { loadGenerators, studyShadows } from './load.ts';
 import { mixes } from './mixes.ts';
 import { enter } from './requests.ts';
 import { generators } from './service.ts';
-import { invariants, tables } from './tables.ts';
+import { bonds, invariants, tables } from './tables.ts';
 
-/** The service beside what loads and looks at its data; invariants of all rows together would take too long here. */
+/** The service beside what loads and looks at its data: all rows together at the end, since it would take long before. */
 const service: Service = defineService(quoddyStudy, {
   tables,
   shadowOperations: studyShadows,
   generators: {
     ...generators,
     ...loadGenerators,
-    audit: auditPages({ tables, invariants }),
+    audit: auditPages({ tables, invariants, bonds }),
   },
   invariants,
 });

@@ -4,6 +4,7 @@
  */
 import { register, set, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
 import type { z } from 'zod';
+import { ofAllRows, type Bonds } from '../bonds.ts';
 import type { activity, profile } from './contract.ts';
 
 export type Profile = z.infer<typeof profile>;
@@ -39,15 +40,20 @@ export const invariants: Invariants<typeof tables> = {};
  * What holds all the same, since a shadow operation is seen whole or not at all. That nobody is asked by a friend does not:
  * somebody may ask again at one site what is confirmed at another.
  */
-export const snapshotInvariants: SnapshotInvariants<typeof tables> = {
-  'friendship is mutual': ({ users }) =>
-    users.keys().every((user) => [...users.row(user).friends].every((other) => users.row(other).friends.has(user))),
-  'nobody is their own friend': ({ users }) => users.keys().every((user) => !users.row(user).friends.has(user)),
-  'what is shown as a status was said': ({ users, updates }) =>
-    users.keys().every((user) => {
+export const bonds: Bonds<typeof tables> = {
+  users: {
+    'friendship is mutual': (user, { users }) =>
+      [...users.row(user).friends].every((other) => users.row(other).friends.has(user)),
+    'nobody is their own friend': (user, { users }) => !users.row(user).friends.has(user),
+    'what is shown as a status was said': (user, { users, updates }) => {
       const { status } = users.row(user);
       return status === undefined || updates.has(status);
-    }),
-  'whatever was said is news': ({ updates, activities }) =>
-    updates.keys().every((key) => activities.row(key).about?.content === updates.row(key).text),
+    },
+  },
+  updates: {
+    'whatever was said is news': (key, { updates, activities }) =>
+      activities.row(key).about?.content === updates.row(key).text,
+  },
 };
+
+export const snapshotInvariants: SnapshotInvariants<typeof tables> = ofAllRows(bonds);

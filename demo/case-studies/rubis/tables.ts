@@ -4,6 +4,7 @@
  */
 import { counter, register, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
 import type { z } from 'zod';
+import { ofAllRows, type Bonds } from '../bonds.ts';
 import { prefixOf } from '../joined.ts';
 import type { about, bid, comment, profile, purchase } from './contract.ts';
 
@@ -65,17 +66,25 @@ export const invariants: Invariants<typeof tables> = {
   purchases: { [UNIQUE]: handedOutOnce },
 };
 
-/** What rows of several tables say of each other. All rows are looked at: for states as small as those of tests. */
-export const snapshotInvariants: SnapshotInvariants<typeof tables> = {
-  'an item counts its bids': ({ items, bids }) =>
-    items.keys().every((item) => items.row(item).bids === bids.keys({ prefix: prefixOf(item) }).length),
-  'a rating is the sum of the comments': ({ users, comments }) =>
-    users.keys().every((user) => {
+/** What rows of several tables say of each other. */
+export const bonds: Bonds<typeof tables> = {
+  items: {
+    'an item counts its bids': (item, { items, bids }) =>
+      items.row(item).bids === bids.keys({ prefix: prefixOf(item) }).length,
+  },
+  users: {
+    'a rating is the sum of the comments': (user, { users, comments }) => {
       const given = comments.keys({ prefix: prefixOf(user) }).map((key) => comments.row(key).about?.rating ?? 0);
       return users.row(user).rating === given.reduce((sum, rating) => sum + rating, 0);
-    }),
-  'who has a nickname is found by it': ({ users, nicknames }) =>
-    users.keys().every((user) => nicknames.row(users.row(user).profile?.nickname ?? '').user === user),
+    },
+    'who has a nickname is found by it': (user, { users, nicknames }) =>
+      nicknames.row(users.row(user).profile?.nickname ?? '').user === user,
+  },
+};
+
+/** The same, and what no row shows by itself. All rows are looked at: for states as small as those of tests. */
+export const snapshotInvariants: SnapshotInvariants<typeof tables> = {
+  ...ofAllRows(bonds),
   'what was bought is on a purchase': ({ items, purchases }) => {
     const counts = new Map<string, number>();
     for (const key of purchases.keys()) {

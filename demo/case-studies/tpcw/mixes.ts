@@ -58,11 +58,15 @@ const PURCHASE = ['shoppingCart', 'customerRegistration', 'buyRequest', 'buyConf
 
 /**
  * The requests of one user. Each of the steps to a purchase goes on to the next one so often that all are asked for as the
- * mix says; otherwise the user turns back to the cart.
+ * mix says; otherwise the user turns back to the cart. The user is under way already, as far as users are on average: if all
+ * began at the cart, there would be no purchases among their first requests.
  */
 export function follow(mix: Mix, random: Random): () => string {
   const weightOf = (step: number): number => mix[PURCHASE[step] ?? ''] ?? 0;
-  let step: number = PURCHASE.length;
+  let step = beganAt(
+    PURCHASE.map((_, at) => weightOf(at)),
+    random,
+  );
   return () => {
     const name = drawnFrom(mix, random);
     if (!PURCHASE.some((each) => each === name)) return name;
@@ -70,4 +74,10 @@ export function follow(mix: Mix, random: Random): () => string {
     step = goesOn ? step + 1 : 0;
     return PURCHASE[step] as string;
   };
+}
+
+/** The step that was done last: one is as likely as it is often asked for. */
+function beganAt(weights: readonly number[], random: Random): number {
+  let left = random() * weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.findIndex((weight) => (left -= weight) < 0);
 }

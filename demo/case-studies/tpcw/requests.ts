@@ -96,8 +96,11 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
       inCart = (await store.ask(tpcw.getCart({ cart: mine, discount: customer.discount }))).lines;
     },
     async buyConfirm() {
+      const mine = await openCart();
+      // Who was on the way to a purchase when the run began has something in the cart.
+      if (inCart.length === 0) await store.ask(tpcw.doCart({ cart: mine, item: seen ?? null, quantities: [] }));
       const wish = {
-        cart: await openCart(),
+        cart: mine,
         customer: customer.customer,
         payment: newPayment(random),
         shipType: newShipping(random),

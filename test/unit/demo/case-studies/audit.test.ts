@@ -5,6 +5,7 @@ import { blue, counter, createEmbedded, defineService, set, table, type Invarian
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditAll, auditOperation, auditPages } from '../../../../demo/case-studies/audit.ts';
+import { ofAllRows, type Bonds } from '../../../../demo/case-studies/bonds.ts';
 import { CountingStore } from '../../../../demo/case-studies/user.ts';
 
 const contract = defineContract('things', {
@@ -14,6 +15,9 @@ const contract = defineContract('things', {
 const tables = { things: table({ amount: counter(), tags: set<string>() }), others: table({ amount: counter() }) };
 const invariants: Invariants<typeof tables> = {
   things: { 'there is no less than nothing': ({ amount }) => amount >= 0 },
+};
+const bonds: Bonds<typeof tables> = {
+  things: { 'all are as many': (key, { things }) => things.row(key).amount === things.row('thing-0').amount },
 };
 
 const service = defineService(contract, {
@@ -25,9 +29,10 @@ const service = defineService(contract, {
   }),
   generators: {
     add: (args, { shadow }) => shadow.add(args, null),
-    audit: auditPages({ tables, invariants }),
+    audit: auditPages({ tables, invariants, bonds }),
   },
   invariants,
+  snapshotInvariants: ofAllRows(bonds),
 });
 
 /** More than fit on two pages. */
@@ -44,7 +49,10 @@ test('many rows, some of them broken → each is looked at once, and those are n
   expect(await audit()).toEqual(before);
   await client.invoke(contract.add({ keys: ['thing-700'], amount: -2 }));
   const after = await audit();
-  expect(after.broken).toEqual(["things 'thing-700' breaks 'there is no less than nothing'"]);
+  expect(after.broken).toEqual([
+    "things 'thing-700' breaks 'there is no less than nothing'",
+    "things 'thing-700' breaks 'all are as many'",
+  ]);
   expect(after.digest).not.toBe(before.digest);
   await deployment.close();
 });

@@ -32,11 +32,19 @@ test('interactions → shares of operations and of interactions, latencies by re
   expect(tally.cells.map(({ site, request }) => `${site} ${request}`)).toEqual(['ue home', 'uw buy']);
 });
 
-test('one that failed → counted by its code, and not among the latencies', () => {
+test('one that failed → counted by its code, and nowhere else', () => {
   const tally = new Tally();
-  tally.add(interaction({ failure: 'CONFLICT', ms: 900 }));
-  const { interactions, failures, requests } = tally.figures(1);
-  expect({ interactions, failures, requests }).toEqual({ interactions: 1, failures: { CONFLICT: 1 }, requests: {} });
+  tally.add(interaction({}));
+  tally.add(interaction({ failure: 'CONFLICT', request: 'buy', updates: 1, ms: 0.1 }));
+  expect(tally.figures(1)).toMatchObject({
+    interactions: 1,
+    interactionsPerSecond: 1,
+    shares: { blue: 1, red: 0, readOnly: 1, update: 0 },
+    requests: { home: { blue: { count: 1 } } },
+    sites: { ue: { interactions: 1 } },
+    failures: { CONFLICT: 1 },
+  });
+  expect(tally.figures(1).requests).not.toHaveProperty('buy');
 });
 
 test('more than are kept → percentiles of the latest, and the count of all', () => {

@@ -1,7 +1,8 @@
 /** The auctions of RUBiS: what its transactions do, and what two sites do together (RedBlue, OSDI 2012, §7.2). */
 import { expect, test } from 'vitest';
-import { rubis } from '../../../../demo/case-studies/rubis/contract.ts';
+import { rubis, rubisStudy } from '../../../../demo/case-studies/rubis/contract.ts';
 import { service } from '../../../../demo/case-studies/rubis/service.ts';
+import { study } from '../../../../demo/case-studies/rubis/study.ts';
 import { finalOf, twoSites, until, type TwoSites } from './two-sites.ts';
 
 const person = (nickname: string) => {
@@ -195,4 +196,19 @@ test('categories and regions → none before they are loaded', async () => {
   await using sites = twoSites(service);
   expect(await sites.east.invoke(rubis.browseCategories({}))).toEqual([]);
   expect(await sites.east.invoke(rubis.browseRegions({}))).toEqual([]);
+});
+
+test('a piece that is left when the sale has ended → is not sold', async () => {
+  await using sites = twoSites(study.service);
+  const about = { name: 'a', description: '', seller: 'u', category: 'c', region: 'r', startsAt: 0, quantity: 3 };
+  const prices = { initialPrice: 1, reservePrice: 0, buyNow: 3 };
+  const items = ['ended', 'open'].map((item) => {
+    return { item, about: { ...about, ...prices }, endsAt: item === 'ended' ? 1 : 4_102_444_800_000, bids: [] };
+  });
+  await sites.east.invoke(rubisStudy.load({ categories: [], regions: [], users: [], items }));
+  const bought = async (item: string): Promise<boolean> => {
+    const { purchase } = await sites.east.invoke(rubisStudy.storeBuyNow({ user: 'u', item, quantity: 1 }));
+    return purchase !== null;
+  };
+  expect([await bought('ended'), await bought('open')]).toEqual([false, true]);
 });

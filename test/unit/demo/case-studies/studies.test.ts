@@ -6,6 +6,7 @@ import { mixes as quoddyMixes } from '../../../../demo/case-studies/quoddy/mixes
 import { study as quoddy } from '../../../../demo/case-studies/quoddy/study.ts';
 import { mixes as rubisMixes } from '../../../../demo/case-studies/rubis/mixes.ts';
 import { study as rubis } from '../../../../demo/case-studies/rubis/study.ts';
+import { load } from '../../../../demo/case-studies/run.ts';
 import { seeded } from '../../../../demo/shared/random.ts';
 import { storeOf, twoSites, type TwoSites } from './two-sites.ts';
 
@@ -71,6 +72,26 @@ test.each(RUNS)(
     expect(study.thinkMs(seeded(1))).toBeGreaterThan(0);
   },
 );
+
+test('interrupted while data is loaded → no more of it is, and all sites have what there is', async () => {
+  await using sites = twoSites(quoddy.service);
+  const interrupted = new AbortController();
+  let drawn = 0;
+  const populate: CaseStudy['populate'] = function* (scale, random) {
+    for (const operation of quoddy.populate(scale, random)) {
+      drawn += 1;
+      if (drawn === 3) interrupted.abort();
+      yield operation;
+    }
+  };
+  const doors = [
+    { site: 'ue', client: sites.east, awayMs: 0 },
+    { site: 'uw', client: sites.west, awayMs: 0 },
+  ] as const;
+  const loaded = await load({ ...quoddy, populate }, doors, { scale: 0.01, seed: SEED, signal: interrupted.signal });
+  expect([drawn, loaded]).toEqual([3, 3]);
+  expect(await sameAtBoth(quoddy, sites)).toMatchObject({ rows: expect.any(Number) as number, broken: [] });
+});
 
 /** Waits until both sites have the same data. */
 async function sameAtBoth(study: CaseStudy, { east, west }: TwoSites): Promise<Audit> {

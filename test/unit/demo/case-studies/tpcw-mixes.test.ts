@@ -42,10 +42,26 @@ test.each(NAMES)('%s followed → each request as often as the mix says', (name)
   }
 });
 
-test('followed → the steps to a purchase come in their order', () => {
+test.each(NAMES)('%s followed by many for a moment → each request as often as the mix says', (name) => {
+  const counts = new Map<string, number>();
+  const [users, clicks] = [20_000, 3];
+  for (let user = 0; user < users; user += 1) {
+    const next = follow(mixes[name], seeded(user));
+    for (let n = 0; n < clicks; n += 1) {
+      const request = next();
+      counts.set(request, (counts.get(request) ?? 0) + 1);
+    }
+  }
+  for (const [request, percent] of Object.entries(mixes[name])) {
+    const found = ((counts.get(request) ?? 0) / (users * clicks)) * 100;
+    expect(Math.abs(found - percent), request).toBeLessThan(0.05 + percent * 0.07);
+  }
+});
+
+test('followed → the steps to a purchase come in their order, from any of them on', () => {
   const steps = ['shoppingCart', 'customerRegistration', 'buyRequest', 'buyConfirm'];
   const next = follow(mixes.ordering, seeded(3));
-  let last = -1;
+  let last = steps.indexOf(untilOneOf(steps, next));
   for (let n = 0; n < 10_000; n += 1) {
     const step = steps.indexOf(next());
     if (step === -1) continue;
@@ -60,3 +76,10 @@ test('drawn from weights → never what has none', () => {
   expect(drawn).toEqual(new Set(['seldom', 'often']));
   expect(drawnFrom({ only: 1, never: 0 }, () => 0.999_999_999)).toBe('only');
 });
+
+function untilOneOf(names: readonly string[], next: () => string): string {
+  for (;;) {
+    const name = next();
+    if (names.includes(name)) return name;
+  }
+}

@@ -4,6 +4,7 @@ import type { LogEntry, SavedLog } from '../../../../../src/server/log/log.ts';
 import { RedFeed } from '../../../../../src/server/log/red-feed.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { WINDOWS } from '../../../../../src/server/records/windows.ts';
 import { placeOf, siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const RESEND_AFTER_MS = 10;
@@ -168,8 +169,8 @@ describe('sequenced log', () => {
     expect(cluster.delivered).toEqual([['a'], ['a'], ['a']]);
   });
 
-  test('five sites: a follower waits until it knows of a majority', () => {
-    const cluster = new Cluster(5);
+  test.each([4, 5])('%i sites: a follower waits until it knows of a majority', (siteCount) => {
+    const cluster = new Cluster(siteCount);
     cluster.propose(0, 'a');
     cluster.run(({ to }) => to > 1);
     expect(cluster.delivered[1]).toEqual([]);
@@ -177,7 +178,30 @@ describe('sequenced log', () => {
       cluster.tick(round * RESEND_AFTER_MS);
       cluster.run();
     }
-    expect(cluster.delivered).toEqual([['a'], ['a'], ['a'], ['a'], ['a']]);
+    expect(cluster.delivered).toEqual(Array.from({ length: siteCount }, () => ['a']));
+  });
+
+  test('entries that begin beyond what is here → none of them is stored, and it says how much it has', () => {
+    const node = new SequencedLog<string>({
+      site: FOLLOWER,
+      sites: sitesTo(3),
+      leader: LEADER,
+      epoch: 1,
+      resendAfterMs: RESEND_AFTER_MS,
+    });
+    const entries = [{ origin: LEADER, epoch: 1, sequence: 4, record: 'd' }];
+    node.receive(LEADER, { kind: 'log.append', position: 3, entries, committed: 4 }, 0);
+    expect(node.takeOutputs()).toEqual([
+      { kind: 'send', to: LEADER, message: { kind: 'log.appended', length: 0, committed: 4 } },
+    ]);
+  });
+
+  test('more than a window, to a site that answers → all of it, without a reminder', () => {
+    const cluster = new Cluster(3);
+    const records = Array.from({ length: 3 * WINDOWS.appended }, (_, n) => `${n}`);
+    for (const record of records) cluster.propose(0, record);
+    cluster.run();
+    expect(cluster.delivered[1]).toEqual(records);
   });
 
   test('five sites: the others are a majority → a follower delivers once it has synced it too', () => {

@@ -36,12 +36,9 @@ test('what a message brings → the proposal of its sender, or entries with who 
 });
 
 test('without room → what brings records is not taken; what says how far others are is', () => {
-  expect([PROPOSAL, APPEND, NEWS, ANSWER].map((message) => SEQUENCED_MESSAGES.needsRoom(message))).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
+  const single = { ...APPEND, entries: entries.slice(0, 1) };
+  const all = [PROPOSAL, APPEND, single, NEWS, ANSWER];
+  expect(all.map((message) => SEQUENCED_MESSAGES.needsRoom(message))).toEqual([true, true, true, false, false]);
 });
 
 test('a message in two → entries are divided, each half with its place; what has no parts is not', () => {

@@ -98,6 +98,27 @@ describe('rights', () => {
     },
   );
 
+  test('what a site has given away and not written down yet → it takes no more itself', () => {
+    const sites = opened(30);
+    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    sites.sync(1);
+    sites.deliver(({ message }) => message.kind === 'rights.ask');
+    const taken = sites.submit(0, sell({ seats: 10 }));
+    sites.sync(0);
+    expect(taken).toEqual({});
+    sites.settle();
+    sites.pass(60);
+    expect([taken.value, ledgerAt(sites, 0).left]).toEqual([{ sold: true }, 14]);
+    expect(held(sites).filter((rights) => rights < 0)).toEqual([]);
+  });
+
+  test('more is given at one site → it shares that, the others keep theirs', () => {
+    const sites = opened(9);
+    sites.submit(0, open({ seats: 9 }));
+    sites.settle();
+    expect(held(sites)).toEqual([6, 6, 6, 0]);
+  });
+
   test('a question that is lost → asked again while somebody waits', () => {
     const sites = opened(12);
     const takes = Array.from({ length: 6 }, () => sites.submit(1, one));
@@ -203,6 +224,31 @@ describe('rights', () => {
     const taken = sites.submit(0, sellBlindly({ seats: 4 }));
     sites.settle();
     expect([taken.code, ledgerAt(sites, 0).left]).toEqual(['FINAL_FAILED', 3]);
+  });
+
+  test('two that have not looked, of what is enough for one → the other one fails at once, in the red order', () => {
+    const sites = opened(6);
+    const takes = [1, 2].map((site) => sites.submit(site, sellBlindly({ seats: 5 })));
+    sites.settle();
+    expect(takes.map(({ value, code }) => value ?? code)).toContainEqual({ sold: true });
+    expect(takes.map(({ code }) => code)).toContain('FINAL_FAILED');
+    expect(ledgerAt(sites, 0).left).toBe(1);
+  });
+
+  test('named, given up while it waits, and asked for again once there are rights → done once', () => {
+    const sites = opened(3);
+    sites.submit(0, one);
+    sites.settle();
+    for (const site of [1, 2]) sites.crash(site);
+    const left = sites.ask(0, one, { id: 'ann/1' });
+    sites.abandon(0);
+    expect(left.code).toBe('UNKNOWN');
+    for (const site of [1, 2]) sites.start(site);
+    sites.settle();
+    const again = sites.ask(0, one, { id: 'ann/1' });
+    sites.settle();
+    sites.pass(60);
+    expect([again.value ?? again.code, ledgerAt(sites, 0).left]).toEqual([{ sold: true }, 1]);
   });
 
   test('more than a number holds exactly, all taken, and one more → never below nothing', () => {

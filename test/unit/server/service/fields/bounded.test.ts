@@ -102,6 +102,13 @@ describe('a ledger', () => {
     expect([ledger.left, ledger.burnt, ledger.taken, viewAt(ledger, FRK).rights]).toEqual([2, 3, 1, 0]);
   });
 
+  test('who has had rights, and has none → the ledger is shown as if he never had', () => {
+    const given = { effect: give(2), stamp: stampOf(IRL) };
+    const there = { effect: transferEffect(address, { to: FRK, amount: 2 }), stamp: stampOf(IRL) };
+    const back = { effect: transferEffect(address, { to: IRL, amount: 2 }), stamp: stampOf(FRK) };
+    expect(stateAfter([given, there, back]).snapshot()).toEqual(stateAfter([given]).snapshot());
+  });
+
   test('beyond 2^53 → exact', () => {
     const most = Number.MAX_SAFE_INTEGER;
     const changes = [give(most), give(2), take(most), take(1)].map((effect) => ({ effect, stamp: stampOf(IRL) }));
@@ -194,6 +201,7 @@ describe('an effect of another site', () => {
     { ...address, action: 'take', value: '1' },
     { ...address, action: 'transfer', value: { to: 1, amount: -2 } },
     { ...address, action: 'transfer', value: 3 },
+    { ...address, action: 'transfer', value: { to: 0.5, amount: 2 } },
     { ...address, action: 'burn', value: 1 },
   ])('$action of $value → may not', (effect) => {
     expect(known.problemOf(effect, false)).toContain("'t.f' is a bounded");
