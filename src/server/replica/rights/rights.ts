@@ -37,7 +37,6 @@ import type { Wanted } from './waiting.ts';
 /** Stands for the shadow operation of a transfer: services have none of this name. */
 const TRANSFER = '\u0000rights';
 
-const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_READS: ReadSet = { names: new Set(), ranges: [] };
 
 /** Whom a question goes to. */
@@ -105,11 +104,12 @@ export class Rights implements RightsPort {
     if (choice === undefined || choice.colour === 'red') return outcome;
     const needs = this.#needsOf(outcome);
     if (needs.length === 0) return outcome;
-    const { store } = this.core.state;
+    const { store, overlay } = this.core.state;
     const beyond = needs.find((need) => need.amount > ledgerOf(store, need).left);
     if (beyond !== undefined) return beyondError(choice.shadow, beyond);
     if (needs.every((need) => this.mayTake(need))) return outcome;
-    if (needs.every((need) => need.amount <= this.poolOf(need, store))) {
+    // Less what own red operations in flight will draw: who is red waits for the pool alone.
+    if (needs.every((need) => need.amount <= this.poolOf(need, overlay))) {
       return { ...outcome, choice: { ...choice, colour: 'red' } };
     }
     return new Lack(needs, false);
@@ -178,7 +178,8 @@ export class Rights implements RightsPort {
   /** Asks again where nothing came; says so where nothing came for long. */
   tick(): void {
     const { nowMs, options } = this.core;
-    this.#waiting.retry(NO_FIELDS);
+    // What was in flight may be over without a change: given up, or rejected.
+    this.#waiting.retry(new Set(this.#waiting.fields));
     for (const { waiter, lack } of this.#waiting.takeLate(nowMs)) {
       waiter.late(rightsAwayError(lack.needs[0], options.reachTimeoutMs));
     }
@@ -262,13 +263,20 @@ export class Rights implements RightsPort {
   }
 
   /** No more than who waits here lacks comes together in the pool: what is here, and what others have. */
-  #gather({ name, amount }: Wanted, ledger: Ledger, asked?: Turn): void {
-    const lacking = amount - ledger.pool;
+  #gather(wanted: Wanted, ledger: Ledger, asked?: Turn): void {
+    const { name } = wanted;
+    const lacking = this.#wantedOfPool(wanted, ledger) - ledger.pool;
     const turn = lacking <= 0 ? undefined : (asked ?? this.#questions.turn(name, 'pool', this.core.nowMs));
     if (turn === undefined) return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
     this.#ask(name, ASKED[turn](lacking - own, this.#others(ledger), allIn(ledger)), 'pool');
+  }
+
+  /** Red operations behind one that waits will draw on the pool too: they are not to wait one after the other. */
+  #wantedOfPool({ name, amount, inRed }: Wanted, ledger: Ledger): number {
+    const inFlight = ledger.pool - ledgerOf(this.core.state.overlay, name).pool;
+    return amount - inRed + Math.max(inRed, inFlight);
   }
 
   #ask(name: BoundedName, portions: readonly Portion<Origin>[], waits?: 'here' | 'pool'): void {
