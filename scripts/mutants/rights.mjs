@@ -78,9 +78,9 @@ export const RIGHTS_MUTANTS = [
   {
     name: 'what is given up wakes nobody who waits for its rights',
     rule: 'rights R-5',
-    file: 'src/server/replica/rights/rights.ts',
-    line: 'this.#waiting.retry(new Set(this.#waiting.fields));',
-    replacement: 'this.#waiting.retry(new Set());',
+    file: 'src/server/replica/red/previews.ts',
+    line: 'rights?.takenOff(request.previewed);',
+    replacement: '',
     command: unit('server/replica/rights/rights-gathered.test.ts'),
   },
   {

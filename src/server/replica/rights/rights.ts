@@ -37,6 +37,7 @@ import type { Wanted } from './waiting.ts';
 /** Stands for the shadow operation of a transfer: services have none of this name. */
 const TRANSFER = '\u0000rights';
 
+const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_READS: ReadSet = { names: new Set(), ranges: [] };
 
 /** Whom a question goes to. */
@@ -162,6 +163,11 @@ export class Rights implements RightsPort {
     }
   }
 
+  takenOff(effects: readonly Effect[]): void {
+    if (this.#waiting.size === 0) return;
+    for (const need of takesOf(this.core.options.service.tables, effects)) this.#changed.add(nameOf(need));
+  }
+
   /** Shares what was given, lets those go on that may have what they lacked, and gives back what nobody waits for. */
   pump(): void {
     if (this.#changed.size === 0 || !this.#host.blue.isRecovered) return;
@@ -178,8 +184,7 @@ export class Rights implements RightsPort {
   /** Asks again where nothing came; says so where nothing came for long. */
   tick(): void {
     const { nowMs, options } = this.core;
-    // What was in flight may be over without a change: given up, or rejected.
-    this.#waiting.retry(new Set(this.#waiting.fields));
+    this.#waiting.retry(NO_FIELDS);
     for (const { waiter, lack } of this.#waiting.takeLate(nowMs)) {
       waiter.late(rightsAwayError(lack.needs[0], options.reachTimeoutMs));
     }
