@@ -84,6 +84,14 @@ export const RIGHTS_MUTANTS = [
     command: unit('server/replica/rights/rights-gathered.test.ts'),
   },
   {
+    name: 'what a site hands in itself answers its own question',
+    rule: 'rights R-9',
+    file: 'src/server/replica/rights/rights.ts',
+    line: "if (action === 'transfer' && (isRed || site !== options.site)) this.#come(effect);",
+    replacement: "if (action === 'transfer') this.#come(effect);",
+    command: unit('server/replica/rights/rights-gathered.test.ts'),
+  },
+  {
     name: 'a pool is left as it is',
     rule: 'rights R-15',
     file: 'src/server/replica/rights/rights.ts',

@@ -159,7 +159,8 @@ export class Rights implements RightsPort {
       this.#changed.add(name);
       if (action === 'give' && isOwn) this.#given.push({ table, key, field, amount: value as number });
       if (action === 'take' && isOwn && isRed) this.#drawn.push({ table, key, field });
-      if (action === 'transfer') this.#come(effect);
+      // What this site hands in itself is no answer.
+      if (action === 'transfer' && (isRed || site !== options.site)) this.#come(effect);
     }
   }
 
@@ -270,12 +271,13 @@ export class Rights implements RightsPort {
   /** No more than who waits here lacks comes together in the pool: what is here, and what others have. */
   #gather(wanted: Wanted, ledger: Ledger, asked?: Turn): void {
     const { name } = wanted;
-    const lacking = this.#wantedOfPool(wanted, ledger) - ledger.pool;
-    const turn = lacking <= 0 ? undefined : (asked ?? this.#questions.turn(name, 'pool', this.core.nowMs));
-    if (turn === undefined) return;
+    const { nowMs } = this.core;
+    const lacking = this.#wantedOfPool(wanted, ledger) - ledger.pool - this.#inFlight.handedIn(name);
+    if (lacking <= 0 || (asked === undefined && this.#questions.isOpen(name, 'pool', nowMs))) return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
-    this.#ask(name, ASKED[turn](lacking - own, this.#others(ledger), allIn(ledger)), 'pool');
+    const turn = own === lacking ? undefined : (asked ?? this.#questions.turn(name, 'pool', nowMs));
+    if (turn !== undefined) this.#ask(name, ASKED[turn](lacking - own, this.#others(ledger), allIn(ledger)), 'pool');
   }
 
   /** Red operations behind one that waits will draw on the pool too: they are not to wait one after the other. */

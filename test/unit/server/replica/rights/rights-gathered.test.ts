@@ -90,6 +90,12 @@ describe('a take of more than its site holds', () => {
     expect(soldAlone(sites, 2).value).toEqual(SOLD);
   });
 
+  test('what its own site hands in → is no answer, and nobody is asked once more', () => {
+    const sites = opened(12);
+    const taken = sites.submit(1, sell({ seats: 10 }));
+    expect([questionsUntilSettled(sites), taken.value]).toEqual([2, SOLD]);
+  });
+
   test('many at once → what they lack together comes in one go', () => {
     const sites = opened(30);
     const takes = Array.from({ length: 12 }, () => sites.submit(1, sell({ seats: 2 })));
