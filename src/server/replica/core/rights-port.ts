@@ -1,6 +1,7 @@
 /** What the paths of a replica know of rights to bounded fields (docs/spec/rights.md). */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
+import type { Effect } from '../../records/effect.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
 import type { Need } from '../../service/takes.ts';
@@ -52,4 +53,6 @@ export interface RightsPort {
   committed(operation: BlueOperation): void;
   /** An operation has become part of the stable snapshot. */
   applied(operation: BlueOperation | RedOperation): void;
+  /** Own red effects are not in flight any more: who has left rights to them may have these. */
+  takenOff(effects: readonly Effect[]): void;
 }

@@ -50,7 +50,9 @@ export class Previews {
 
   /** Takes the effects of a request off the overlay. */
   takeOff(request: RedRequest): void {
-    this.#host.core.state.overlay.remove(request.submission.serial, request.previewed);
+    const { state, rights } = this.#host.core;
+    state.overlay.remove(request.submission.serial, request.previewed);
+    rights?.takenOff(request.previewed);
     request.previewed = NO_EFFECTS;
   }
 

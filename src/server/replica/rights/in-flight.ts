@@ -3,6 +3,7 @@
  * must not count on them, and nobody else knows of them (docs/spec/rights.md, R-3).
  */
 import type { Effect } from '../../records/effect.ts';
+import { RED } from '../../records/origin.ts';
 import type { Transfer } from '../../service/fields/bounded.ts';
 import { isOnBounded } from '../../service/takes.ts';
 import type { Tables } from '../../service/tables.ts';
@@ -13,6 +14,7 @@ import type { BoundedName } from './field-name.ts';
 export class InFlight {
   readonly #tables: Tables;
   readonly #used = new Map<string, number>();
+  readonly #handedIn = new Map<string, number>();
 
   constructor(tables: Tables) {
     this.#tables = tables;
@@ -20,6 +22,11 @@ export class InFlight {
 
   of(field: BoundedName): number {
     return this.#used.get(nameOf(field)) ?? 0;
+  }
+
+  /** How much of it is on its way into the pool. */
+  handedIn(field: BoundedName): number {
+    return this.#handedIn.get(nameOf(field)) ?? 0;
   }
 
   add(effects: readonly Effect[]): void {
@@ -32,13 +39,20 @@ export class InFlight {
   }
 
   #change(effect: Effect, sign: 1 | -1): void {
-    const used = isOnBounded(this.#tables, effect) ? usedBy(effect) : 0;
-    if (used === 0) return;
-    const name = nameOf(effect);
-    const now = (this.#used.get(name) ?? 0) + sign * used;
-    if (now === 0) this.#used.delete(name);
-    else this.#used.set(name, now);
+    if (!isOnBounded(this.#tables, effect)) return;
+    addTo(this.#used, nameOf(effect), sign * usedBy(effect));
+    if (isForPool(effect)) addTo(this.#handedIn, nameOf(effect), sign * usedBy(effect));
   }
+}
+
+function addTo(amounts: Map<string, number>, name: string, more: number): void {
+  const now = (amounts.get(name) ?? 0) + more;
+  if (now === 0) amounts.delete(name);
+  else amounts.set(name, now);
+}
+
+function isForPool({ action, value }: Effect): boolean {
+  return action === 'transfer' && (value as Transfer).to === RED;
 }
 
 function usedBy({ action, value }: Effect): number {

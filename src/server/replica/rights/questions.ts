@@ -28,16 +28,23 @@ export class Questions {
 
   /** Whether it may be asked now: then it counts as asked. */
   turn(name: BoundedName, what: What, nowMs: number): Turn | undefined {
-    const { resendAfterMs, reachTimeoutMs } = this.#times;
-    const question = what + nameOf(name);
-    const silentMs = nowMs - (this.#askedAtMs.get(question) ?? -Infinity);
-    if (silentMs < resendAfterMs) return undefined;
-    this.#askedAtMs.set(question, nowMs);
-    return silentMs < reachTimeoutMs ? 'again' : 'first';
+    if (this.isOpen(name, what, nowMs)) return undefined;
+    const isSilent = this.#silentMs(name, what, nowMs) < this.#times.reachTimeoutMs;
+    this.#askedAtMs.set(what + nameOf(name), nowMs);
+    return isSilent ? 'again' : 'first';
+  }
+
+  /** Whether it has been asked, and may still be answered. */
+  isOpen(name: BoundedName, what: What, nowMs: number): boolean {
+    return this.#silentMs(name, what, nowMs) < this.#times.resendAfterMs;
   }
 
   /** Something has come of this field: who needs more may ask again. */
   answered(name: BoundedName): void {
     for (const what of WHATS) this.#askedAtMs.delete(what + nameOf(name));
+  }
+
+  #silentMs(name: BoundedName, what: What, nowMs: number): number {
+    return nowMs - (this.#askedAtMs.get(what + nameOf(name)) ?? -Infinity);
   }
 }

@@ -105,11 +105,12 @@ export class Rights implements RightsPort {
     if (choice === undefined || choice.colour === 'red') return outcome;
     const needs = this.#needsOf(outcome);
     if (needs.length === 0) return outcome;
-    const { store } = this.core.state;
+    const { store, overlay } = this.core.state;
     const beyond = needs.find((need) => need.amount > ledgerOf(store, need).left);
     if (beyond !== undefined) return beyondError(choice.shadow, beyond);
     if (needs.every((need) => this.mayTake(need))) return outcome;
-    if (needs.every((need) => need.amount <= this.poolOf(need, store))) {
+    // Less what own red operations in flight will draw: who is red waits for the pool alone.
+    if (needs.every((need) => need.amount <= this.poolOf(need, overlay))) {
       return { ...outcome, choice: { ...choice, colour: 'red' } };
     }
     return new Lack(needs, false);
@@ -158,8 +159,14 @@ export class Rights implements RightsPort {
       this.#changed.add(name);
       if (action === 'give' && isOwn) this.#given.push({ table, key, field, amount: value as number });
       if (action === 'take' && isOwn && isRed) this.#drawn.push({ table, key, field });
-      if (action === 'transfer') this.#come(effect);
+      // What this site hands in itself is no answer.
+      if (action === 'transfer' && (isRed || site !== options.site)) this.#come(effect);
     }
+  }
+
+  takenOff(effects: readonly Effect[]): void {
+    if (this.#waiting.size === 0) return;
+    for (const need of takesOf(this.core.options.service.tables, effects)) this.#changed.add(nameOf(need));
   }
 
   /** Shares what was given, lets those go on that may have what they lacked, and gives back what nobody waits for. */
@@ -262,13 +269,21 @@ export class Rights implements RightsPort {
   }
 
   /** No more than who waits here lacks comes together in the pool: what is here, and what others have. */
-  #gather({ name, amount }: Wanted, ledger: Ledger, asked?: Turn): void {
-    const lacking = amount - ledger.pool;
-    const turn = lacking <= 0 ? undefined : (asked ?? this.#questions.turn(name, 'pool', this.core.nowMs));
-    if (turn === undefined) return;
+  #gather(wanted: Wanted, ledger: Ledger, asked?: Turn): void {
+    const { name } = wanted;
+    const { nowMs } = this.core;
+    const lacking = this.#wantedOfPool(wanted, ledger) - ledger.pool - this.#inFlight.handedIn(name);
+    if (lacking <= 0 || (asked === undefined && this.#questions.isOpen(name, 'pool', nowMs))) return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
-    this.#ask(name, ASKED[turn](lacking - own, this.#others(ledger), allIn(ledger)), 'pool');
+    const turn = own === lacking ? undefined : (asked ?? this.#questions.turn(name, 'pool', nowMs));
+    if (turn !== undefined) this.#ask(name, ASKED[turn](lacking - own, this.#others(ledger), allIn(ledger)), 'pool');
+  }
+
+  /** Red operations behind one that waits will draw on the pool too: they are not to wait one after the other. */
+  #wantedOfPool({ name, amount, inRed }: Wanted, ledger: Ledger): number {
+    const inFlight = ledger.pool - ledgerOf(this.core.state.overlay, name).pool;
+    return amount - inRed + Math.max(inRed, inFlight);
   }
 
   #ask(name: BoundedName, portions: readonly Portion<Origin>[], waits?: 'here' | 'pool'): void {

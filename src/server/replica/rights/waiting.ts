@@ -18,6 +18,8 @@ interface Waiting {
 export interface Wanted {
   readonly name: BoundedName;
   readonly amount: number;
+  /** So much of it those that are red. */
+  readonly inRed: number;
   /** How many of them the pool alone can help: red ones, and those that lack several fields. */
   readonly ofPool: number;
 }
@@ -110,8 +112,10 @@ export class WaitingForRights {
     const ofPool = isRed || needs.length > 1 ? sign : 0;
     for (const { table, key, field, amount } of needs) {
       const name = nameOf({ table, key, field });
-      const before = this.#wanted.get(name) ?? { amount: 0, ofPool: 0 };
-      const after = { amount: before.amount + sign * amount, ofPool: before.ofPool + ofPool };
+      const before = this.#wanted.get(name) ?? { amount: 0, inRed: 0, ofPool: 0 };
+      const more = sign * amount;
+      const inRed = before.inRed + (isRed ? more : 0);
+      const after = { amount: before.amount + more, inRed, ofPool: before.ofPool + ofPool };
       if (after.amount === 0) this.#wanted.delete(name);
       else this.#wanted.set(name, { name: { table, key, field }, ...after });
     }

@@ -15,6 +15,25 @@ function soldAlone(sites: Sites, site: number): Outcome {
   return taken;
 }
 
+/** A sale of so many seats, all of which are in the pool. */
+function poolOf(count: number): Sites {
+  const sites = opened(count);
+  sites.submit(1, sell({ seats: count }));
+  sites.abandon(1);
+  sites.settle();
+  expect(held(sites)).toEqual([0, 0, 0, count]);
+  return sites;
+}
+
+function questionsUntilSettled(sites: Sites): number {
+  let asked = 0;
+  do {
+    for (const site of [0, 1, 2]) sites.sync(site);
+    asked += sites.sent.filter(({ message }) => message.kind === 'rights.ask').length;
+  } while (sites.deliver());
+  return asked;
+}
+
 describe('whom it is asked of', () => {
   const holds = (holder: string): number => ({ irl: 3, frk: 0, vrg: 8, tko: 3 })[holder] ?? 0;
   const holders = ['irl', 'frk', 'vrg', 'tko'];
@@ -71,6 +90,12 @@ describe('a take of more than its site holds', () => {
     expect(soldAlone(sites, 2).value).toEqual(SOLD);
   });
 
+  test('what its own site hands in → is no answer, and nobody is asked once more', () => {
+    const sites = opened(12);
+    const taken = sites.submit(1, sell({ seats: 10 }));
+    expect([questionsUntilSettled(sites), taken.value]).toEqual([2, SOLD]);
+  });
+
   test('many at once → what they lack together comes in one go', () => {
     const sites = opened(30);
     const takes = Array.from({ length: 12 }, () => sites.submit(1, sell({ seats: 2 })));
@@ -86,6 +111,37 @@ describe('a take of more than its site holds', () => {
     sites.pass(50);
     expect(takes.map(({ value }) => value)).toEqual(takes.map(() => SOLD));
     expect(ledgerAt(sites, 0).left).toBe(6);
+  });
+
+  test('a crowd in the red order → what it lacks together is asked for together', () => {
+    const sites = opened(60);
+    const takes = Array.from({ length: 40 }, () => sites.submit(1, sellInOrder({ seats: 1 })));
+    expect(questionsUntilSettled(sites)).toBeLessThan(6);
+    expect(takes.map(({ value }) => value)).toEqual(takes.map(() => SOLD));
+  });
+
+  test('a crowd, and a pool that is enough for some → the others take what comes here, and wait for no red order', () => {
+    const sites = poolOf(6);
+    sites.submit(0, contract.open({ seats: 30 }));
+    sites.settle();
+    const takes = Array.from({ length: 24 }, () => sites.submit(1, one));
+    let proposed = 0;
+    do {
+      for (const site of [0, 1, 2]) sites.sync(site);
+      proposed += sites.sent.filter(({ message }) => message.kind === 'log.propose').length;
+    } while (sites.deliver());
+    expect(takes.map(({ value }) => value)).toEqual(takes.map(() => SOLD));
+    expect(proposed).toBeLessThan(9);
+  });
+
+  test('who was to draw on the pool gives up → who has waited for it draws', () => {
+    const sites = poolOf(12);
+    sites.ask(1, sell({ seats: 12 }), { id: 'c/1', home: 1 });
+    const first = sites.lastToken;
+    const second = sites.submit(1, one);
+    sites.abandon(1, first);
+    sites.pass(10);
+    expect(second.value).toEqual(SOLD);
   });
 
   test('given up while rights come together → who draws on the pool next gives the rest back to all', () => {
