@@ -26,6 +26,11 @@ export const LABEL_MUTANTS = [
     line: 'if (alone !== undefined) return alone;',
     replacement: '',
   }),
+  ofLabel('K2', 'labelling blames for what held no more before', 'label-service', {
+    file: 'run-meeting',
+    line: 'if (breach !== undefined && (this.#isValid || breach.broken.isOfRow)) return breach;',
+    replacement: 'if (breach !== undefined) return breach;',
+  }),
   ofLabel('K3', 'labelling compares no removals', 'full-state', {
     file: 'full-state',
     line: ' && structurallyEqual(a.removalTimes(), b.removalTimes())',
@@ -63,7 +68,27 @@ export const LABEL_MUTANTS = [
   }),
   ofLabel('K9', 'a past is not gone on with', 'draw-meeting', {
     file: 'draw-meeting',
-    line: 'tries < TRIES_HERE && !this.#changes(here)',
+    line: 'tries < TRIES_HERE && !this.#isHeld(here)',
     replacement: 'tries < 0',
+  }),
+  ofLabel('K9', 'labelling meets the first operation first', 'label-service', {
+    file: 'search',
+    line: 'updates[(seed + Math.floor(seed / length)) % length]',
+    replacement: 'updates[Math.floor(seed / length) % length]',
+  }),
+  ofLabel('K7', 'labelling keeps every text that is thrown', 'verdicts', {
+    file: 'tally',
+    line: 'if (kinds >= KINDS_MAX && what.fault === undefined && what !== OTHERS) return',
+    replacement: 'if (kinds < 0) return',
+  }),
+  ofLabel('K8', 'labelling keeps a step whose number would have to change', 'label-service', {
+    file: 'shrink-breach',
+    line: '[shorter, withOthers, plainer, shorterWithOthers].some',
+    replacement: '[shorter, withOthers, plainer].some',
+  }),
+  ofLabel('K9', 'labelling lets a generator take more than is left', 'label-rights', {
+    file: 'workshop',
+    line: 'if (choice !== undefined && lacking !== undefined) return',
+    replacement: 'if (choice === null && lacking !== undefined) return',
   }),
 ];

@@ -143,8 +143,8 @@ export const RIGHTS_MUTANTS = [
     name: 'labelling takes without rights',
     rule: 'rights R-14',
     file: 'src/server/label/rights.ts',
-    line: '(state.read(table, key, field) as Ledger).left >= amount,',
-    replacement: '(state.read(table, key, field) as Ledger).left > -amount,',
+    line: '(state.read(table, key, field) as Ledger).left < amount,',
+    replacement: '(state.read(table, key, field) as Ledger).left < -amount,',
     command: unit('server/label/label-rights.test.ts'),
   },
   {

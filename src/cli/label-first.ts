@@ -12,8 +12,9 @@ import { serviceVersion } from '../server/label/service-version.ts';
 import type { Service } from '../server/service/service.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
 
-/** So many runs, and no more once this time is over. */
-const RUNS = 200;
+/** So many runs, or so many for each pair of updates, and no more once this time is over. */
+const RUNS_MIN = 200;
+const RUNS_OF_PAIR = 5;
 const TIME_MAX_MS = 1000;
 /** Then a generator does not return. */
 const STUCK_MS = 3000;
@@ -48,6 +49,9 @@ export function labelFirst({ service, module, dataDir }: Loaded, onTrouble: (mes
     const message = `--service: the shadow operation '${name}' is declared ${declared}, and ${reason}.${story}\n${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
   }
+  for (const { operation, isFault, problem } of report.generators) {
+    if (isFault) onTrouble(`The generator of '${operation}' is wrong: ${problem}. correctables label says more.`);
+  }
   return () => {
     if (dataDir === undefined) return;
     try {
@@ -68,7 +72,7 @@ function shortReport(
   try {
     return guardedRun(() => {
       return labelService(service, {
-        runs: RUNS,
+        runs: runsOf(service),
         goesOn: () => performance.now() < untilMs,
         ...(arbitraries !== undefined && { arbitraries: arbitraries as Arbitraries }),
       });
@@ -78,6 +82,11 @@ function shortReport(
     onTrouble(`The labels of the service were not looked at: ${error.message}`);
     return undefined;
   }
+}
+
+function runsOf({ contract: { operations } }: Service): number {
+  const updates = Object.values(operations).filter(({ effect }) => effect === 'update').length;
+  return Math.max(RUNS_MIN, RUNS_OF_PAIR * updates ** 2);
 }
 
 function isRemembered(dataDir: string | undefined, version: string): boolean {

@@ -1,8 +1,9 @@
 /** `correctables label`: says which shadow operations of a service may be blue. */
-import { check } from '../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
-import { labelService } from '../server/label/label-service.ts';
+import { Labelling } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
+import { guardedRun } from '../server/site/generator-guard.ts';
 import type { Command } from './command.ts';
 import { linesOf } from './label-lines.ts';
 import type { TimedReport } from './label-lines.ts';
@@ -15,6 +16,9 @@ const PLACE = '<service>';
 const RUNS_MAX = 1_000_000_000;
 const EXIT_REFUSED = 1;
 const TOLD_EVERY_MS = 2000;
+/** A run takes some milliseconds. */
+const STUCK_MS = 10_000;
+const GUARDED_MS = 500;
 
 export const LABEL: Command = {
   name: 'label',
@@ -37,23 +41,41 @@ export const LABEL: Command = {
 async function label(options: Raw, path: string | undefined): Promise<void> {
   if (path === undefined) throw usageError(PLACE, 'is required: name the module');
   const runs = wholeNumber(options, 'runs', { min: 1, max: RUNS_MAX });
-  const seed = wholeNumber(options, 'seed', { min: 0, max: 2 ** 32 - 1 });
+  // What it tells to run again has to be a seed that it takes.
+  const seed = wholeNumber(options, 'seed', { min: 0, max: 2 ** 32 - runs });
   const module = await loadModule(PLACE, path);
   const service = serviceIn(module, PLACE, path);
   const requests = requestsOf(module['requests']);
   const startedAtMs = performance.now();
-  const report = labelService(service, {
+  const labelling = new Labelling(service, {
     runs,
     seed,
     ...(module['arbitraries'] !== undefined && { arbitraries: module['arbitraries'] as Arbitraries }),
     ...(requests !== undefined && { requests }),
     goesOn: progress(runs, startedAtMs),
   });
+  makeAll(labelling);
+  const { report } = labelling;
   const { shadows, generators, table, ...rest } = report;
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   const timed: TimedReport = { ...rest, seconds, shadows, generators, table };
   for (const line of options['json'] === true ? [JSON.stringify(timed)] : linesOf(timed)) console.log(line);
   if (isRefused(report)) process.exitCode = EXIT_REFUSED;
+}
+
+/** Makes all runs; a guard for each would cost as much as it does. @throws CorrectableError naming the run that never ends */
+function makeAll(labelling: Labelling): void {
+  while (!labelling.isDone) {
+    const untilMs = performance.now() + GUARDED_MS;
+    try {
+      guardedRun(() => labelling.goOn(() => performance.now() >= untilMs), GUARDED_MS + STUCK_MS);
+    } catch (error) {
+      if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
+      const what = 'code of the service has not returned: a generator, a condition, or what draws arguments';
+      const again = `--seed ${labelling.seed} --runs 1`;
+      throw new CorrectableError('FINAL_FAILED', `for ${STUCK_MS / 1000} s ${what}. Again: ${again}`, { cause: error });
+    }
+  }
 }
 
 /** Tells from time to time how many runs were made. */

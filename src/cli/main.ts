@@ -51,5 +51,14 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
     throw new CorrectableError('INVALID_ARGUMENT', `${name} takes ${takes}, not "${words.join(' ')}"; see --help`);
   }
   if (isInOwnThread && !isOwnThread) return runInOwnThread(new URL(import.meta.url));
-  await command.run(options, words[0]);
+  try {
+    await command.run(options, words[0]);
+  } finally {
+    if (!isInOwnThread) endOnceWritten();
+  }
+}
+
+/** What the module of a service has opened would keep the process for ever. */
+function endOnceWritten(): void {
+  setTimeout(() => process.stdout.write('', () => process.exit()));
 }

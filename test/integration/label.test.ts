@@ -114,3 +114,17 @@ export const service = { ...bank, generators: { ...bank.generators, deposit } };
   expect(stderr).toContain('The labels of the service were not looked at');
   expect(code).toBe(0);
 });
+
+test('code of a service that does not return is stopped, with the run to make again; what it has opened keeps nobody', async () => {
+  const bank = JSON.stringify(join(root, BANK));
+  await using module = await moduleOf(
+    `import { service as bank } from ${bank};
+setInterval(() => {}, 1000);
+const deposit = (): never => { for (;;); };
+export const service = { ...bank, generators: { ...bank.generators, deposit } };
+`,
+  );
+  const { code, stderr } = await label(module.path);
+  expect(stderr).toMatch(/for 10 s code of the service has not returned.*Again: --seed \d+ --runs 1/);
+  expect(code).toBe(1);
+}, 30_000);

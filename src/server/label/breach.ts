@@ -23,14 +23,16 @@ interface Together {
   readonly takes: boolean;
 }
 
+/** It makes a valid state invalid at the very site that chose it; its meeting has nobody else. */
+export type AloneBreach = Shown & { readonly kind: 'alone'; readonly broken: Broken };
+
 /**
- * `alone`: it makes a valid state invalid at the very site that chose it; its meeting has nobody else.
  * `beside`: it does so at a site that has gone on, which its own site could not know: it is not invariant-safe (RedBlue,
  * OSDI 2012, Definition 8).
  * `differs`: it does not commute with what the other site has done.
  */
 export type Breach =
-  | (Shown & { readonly kind: 'alone'; readonly broken: Broken })
+  | AloneBreach
   | (Shown & Together & { readonly kind: 'beside'; readonly broken: Broken })
   | (Shown & Together & { readonly kind: 'differs'; readonly difference: Difference });
 

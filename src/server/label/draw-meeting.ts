@@ -66,6 +66,8 @@ class MeetingDraw {
   readonly #wish: MeetingWish;
   readonly #pool = new Pool();
   readonly #site: LabelSite;
+  /** Then all that its operations lead to is valid, or a breach. */
+  readonly #isValidAtFirst: boolean;
   readonly #stamps = new Stamps();
   readonly #tried: DrawnStep[] = [];
   readonly #undrawn: string[] = [];
@@ -75,6 +77,7 @@ class MeetingDraw {
     this.#workshop = workshop;
     this.#wish = wish;
     this.#site = new LabelSite(workshop);
+    this.#isValidAtFirst = this.#site.isValid;
   }
 
   all(): Drawing {
@@ -82,7 +85,7 @@ class MeetingDraw {
     const past: DrawnStep[] = [];
     for (let left = random.between(0, scope.past); left > 0; left -= 1) this.#goOn(past);
     let here = this.#step(wanted);
-    for (let tries = 1; tries < TRIES_HERE && !this.#changes(here); tries += 1) {
+    for (let tries = 1; tries < TRIES_HERE && !this.#isHeld(here); tries += 1) {
       this.#goOn(past);
       here = this.#step(wanted);
     }
@@ -140,6 +143,11 @@ class MeetingDraw {
   #changes(drawn: DrawnStep | undefined): boolean {
     const choice = drawn && choiceOf(drawn.ran);
     return choice !== undefined && this.#site.isLeftFor(choice.effects);
+  }
+
+  /** Whether it can be held against others: it changes something, in a valid state. */
+  #isHeld(drawn: DrawnStep | undefined): boolean {
+    return this.#changes(drawn) && (this.#isValidAtFirst || this.#site.isValid);
   }
 
   /** Applies a step that has chosen something which may be done, and adds it to those of its site. */

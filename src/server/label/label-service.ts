@@ -49,21 +49,64 @@ export const LABEL_RUNS = 10_000;
  * expect(shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);
  */
 export function labelService(service: Service, options: LabelOptions = {}): LabelReport {
-  checkOptions(service, options);
-  const { runs = LABEL_RUNS, seed = 1, arbitraries, requests, goesOn } = options;
-  const workshop = new Workshop(service, arbitraries);
-  const { judged } = workshop;
-  const search = new Search(workshop);
-  let made = 0;
-  for (; made < runs && goesOn?.(made) !== false; made += 1) search.run(seed + made);
-  return {
-    service: judged.name,
-    runs: made,
-    seed,
-    shadows: verdictsOf(judged, search.tally),
-    generators: notesOf(search.tally.generators),
-    table: tableOf(judged, requests),
-  };
+  const labelling = new Labelling(service, options);
+  labelling.goOn();
+  return labelling.report;
+}
+
+/** Labelling in parts: whoever guards against code that does not return has to go on from where it was stopped. */
+export class Labelling {
+  readonly #workshop: Workshop;
+  readonly #search: Search;
+  readonly #options: LabelOptions;
+  readonly #first: number;
+  readonly #runs: number;
+  #made = 0;
+  #isEnded = false;
+
+  /** @throws as `labelService` */
+  constructor(service: Service, options: LabelOptions = {}) {
+    checkOptions(service, options);
+    const { runs = LABEL_RUNS, seed = 1, arbitraries } = options;
+    this.#options = options;
+    this.#first = seed;
+    this.#runs = runs;
+    this.#workshop = new Workshop(service, arbitraries);
+    this.#search = new Search(this.#workshop);
+  }
+
+  get isDone(): boolean {
+    return this.#isEnded || this.#made >= this.#runs;
+  }
+
+  /** The seed of the next run, or of the one that was stopped. */
+  get seed(): number {
+    return this.#first + this.#made;
+  }
+
+  /** Makes runs, until there are no more to be made or `until` says so. @throws as `labelService` */
+  goOn(until: () => boolean = () => false): void {
+    const { goesOn } = this.#options;
+    while (!this.isDone && !until()) {
+      this.#isEnded = goesOn?.(this.#made) === false;
+      if (this.#isEnded) return;
+      this.#search.run(this.seed);
+      this.#made += 1;
+    }
+  }
+
+  get report(): LabelReport {
+    const { judged } = this.#workshop;
+    const { tally } = this.#search;
+    return {
+      service: judged.name,
+      runs: this.#made,
+      seed: this.#first,
+      shadows: verdictsOf(judged, tally),
+      generators: notesOf(tally.generators),
+      table: tableOf(judged, this.#options.requests),
+    };
+  }
 }
 
 function checkOptions(service: unknown, options: LabelOptions): void {

@@ -5,13 +5,18 @@
  */
 import type { Effect } from '../records/effect.ts';
 import type { Ledger } from '../service/fields/ledger.ts';
-import { takesOf } from '../service/takes.ts';
+import { takesOf, type Need } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
 import type { StateReader } from '../state/store.ts';
 
 /** Whether as much is left as all these effects take together. */
 export function isLeftFor(effects: readonly Effect[], tables: Tables, state: StateReader): boolean {
-  return takesOf(tables, effects).every(
-    ({ table, key, field, amount }) => (state.read(table, key, field) as Ledger).left >= amount,
+  return lackingFor(effects, tables, state) === undefined;
+}
+
+/** Of what these effects take together the first thing of which less is left. */
+export function lackingFor(effects: readonly Effect[], tables: Tables, state: StateReader): Need | undefined {
+  return takesOf(tables, effects).find(
+    ({ table, key, field, amount }) => (state.read(table, key, field) as Ledger).left < amount,
   );
 }

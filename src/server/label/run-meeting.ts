@@ -7,7 +7,7 @@
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
 import { takesOf } from '../service/takes.ts';
-import type { Breach } from './breach.ts';
+import type { AloneBreach, Breach } from './breach.ts';
 import { differingRow, isSameState } from './full-state.ts';
 import type { JudgedService } from './judged-service.ts';
 import { choiceOf } from './ran.ts';
@@ -52,6 +52,8 @@ class MeetingRun {
   readonly #common: Placed[] = [];
   /** It runs the past too, up to where the first one parts from it. */
   readonly #second: LabelSite;
+  /** Whether the second is in a valid state, as it need not be at first: what leads out of none breaks none. */
+  #isValid: boolean;
   #first: FirstSite | undefined;
   /** What the second site has chosen beside the first, and what that is called. */
   readonly #others: Placed[] = [];
@@ -61,6 +63,7 @@ class MeetingRun {
     this.#workshop = workshop;
     this.#meeting = meeting;
     this.#second = new LabelSite(workshop);
+    this.#isValid = this.#second.isValid;
   }
 
   resultWith(breach: Breach | undefined): MeetingResult {
@@ -77,7 +80,8 @@ class MeetingRun {
       this.#common.push(operation);
       this.#second.apply(operation);
       const breach = aloneIn(this.#second, choice, { past: past.slice(0, at), here: step, there: [], place: 0 });
-      if (breach !== undefined) return breach;
+      if (breach !== undefined && (this.#isValid || breach.broken.isOfRow)) return breach;
+      this.#isValid = breach === undefined;
     }
     return undefined;
   }
@@ -86,7 +90,7 @@ class MeetingRun {
   here(): Breach | undefined {
     const { past, here, place } = this.#meeting;
     const chosen = this.#runStep(here);
-    if (chosen === undefined) return undefined;
+    if (chosen === undefined || !this.#isValid) return undefined;
     const own: Placed = { effects: chosen.effects, stamp: new Stamps(this.#stamps).apart(place) };
     const site = new LabelSite(this.#workshop, [...this.#common, own]);
     this.#first = { site, chosen, own };
@@ -170,7 +174,7 @@ export function placed(judged: JudgedService, step: Step, choice: Choice, stamps
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };
 }
 
-function aloneIn(site: LabelSite, choice: Choice, meeting: Meeting): Breach | undefined {
+function aloneIn(site: LabelSite, choice: Choice, meeting: Meeting): AloneBreach | undefined {
   const broken = site.brokenBy(choice.effects);
   return broken && { kind: 'alone', ...blamed(choice, meeting.here), meeting, broken };
 }

@@ -48,6 +48,11 @@ export class LabelSite {
     for (const effect of effects) this.store.apply(effect, stamp);
   }
 
+  /** Whether all that is said of all tables together holds, as it may not of empty ones. */
+  get isValid(): boolean {
+    return this.brokenBy([]) === undefined;
+  }
+
   brokenBy(effects: readonly Effect[]): Broken | undefined {
     return this.#validity.brokenBy(effects);
   }

@@ -35,10 +35,22 @@ export interface GeneratorTrial {
   times: number;
 }
 
+/** So many are told apart of one operation: texts of errors may name whatever was drawn. */
+const KINDS_MAX = 5;
+const OTHERS = { trouble: 'it failed in other ways too' };
+
 /** All trials. */
 export class Tally {
   readonly #trials = new Map<string, Trial>();
   readonly #generators = new Map<string, GeneratorTrial>();
+  /** How many of them there are of each operation. */
+  readonly #kinds = new Map<string, number>();
+  /** What does not hold before anything was done, if anything. */
+  readonly brokenAtFirst: string | undefined;
+
+  constructor(brokenAtFirst?: string) {
+    this.brokenAtFirst = brokenAtFirst;
+  }
 
   trialOf(shadow: string, operation: string): Trial {
     const name = JSON.stringify([shadow, operation]);
@@ -67,8 +79,14 @@ export class Tally {
   noteGenerator(operation: string, what: Pick<GeneratorTrial, 'fault' | 'trouble'>): void {
     const name = JSON.stringify([operation, what]);
     const known = this.#generators.get(name);
-    if (known === undefined) this.#generators.set(name, { operation, ...what, times: 1 });
-    else known.times += 1;
+    if (known !== undefined) {
+      known.times += 1;
+      return;
+    }
+    const kinds = this.#kinds.get(operation) ?? 0;
+    if (kinds >= KINDS_MAX && what.fault === undefined && what !== OTHERS) return this.noteGenerator(operation, OTHERS);
+    this.#kinds.set(operation, kinds + 1);
+    this.#generators.set(name, { operation, ...what, times: 1 });
   }
 
   get generators(): readonly GeneratorTrial[] {

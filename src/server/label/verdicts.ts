@@ -9,16 +9,17 @@ import type { Found, GeneratorTrial, Tally, Trial } from './tally.ts';
 export function verdictsOf(judged: JudgedService, tally: Tally): readonly ShadowVerdict[] {
   return judged.shadows.flatMap((shadow): readonly ShadowVerdict[] => {
     const trials = tally.trials.filter((trial) => trial.shadow === shadow);
-    if (trials.length === 0) return [untried(judged, shadow)];
+    if (trials.length === 0) return [untried(judged, shadow, tally)];
     return judged.updates.flatMap((operation) =>
       trials.filter((trial) => trial.operation === operation).map((trial) => verdictOf(judged, trial)),
     );
   });
 }
 
-function untried(judged: JudgedService, name: string): ShadowVerdict {
+function untried(judged: JudgedService, name: string, { brokenAtFirst }: Tally): ShadowVerdict {
   const declared = judged.declared(name, undefined);
-  return { name, operation: null, declared, verdict: 'undecided', reason: 'no run has chosen it' };
+  const why = brokenAtFirst === undefined ? '' : ` in a valid state: of empty tables '${brokenAtFirst}' does not hold`;
+  return { name, operation: null, declared, verdict: 'undecided', reason: `no run has chosen it${why}` };
 }
 
 function verdictOf(judged: JudgedService, trial: Trial): ShadowVerdict {

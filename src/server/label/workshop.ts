@@ -9,12 +9,14 @@ import { NO_NOTES, tablesReader } from '../generator/table-readers.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Service } from '../service/service.ts';
+import { beyondError } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
 import { Store } from '../state/store.ts';
 import type { StateReader } from '../state/store.ts';
 import { judgedService } from './judged-service.ts';
 import type { JudgedService } from './judged-service.ts';
 import type { Ran } from './ran.ts';
+import { lackingFor } from './rights.ts';
 import type { Step } from './step.ts';
 import { Arguments } from './values/arguments.ts';
 import { copied } from './values/copied.ts';
@@ -51,6 +53,9 @@ export class Workshop {
     const before = isWatched ? copied(parsed) : undefined;
     try {
       const outcome = this.#generators.run({ serial, operation, args: parsed, seed, submittedAtMs: atMs });
+      const { choice } = outcome;
+      const lacking = choice && lackingFor(choice.effects, this.judged.tables, state);
+      if (choice !== undefined && lacking !== undefined) return { failure: beyondError(choice.shadow, lacking) };
       return isWatched && !structurallyEqual(before, parsed) ? { outcome, hasChangedArgs: true } : { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;

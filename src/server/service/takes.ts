@@ -1,5 +1,7 @@
 /** What operations take from bounded fields: for that a site needs rights. */
+import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
+import { ownError } from '../records/own-errors.ts';
 import type { Table, Tables } from './tables.ts';
 
 /** So much of a bounded field. */
@@ -39,4 +41,10 @@ export function takesOf(tables: Tables, effects: readonly Effect[]): readonly Ne
     needs = [...rest, { table, key, field, amount: before + (value as number) }];
   }
   return needs ?? NOTHING;
+}
+
+/** Of a take of more than is left: a generator that has looked would not have chosen it. */
+export function beyondError(shadow: string, { table, field, amount }: Need): CorrectableError {
+  const message = `'${shadow}' takes ${amount} of ${table}.${field}, and less than that stands. Nothing was done: let the generator look at what is left.`;
+  return ownError('FINAL_FAILED', message, `${table}.${field}`);
 }

@@ -12,10 +12,9 @@ import { rightsAwayError, rightsFullError } from '../../records/failure.ts';
 import { operationId } from '../../records/operation-id.ts';
 import { RED } from '../../records/origin.ts';
 import type { Origin } from '../../records/origin.ts';
-import { ownError } from '../../records/own-errors.ts';
 import type { AskedRights, BlueOperation, OperationId, RedOperation, RightsMessage } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
-import { isOnBounded, takesOf } from '../../service/takes.ts';
+import { beyondError, isOnBounded, takesOf } from '../../service/takes.ts';
 import type { Need } from '../../service/takes.ts';
 import { transferEffect } from '../../service/fields/bounded.ts';
 import type { Transfer } from '../../service/fields/bounded.ts';
@@ -391,10 +390,4 @@ const halfIn =
 
 function only({ table, key, field }: BoundedName): BoundedName {
   return { table, key, field };
-}
-
-/** A generator that has looked would not have chosen it. */
-function beyondError(shadow: string, { table, field, amount }: Need): CorrectableError {
-  const message = `'${shadow}' takes ${amount} of ${table}.${field}, and less than that stands. Nothing was done: let the generator look at what is left.`;
-  return ownError('FINAL_FAILED', message, `${table}.${field}`);
 }

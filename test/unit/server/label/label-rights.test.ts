@@ -114,4 +114,23 @@ describe('takes from a bounded field', () => {
     expect(report.shadows[1]?.reason).toMatch(/^no counterexample in \d\d+ tries beside open/);
     expect(report.generators).toEqual([]);
   });
+
+  test('who takes more than is left is told so, as a site would', () => {
+    const service = defineService(contract, {
+      tables: { events: table({ seats: bounded({ min: 0 }) }) },
+      shadowOperations: ({ events }) => ({
+        open: blue((a: Seats) => [events.row(a.event).seats.give(a.seats)]),
+        sell: blue((a: Seats) => [events.row(a.event).seats.take(a.seats)]),
+      }),
+      generators: {
+        open: (args, { shadow }) => shadow.open(args, null),
+        sell: (args, { shadow }) => shadow.sell(args, true),
+      },
+    });
+    const notes = labelService(service, { runs: 100 }).generators;
+    expect(notes[0]).toMatchObject({ operation: 'sell', isFault: false });
+    expect(notes[0]?.problem).toMatch(
+      /^'sell' takes \d+ of events\.seats, and less than that stands\..*look at what is left/,
+    );
+  });
 });

@@ -262,3 +262,68 @@ describe('options', () => {
     expect(labelService(bankService(), { runs: 100, goesOn: (made) => made < 5 }).runs).toBe(5);
   });
 });
+
+describe('what is said of all tables, and does not hold of empty ones', () => {
+  const staff = defineContract('staff', {
+    hire: { effect: 'update', args: names, result: z.null() },
+    leave: { effect: 'update', args: names, result: z.null() },
+    greet: { effect: 'update', args: names, result: z.null() },
+  });
+  const staffService = (mayHire: boolean): Service =>
+    defineService(staff, {
+      tables: { people: table({ onDuty: register<boolean>(), greeted: counter() }) },
+      shadowOperations: ({ people }) => ({
+        hire: blue(({ key }: Named) => [people.row(key).onDuty.write(true)]),
+        leave: blue(({ key }: Named) => [people.row(key).onDuty.write(false)]),
+        greet: blue(({ key }: Named) => [people.row(key).greeted.add(1)]),
+      }),
+      generators: {
+        hire: (args, { shadow }) => (mayHire ? shadow.hire(args, null) : null),
+        leave: (args, { tables, shadow }) => {
+          const onDuty = tables.people.keys().filter((key) => tables.people.row(key).onDuty === true);
+          return onDuty.length > 1 && onDuty.includes(args.key) ? shadow.leave(args, null) : null;
+        },
+        greet: (args, { shadow }) => shadow.greet(args, null),
+      },
+      snapshotInvariants: {
+        'somebody is on duty': ({ people }) => people.keys().some((key) => people.row(key).onDuty === true),
+      },
+    }) as unknown as Service;
+
+  test('is blamed on nobody who came before it held; who breaks it then is found', () => {
+    const report = labelService(staffService(true), { runs: 900 });
+    expect(verdictsIn(report)).toEqual({ hire: 'blue', leave: 'unsafe', greet: 'blue' });
+    expect(report.shadows[1]?.reason).toBe('breaks an invariant beside what another site does');
+  });
+
+  test('leaves untried what no run has chosen in a valid state, and says so', () => {
+    const report = labelService(staffService(false), { runs: 90 });
+    expect(verdictsIn(report)).toEqual({ hire: 'undecided', leave: 'undecided', greet: 'undecided' });
+    expect(report.shadows[2]?.reason).toBe(
+      "no run has chosen it in a valid state: of empty tables 'somebody is on duty' does not hold",
+    );
+  });
+});
+
+test('each is held against itself first', () => {
+  const update = { effect: 'update', args: names, result: z.null() } as const;
+  const three = defineService(defineContract('three', { a: update, b: update, c: update }), {
+    tables: { rows: table({ sum: counter() }) },
+    shadowOperations: ({ rows }) => ({ add: blue(({ key }: Named) => [rows.row(key).sum.add(1)]) }),
+    generators: {
+      a: (args, { tables, shadow }) =>
+        tables.rows.row(`a${args.key}`).sum === 0 ? shadow.add({ key: `a${args.key}` }, null) : null,
+      b: (args, { tables, shadow }) =>
+        tables.rows.row(`b${args.key}`).sum === 0 ? shadow.add({ key: `b${args.key}` }, null) : null,
+      c: (args, { tables, shadow }) =>
+        tables.rows.row(`c${args.key}`).sum === 0 ? shadow.add({ key: `c${args.key}` }, null) : null,
+    },
+    invariants: { rows: { once: ({ sum }) => sum <= 1 } },
+  });
+  const report = labelService(three, { runs: 3, seed: 9 });
+  expect(report.shadows.map(({ operation, verdict }) => [operation, verdict])).toEqual([
+    ['a', 'unsafe'],
+    ['b', 'unsafe'],
+    ['c', 'unsafe'],
+  ]);
+});

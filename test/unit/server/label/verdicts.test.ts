@@ -56,3 +56,13 @@ test('the table counts operations and declared colours; reads do nothing', () =>
     shadowRed: 1,
   });
 });
+
+test('of one operation few failures are told apart, and all faults', () => {
+  const tally = new Tally();
+  for (let n = 0; n < 100; n += 1) tally.noteGenerator('deposit', { trouble: `it threw: no ${n}` });
+  tally.noteGenerator('deposit', { fault: 'it changes its arguments' });
+  const notes = notesOf(tally.generators);
+  expect(notes.map(({ times }) => times)).toEqual([1, 1, 1, 1, 1, 1, 95]);
+  expect(notes[0]?.problem).toBe('it changes its arguments');
+  expect(notes.at(-1)?.problem).toBe('it failed in other ways too');
+});

@@ -137,7 +137,7 @@ describe('a take of more than its site holds', () => {
   test('who was to draw on the pool gives up → who has waited for it draws', () => {
     const sites = poolOf(12);
     sites.ask(1, sell({ seats: 12 }), { id: 'c/1', home: 1 });
-    const first = sites.lastToken;
+    const first = sites.lastSerial;
     const second = sites.submit(1, one);
     sites.abandon(1, first);
     sites.pass(10);
