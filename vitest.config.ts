@@ -32,18 +32,14 @@ const project = (name: string, extra: object = {}): object => ({
  */
 const maxWorkers = Math.max(2, availableParallelism() - 1);
 
-/** What a test has left hanging ends by its time limit, 30 s later, while another file runs: nobody waits for it. */
-const isLeftHanging = (error: object): boolean => 'code' in error && error.code === 'TIMEOUT';
-
 export default defineConfig({
   test: {
     maxWorkers,
-    onUnhandledError: (error) => !isLeftHanging(error),
     projects: [
-      project('unit', inOneProcess),
-      project('contract', inOneProcess),
       // By themselves: some have a time of their own, which modules that had seen another one would see go back.
+      project('unit'),
       project('property'),
+      project('contract', inOneProcess),
       project('simulation', { testTimeout: 120_000 }),
       project('integration', inOneProcess),
       project('e2e', { testTimeout: 120_000, fileParallelism: false }),
