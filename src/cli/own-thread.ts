@@ -23,7 +23,7 @@ type Signal = (typeof SIGNALS)[number];
 const PASSED_ON = ['SIGHUP', 'SIGUSR2'] as const;
 type PassedOn = (typeof PASSED_ON)[number];
 
-/** What the own thread says to the one that started it: that it serves, or who listens for a signal. */
+/** What the own thread says to the one that started it: that it serves, or whether anybody listens for a signal. */
 type Said = { readonly signal?: undefined } | { readonly signal: PassedOn; readonly isHeard: boolean };
 
 /** What modules have for closing what they opened. */
@@ -52,11 +52,15 @@ export async function runInOwnThread(file: URL): Promise<void> {
     if (isInterruptible) pass(signal);
     else process.kill(process.pid, signal);
   };
+  const endBy = (signal: PassedOn): void => {
+    process.off(signal, pass);
+    process.kill(process.pid, signal);
+  };
   for (const signal of SIGNALS) process.on(signal, interrupt);
   worker.on('message', (said: Said) => {
     if (said.signal === undefined) isInterruptible = true;
     else if (said.isHeard) process.on(said.signal, pass);
-    else process.off(said.signal, pass);
+    else endBy(said.signal);
   });
   // Without a listener Node prints it, amid frames and lines of its own that say nothing of it.
   worker.once('error', (error) =>
@@ -71,19 +75,20 @@ function write(from: Readable, to: Writable): void {
   from.on('data', (chunk: Uint8Array) => to.write(chunk));
 }
 
-/** In the own thread, before modules are loaded: has those signals passed on for which they listen. */
+/**
+ * In the own thread, before modules are loaded: has those signals passed on for which they listen. Once they have, all
+ * are passed on: one that has come while a listener leaves would be lost to either.
+ */
 export function listenForModules(): void {
-  const isListened = new Map<PassedOn, boolean>();
-  const tell = (event: string | symbol, isHeard: boolean): void => {
-    const signal = PASSED_ON.find((each) => each === event);
-    if (signal === undefined || isHeard === (isListened.get(signal) ?? false)) return;
-    isListened.set(signal, isHeard);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin
-    port().postMessage({ signal, isHeard } satisfies Said);
-  };
+  const isPassedOn = new Set<PassedOn>();
   const listeners: EventEmitter = process;
-  listeners.on('newListener', (event: string | symbol) => tell(event, true));
-  listeners.on('removeListener', (event: string | symbol) => tell(event, listeners.listenerCount(event) > 0));
+  listeners.on('newListener', (event: string | symbol) => {
+    const signal = PASSED_ON.find((each) => each === event);
+    if (signal === undefined || isPassedOn.has(signal)) return;
+    isPassedOn.add(signal);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    port().postMessage({ signal, isHeard: true } satisfies Said);
+  });
 }
 
 /**
@@ -93,11 +98,11 @@ export function listenForModules(): void {
 export function untilAskedToEnd(): Promise<Signal> {
   const from = port();
   const interrupted = new Promise<Signal>((resolve) => {
-    from.on('message', function hear(given: Signal | PassedOn) {
-      const signal = SIGNALS.find((each) => each === given);
-      if (signal === undefined) return callListeners(given);
-      from.off('message', hear);
-      resolve(signal);
+    from.on('message', (given: Signal | PassedOn) => {
+      if (given === 'SIGHUP' || given === 'SIGUSR2') return passOn(given);
+      // Signals are still passed on while it ends, and do not keep it.
+      from.unref();
+      resolve(given);
     });
   });
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
@@ -110,10 +115,16 @@ function port(): MessagePort {
   return parentPort;
 }
 
-/** Node calls the listeners of no thread for a signal. */
-function callListeners(signal: Signal | PassedOn): void {
+/** To whoever listens for it. Without anybody it ends the process, as it would any other. */
+function passOn(signal: PassedOn): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  if (!callListeners(signal)) port().postMessage({ signal, isHeard: false } satisfies Said);
+}
+
+/** Node calls the listeners of no thread for a signal. Says whether there were any. */
+function callListeners(signal: Signal | PassedOn): boolean {
   const listeners: EventEmitter = process;
-  listeners.emit(signal, signal, constants.signals[signal]);
+  return listeners.emit(signal, signal, constants.signals[signal]);
 }
 
 /**

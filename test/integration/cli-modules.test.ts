@@ -64,6 +64,23 @@ test('a module listens for SIGHUP once, or nobody does → SIGHUP ends the proce
   }
 });
 
+test('a module stops listening for SIGHUP while one is on its way → SIGHUP ends the process', async () => {
+  // It stays in its listener until the next has come, of which the thread that it runs in learns only afterwards.
+  const hear = `function hear() {
+  writeSync(2, 'heard\\n');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  process.off('SIGHUP', hear);
+}`;
+  const text = `import { writeSync } from 'node:fs';\n${served}process.on('SIGHUP', ${hear});\n`;
+  await using folder = await modules({ 'service.ts': text });
+  using server = serveModule(folder.path);
+  await server.line();
+  server.signal('SIGHUP');
+  await server.toldOnStderr(1);
+  server.signal('SIGHUP');
+  expect(await server.ended()).toMatchObject({ code: null });
+});
+
 test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process', async () => {
   // At once: what a thread prints otherwise waits for it.
   const says = `import { writeSync } from 'node:fs';\nprocess.on('SIGUSR2', () => {\n  writeSync(2, 'stuck\\n');`;
