@@ -128,6 +128,8 @@ function sampleOf(sites: number, { load, interactions, figures }: Loaded<NamedLo
     meanMs: mean(interactions.flatMap(({ ms, failure }) => (failure === undefined ? [ms] : []))),
     ...shares,
     failures: Object.values(failures).reduce((sum, each) => sum + each, 0),
+    /** With what: only in the samples. */
+    failedWith: failures,
   };
 }
 
@@ -138,7 +140,7 @@ function loadRows(rounds: readonly Round[]): readonly LoadRow[] {
   );
   return grouped(samples, ({ sites, mix, users }) => `${sites} ${mix} ${users}`).map((kind) => {
     const [{ sites, mix, users }] = kind;
-    const middle = (of: Exclude<keyof (typeof kind)[0], 'mix'>): number =>
+    const middle = (of: Exclude<keyof (typeof kind)[0], 'mix' | 'failedWith'>): number =>
       rounded(median(kind.map((each) => each[of])));
     return {
       sites,
