@@ -2,6 +2,7 @@
 import { cac } from 'cac';
 import { UsageError } from '../engines/usage-error.ts';
 import { EngineUnavailable } from '../engines/engine.ts';
+import { isInterrupted } from '../engines/when-interrupted.ts';
 import type { Bench } from './harness/bench.ts';
 import { runBench } from './harness/run-bench.ts';
 import { ads, twissandra } from './ads/bench.ts';
@@ -61,6 +62,8 @@ if (options['help'] !== true) process.exitCode = await main(args[0]).catch(toExi
 
 /** What the user can mend is told without a stack; the rest with it, but without all that may hang on an error. */
 function toExitCode(error: unknown): number {
+  // Ends by itself, once no engine is left.
+  if (isInterrupted()) return 1;
   const isUsage = error instanceof UsageError;
   if (isUsage || error instanceof EngineUnavailable) {
     console.error(error.message);

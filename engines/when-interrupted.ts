@@ -7,6 +7,10 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const ENDINGS = Object.keys(EXIT_CODES) as Ending[];
 
 const cleanUps = new Set<CleanUp>();
+let isStopping = false;
+
+/** Whether the program was interrupted, and ends as soon as all is stopped: what fails now fails because of that. */
+export const isInterrupted = (): boolean => isStopping;
 
 /**
  * Until the function that it returns is called, `cleanUp` runs when the program is interrupted, which then ends as the
@@ -22,6 +26,7 @@ export function whenInterrupted(cleanUp: CleanUp): () => void {
 }
 
 function onInterrupt(ending: NodeJS.Signals): void {
+  isStopping = true;
   stopListening();
   process.stderr.write('\nstopping the engines that were started for this; again to leave them running\n');
   void Promise.allSettled([...cleanUps].map((cleanUp) => cleanUp())).then((outcomes) => {

@@ -48,3 +48,19 @@ test('nothing left to stop → a signal ends the program as ever', async () => {
   running.signal('SIGTERM');
   expect((await running.ended()).code).toBeNull();
 });
+
+test('something fails meanwhile → it can be seen that all ends anyway, after what is stopped', async () => {
+  using running = await start(`
+    import { isInterrupted, whenInterrupted } from './engines/when-interrupted.ts';
+    let fail = () => {};
+    const failed = new Promise((_, reject) => { fail = reject; });
+    whenInterrupted(async () => { fail(); await new Promise(setImmediate); console.log('stopped'); });
+    setInterval(() => {}, 1_000);
+    console.log('started', isInterrupted());
+    await failed.catch(() => { if (!isInterrupted()) process.exit(1); });
+  `);
+  expect(await running.line()).toBe('started false');
+  running.signal('SIGINT');
+  const { code, stdout } = await running.ended();
+  expect({ code, stdout }).toEqual({ code: 130, stdout: 'started false\nstopped\n' });
+});
