@@ -108,14 +108,6 @@ export const BETWEEN_SITES_MUTANTS = [
     command: unit('server/messages/envelope-codec.test.ts'),
   },
   {
-    name: 'a follower that was reminded is sent more',
-    rule: 'redblue P2',
-    file: 'src/server/log/sequenced/sequenced-log.ts',
-    line: 'if (follower.isReminded) return;',
-    replacement: '',
-    command: unit('server/log/sequenced/sequenced-log.test.ts'),
-  },
-  {
     name: 'the window of a follower stays where it was',
     rule: 'redblue P2',
     file: 'src/server/log/sequenced/sequenced-log.ts',

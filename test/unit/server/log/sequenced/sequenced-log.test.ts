@@ -204,23 +204,6 @@ describe('sequenced log', () => {
     expect(cluster.delivered[1]).toEqual(records);
   });
 
-  test('a follower that was reminded → is sent nothing more before it has got on', () => {
-    const cluster = new Cluster(3);
-    cluster.propose(0, 'a');
-    cluster.run();
-    cluster.propose(0, 'b');
-    cluster.run(({ to }) => to === 1);
-    cluster.tick(RESEND_AFTER_MS);
-    cluster.run(({ to }) => to === 1);
-    cluster.trace.splice(0);
-    cluster.propose(0, 'c');
-    expect(cluster.trace).toEqual(['0>2 log.append']);
-    cluster.run();
-    cluster.tick(2 * RESEND_AFTER_MS);
-    cluster.run();
-    expect(cluster.delivered[1]).toEqual(['a', 'b', 'c']);
-  });
-
   test('five sites: the others are a majority → a follower delivers once it has synced it too', () => {
     const node = new SequencedLog<string>({
       site: FOLLOWER,
