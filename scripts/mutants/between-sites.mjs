@@ -147,4 +147,12 @@ export const BETWEEN_SITES_MUTANTS = [
     replacement: 'if (origin !== this.options.site) return;',
     command: unit('server/log/sequenced/log-epochs.test.ts'),
   },
+  {
+    name: 'entries of the red log are taken though there is no room for them',
+    rule: 'between-sites E3',
+    file: 'src/server/log/sequenced/sequenced-messages.ts',
+    line: "(message.kind === 'log.append' && message.entries.length > 0)",
+    replacement: "(message.kind === 'log.append' && message.entries.length > 1)",
+    command: unit('server/log/sequenced/sequenced-messages.test.ts'),
+  },
 ];

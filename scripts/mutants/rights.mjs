@@ -259,4 +259,20 @@ export const RIGHTS_MUTANTS = [
     replacement: 'return this.#base.at(origin);',
     command: unit('server/service/fields/bounded.test.ts'),
   },
+  {
+    name: 'who has no rights left is shown with none of them',
+    rule: 'rights R-1',
+    file: 'src/server/service/fields/ledger.ts',
+    line: 'return rights === 0 ? [] : [[origin, shownSum(rights)]];',
+    replacement: 'return [[origin, shownSum(rights)]];',
+    command: unit('server/service/fields/bounded.test.ts'),
+  },
+  {
+    name: 'rights go to whoever a message names',
+    rule: 'rights R-7',
+    file: 'src/server/service/fields/bounded.ts',
+    line: 'return isAmount(to) && isAmount(amount);',
+    replacement: 'return isAmount(amount);',
+    command: unit('server/service/fields/bounded.test.ts'),
+  },
 ];
