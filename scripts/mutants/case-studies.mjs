@@ -21,7 +21,10 @@ const tpcwEffect = ofStudy('tpcw', 'shadows');
 const tpcwPurchase = ofStudy('tpcw', 'buy');
 const rubisEffect = ofStudy('rubis', 'shadows');
 const rubisUpdate = ofStudy('rubis', 'updates');
+const rubisPage = ofStudy('rubis', 'browse');
+const rubisForm = ofStudy('rubis', 'forms');
 const quoddyEffect = ofStudy('quoddy', 'shadows');
+const quoddyUpdate = ofStudy('quoddy', 'updates');
 
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const CASE_STUDY_MUTANTS = [
@@ -112,5 +115,21 @@ export const CASE_STUDY_MUTANTS = [
   quoddyEffect('what was said is not shown', {
     line: 'users.row(user).status.write(key),',
     replacement: '',
+  }),
+  rubisUpdate('what is left of a sale that has ended is sold', {
+    line: 'if (endsAt <= now || stock',
+    replacement: 'if (stock',
+  }),
+  rubisPage('the oldest bids come first', {
+    line: 'toSorted((a, b) => b.at - a.at)',
+    replacement: 'toSorted((a, b) => a.at - b.at)',
+  }),
+  rubisForm('who has bid has won', {
+    line: 'own === highestOf(tables, item) ? item : []',
+    replacement: 'own > 0 ? item : []',
+  }),
+  quoddyUpdate('a friend asks to be a friend', {
+    line: 'if (user === other || tables.users.row(user).friends.has(other)) return null;',
+    replacement: 'if (user === other) return null;',
   }),
 ];

@@ -12,7 +12,10 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly redLeader?: NoInfer<N>;
   /** Delays between the sites: `none` unless given. */
   readonly wan?: Wan;
-  /** Times that a red update is executed, when other sites keep changing what it reads, before `CONFLICT`. Default 10. */
+  /**
+   * Times that a red update is executed, when other sites keep changing what it reads, before `CONFLICT`. Default 10. What
+   * takes of a `bounded` field is executed for `siteWaitMs` then.
+   */
   readonly attemptsMax?: number;
   /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
   readonly inFlightMax?: number;
@@ -23,7 +26,8 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly redInFlightMax?: number;
   /**
    * How long an operation waits for what its session has seen at another site, and for an answer about an operation that
-   * was sent to another site first, in milliseconds. Then it fails, with `SESSION_BEHIND` or `UNKNOWN`. Default 5000.
+   * was sent to another site first, in milliseconds. Then it fails, with `SESSION_BEHIND` or `UNKNOWN`. As long it waits
+   * for rights that other sites hold, and then is `UNAVAILABLE`. Default 5000.
    */
   readonly siteWaitMs?: number;
   /**

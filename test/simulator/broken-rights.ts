@@ -9,6 +9,7 @@ import type { Answer } from '../../src/server/records/reply.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import type { StoredReplica } from '../../src/server/replica/replica.ts';
+import { Questions } from '../../src/server/replica/rights/questions.ts';
 import { Rights } from '../../src/server/replica/rights/rights.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-machine.ts';
@@ -64,6 +65,13 @@ class GreedyRights extends Rights {
   }
 }
 
+/** What it has asked once it never asks again before something comes. */
+class PatientRights extends Rights {
+  protected override createQuestions(): Questions {
+    return new Questions({ ...this.core.options, resendAfterMs: Infinity });
+  }
+}
+
 /** Transfers of others take effect so many times. */
 class RepeatingState extends SiteState {
   readonly #site: Origin;
@@ -103,6 +111,7 @@ class ReclaimingState extends SiteState {
 export const BROKEN_RIGHTS = {
   forgetful: withRights(ForgetfulRights),
   greedy: withRights(GreedyRights),
+  patient: withRights(PatientRights),
   created: withState((options, name) => new RepeatingState(options, name, 2)),
   lost: withState((options, name) => new RepeatingState(options, name, 0)),
   reclaimed: withState(({ service, origins, site }, name) => new ReclaimingState(service, origins, { name, site })),

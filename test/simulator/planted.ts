@@ -435,6 +435,13 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     overrides: RIGHTS,
     makeMachine: BROKEN_RIGHTS.reclaimed,
   },
+  'a-question-asked-once': {
+    rule: 'a question for rights is asked again where nothing comes',
+    caughtBy: ['waits'],
+    profile: 'partitions',
+    overrides: { ...RIGHTS, delayMinMs: 0, delayMeanMs: 5, syncMeanMs: 2, windowMax: 1000, clientTimeoutMs: 2000 },
+    makeMachine: BROKEN_RIGHTS.patient,
+  },
   'blue-called-strong': {
     rule: 'strong is said out of the red order only, in any service',
     caughtBy: ['oracle'],

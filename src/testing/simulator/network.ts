@@ -1,5 +1,6 @@
 /** A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both. */
 import type { Origin } from '../../server/records/origin.ts';
+import type { Calm } from './calm.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
@@ -23,16 +24,18 @@ export class HostileNetwork {
   readonly #random: Random;
   readonly #timeline: Timeline;
   readonly #receive: Receive;
+  readonly #calm: Calm;
   readonly #cut = new Set<string>();
   readonly #lastArrivalMs = new Map<string, number>();
   #isHealed = false;
   partitions = 0;
 
-  constructor(options: SimulationOptions, random: Random, timeline: Timeline, receive: Receive) {
+  constructor(options: SimulationOptions, random: Random, timeline: Timeline, receive: Receive, calm: Calm) {
     this.#options = options;
     this.#random = random;
     this.#timeline = timeline;
     this.#receive = receive;
+    this.#calm = calm;
     this.#planPartition();
   }
 
@@ -40,8 +43,8 @@ export class HostileNetwork {
     const { from, to, kind } = sent;
     this.#count(kind);
     const link = `${from}-${to}`;
-    if (this.#cut.has(link)) return this.#count(`${kind} lost`);
-    if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return this.#count(`${kind} lost`);
+    if (this.#cut.has(link)) return this.#lose(kind);
+    if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return this.#lose(kind);
     const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
     if (copies > 1) this.#count(`${kind} repeated`);
     for (let copy = 0; copy < copies; copy += 1) this.#deliver(link, sent);
@@ -51,6 +54,16 @@ export class HostileNetwork {
   heal(): void {
     this.#isHealed = true;
     this.#cut.clear();
+  }
+
+  /** Whether some site does not hear another one. */
+  get isCut(): boolean {
+    return this.#cut.size > 0;
+  }
+
+  #lose(kind: string): void {
+    this.#calm.disturbed();
+    this.#count(`${kind} lost`);
   }
 
   #count(what: string): void {
@@ -65,7 +78,7 @@ export class HostileNetwork {
     else if (arrivalMs < lastMs) this.#count(`${sent.kind} overtaking`);
     this.#lastArrivalMs.set(link, arrivalMs);
     this.#timeline.after(arrivalMs - this.#timeline.nowMs, () => {
-      if (this.#cut.has(link)) this.#count(`${sent.kind} lost`);
+      if (this.#cut.has(link)) this.#lose(sent.kind);
       else this.#receive(sent);
     });
   }
@@ -94,6 +107,7 @@ export class HostileNetwork {
     for (const link of cut) this.#cut.add(link);
     this.#timeline.after(this.#random.exponential(partitionMeanMs), () => {
       for (const link of cut) this.#cut.delete(link);
+      this.#calm.disturbed();
     });
   }
 }

@@ -178,9 +178,16 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
   };
 }
 
-/** Limits that sites take from by rights; apart, for the same reason. */
+/**
+ * Limits that sites take from by rights; apart, for the same reason. In half of them sites are near each other: how long
+ * takes wait shows only where that is long for what trips there take.
+ */
 function drawRights(seed: number): Partial<SimulationOptions> {
-  return new Random(seed ^ 0x219).chance(0.2) ? { world: 'rights' } : {};
+  const random = new Random(seed ^ 0x219);
+  if (!random.chance(0.2)) return {};
+  if (random.chance(0.5)) return { world: 'rights' };
+  const trips = { delayMinMs: 0, delayMeanMs: random.between(1, 8), syncMeanMs: random.pick([0, 2]) };
+  return { world: 'rights', ...trips, windowMax: 1000 };
 }
 
 /** Logs as engines that are not ours may be; apart, for the same reason. */

@@ -59,6 +59,8 @@ export interface SimulatedSiteOptions {
   send(sent: Sent): void;
   /** A message of another site was taken, by this start of the site. */
   took(envelope: Envelope, start: number): void;
+  /** It goes on after a pause. */
+  resumed(): void;
   /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
   started(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
@@ -252,8 +254,15 @@ export class SimulatedSite {
     this.#options.timeline.after(pauseMs, () => {
       if (this.#paused !== paused) return;
       this.#paused = undefined;
+      this.#options.resumed();
       for (const input of paused) input();
     });
+  }
+
+  /** Whether it takes inputs, and all that they may need: room on its disk, and the red order. */
+  get isAwake(): boolean {
+    if (this.machine === undefined || this.#paused !== undefined) return false;
+    return this.#storage?.isFull !== true && this.machine.replica.red.halted === undefined;
   }
 
   /** Submits an operation; gives its serial, if the site is up and has room for it. */

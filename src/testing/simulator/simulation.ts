@@ -25,6 +25,7 @@ import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
 import { TermChecker } from './checkers/terms.ts';
 import { TotalOrderChecker } from './checkers/total-order.ts';
+import { Calm } from './calm.ts';
 import { coverageOf } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History } from './history.ts';
@@ -72,6 +73,7 @@ export class Simulation {
   readonly #parts: RunParts;
   readonly #random: Random;
   readonly #timeline = new Timeline();
+  readonly #calm = new Calm(this.#timeline, () => this.#isInTheWay);
   readonly #world: World;
   readonly #history: History;
   readonly #origins: Origins;
@@ -110,7 +112,7 @@ export class Simulation {
     this.#history = new History(this.#world.traits);
     this.#random = new Random(seed);
     const receive = (sent: Sent): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
-    this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive);
+    this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive, this.#calm);
     this.#origins = Origins.of(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
     const [origins, { service }] = [this.#origins, this.#world];
     this.#oracle = new OracleChecker(service, origins);
@@ -126,7 +128,7 @@ export class Simulation {
       new AnswerChecker(this.#options.attemptsMax),
       new FloorChecker(origins),
       new TermChecker(),
-      ...this.#world.checkers(),
+      ...this.#world.checkers({ options, origins, resendAfterMs: LIMITS.resendAfterMs, calm: this.#calm }),
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
       this.#oracle,
@@ -165,7 +167,8 @@ export class Simulation {
     const [origins, { service }] = [this.#origins, this.#world];
     const windows = { asked: most, sent: most, appended: most, proposed: most };
     const place = { deployment: 'simulated', origins, redLeader: origins.sites[LEADER] as Origin };
-    for (const [index, site] of origins.sites.entries()) {
+    for (const site of origins.sites) {
+      const disk = this.#makeDisk();
       const bytes = { bytesMax: answerBytesMax, clientBytesMax: answerBytesMax };
       const endings = { ...ID_TABLE_LIMITS, operationsMax: identifiersMax, perClientMax, ...bytes };
       const remembers = { windowCommits, endings };
@@ -178,23 +181,22 @@ export class Simulation {
           timeline: this.#timeline,
           skewMs: this.#random.between(-skewMaxMs, skewMaxMs),
           observer: this.#observerOf(site),
-          disk: this.#makeDisk(),
+          disk,
           storage: { segmentBytes, checkpointBytes, largeGroup },
           Storage: this.#parts.Storage ?? DurableStorage,
           send: (sent) => this.#network.send(sent),
           took: (envelope, start) => this.#tell((checker) => checker.took?.(site, envelope, start)),
           save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
+          resumed: () => this.#calm.disturbed(),
           started: (saved) => {
+            this.#calm.disturbed();
             const notes = saved as ReadonlyMap<string, unknown> | undefined;
             this.#tell((checker) => checker.started?.(site, notes?.get(checker.name)));
           },
           submitted: (submission) => this.#tell((checker) => checker.submitted?.({ ...submission, site })),
         }),
       );
-      this.#planCrash(index);
-      this.#planPause(index);
-      this.#planFullDisk(index);
-      this.#planTakeOver(index);
+      this.#planFaults(this.#sites.at(-1) as SimulatedSite, disk);
     }
     this.#planLoss();
     this.#planClocks(this.#sites[this.#random.between(0, origins.sites.length - 1)] as SimulatedSite);
@@ -283,47 +285,34 @@ export class Simulation {
     }
   }
 
-  #planCrash(site: number): void {
-    const { crashEveryMs, downMeanMs } = this.#options;
-    if (crashEveryMs === Infinity) return;
-    this.#timeline.after(this.#random.exponential(crashEveryMs), () => {
-      if (this.#isHealed) return;
-      this.#sites[site]?.crash(this.#random.exponential(downMeanMs));
-      this.#planCrash(site);
-    });
-  }
-
-  #planPause(site: number): void {
-    const { pauseEveryMs, pauseMeanMs } = this.#options;
-    if (pauseEveryMs === Infinity) return;
-    this.#timeline.after(this.#random.exponential(pauseEveryMs), () => {
-      if (this.#isHealed) return;
+  /** What befalls one site. */
+  #planFaults(site: SimulatedSite, disk: SimulatedDisk): void {
+    const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } = this.#options;
+    this.#plan(crashEveryMs, () => site.crash(this.#random.exponential(downMeanMs)));
+    this.#plan(pauseEveryMs, () => {
       this.#counts.pauses += 1;
-      this.#sites[site]?.pause(this.#random.exponential(pauseMeanMs));
-      this.#planPause(site);
+      site.pause(this.#random.exponential(pauseMeanMs));
+    });
+    this.#plan(fullEveryMs, () => this.#fill(disk));
+    this.#plan(deposeEveryMs, () => site.depose());
+  }
+
+  #fill(disk: SimulatedDisk): void {
+    this.#counts.fullDisks += 1;
+    disk.isFull = true;
+    this.#timeline.after(this.#random.exponential(this.#options.fullMeanMs), () => {
+      disk.isFull = false;
+      this.#calm.disturbed();
     });
   }
 
-  #planFullDisk(site: number): void {
-    const { fullEveryMs, fullMeanMs } = this.#options;
-    if (fullEveryMs === Infinity) return;
-    this.#timeline.after(this.#random.exponential(fullEveryMs), () => {
-      const disk = this.#disks[site];
-      if (this.#isHealed || disk === undefined) return;
-      this.#counts.fullDisks += 1;
-      disk.isFull = true;
-      this.#timeline.after(this.#random.exponential(fullMeanMs), () => (disk.isFull = false));
-      this.#planFullDisk(site);
-    });
-  }
-
-  #planTakeOver(site: number): void {
-    const { deposeEveryMs } = this.#options;
-    if (deposeEveryMs === Infinity) return;
-    this.#timeline.after(this.#random.exponential(deposeEveryMs), () => {
+  /** Something bad, now and then until everything heals: `Infinity` for never. */
+  #plan(everyMs: number, run: () => void): void {
+    if (everyMs === Infinity) return;
+    this.#timeline.after(this.#random.exponential(everyMs), () => {
       if (this.#isHealed) return;
-      this.#sites[site]?.depose();
-      this.#planTakeOver(site);
+      run();
+      this.#plan(everyMs, run);
     });
   }
 
@@ -338,22 +327,20 @@ export class Simulation {
 
   /** One clock may be wild for a while; the others are set, mostly back, and drift. */
   #planClocks(wild: SimulatedSite): void {
-    const { wildClockAheadMs, wildClockUntilMs, clockStepEveryMs, driftMax } = this.#options;
+    const { wildClockAheadMs, wildClockUntilMs, driftMax } = this.#options;
     wild.setClock(wildClockAheadMs);
     if (wildClockUntilMs !== Infinity) this.#timeline.after(wildClockUntilMs, () => wild.setClock(0));
     for (const site of this.#sites) {
       if (driftMax > 0) site.drift = (2 * this.#random.fraction() - 1) * driftMax;
-      if (clockStepEveryMs !== Infinity && (site !== wild || wildClockAheadMs === 0)) this.#planClockStep(site);
+      if (site !== wild || wildClockAheadMs === 0) this.#planClockStep(site);
     }
   }
 
   #planClockStep(site: SimulatedSite): void {
     const { clockStepEveryMs, clockStepBackMaxMs } = this.#options;
-    this.#timeline.after(this.#random.exponential(clockStepEveryMs), () => {
-      if (this.#isHealed) return;
+    this.#plan(clockStepEveryMs, () => {
       this.#counts.clockSteps += 1;
       site.setClock(this.#random.between(-clockStepBackMaxMs, CLOCK_STEP_MAX_MS));
-      this.#planClockStep(site);
     });
   }
 
@@ -366,8 +353,17 @@ export class Simulation {
     });
   }
 
+  /** Whether something keeps a site from working, from others, or from taking what they say. */
+  get #isInTheWay(): boolean {
+    const isAway = this.#sites.some((site) => !site.isAwake) || this.#disks.some(({ isFull }) => isFull);
+    const { wildClockAheadMs, clockStepEveryMs } = this.#options;
+    const areClocksRight = this.#isHealed || (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
+    return isAway || this.#network.isCut || !areClocksRight;
+  }
+
   #heal(): void {
     this.#isHealed = true;
+    this.#calm.disturbed();
     for (const disk of this.#disks) disk.isFull = false;
     this.#network.heal();
     for (const site of this.#sites) {

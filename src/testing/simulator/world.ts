@@ -1,5 +1,7 @@
 /** What a run is about: a service, what its clients ask for, and what only its own checkers know. */
+import type { Origins } from '../../server/records/origin.ts';
 import type { Service } from '../../server/service/service.ts';
+import type { Calm } from './calm.ts';
 import type { Checker } from './checkers/checker.ts';
 import type { ClientOperation, Traits } from './history.ts';
 import type { SimulationOptions } from './options.ts';
@@ -15,13 +17,22 @@ export interface DrawFrom {
 /** What clients ask for. */
 export type Drawn = Pick<ClientOperation, 'operation' | 'args'>;
 
+/** What checkers of a world may go by, beside what they are told. */
+export interface Circumstances {
+  readonly options: SimulationOptions;
+  readonly origins: Origins;
+  /** After so long sites send again what has not been answered. */
+  readonly resendAfterMs: number;
+  readonly calm: Calm;
+}
+
 /** A service in the simulator. */
 export interface World {
   readonly service: Service;
   readonly traits: Traits;
   draw(from: DrawFrom): Drawn;
   /** Checkers beside those that hold for any service. */
-  checkers(): readonly Checker[];
+  checkers(circumstances: Circumstances): readonly Checker[];
 }
 
 /** Of any service: what the simulation itself saw of the operations. */

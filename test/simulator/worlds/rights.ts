@@ -11,6 +11,7 @@ import { bounded, table } from '../../../src/server/service/tables.ts';
 import { observedTraits } from '../../../src/testing/simulator/world.ts';
 import type { World } from '../../../src/testing/simulator/world.ts';
 import { RightsChecker } from '../checkers/rights.ts';
+import { RightsWaitsChecker } from '../checkers/rights-waits.ts';
 
 const one = z.object({ key: z.string(), amount: z.int() });
 const taken = z.object({ taken: z.boolean() });
@@ -86,6 +87,6 @@ export function rightsWorld(): World {
       if (chance < 0.89) return { operation: 'close', args: { site: random.between(1, options.siteCount) } };
       return { operation: 'left', args: { key } };
     },
-    checkers: () => [new RightsChecker()],
+    checkers: (circumstances) => [new RightsChecker(), new RightsWaitsChecker(circumstances)],
   };
 }

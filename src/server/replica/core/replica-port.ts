@@ -46,7 +46,7 @@ export interface ReplicaOptions {
   readonly resendAfterMs: number;
   /** Removals that the site applies between two floors (`floors.ts`). */
   readonly removalsPerFloor?: number | undefined;
-  /** Times that a rejected operation is executed before it fails with `CONFLICT`. */
+  /** Times that a rejected operation is executed before it fails with `CONFLICT`: `red/tries.ts`. */
   readonly attemptsMax: number;
   /** How long another site's log may be out of reach before an operation that was sent there first is `UNKNOWN`. */
   readonly reachTimeoutMs: number;

@@ -45,6 +45,7 @@ import type { Submission } from '../../records/submissions.ts';
 import type { Answer } from '../../records/reply.ts';
 import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
+import { mayTryAgain } from './tries.ts';
 import { UndurableRecords } from './undurable.ts';
 import { isCovered } from '../../records/vector.ts';
 
@@ -216,7 +217,7 @@ export class RedPath {
    * it. `isHeld` until `release`, when it is known to be red for ever.
    */
   begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
-    const request = this.#requests.begin(id, submission);
+    const request = this.#requests.begin(id, submission, this.#core.nowMs);
     request.holds = isHeld ? 2 : 1;
     try {
       if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
@@ -250,7 +251,7 @@ export class RedPath {
 
   /** Ends an operation that cannot be executed, for all who ever ask for it. */
   fail(id: OperationId, submission: Submission, failure: CorrectableError): void {
-    const request = this.#requests.begin(id, submission);
+    const request = this.#requests.begin(id, submission, this.#core.nowMs);
     request.failure = failure;
     this.close(request);
   }
@@ -441,7 +442,7 @@ export class RedPath {
   }
 
   #onReject(operation: RedOperation, conflict: Conflict | undefined): void {
-    const { observer, site, attemptsMax } = this.#core.options;
+    const { observer, site } = this.#core.options;
     observer?.rejected?.(operation, conflict);
     if (operation.site !== site) this.#contention.meet(operation.id, conflict);
     const request = this.#requests.get(operation.id);
@@ -453,7 +454,7 @@ export class RedPath {
     if (conflict?.reason === 'predecessor') request.cascades += 1;
     else request.conflict = conflict;
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
-    if (request.attempt - request.cascades < attemptsMax) this.#execute(request);
+    if (mayTryAgain(this.#core, request)) this.#execute(request);
     else this.close(request);
   }
 

@@ -57,6 +57,7 @@ export interface Laid {
 export interface RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
+  readonly begunAtMs: number;
   /** Submissions of the same operation that wait for its end; the one that it began with is the first. */
   readonly askers: Submission[];
   /** Times that the generator has run for the log. */
@@ -150,10 +151,11 @@ export class RedRequests {
     return request.askers.splice(at, 1)[0];
   }
 
-  begin(id: OperationId, submission: Submission): RedRequest {
+  begin(id: OperationId, submission: Submission, begunAtMs: number): RedRequest {
     const request: RedRequest = {
       id,
       submission,
+      begunAtMs,
       askers: [submission],
       attempt: this.#attemptsDropped,
       record: undefined,

@@ -48,7 +48,6 @@ interface RightsHost {
   readonly red: {
     /** Proposes what the site does by itself; nothing comes of it where it is rejected. */
     proposeOwn(id: OperationId, outcome: GeneratorOutcome): void;
-    isUnderWay(id: OperationId): boolean;
   };
 }
 
@@ -66,23 +65,21 @@ export class Rights implements RightsPort {
   #changed = new Set<string>();
   /** What own operations have given, of which others get their share. */
   #given: Need[] = [];
-  /** Fields of which own red operations have drawn on the pool since who waits has looked. */
-  #drawn: BoundedName[] = [];
+  /** By name: fields of which own red operations have drawn on the pool since who waits has looked. */
+  #drawn = new Map<string, BoundedName>();
   readonly #questions: Questions;
   /** By field: when another site last asked for it, for somebody who waits there. */
   readonly #wantedElsewhere = new Map<string, number>();
   /** By site and field: the stamp of the last operation that gave it some. */
   readonly #answered = new Map<string, number>();
   #transfers = 0;
-  /** The last operation that gave back what was left in a pool. */
-  #sharedOut: OperationId | undefined;
 
   constructor(host: RightsHost, startName: string) {
     this.#host = host;
     this.core = host.core;
     this.#client = `${startName}.rights`;
     this.#inFlight = new InFlight(this.core.options.service.tables);
-    this.#questions = new Questions(this.core.options);
+    this.#questions = this.createQuestions();
   }
 
   get busy(): boolean {
@@ -157,7 +154,7 @@ export class Rights implements RightsPort {
       const name = nameOf(effect);
       this.#changed.add(name);
       if (action === 'give' && isOwn) this.#given.push({ table, key, field, amount: value as number });
-      if (action === 'take' && isOwn && isRed) this.#drawn.push({ table, key, field });
+      if (action === 'take' && isOwn && isRed) this.#drawn.set(name, { table, key, field });
       // What this site hands in itself is no answer.
       if (action === 'transfer' && (isRed || site !== options.site)) this.#come(effect);
     }
@@ -174,11 +171,11 @@ export class Rights implements RightsPort {
     const [changed, given, drawn] = [this.#changed, this.#given, this.#drawn];
     this.#changed = new Set();
     this.#given = [];
-    this.#drawn = [];
+    this.#drawn = new Map();
     for (const each of given) this.#share(each);
     this.#waiting.retry(changed);
     for (const field of changed) this.#urge(field);
-    for (const name of drawn) this.#shareOut(name);
+    for (const name of drawn.values()) this.#shareOut(name);
   }
 
   /** Asks again where nothing came; says so where nothing came for long. */
@@ -204,6 +201,10 @@ export class Rights implements RightsPort {
       const { vector, site } = this.#transfer(each, [given]);
       this.#answered.set(name, vector[site] ?? 0);
     }
+  }
+
+  protected createQuestions(): Questions {
+    return new Questions(this.core.options);
   }
 
   /** Whether this site may take so much by itself: by what the ledger says, less what it has decided already. */
@@ -309,17 +310,14 @@ export class Rights implements RightsPort {
     const { state, options } = this.core;
     const ledger = ledgerOf(state.store, name);
     const field = nameOf(name);
-    const { red } = this.#host;
-    const isDrawnOn = ledgerOf(state.overlay, name).pool < ledger.pool;
-    if (isDrawnOn || (this.#sharedOut !== undefined && red.isUnderWay(this.#sharedOut))) return;
+    if (ledgerOf(state.overlay, name).pool < ledger.pool) return;
     if (this.#waiting.wantedOf(field) !== undefined || this.#wantedElsewhere.has(field)) return;
     const sites = options.origins.sites.filter((each) => !ledger.isClosed(each));
     const amount = Math.floor(exactly(ledger.pool) / sites.length);
     if (sites.length === 0 || amount === 0) return;
     const effects = sites.map((to) => transferEffect(name, { to, amount }));
     const choice = { shadow: TRANSFER, colour: 'red', args: undefined, effects, reply: undefined } as const;
-    this.#sharedOut = this.#nextId();
-    red.proposeOwn(this.#sharedOut, { reads: NO_READS, choice, reply: { value: null } });
+    this.#host.red.proposeOwn(this.#nextId(), { reads: NO_READS, choice, reply: { value: null } });
   }
 
   #noteWanted(field: string): void {

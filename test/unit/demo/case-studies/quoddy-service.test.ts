@@ -33,6 +33,7 @@ test('what nobody has asked, a friend, and oneself → nothing changes', async (
   await east.invoke(quoddy.confirmFriend({ user: 'bob', other: 'ann' }));
   await east.invoke(quoddy.addFriend({ user: 'bob', other: 'ann' }));
   expect(await east.invoke(quoddy.listFriendRequests({ user: 'ann' }))).toEqual([]);
+  expect(await east.invoke(quoddy.confirmFriend({ user: 'ann', other: 'bob' }))).toEqual({ confirmed: false });
 });
 
 test('asked at one site, confirmed at another, while others are asked → nobody is lost, at either site', async () => {

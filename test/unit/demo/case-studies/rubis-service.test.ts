@@ -212,3 +212,26 @@ test('a piece that is left when the sale has ended → is not sold', async () =>
   };
   expect([await bought('ended'), await bought('open')]).toEqual([false, true]);
 });
+
+test('a sale that has ended → its history begins with the latest bid, and who has bid most has won', async () => {
+  await using sites = twoSites(study.service);
+  const { east } = sites;
+  const dayAgo = Date.now() - 24 * 3_600_000;
+  const about = { name: 'a', description: '', seller: 'u', category: 'c', region: 'r', startsAt: 0, quantity: 1 };
+  const prices = { initialPrice: 1, reservePrice: 0, buyNow: 0 };
+  const offers = [
+    ['ann', 30, 1000],
+    ['bob', 20, 3000],
+    ['cid', 10, 2000],
+  ] as const;
+  const bids = offers.map(([user, bid, at]) => {
+    return { id: user, bid: { user, item: 'lamp', quantity: 1, bid, maxBid: bid, at } };
+  });
+  const users = offers.map(([user]) => ({ user, profile: { ...person(user), registeredAt: 0 }, comments: [] }));
+  const items = [{ item: 'lamp', about: { ...about, ...prices }, endsAt: dayAgo, bids }];
+  await east.invoke(rubisStudy.load({ categories: [], regions: [], users, items }));
+  const history = await east.invoke(rubisStudy.viewBidHistory({ item: 'lamp' }));
+  expect(history?.bids.map(({ nickname }) => nickname)).toEqual(['bob', 'cid', 'ann']);
+  const wonBy = async (user: string) => (await east.invoke(rubisStudy.aboutMe(loginOf(user))))?.won.length;
+  expect([await wonBy('ann'), await wonBy('bob')]).toEqual([1, 0]);
+});

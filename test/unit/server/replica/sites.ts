@@ -117,6 +117,14 @@ export class Sites {
     logs.red.length = synced.red;
   }
 
+  /** The red log of a site that is down comes back without anything that it had. */
+  loseRed(site: number): void {
+    const [logs, synced] = [this.#logs[site], this.#synced[site]];
+    if (logs === undefined || synced === undefined) return;
+    logs.red = [];
+    synced.red = 0;
+  }
+
   /** Submits at a site; the outcome is filled in when there is one. */
   submit(site: number, operation: { name: string; args: unknown }, given: Partial<Submission> = {}): Outcome {
     this.#serial = (this.#serials[site] ?? 0) + 1;

@@ -88,6 +88,16 @@ test('what has come before a late proposal of an earlier start → is not propos
   ]);
 });
 
+test('a late proposal of an earlier start, with a number that this one has used → does not stand for it', () => {
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(6, 0.5) });
+  log.propose('a', 0);
+  log.takeOutputs();
+  const late = { origin: SITE, epoch: epochOf(5, 0.5), sequence: 1, record: 'before' };
+  log.receive(LEADER, { kind: 'log.append', position: 0, entries: [late], committed: 0 }, 0);
+  for (const nowMs of [0, 10]) log.tick(nowMs);
+  expect(proposedBy(log)).toEqual([[epochOf(6, 0.5), 1, 'a']]);
+});
+
 describe('an entry of its own, of a start above which there is none', () => {
   const last = { origin: SITE, epoch: START_MAX, sequence: 1, record: 'of nobody' };
   const before = { origin: LEADER, epoch: 5, sequence: 1, record: 'before' };

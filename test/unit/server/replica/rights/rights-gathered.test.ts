@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromAll, fromRichest } from '../../../../../src/server/replica/rights/portions.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import type { Outcome, Sites } from '../sites.ts';
+import type { Outcome, SentMessage, Sites } from '../sites.ts';
 import { contract, held, ledgerAt, one, opened } from './sale.ts';
 
 const { sell, sellInOrder } = contract;
@@ -23,6 +23,12 @@ function poolOf(count: number): Sites {
   sites.settle();
   expect(held(sites)).toEqual([0, 0, 0, count]);
   return sites;
+}
+
+/** Whether a site proposes to share out what is left in a pool. */
+function isGivingBack(message: SentMessage): boolean {
+  const record = message.kind === 'log.propose' ? message.record : undefined;
+  return record?.kind === 'operation' && record.effects.some(({ action }) => action === 'transfer');
 }
 
 function questionsUntilSettled(sites: Sites): number {
@@ -96,6 +102,17 @@ describe('a take of more than its site holds', () => {
     expect([questionsUntilSettled(sites), taken.value]).toEqual([2, SOLD]);
   });
 
+  test('some is in the pool → the rest comes there too, and no more', () => {
+    const sites = opened(12);
+    sites.submit(1, sell({ seats: 10 }));
+    sites.abandon(1);
+    sites.settle();
+    expect(held(sites)).toEqual([0, 0, 2, 10]);
+    const taken = sites.submit(1, sell({ seats: 11 }));
+    sites.settle();
+    expect([taken.value, held(sites)]).toEqual([SOLD, [0, 0, 1, 0]]);
+  });
+
   test('many at once → what they lack together comes in one go', () => {
     const sites = opened(30);
     const takes = Array.from({ length: 12 }, () => sites.submit(1, sell({ seats: 2 })));
@@ -111,6 +128,25 @@ describe('a take of more than its site holds', () => {
     sites.pass(50);
     expect(takes.map(({ value }) => value)).toEqual(takes.map(() => SOLD));
     expect(ledgerAt(sites, 0).left).toBe(6);
+  });
+
+  test('crowds in the red order at all sites → each has what it wants, however often others were faster', () => {
+    const sites = opened(90, { attemptsMax: 2 });
+    const takes = Array.from({ length: 60 }, (_, n) => sites.submit(n % 3, sellInOrder({ seats: 1 })));
+    sites.settle();
+    sites.pass(60);
+    expect(takes.map(({ value, code }) => code ?? value)).toEqual(takes.map(() => SOLD));
+    expect(ledgerAt(sites, 0).left).toBe(30);
+  });
+
+  test('crowds in the red order, of what is enough for some → each is told yes or no, and none too many yes', () => {
+    const sites = opened(20, { attemptsMax: 2 });
+    const takes = Array.from({ length: 60 }, (_, n) => sites.submit(n % 3, sellInOrder({ seats: 1 })));
+    sites.settle();
+    sites.pass(60);
+    expect(takes.filter(({ value, code }) => code === undefined && value === undefined)).toEqual([]);
+    const sold = takes.filter(({ value }) => (value as { sold: boolean } | undefined)?.sold);
+    expect([sold.length, ledgerAt(sites, 0).left, takes.filter(({ code }) => code !== undefined)]).toEqual([20, 0, []]);
   });
 
   test('a crowd in the red order → what it lacks together is asked for together', () => {
@@ -171,6 +207,38 @@ describe('a take of more than its site holds', () => {
     const taken = sites.submit(0, sell({ seats: 8 }));
     sites.settle();
     expect([taken.value, held(sites)]).toEqual([SOLD, [0, 0, 2, 1]]);
+  });
+
+  test.each(['at once', 'one after the other'])(
+    'two takes draw on the pool %s → the rest is given back once',
+    (how) => {
+      const sites = poolOf(12);
+      const takes = [sites.submit(1, sellInOrder({ seats: 1 }))];
+      if (how !== 'at once') {
+        // The leader has given the first one its place by then, and site 1 has not heard of that.
+        sites.sync(1);
+        sites.deliver();
+        sites.sync(0);
+      }
+      takes.push(sites.submit(1, sellInOrder({ seats: 1 })));
+      let givenBack = 0;
+      do {
+        for (const site of [0, 1, 2]) sites.sync(site);
+        givenBack += sites.sent.filter(({ message }) => isGivingBack(message)).length;
+      } while (sites.deliver());
+      expect(takes.map(({ value }) => value)).toEqual([SOLD, SOLD]);
+      expect([givenBack, held(sites)]).toEqual([1, [3, 3, 3, 1]]);
+    },
+  );
+
+  test('one take draws on the pools of two fields → what is left of both is given back', () => {
+    const sites = opened(12);
+    sites.submit(1, contract.sellBoth({ seats: 12 }));
+    sites.abandon(1);
+    sites.settle();
+    sites.submit(1, contract.sellBoth({ seats: 1 }));
+    sites.settle();
+    expect(['seats', 'coats'].map((field) => ledgerAt(sites, 0, field).pool)).toEqual([2, 2]);
   });
 
   test('somebody elsewhere gathers rights → what is in the pool stays there for him', () => {

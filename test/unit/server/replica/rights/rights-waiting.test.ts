@@ -60,6 +60,34 @@ describe('as many as may wait for rights', () => {
   });
 });
 
+describe('waiting for several fields', () => {
+  test('one is here, the other elsewhere, and nobody can spare any → both come together in the pool', () => {
+    const sites = opened(3);
+    sites.submit(1, one);
+    sites.settle();
+    const taken = sites.submit(1, contract.sellBoth({ seats: 1 }));
+    sites.settle();
+    expect([taken.value, ledgerAt(sites, 0).left, ledgerAt(sites, 0, 'coats').left]).toEqual([{ sold: true }, 1, 2]);
+  });
+
+  test('one that lacks the second field → keeps nobody from taking of the first one', () => {
+    const sites = opened(6);
+    sites.submit(1, contract.sellBoth({ seats: 2 }));
+    settleUnasked(sites);
+    sites.sent = [];
+    const both = sites.submit(1, contract.sellBoth({ seats: 1 }));
+    const taken = sites.submit(1, one);
+    const isOfCoats = ({ message }: Sites['sent'][number]): boolean =>
+      message.kind === 'rights.ask' && message.asked.some(({ field }) => field === 'coats');
+    do for (const site of [0, 1, 2]) sites.sync(site);
+    while (sites.deliver((sent) => !isOfCoats(sent)));
+    expect([both, taken.value]).toEqual([{}, { sold: true }]);
+    sites.settle();
+    sites.pass(60);
+    expect(both.value).toEqual({ sold: true });
+  });
+});
+
 describe('rejected in the red order, and waiting for rights', () => {
   /** Two red takes of all that the pool has: that of site 1 is the second one. */
   function twoOfThePool(): { readonly sites: Sites; readonly codes: () => unknown[]; readonly token: number } {

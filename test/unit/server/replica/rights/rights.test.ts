@@ -11,7 +11,7 @@ import type { Outcome } from '../sites.ts';
 import { contract, held, ledgerAt, one, opened, seats, service, sold } from './sale.ts';
 import type { Seats } from './sale.ts';
 
-const { open, sell, sellBoth, sellBlindly, close, left } = contract;
+const { open, sell, sellBoth, sellBlindly, left } = contract;
 
 const isToLeader = ({ message }: { readonly message: { readonly kind: string } }): boolean =>
   message.kind === 'log.propose';
@@ -119,6 +119,21 @@ describe('rights', () => {
     expect(held(sites)).toEqual([6, 6, 6, 0]);
   });
 
+  test('what two others give each other → is no answer: nobody is asked once more', () => {
+    const sites = opened(30);
+    const askedBy = (site: number): number =>
+      sites.sent.filter(({ from, message }) => from === site && message.kind === 'rights.ask').length;
+    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    sites.sync(1);
+    expect(askedBy(1)).toBe(2);
+    sites.sent = sites.sent.filter(({ message }) => message.kind !== 'rights.ask');
+    for (let n = 0; n < 6; n += 1) sites.submit(2, one);
+    sites.settle();
+    expect(ledgerAt(sites, 1).at(siteAt(2))).toBeGreaterThan(4);
+    sites.submit(1, one);
+    expect(askedBy(1)).toBe(0);
+  });
+
   test('a question that is lost → asked again while somebody waits', () => {
     const sites = opened(12);
     const takes = Array.from({ length: 6 }, () => sites.submit(1, one));
@@ -219,6 +234,25 @@ describe('rights', () => {
     expect([takes[1]?.value, ledgerAt(sites, 1).left]).toEqual([{ sold: true }, 1]);
   });
 
+  test('started on a red log that has come back empty → gives away nothing that its takes may have used', () => {
+    const sites = opened(9);
+    sites.submit(0, contract.sellInOrder({ seats: 1 }));
+    sites.settle();
+    sites.submit(1, one);
+    sites.settle();
+    expect(ledgerAt(sites, 0).at(siteAt(1))).toBe(2);
+    sites.submit(2, sell({ seats: 7 }));
+    const isAsked = ({ to, message }: Sites['sent'][number]): boolean => to === 1 && message.kind === 'rights.ask';
+    expect(sites.sent.some(isAsked)).toBe(true);
+    sites.crash(1);
+    sites.loseRed(1);
+    sites.start(1);
+    expect(ledgerAt(sites, 1).at(siteAt(1))).toBe(3);
+    sites.deliver(isAsked);
+    sites.sync(1);
+    expect(sites.sent.filter(({ from, message }) => from === 1 && message.kind === 'blue.operations')).toEqual([]);
+  });
+
   test('takes more than stands, and its generator has not looked → fails, and nothing is done', () => {
     const sites = opened(3);
     const taken = sites.submit(0, sellBlindly({ seats: 4 }));
@@ -260,19 +294,6 @@ describe('rights', () => {
     expect([takes[0]?.value, ledgerAt(sites, 0).at(siteAt(0))]).toEqual([{ sold: true }, 4]);
     sites.pass(110);
     expect(ledgerAt(sites, 0).at(siteAt(0))).toBe(4);
-  });
-
-  test('a closed incarnation → takes nothing by itself any more; what it held is burnt, and the rest is sold out', () => {
-    const sites = opened(3);
-    sites.submit(0, close({ site: siteAt(1) }));
-    sites.settle();
-    expect([ledgerAt(sites, 0).left, ledgerAt(sites, 0).burnt]).toEqual([2, 1]);
-    const takes = [1, 1, 1].map((site) => sites.submit(site, one));
-    sites.settle();
-    sites.pass(60);
-    const values = takes.map(({ value }) => (value as { sold: boolean } | undefined)?.sold);
-    expect(values.toSorted()).toEqual([false, true, true]);
-    expect([ledgerAt(sites, 2).left, ledgerAt(sites, 2).burnt]).toEqual([0, 1]);
   });
 
   test('an operation that its contract declares blue and that takes → INVALID_ARGUMENT', () => {

@@ -127,7 +127,7 @@ describe('in flight', () => {
       pending.append(1, take(2), base);
       pending.append(2, give(4), base);
       const over = pending.over(base) as Ledger;
-      expect([over.left, over.value, over.pool, over.at(IRL)]).toEqual([7, 9, -2, 5]);
+      expect([over.left, over.value, over.pool, over.at(RED), over.at(IRL)]).toEqual([7, 9, -2, -2, 5]);
       for (const owner of order) pending.remove(owner);
       expect([pending.isEmpty, (pending.over(base) as Ledger).left]).toEqual([true, 5]);
     }

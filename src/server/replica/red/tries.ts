@@ -1,0 +1,25 @@
+/** How often a red operation is executed that is rejected again and again. */
+import { SEPARATOR } from '../../generator/read-set.ts';
+import type { Conflict } from '../../records/verdict.ts';
+import { isOnBounded } from '../../service/takes.ts';
+import type { Tables } from '../../service/tables.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+import type { RedRequest } from './red-requests.ts';
+
+type Tried = Pick<RedRequest, 'attempt' | 'cascades' | 'conflict' | 'begunAtMs'>;
+
+/**
+ * Whether what was rejected is executed again: `attemptsMax` times in all. Where others have drawn on the rights that it
+ * goes by, it tries for as long as it may wait for rights, however often that was: there may be enough for all.
+ */
+export function mayTryAgain({ options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>, request: Tried): boolean {
+  const { attempt, cascades, conflict, begunAtMs } = request;
+  if (attempt - cascades < options.attemptsMax) return true;
+  return isAboutRights(conflict, options.service.tables) && nowMs - begunAtMs < options.reachTimeoutMs;
+}
+
+function isAboutRights(conflict: Conflict | undefined, tables: Tables): boolean {
+  if (conflict?.reason !== 'name') return false;
+  const [table = '', , field = ''] = conflict.name.split(SEPARATOR);
+  return isOnBounded(tables, { table, field });
+}

@@ -1,0 +1,123 @@
+/**
+ * Nobody waits for long for what stands (docs/spec/rights.md, R-16): while all sites are up and hear each other, and enough
+ * stands of a field for all who want some of it, whoever takes is told what came of it within a bound.
+ */
+import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
+import type { Origin } from '../../../src/server/records/origin.ts';
+import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
+import { require } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { AnyOperation, Checker, GeneratorRun, Told } from '../../../src/testing/simulator/checkers/checker.ts';
+import type { Calm } from '../../../src/testing/simulator/calm.ts';
+import type { Circumstances } from '../../../src/testing/simulator/world.ts';
+
+const FIELD = 'free';
+const KEYS = ['a', 'b'] as const;
+
+/** Times that something may have to be sent again, and trips from site to site, until a take is at its end. */
+const RESENDS = 3;
+const TRIPS = 16;
+/** With narrower windows what stands before a transfer in its stream takes trips of its own. */
+const WINDOW_WIDE = 1000;
+
+/** A take that a site has begun. */
+interface Take {
+  readonly site: Origin;
+  readonly keys: readonly string[];
+  readonly amount: number;
+  readonly begunAtMs: number;
+}
+
+/** One field, as all sites show it: whether enough of it stands for all who want some. */
+class Stand {
+  readonly #calm: Calm;
+  readonly #left: Map<Origin, number>;
+  #wanted = 0;
+  #wasShortAtMs = 0;
+
+  constructor(calm: Calm, sites: readonly Origin[]) {
+    this.#calm = calm;
+    this.#left = new Map(sites.map((site) => [site, 0]));
+  }
+
+  shows(site: Origin, left: number): void {
+    this.#noteShort();
+    this.#left.set(site, left);
+  }
+
+  want(amount: number): void {
+    this.#noteShort();
+    this.#wanted += amount;
+  }
+
+  /** `Infinity` while there is too little. */
+  get isEnoughSinceMs(): number {
+    return this.#isShort ? Infinity : this.#wasShortAtMs;
+  }
+
+  get #isShort(): boolean {
+    return Math.min(...this.#left.values()) < this.#wanted;
+  }
+
+  #noteShort(): void {
+    if (this.#isShort) this.#wasShortAtMs = this.#calm.nowMs;
+  }
+}
+
+export class RightsWaitsChecker implements Checker {
+  readonly name = 'waits';
+  readonly #calm: Calm;
+  readonly #boundMs: number;
+  readonly #stands: ReadonlyMap<string, Stand>;
+  /** By site and serial. */
+  readonly #takes = new Map<string, Take>();
+  readonly #ended = new Set<string>();
+
+  constructor({ options, origins, resendAfterMs, calm }: Circumstances) {
+    const { delayMinMs, delayMeanMs, syncMeanMs, windowMax } = options;
+    const tripMs = delayMinMs + 2 * delayMeanMs + 2 * syncMeanMs;
+    this.#calm = calm;
+    this.#boundMs = windowMax < WINDOW_WIDE ? Infinity : RESENDS * resendAfterMs + TRIPS * tripMs;
+    this.#stands = new Map(KEYS.map((key) => [key, new Stand(calm, origins.sites)]));
+  }
+
+  /** Whoever waited at an earlier start is told nothing. */
+  started(site: Origin): void {
+    for (const [key, take] of this.#takes) if (take.site === site) this.#end(key, take);
+    for (const stand of this.#stands.values()) stand.shows(site, 0);
+  }
+
+  ran(site: Origin, { input: { operation, args, serial } }: GeneratorRun): void {
+    const place = `${site}:${serial}`;
+    if (!operation.startsWith('take') || this.#takes.has(place) || this.#ended.has(place)) return;
+    const { key, amount } = args as { readonly key?: string; readonly amount: number };
+    const keys = key === undefined ? KEYS : [key];
+    this.#takes.set(place, { site, keys, amount, begunAtMs: this.#calm.nowMs });
+    for (const each of keys) this.#stands.get(each)?.want(amount);
+  }
+
+  applied(site: Origin, { effects }: AnyOperation, state: SiteState): void {
+    for (const { table, key, field } of effects) {
+      if (field !== FIELD) continue;
+      this.#stands.get(key)?.shows(site, (state.store.read(table, key, field) as Ledger).left);
+    }
+  }
+
+  told({ site, serial, operation, isEnd, code, stage }: Told): void {
+    const place = `${site}:${serial}`;
+    const take = this.#takes.get(place);
+    if (!isEnd) return;
+    this.#ended.add(place);
+    if (take === undefined) return;
+    const { keys, amount } = take;
+    const enoughSinceMs = keys.map((key) => this.#stands.get(key)?.isEnoughSinceMs ?? 0);
+    const waitedMs = this.#calm.nowMs - Math.max(take.begunAtMs, this.#calm.sinceMs, ...enoughSinceMs);
+    this.#end(place, take);
+    require(waitedMs <= this.#boundMs, () =>
+      `${operation.id} wanted ${amount} of ${keys.join(' and ')} at site ${site} and was told ${code ?? stage} after ${Math.round(waitedMs)} ms in which enough stood for all and nothing was in the way: ${this.#boundMs} are the most`);
+  }
+
+  #end(place: string, { keys, amount }: Take): void {
+    this.#takes.delete(place);
+    for (const key of keys) this.#stands.get(key)?.want(-amount);
+  }
+}
