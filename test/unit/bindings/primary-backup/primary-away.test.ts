@@ -115,6 +115,18 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
+  /** Those that are set from now on, until the real time is back: a spy would put the fake back after that. */
+  const timersSet = (): NodeJS.Timeout[] => {
+    const handles: NodeJS.Timeout[] = [];
+    const fake = globalThis.setTimeout;
+    globalThis.setTimeout = ((...given: Parameters<typeof setTimeout>) => {
+      const handle = fake(...given);
+      handles.push(handle);
+      return handle;
+    }) as typeof setTimeout;
+    return handles;
+  };
+
   const hanging = (
     origin: Tier = offline,
   ): { client: Client<readonly ['cache', 'origin']>; clock: VirtualClock; isTold: () => boolean } => {
@@ -193,20 +205,18 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
   });
 
   test('its failure is known, and its view taken early → the wait keeps no process alive', async () => {
-    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const handles = timersSet();
     const { client } = hanging();
     outcome(client.invoke(get('x')));
     await turn();
-    const handles = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
     expect(handles.map((handle) => handle.hasRef())).toEqual([false]);
   });
 
   test('there is no deadline to keep the process alive → the wait does, and the failure is told', async () => {
-    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const handles = timersSet();
     const { client } = hanging();
     const told = outcome(client.invoke(get('x'), { timeoutMs: Infinity }));
     await turn();
-    const handles = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
     expect(handles.map((handle) => handle.hasRef())).toEqual([true]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(told.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE });
