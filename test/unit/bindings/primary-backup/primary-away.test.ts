@@ -112,13 +112,19 @@ describe('primary-backup: the strongest tier fails at once, a weaker one is unde
 });
 
 describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
-  afterEach(() => void vi.useRealTimers());
+  let fake: typeof setTimeout;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    fake = globalThis.setTimeout;
+  });
+  afterEach(() => {
+    globalThis.setTimeout = fake;
+    vi.useRealTimers();
+  });
 
-  /** Those that are set from now on, until the real time is back: a spy would put the fake back after that. */
+  /** Those that are set from now on. No spy sees them: it would put the fake back after the real one has come. */
   const timersSet = (): NodeJS.Timeout[] => {
     const handles: NodeJS.Timeout[] = [];
-    const fake = globalThis.setTimeout;
     globalThis.setTimeout = ((...given: Parameters<typeof setTimeout>) => {
       const handle = fake(...given);
       handles.push(handle);
