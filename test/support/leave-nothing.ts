@@ -8,7 +8,7 @@ import { afterAll, expect, vi } from 'vitest';
 
 const { testPath } = expect.getState();
 const hasOwnTime = testPath !== undefined && readFileSync(testPath, 'utf8').includes('useFakeTimers');
-if (hasOwnTime) vi.resetModules();
+if (hasOwnTime) forgetModules();
 
 const { setTimeout, setInterval, setImmediate, Date, performance } = globalThis;
 const world = { setTimeout, setInterval, setImmediate, Date, performance };
@@ -18,9 +18,20 @@ afterAll(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
   vi.unstubAllEnvs();
-  if (hasOwnTime) vi.resetModules();
+  if (hasOwnTime) forgetModules();
   // A spy on a fake puts that back, after the real one has come: for whoever comes next nothing would ever happen.
   const left = Object.entries(world).filter(([name, own]) => Reflect.get(globalThis, name) !== own);
   for (const [name, own] of left) Reflect.set(globalThis, name, own);
-  expect(left.map(([name]) => name)).toEqual([]);
+  if (left.length > 0)
+    throw new Error(`not the world's own at the end of this file: ${left.map(([name]) => name).join(', ')}`);
 });
+
+/** Those that come next are loaded anew, with what all copies of the package in a process share: how late it is, too. */
+function forgetModules(): void {
+  vi.resetModules();
+  for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
+    const name = Symbol.keyFor(symbol) ?? '';
+    // Which mutant is on stays.
+    if (name.startsWith('correctables.') && name !== 'correctables.mutant') Reflect.deleteProperty(globalThis, symbol);
+  }
+}
