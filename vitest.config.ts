@@ -27,22 +27,26 @@ const project = (name: string, extra: object = {}): object => ({
 });
 
 /**
- * Two files at a time on two cores, of which vitest would use one. Many tests wait for sockets, timers and processes; and
- * what they compare with a time must hold on a busy machine.
+ * One file more at a time than there are cores: many wait for sockets, timers, pages and processes. What they compare with a
+ * time must hold on a busy machine.
  */
-const maxWorkers = Math.max(2, availableParallelism() - 1);
+const maxWorkers = availableParallelism() + 1;
 
 export default defineConfig({
   test: {
     maxWorkers,
     projects: [
-      // By themselves: some have a time of their own, which modules that had seen another one would see go back.
+      // By themselves: some leave reads hanging, which end when another file runs.
       project('unit'),
+      // And some have a time of their own, which modules that had seen another one would see go back.
       project('property'),
-      project('contract', inOneProcess),
+      project('contract', {
+        ...inOneProcess,
+        setupFiles: [...inOneProcess.setupFiles, 'test/contract/side-by-side.ts'],
+      }),
       project('simulation', { testTimeout: 120_000 }),
       project('integration', inOneProcess),
-      project('e2e', { testTimeout: 120_000, fileParallelism: false }),
+      project('e2e', { testTimeout: 120_000 }),
       // The real stores, started by the tests: `npm run test:engines`.
       project('engines', {
         testTimeout: 180_000,

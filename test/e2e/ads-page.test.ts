@@ -6,6 +6,7 @@ import type { RunningPage } from '../../demo/shared/chase/cli.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
 import { accessibilityFaults } from '../support/axe.ts';
 import { launchChromium } from '../support/chromium.ts';
+import { hurriedTo, withOwnTime } from './hurry.ts';
 
 const { browser, reason } = await launchChromium();
 const subject = reason === undefined ? 'ads page' : `ads page (skipped: ${reason})`;
@@ -48,12 +49,12 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('a request that fails → nothing is shown of the one before, and for whom there is nothing', async () => {
     const other = await startAdPage(OPTIONS);
-    await using visit = await open(other.url);
+    await using visit = await open(other.url, {}, withOwnTime);
     const { page } = visit;
     await other.close();
     await page.fill('#user', '8');
     await page.click('#fetch');
-    await inPhase(page, 'failed');
+    await hurriedTo(page, 'failed');
     expect(await page.textContent('#asked')).toBe('No ads for user 8, beside frk: the request has failed');
     expect(await page.locator('.items li, .steps li, .timeline svg').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -137,12 +138,12 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('the backend goes away → says what to do; it comes back → delivers again', async () => {
     const other = await startAdPage(OPTIONS);
-    await using visit = await open(other.url);
+    await using visit = await open(other.url, {}, withOwnTime);
     const { page } = visit;
     await other.close();
     await page.getByText('No connection: trying again…').waitFor();
     await page.click('#fetch');
-    await inPhase(page, 'failed');
+    await hurriedTo(page, 'failed');
     expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
 
     const again = await startAdPage({ ...OPTIONS, port: Number(new URL(other.url).port) });
@@ -186,12 +187,12 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('timelines: a site that does not answer → says so in time, and what to do; it answers → ready', async () => {
     const timelines = await startTimelinePage({ ...OPTIONS, scale: 0.01 });
-    await using visit = await open(timelines.url);
+    await using visit = await open(timelines.url, {}, withOwnTime);
     const { page } = visit;
     await timelines.close();
     await page.selectOption('#site', 'irl');
     await inPhase(page, 'connecting');
-    await inPhase(page, 'failed');
+    await hurriedTo(page, 'failed');
     const alert = await page.getByRole('alert').textContent();
     expect(alert).toContain('Site irl has not answered for 6 seconds');
     expect(alert).toContain('npm run demo');
@@ -208,9 +209,14 @@ describe.skipIf(browser === undefined)(subject, () => {
   });
 
   /** Opens a page in a context of its own, until its first request is delivered; collects what goes wrong in it. */
-  async function open(url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  async function open(
+    url: string,
+    options: BrowserContextOptions = {},
+    prepare?: (page: Page) => Promise<void>,
+  ): Promise<Visit> {
     const context = await (browser as Browser).newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
     const page = await context.newPage();
+    await prepare?.(page);
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(url);

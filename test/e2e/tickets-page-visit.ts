@@ -12,12 +12,18 @@ export interface Visit extends AsyncDisposable {
   readonly errors: readonly string[];
 }
 
-/** Opens `url` in a context of its own. */
-export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+/** Opens `url` in a context of its own, on a page that was prepared for it. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+  prepare?: (page: Page) => Promise<void>,
+): Promise<Visit> {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
   const errors: string[] = [];
   context.on('weberror', (error) => errors.push(error.error().message));
   const page = await context.newPage();
+  await prepare?.(page);
   await page.goto(url);
   return { context, page, errors, [Symbol.asyncDispose]: () => context.close() };
 }

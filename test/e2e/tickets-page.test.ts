@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startShop } from '../../demo/tickets/server.ts';
 import { launchChromium } from '../support/chromium.ts';
+import { hurriedTo, withOwnTime } from './hurry.ts';
 import { counts, inPhase, visit, type Visit } from './tickets-page-visit.ts';
 
 const { browser, reason } = await launchChromium();
@@ -89,11 +90,11 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('the backend goes away in the middle of a sale → says how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
-    await using visited = await open('?tickets=500&pace=50', other.url);
+    await using visited = await visit(browser as Browser, `${other.url}/?tickets=500&pace=50`, {}, withOwnTime);
     const { page } = visited;
     await page.locator('#purchases tr').nth(10).waitFor();
     await other.close();
-    await inPhase(page, 'failed');
+    await hurriedTo(page, 'failed');
     expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
 
     const again = await startShop({ port: Number(new URL(other.url).port) });
@@ -104,7 +105,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await again.close();
   });
 
-  function open(query: string, url: string = shop.url): Promise<Visit> {
-    return visit(browser as Browser, `${url}/${query}`);
+  function open(query: string): Promise<Visit> {
+    return visit(browser as Browser, `${shop.url}/${query}`);
   }
 });

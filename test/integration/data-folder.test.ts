@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isCorrectableError } from 'correctables';
 import type { Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
@@ -13,16 +13,15 @@ import { kept } from '../support/kept-service.ts';
 import { runProgram } from '../support/run-program.ts';
 
 const SLOW_MS = 240_000;
-/** As in another container: its numbers of processes are its own. */
-const ELSEWHERE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+/** As in another container: its numbers of processes are its own. What ends the command lets the process in it end itself. */
+const ELSEWHERE = ['unshare', '--pid', '--fork', '--kill-child=SIGTERM', '--mount-proc'];
 
-let folder: string;
-let dataDir: string;
-beforeEach(() => {
-  folder = fs.mkdtempSync(join(tmpdir(), 'correctables-process-'));
-  dataDir = join(folder, 'data');
-  return () => fs.rmSync(folder, { recursive: true, force: true });
-});
+/** Where a deployment may put its folder, which is not there yet; it goes with what is in it. */
+function temporary(): Disposable & { readonly dataDir: string } {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'correctables-process-'));
+  const remove = (): void => fs.rmSync(folder, { recursive: true, force: true });
+  return { dataDir: join(folder, 'data'), [Symbol.dispose]: remove };
+}
 
 /** Whether the system lets a command be run; says why not. */
 function canRun(command: readonly string[]): boolean {
@@ -49,18 +48,19 @@ async function write(client: Client<RedBlueLevels>, name: string, count: number,
 
 const rowsOf = async (client: Client<RedBlueLevels>): Promise<number> => await client.invoke(kept.count({}));
 
-describe('two processes', () => {
+describe.concurrent('two processes', () => {
   const hasElsewhere = canRun([...ELSEWHERE, 'true']);
 
   test(
     'on one machine → the second is refused at once; files are for their owner alone',
     { timeout: SLOW_MS },
     async () => {
-      await using first = await KeptServer.start(dataDir);
-      await expect(KeptServer.start(dataDir)).rejects.toThrow(/in use .*: process \d+ has it open/);
+      using place = temporary();
+      await using first = await KeptServer.start(place.dataDir);
+      await expect(KeptServer.start(place.dataDir)).rejects.toThrow(/in use .*: process \d+ has it open/);
       expect(await write(first.client(), 'k', 1)).toBe(1);
-      const modes = fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => {
-        const { mode } = fs.statSync(join(dataDir, name));
+      const modes = fs.readdirSync(place.dataDir, { recursive: true, encoding: 'utf8' }).map((name) => {
+        const { mode } = fs.statSync(join(place.dataDir, name));
         return `${name} ${(mode & 0o777).toString(8)}`;
       });
       expect(modes.filter((each) => !/ (600|700)$/.test(each))).toEqual([]);
@@ -68,8 +68,9 @@ describe('two processes', () => {
   );
 
   test.runIf(hasElsewhere)('the other elsewhere, the first alive → refused', { timeout: SLOW_MS }, async () => {
-    await using _first = await KeptServer.start(dataDir);
-    await expect(KeptServer.start(dataDir, { within: ELSEWHERE })).rejects.toThrow(
+    using place = temporary();
+    await using _first = await KeptServer.start(place.dataDir);
+    await expect(KeptServer.start(place.dataDir, { within: ELSEWHERE })).rejects.toThrow(
       'another machine or container has it',
     );
   });
@@ -78,25 +79,28 @@ describe('two processes', () => {
     'the first is paused, the other takes over, the first goes on → it answers nothing; nothing acknowledged is lost',
     { timeout: SLOW_MS },
     async () => {
-      await using first = await KeptServer.start(dataDir);
+      using place = temporary();
+      await using first = await KeptServer.start(place.dataDir);
       const old = first.client();
       expect(await write(old, 'a', 20)).toBe(20);
       first.signal('SIGSTOP');
       {
-        await using second = await KeptServer.start(dataDir, { within: ELSEWHERE });
+        await using second = await KeptServer.start(place.dataDir, { within: ELSEWHERE });
         const fresh = second.client();
         expect(await write(fresh, 'b', 20)).toBe(20);
         first.signal('SIGCONT');
-        expect(await codeOf(first.client().invoke(kept.get({ key: 'a0' })))).not.toBe('done');
-        expect(await codeOf(first.client().invoke(kept.put({ key: 'c', value: 'v' })))).not.toBe('done');
+        const asked = [kept.get({ key: 'a0' }), kept.put({ key: 'c', value: 'v' })];
+        const told = asked.map((operation) => codeOf(first.client().invoke(operation, { timeoutMs: 5_000 })));
+        for (const code of await Promise.all(told)) expect(code).not.toBe('done');
         expect([await first.status('ready/a'), await first.status('health')]).toEqual([503, 503]);
         await first.end();
         expect(await write(fresh, 'd', 20)).toBe(20);
-        expect(fs.existsSync(join(dataDir, 'lock'))).toBe(true);
-        // What runs it ignores SIGTERM.
+        expect(fs.existsSync(join(place.dataDir, 'lock'))).toBe(true);
+        // What runs it ignores SIGTERM. It gives the folder back: nobody has to wait until its lock is stale.
         await second.end('SIGKILL');
+        expect(fs.existsSync(join(place.dataDir, 'lock'))).toBe(false);
       }
-      await using third = await KeptServer.start(dataDir);
+      await using third = await KeptServer.start(place.dataDir);
       expect(await rowsOf(third.client())).toBe(60);
     },
   );
@@ -105,19 +109,24 @@ describe('two processes', () => {
     'the other elsewhere with its clock 20 s ahead → refused',
     { timeout: SLOW_MS },
     async () => {
-      await using _first = await KeptServer.start(dataDir);
+      using place = temporary();
+      await using _first = await KeptServer.start(place.dataDir);
       const within = ['faketime', '+20s', ...ELSEWHERE];
-      await expect(KeptServer.start(dataDir, { within })).rejects.toThrow('another machine or container has it');
+      await expect(KeptServer.start(place.dataDir, { within })).rejects.toThrow('another machine or container has it');
     },
   );
 });
 
-describe('few files', () => {
+describe.concurrent('few files', () => {
   test.runIf(canRun(['prlimit', '--nofile=128:128', 'true']))(
     'strangers connect and say nothing → the sites go on, through new log files too',
     { timeout: SLOW_MS },
     async () => {
-      await using server = await KeptServer.start(dataDir, { within: ['prlimit', '--nofile=128:128'], sites: 'a,b' });
+      using place = temporary();
+      await using server = await KeptServer.start(place.dataDir, {
+        within: ['prlimit', '--nofile=128:128'],
+        sites: 'a,b',
+      });
       const clients = [server.client('a'), server.client('b')];
       for (const client of clients) expect(await write(client, 'before', 1)).toBe(1);
       const { port } = new URL(server.laid.url);
@@ -132,13 +141,14 @@ describe('few files', () => {
   );
 });
 
-describe('rows of megabytes', () => {
-  test('more than a checkpoint is made for → all there after restarts', { timeout: SLOW_MS }, async () => {
+describe.concurrent('rows of megabytes', () => {
+  test('more than a checkpoint is made for → all there after restarts', { timeout: SLOW_MS }, async ({ expect }) => {
+    using place = temporary();
     const rows = 50;
     {
-      await using server = await KeptServer.start(dataDir);
+      await using server = await KeptServer.start(place.dataDir);
       expect(await write(server.client(), 'large', rows, 'x'.repeat(900_000))).toBe(rows);
-      const folderOfSite = join(dataDir, 'sites', 'a');
+      const folderOfSite = join(place.dataDir, 'sites', 'a');
       await expect
         .poll(() => fs.readdirSync(folderOfSite).filter((name) => name.includes('.checkpoint')).length, {
           timeout: 30_000,
@@ -146,29 +156,30 @@ describe('rows of megabytes', () => {
         .toBe(2);
       await server.end('SIGKILL');
     }
-    await using again = await KeptServer.start(dataDir);
+    await using again = await KeptServer.start(place.dataDir);
     expect(await rowsOf(again.client())).toBe(rows);
   });
 });
 
-describe('a small disk', () => {
+describe.concurrent('a small disk', () => {
   const MOUNT = ['unshare', '--mount', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', tmpdir()];
 
   test.runIf(canRun(MOUNT))(
     'fills up, with the log of the server on it → updates are refused; room again → they go on within seconds',
     { timeout: SLOW_MS },
-    async () => {
-      fs.mkdirSync(dataDir);
-      spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', dataDir]);
+    async ({ expect }) => {
+      using place = temporary();
+      fs.mkdirSync(place.dataDir);
+      spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', place.dataDir]);
       try {
-        const filler = join(dataDir, 'filler');
+        const filler = join(place.dataDir, 'filler');
         const fill = (): void => {
-          const { bavail, bsize } = fs.statfsSync(dataDir);
+          const { bavail, bsize } = fs.statfsSync(place.dataDir);
           fs.writeFileSync(filler, Buffer.alloc(bavail * bsize), { flag: 'a' });
         };
         {
-          const logPath = join(dataDir, 'server.log');
-          await using server = await KeptServer.start(dataDir, { sites: 'a,b', logPath });
+          const logPath = join(place.dataDir, 'server.log');
+          await using server = await KeptServer.start(place.dataDir, { sites: 'a,b', logPath });
           const client = server.client();
           expect(await write(client, 'before', 5)).toBe(5);
           fill();
@@ -188,17 +199,17 @@ describe('a small disk', () => {
           await server.end();
         }
         fill();
-        const filesBefore = fs.readdirSync(join(dataDir, 'sites'), { recursive: true });
-        await expect(KeptServer.start(dataDir, { sites: 'a,b' })).rejects.toThrow('no room on the disk');
-        expect(fs.readdirSync(join(dataDir, 'sites'), { recursive: true })).toEqual(filesBefore);
+        const filesBefore = fs.readdirSync(join(place.dataDir, 'sites'), { recursive: true });
+        await expect(KeptServer.start(place.dataDir, { sites: 'a,b' })).rejects.toThrow('no room on the disk');
+        expect(fs.readdirSync(join(place.dataDir, 'sites'), { recursive: true })).toEqual(filesBefore);
       } finally {
-        spawnSync('umount', ['-l', dataDir]);
+        spawnSync('umount', ['-l', place.dataDir]);
       }
     },
   );
 });
 
-describe('correctables inspect', () => {
+describe.concurrent('correctables inspect', () => {
   const inspect = (...args: string[]): ReturnType<typeof runProgram> =>
     runProgram(['dist/cli/main.js', 'inspect', ...args]);
 
@@ -206,28 +217,29 @@ describe('correctables inspect', () => {
     'a folder, then one with damage → what is there; what is lost, with exit code 3',
     { timeout: SLOW_MS },
     async () => {
+      using place = temporary();
       {
-        await using server = await KeptServer.start(dataDir);
+        await using server = await KeptServer.start(place.dataDir);
         expect(await write(server.client(), 'k', 20)).toBe(20);
         await server.end();
       }
-      const whole = await inspect(dataDir);
+      const whole = await inspect(place.dataDir);
       expect(whole).toMatchObject({
         code: 0,
         stdout: expect.stringContaining('starts with 20 local and 0 red entries'),
       });
-      const path = join(dataDir, 'sites/a/0000000001.log');
+      const path = join(place.dataDir, 'sites/a/0000000001.log');
       const bytes = fs.readFileSync(path);
       bytes[400] = (bytes[400] as number) ^ 1;
       fs.writeFileSync(path, bytes);
-      await expect(KeptServer.start(dataDir)).rejects.toThrow('is damaged at byte');
-      const { code, stdout } = await inspect(dataDir, '--json');
+      await expect(KeptServer.start(place.dataDir)).rejects.toThrow('is damaged at byte');
+      const { code, stdout } = await inspect(place.dataDir, '--json');
       expect(code).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({
         service: 'kept',
         sites: [{ name: 'a', lengths: null, refusal: expect.stringContaining('is damaged at byte') }],
       });
-      expect((await inspect(dataDir)).stdout).toMatch(
+      expect((await inspect(place.dataDir)).stdout).toMatch(
         /DAMAGED at byte \d+: 1 groups of entries cannot be read; \d+ behind/,
       );
     },

@@ -6,6 +6,9 @@ import { expect, test } from 'vitest';
 import { Program, root, runProgram } from '../support/run-program.ts';
 
 const BANK = 'demo/bank/service.ts';
+/** As a loop without an end, but that others may have the processor. */
+const NEVER_RETURNS =
+  'const deposit = (): never => { for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); };';
 
 const label = (...args: string[]): ReturnType<typeof runProgram> => runProgram(['dist/cli/main.js', 'label', ...args]);
 
@@ -99,11 +102,11 @@ test('serve, with a data folder → what was looked at is remembered by its vers
   expect(remembered).toEqual({ version: expect.stringMatching(/^[0-9a-f]{16}$/) as string });
 });
 
-test('serve, of a service whose generator never returns → says so, and serves', async () => {
+test.concurrent('serve, of a service whose generator never returns → says so, and serves', async () => {
   const bank = JSON.stringify(join(root, BANK));
   await using module = await moduleOf(
     `import { service as bank } from ${bank};
-const deposit = (): never => { for (;;); };
+${NEVER_RETURNS}
 export const service = { ...bank, generators: { ...bank.generators, deposit } };
 `,
   );
@@ -115,12 +118,12 @@ export const service = { ...bank, generators: { ...bank.generators, deposit } };
   expect(code).toBe(0);
 });
 
-test('code of a service that does not return is stopped, with the run to make again; what it has opened keeps nobody', async () => {
+test.concurrent('code of a service that does not return is stopped, with the run to make again; what it has opened keeps nobody', async () => {
   const bank = JSON.stringify(join(root, BANK));
   await using module = await moduleOf(
     `import { service as bank } from ${bank};
 setInterval(() => {}, 1000);
-const deposit = (): never => { for (;;); };
+${NEVER_RETURNS}
 export const service = { ...bank, generators: { ...bank.generators, deposit } };
 `,
   );

@@ -4,7 +4,7 @@ import { History } from '../histories/history.ts';
 import { redblueHistories } from '../histories/redblue/index.ts';
 
 const SEED = Number(process.env['HISTORIES_SEED'] ?? 25);
-const LOAD_MS = 12_000;
+const LOAD_MS = 7_000;
 
 test(`history: ${LOAD_MS / 1000} s of all kinds of operations under cuts, moves, kills and freezes (seed ${SEED}) → no fault`, async () => {
   using history = new History();

@@ -24,6 +24,8 @@ export interface PlantedFault extends RunParts {
   /** Options in the place of drawn ones: what makes the fault likely to show. */
   readonly overrides?: Partial<SimulationOptions>;
   readonly service?: Service;
+  /** Of what shows itself seldom: a seed that did show it, with which tests begin. */
+  readonly shownBy?: number;
 }
 
 /** Clients that move often, between sites that crash. */
@@ -71,6 +73,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a red operation commits only if no row has come into what it scanned',
     caughtBy: ['invariants'],
     profile: 'calm',
+    shownBy: 15,
     makeMachine: BROKEN.scanlessCertifier,
   },
   'hasty-floors': {
@@ -125,6 +128,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a reservation is red: no row shows that a seat has two, only all of them together',
     caughtBy: ['invariants'],
     profile: 'calm',
+    shownBy: 18,
     service: recoloured(simulatedService(), { reserve: 'blue' }),
   },
   'messages-of-an-older-start': {
@@ -166,6 +170,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a write counts once those before it are on the disk too',
     caughtBy: ['durability', 'exactly once', 'progress', 'convergence', 'causal order'],
     profile: 'crashes',
+    shownBy: 93,
     overrides: { syncMeanMs: 100, largeGroup: 1, thinkMeanMs: 1 },
     Storage: BROKEN_STORAGE.unordered,
   },
@@ -173,6 +178,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'nothing is taken of the red log behind a gap',
     caughtBy: ['red total order', 'serializability', 'exactly once', 'convergence', 'durability', 'oracle', 'progress'],
     profile: 'calm',
+    shownBy: 10,
     overrides: { siteCount: 3, redJumpChance: 0.05 },
     makeMachine: BROKEN.trustingFeed,
   },
@@ -194,12 +200,14 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'the last writer wins by time, not by arrival',
     caughtBy: ['convergence'],
     profile: 'calm',
+    shownBy: 10,
     makeMachine: BROKEN.arrivalOrder,
   },
   'local-strong-reads': {
     rule: 'a strong read is ordered by the red log',
     caughtBy: ['strong reads', 'oracle'],
     profile: 'calm',
+    shownBy: 10,
     makeMachine: BROKEN.localReads,
   },
   'local-refusals': {
@@ -245,6 +253,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a slot is decided by an entry that is synced, and read back (hole 3)',
     caughtBy: ['exactly once', 'durability'],
     profile: 'moves',
+    shownBy: 111,
     overrides: { ...MOVING, syncMeanMs: 100 },
     makeMachine: BROKEN.hastySlots,
   },
@@ -252,6 +261,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'effects are visible only once their entry is decided (hole 4)',
     caughtBy: ['red total order', 'causal order', 'durability', 'exactly once', 'sessions', 'convergence'],
     profile: 'moves',
+    shownBy: 49,
     overrides: { ...MOVING, syncMeanMs: 100 },
     Disk: LyingDisk,
   },
@@ -259,6 +269,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'an operation that may be blue is handed over before it goes to the red log (hole 5)',
     caughtBy: ['exactly once'],
     profile: 'moves',
+    shownBy: 51,
     overrides: MOVING,
     makeMachine: BROKEN.noHandover,
   },
@@ -266,6 +277,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'an answer without effects is an entry before it is told (hole 6)',
     caughtBy: ['exactly once'],
     profile: 'moves',
+    shownBy: 54,
     overrides: MOVING,
     makeMachine: BROKEN.unrecordedAnswers,
   },
@@ -334,6 +346,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a red record waits until its blue dependencies are at a second site',
     caughtBy: ['progress', 'convergence'],
     profile: 'loss',
+    shownBy: 69,
     overrides: { siteCount: 3, workload: 'bank', lossChance: 0.4, duplicateChance: 0 },
     makeMachine: BROKEN.oneSiteIsEnough,
   },
@@ -341,6 +354,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'sites pass on the operations of a site that is gone',
     caughtBy: ['progress', 'convergence', 'durability'],
     profile: 'loss',
+    shownBy: 12,
     overrides: { siteCount: 3 },
     makeMachine: BROKEN.selfishBluePath,
   },

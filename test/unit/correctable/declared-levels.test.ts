@@ -65,6 +65,9 @@ test('C2: Correctables of different levels, one after the other → each has its
 
 test('C2: a level is requested twice → asked for once', async () => {
   const binding = scriptedBinding(['weak', 'strong']);
-  void createClient(binding).invoke(get('k'), { levels: ['strong', 'strong'] as unknown as ['strong'] });
-  expect((await binding.next()).levels).toEqual(['strong']);
+  const read = createClient(binding).invoke(get('k'), { levels: ['strong', 'strong'] as unknown as ['strong'] });
+  const call = await binding.next();
+  expect(call.levels).toEqual(['strong']);
+  call.view(1, 'strong');
+  expect(await read).toBe(1);
 });

@@ -133,6 +133,8 @@ test('C11: all of several bindings, one of which has a level more that was not a
   few.calls[0]!.view(1, 'strong');
   more.calls[0]!.view(2, 'causal');
   expect(joined.latest?.level).toBe('preliminary');
+  more.calls[0]!.view(3, 'strong');
+  expect(joined.latest).toMatchObject({ level: 'final', value: [1, 3] });
 });
 
 test('C11: all of parts by name → values by name, level by level', async () => {

@@ -135,6 +135,8 @@ test('C2: a level that was not requested → its view is dropped and counted', a
   call.view(1, 'causal');
   expect(read.latest).toBeUndefined();
   expect(client.drops['not-requested']).toBe(1);
+  call.view(2, 'strong');
+  expect(await read).toBe(2);
 });
 
 test('C3: a weaker view after a stronger one → dropped and counted', () => {

@@ -31,6 +31,7 @@ test('an operation in a session → the binding gets what it opened, and nothing
   expect(binding.calls.map(({ context }) => context.session)).toEqual([opened[0], opened[1], undefined]);
   expect(binding.calls[0]!.context.session).toBe(opened[0]);
   expect(binding.calls[1]!.context.session).toBe(opened[1]);
+  for (const call of binding.calls) call.view(1, 'strong');
 });
 
 test('a session that goes on with another → the binding gets its tokens', () => {

@@ -19,7 +19,8 @@ console.log(bodies.length > 20 ? 'judged' : 'not judged');
 
 const pages = await pageNames();
 
-describe('guide', () => {
+// Each is a process of its own, some of which wait.
+describe.concurrent('guide', () => {
   test.each(pages)('%s → its code prints what the page says', async (name) => {
     const { program, printed } = await readPage(name);
     expect(printed).not.toBe('');

@@ -17,21 +17,76 @@ interface Options {
   readonly onProgress?: (at: { filesLeft: number }) => void;
 }
 
-/** Judges all mutants of the source `a.ts`, or those of them that are chosen, by these tests. */
+/** Judges all mutants of these sources, or those of them that are chosen, by these tests. */
 async function judged(
-  source: string,
+  sources: Record<string, string>,
   tests: Record<string, string>,
   choose: (mutant: Mutant) => boolean = () => true,
   options: Options = {},
-): Promise<Judged & { mutants: readonly Mutant[]; killed: readonly string[] }> {
-  const copy = project({ 'a.ts': source }, tests);
-  const found = await scripts.checkedMutants(copy, ['src/a.ts'], { ...quietly, seed: 1 });
-  const mutants = found.filter(choose);
-  const path = join(copy, 'src/a.ts');
-  writeFileSync(path, scripts.instrument(readFileSync(path, 'utf8'), mutants, '../scripts/mutation/switch.mjs'));
+): Promise<Judged & { mutants: readonly Mutant[] }> {
+  const copy = project(sources, tests);
+  const files = Object.keys(sources).map((name) => `src/${name}`);
+  const mutants = (await scripts.checkedMutants(copy, files, { ...quietly, seed: 1 })).filter(choose);
+  for (const file of files) {
+    const path = join(copy, file);
+    const own = mutants.filter((mutant) => mutant.file === file);
+    writeFileSync(path, scripts.instrument(readFileSync(path, 'utf8'), own, '../scripts/mutation/switch.mjs'));
+  }
   const asked = Object.keys(tests).map((name) => `test/${name}`);
   const ids = mutants.map(({ id }) => id);
   const result = await scripts.judge({ ...quietly, ...options, copy, ids, tests: asked, askAtMost: 5 });
+  return { ...result, mutants };
+}
+
+const ENDS_ABOVE_3 = `declare const process: { kill(pid: number, signal: string): void; pid: number };
+export const most = (a: number): void => { if (a > 3) process.kill(process.pid, 'SIGKILL'); };\n`;
+const mostOf = (file: string): string =>
+  `${HEAD}import { most } from '../src/${file}';\ntest('most', () => expect(most(2)).toBeUndefined());\n`;
+
+/** Of each what one test below is about, judged together: to compile them, and to start vitest, takes longer than all else. */
+const SOURCES = {
+  'often.ts': 'export const atLeast0 = (a: number): number => (a > 0 ? a : 0);\n',
+  'once.ts': 'export const half = (a: number): number => a / 2;\n',
+  'chained.ts': `export const one = (): number => 1;\nexport const two = (): number => 2;\n`,
+  'ends.ts': ENDS_ABOVE_3,
+  'ends-again.ts': ENDS_ABOVE_3,
+};
+const TESTS = {
+  'often.test.ts': `${HEAD}import { atLeast0 } from '../src/often.ts';
+test('often', () => { for (let i = 0; i < 300_000; i += 1) if (atLeast0(i) !== i) throw new Error('wrong'); });\n`,
+  'once.test.ts': `${HEAD}import { half } from '../src/once.ts';
+const key = Symbol.for('seen once');
+test('once', () => {
+  half(2);
+  expect(globalThis[key]).toBeUndefined();
+  globalThis[key] = true;
+});
+test('any time', () => expect(half(0)).toBe(0));\n`,
+  'chained.test.ts': `${HEAD}import { one, two } from '../src/chained.ts';
+let seen = 0;
+test('first', () => { seen = one(); expect(seen).toBe(1); });
+test('second', () => { two(); expect(seen).toBe(1); });\n`,
+  'ends.test.ts': mostOf('ends.ts'),
+  'ends-again.test.ts': `${mostOf('ends-again.ts')}const key = Symbol.for('seen again');
+test('again', () => { most(globalThis[key] ? 7 : 1); globalThis[key] = true; });\n`,
+  'ends-not.test.ts': mostOf('ends-again.ts'),
+};
+/** In sources that have others, these alone. */
+const CONDITIONS: Record<string, string> = {
+  'src/often.ts': 'a > 0',
+  'src/ends.ts': 'a > 3',
+  'src/ends-again.ts': 'a > 3',
+};
+
+let together: ReturnType<typeof judged> | undefined;
+
+/** What came of one of the sources, and all that is told of tests. */
+async function of(
+  name: keyof typeof SOURCES,
+): Promise<Judged & { mutants: readonly Mutant[]; killed: readonly string[] }> {
+  together ??= judged(SOURCES, TESTS, ({ file, from }) => from === (CONDITIONS[file] ?? from));
+  const result = await together;
+  const mutants = result.mutants.filter(({ file }) => file === `src/${name}`);
   const killed = mutants.flatMap(({ id, from, to }) => {
     const by = result.noticed.get(id);
     return by === undefined ? [] : [`${from} → ${to}: ${by.how}`];
@@ -40,54 +95,29 @@ async function judged(
 }
 
 test('reached very often by a test that does not tell it from the source → not noticed', async () => {
-  const source = 'export const atLeast0 = (a: number): number => (a > 0 ? a : 0);\n';
-  const often = `${HEAD}import { atLeast0 } from '../src/a.ts';
-test('often', () => { for (let i = 0; i < 300_000; i += 1) if (atLeast0(i) !== i) throw new Error('wrong'); });\n`;
-  const { killed, mutants } = await judged(source, { 'a.test.ts': often }, ({ from }) => from === 'a > 0');
+  const { killed, mutants } = await of('often.ts');
   expect(mutants.map(({ to }) => to)).toEqual(['false', 'true', 'a >= 0']);
   expect(killed).toEqual(['a > 0 → false: a test fails']);
 });
 
 test('a test that cannot be run twice → told as failing, and asked nothing', async () => {
-  const source = 'export const half = (a: number): number => a / 2;\n';
-  const once = `${HEAD}import { half } from '../src/a.ts';
-const key = Symbol.for('seen');
-test('once', () => {
-  half(2);
-  expect(globalThis[key]).toBeUndefined();
-  globalThis[key] = true;
-});
-test('any time', () => expect(half(0)).toBe(0));\n`;
-  const { killed, failing, met } = await judged(source, { 'a.test.ts': once });
+  const { killed, mutants, failing, met } = await of('once.ts');
   expect(killed).toEqual([]);
-  expect(met.size).toBeGreaterThan(0);
-  expect(failing.get('test/a.test.ts')).toEqual(['once (a second time)']);
+  expect(mutants.filter(({ id }) => met.has(id)).length).toBeGreaterThan(0);
+  expect(failing.get('test/once.test.ts')).toEqual(['once (a second time)']);
 });
 
 test('a test that needs the one before → what it meets alone is not taken for noticed', async () => {
-  const source = `export const one = (): number => 1;\nexport const two = (): number => 2;\n`;
-  const chained = `${HEAD}import { one, two } from '../src/a.ts';
-let seen = 0;
-test('first', () => { seen = one(); expect(seen).toBe(1); });
-test('second', () => { two(); expect(seen).toBe(1); });\n`;
-  const { killed, failing } = await judged(source, { 'a.test.ts': chained });
+  const { killed, failing } = await of('chained.ts');
   expect(killed).toEqual(['1 → (1 + 1): a test fails']);
-  expect(failing.get('test/a.test.ts')).toEqual([expect.stringMatching(/^second \(/)]);
+  expect(failing.get('test/chained.test.ts')).toEqual([expect.stringMatching(/^second \(/)]);
 });
 
 test('a process that ends → the mutant is noticed only where it does not end without it', async () => {
-  const source = `declare const process: { kill(pid: number, signal: string): void; pid: number };
-export const most = (a: number): void => { if (a > 3) process.kill(process.pid, 'SIGKILL'); };\n`;
-  const dies = `${HEAD}import { most } from '../src/a.ts';\ntest('most', () => expect(most(2)).toBeUndefined());\n`;
-  const isCondition = ({ from }: Mutant): boolean => from === 'a > 3';
-  const { killed } = await judged(source, { 'a.test.ts': dies }, isCondition);
-  expect(killed).toEqual(['a > 3 → true: crashes']);
-
-  const again = `${dies}const key = Symbol.for('seen');
-test('again', () => { most(globalThis[key] ? 7 : 1); globalThis[key] = true; });\n`;
-  const other = await judged(source, { 'a.test.ts': again, 'b.test.ts': dies }, isCondition);
-  expect(other.failing.get('test/a.test.ts')).toEqual(['the file crashes (a second time)']);
-  expect(other.noticed.get(other.mutants.find(({ to }) => to === 'true')?.id ?? 0)?.by).toBe('test/b.test.ts');
+  expect((await of('ends.ts')).killed).toEqual(['a > 3 → true: crashes']);
+  const { mutants, failing, noticed } = await of('ends-again.ts');
+  expect(failing.get('test/ends-again.test.ts')).toEqual(['the file crashes (a second time)']);
+  expect(noticed.get(mutants.find(({ to }) => to === 'true')?.id ?? 0)?.by).toBe('test/ends-not.test.ts');
 });
 
 test('a run that is cut short → what it has not asked about is undecided, and no score counts it', async () => {
@@ -99,7 +129,7 @@ test('a run that is cut short → what it has not asked about is undecided, and 
     if (filesLeft === 1) stop.abort();
   };
   const cut = { signal: stop.signal, onProgress };
-  const result = await judged(source, { 'a.test.ts': blind, 'b.test.ts': asks }, undefined, cut);
+  const result = await judged({ 'a.ts': source }, { 'a.test.ts': blind, 'b.test.ts': asks }, undefined, cut);
   expect(result.undecided.size).toBe(result.mutants.length);
   const { score, mutants, survivors, undecided } = scripts.summary(result.mutants, result, new Map());
   expect([score, mutants, survivors]).toEqual([null, 0, []]);
@@ -111,7 +141,7 @@ test('test files in a row that say nothing new → the rest is not asked', async
   const asks = `${HEAD}import { half } from '../src/a.ts';\ntest('half', () => expect(half(4)).toBe(2));\n`;
   const blind = asks.replace('.toBe(2)', '.toBeGreaterThan(-1)');
   const tests = { 'a.test.ts': blind, 'b.test.ts': blind, 'c.test.ts': blind, 'd.test.ts': asks };
-  const result = await judged(source, tests, undefined, { idleAfter: 2 });
+  const result = await judged({ 'a.ts': source }, tests, undefined, { idleAfter: 2 });
   expect(result.notAsked).toBe(1);
-  expect([result.killed, [...result.undecided]]).toEqual([[], []]);
+  expect([[...result.noticed.keys()], [...result.undecided]]).toEqual([[], []]);
 });

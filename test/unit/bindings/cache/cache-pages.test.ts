@@ -9,6 +9,9 @@ import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { cachedValue, fill, setUp } from './set-up.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
 
+/** A read of which the end is of no account, for others too that run in this process later. */
+const NEVER_ANSWERED = { timeoutMs: Infinity };
+
 function page(options: CacheOptions<StoreLevels>): ReturnType<typeof setUp> {
   const opened = setUp(options);
   onTestFinished(() => opened.client.close());
@@ -39,14 +42,14 @@ describe('cache: what outlives a page', () => {
     sink.update('old', 'strong');
     await slow;
     // Weaker levels lag behind, whenever they were asked.
-    theirs.client.invoke(getMany(['x']));
+    theirs.client.invoke(getMany(['x']), NEVER_ANSWERED);
     theirs.store.last.sink.update(['old'], 'weak');
     await theirs.client.close();
     await mine.client.close();
     const next = page({ store });
     expect(await cachedValue(next.client, get('x'))).toBe('miss');
     expect(await cachedValue(next.client, getMany(['x']))).toBe('miss');
-    next.client.invoke(getMany(['x']));
+    next.client.invoke(getMany(['x']), NEVER_ANSWERED);
     next.store.last.sink.update(['old'], 'weak');
     expect(await cachedValue(next.client, getMany(['x']))).toBe('miss');
   });

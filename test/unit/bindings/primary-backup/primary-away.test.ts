@@ -112,8 +112,26 @@ describe('primary-backup: the strongest tier fails at once, a weaker one is unde
 });
 
 describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
-  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
-  afterEach(() => void vi.useRealTimers());
+  let fake: typeof setTimeout;
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    fake = globalThis.setTimeout;
+  });
+  afterEach(() => {
+    globalThis.setTimeout = fake;
+    vi.useRealTimers();
+  });
+
+  /** Those that are set from now on. No spy sees them: it would put the fake back after the real one has come. */
+  const timersSet = (): NodeJS.Timeout[] => {
+    const handles: NodeJS.Timeout[] = [];
+    globalThis.setTimeout = ((...given: Parameters<typeof setTimeout>) => {
+      const handle = fake(...given);
+      handles.push(handle);
+      return handle;
+    }) as typeof setTimeout;
+    return handles;
+  };
 
   const hanging = (
     origin: Tier = offline,
@@ -193,20 +211,18 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
   });
 
   test('its failure is known, and its view taken early → the wait keeps no process alive', async () => {
-    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const handles = timersSet();
     const { client } = hanging();
     outcome(client.invoke(get('x')));
     await turn();
-    const handles = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
     expect(handles.map((handle) => handle.hasRef())).toEqual([false]);
   });
 
   test('there is no deadline to keep the process alive → the wait does, and the failure is told', async () => {
-    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const handles = timersSet();
     const { client } = hanging();
     const told = outcome(client.invoke(get('x'), { timeoutMs: Infinity }));
     await turn();
-    const handles = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
     expect(handles.map((handle) => handle.hasRef())).toEqual([true]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(told.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE });

@@ -193,6 +193,7 @@ test('C12: console.log of lines in a key and an error for a value → one line a
   const read = createClient(binding).invoke(get('user\n7'));
   binding.calls[0]!.view(new Error('down'), 'weak');
   expect(inspect(read)).toMatch(/^Correctable\(get "user 7"\) \{ updating, weak: .*Error: down.*\}$/);
+  binding.calls[0]!.view(1, 'strong');
 });
 
 test('C12: console.log → one line: the operation, the state, the latest view', async () => {

@@ -69,6 +69,9 @@ async function viewsOf(client: Client<RedBlueLevels>, operation: Operation): Pro
 
 const alarms: SiteAlarm[] = [];
 
+/** Long enough for a busy machine to ask meanwhile. */
+const LONG_MS = 500;
+
 /** Where the events are opened, and a site that hears of it so many milliseconds late. */
 async function nearAndFar(of: Service = service, late = 60): Promise<Record<'near' | 'far', Client<RedBlueLevels>>> {
   const wan = { 'a-b': 0, 'a-c': late, 'b-c': late };
@@ -82,8 +85,7 @@ async function nearAndFar(of: Service = service, late = 60): Promise<Record<'nea
 
 describe('an update that may be red and chooses nothing', () => {
   test('its site has not heard of the opening → a guess says no, the red order says yes', async () => {
-    // Long enough for a busy machine to ask meanwhile.
-    const { far } = await nearAndFar(service, 500);
+    const { far } = await nearAndFar(service, LONG_MS);
     expect(await viewsOf(far, hall.book({ event: 'e' }))).toEqual([
       ['tentative', false, false],
       ['strong', true, true],
@@ -99,12 +101,12 @@ describe('an update that may be red and chooses nothing', () => {
   });
 
   test('its generator says local → at once, final at causal', async () => {
-    const { far } = await nearAndFar();
+    const { far } = await nearAndFar(service, LONG_MS);
     expect(await viewsOf(far, hall.bookHere({ event: 'e' }))).toEqual([['causal', true, false]]);
   });
 
   test('its generator throws an error of the domain → certified like a result', async () => {
-    const { far } = await nearAndFar();
+    const { far } = await nearAndFar(service, LONG_MS);
     const early = far.invoke(hall.bookOrThrow({ event: 'e' }));
     expect(await early).toBeNull();
     expect(early.latest).toMatchObject({ level: 'strong', final: true });

@@ -1,0 +1,6 @@
+/** Most tests of contracts wait, each for a store of its own: they run several at a time. A mutant is asked about one by one. */
+import { vi } from 'vitest';
+
+/** Of one project, where the configuration knows of all of them alone. */
+const sequence = { concurrent: process.env['CORRECTABLES_MUTANT'] === undefined, hooks: 'stack' } as const;
+vi.setConfig({ sequence });
