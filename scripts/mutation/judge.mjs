@@ -3,7 +3,7 @@
  * another process goes on. The mutant that was on counts as noticed if the tests pass there without it, and not with it.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -21,8 +21,12 @@ const HEAP_MB = 1536;
  * @param {readonly string[]} given.tests files, in order
  * @param {number} given.askAtMost test files about one mutant
  * @param {number} given.idleAfter after so many test files in a row without news it ends: none noticed, none met first
+ * @param {string} [given.name] of this judge, where several share the copy
+ * @param {readonly object[]} [given.known] what its journal would say of what need not be asked
+ * @param {(entry: object) => void} [given.onEntry] is told what the journal says beside that
  * @param {AbortSignal} given.signal ends the test process
- * @param {(progress: { file: string, filesLeft: number, noticed: number, asked: number }) => void} given.onProgress
+ * @param {(progress: { file: string, filesLeft: number, noticed: number, missed: number }) => void} given.onProgress
+ *   `missed`: so far, by all that were asked
  * @returns {Promise<{
  *   noticed: Map<number, { how: string, by: string }>,
  *   met: Set<number>,
@@ -32,14 +36,25 @@ const HEAP_MB = 1536;
  * }>} `undecided` are those that a run that was cut short would have asked about; `notAsked` counts the test files that were
  * left when nothing new had come for long
  */
-export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, onProgress, stallMs = STALL_MS }) {
-  const journal = join(copy, 'mutation-journal.jsonl');
-  const list = join(copy, 'mutation-ids.json');
-  writeFileSync(journal, '');
+export async function judge({
+  copy,
+  ids,
+  tests,
+  askAtMost,
+  idleAfter,
+  name = '1',
+  known = [],
+  onEntry = () => {},
+  signal,
+  onProgress,
+  stallMs = STALL_MS,
+}) {
+  const journal = join(copy, `mutation-journal-${name}.jsonl`);
+  const list = join(copy, `mutation-ids-${name}.json`);
+  writeFileSync(journal, known.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
   writeFileSync(list, JSON.stringify(ids));
   const noticed = new Map();
   const met = new Set();
-  const asked = new Set();
   const failing = new Map();
   const suspects = new Set();
   const misses = new Map();
@@ -48,6 +63,7 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
   let steps = 0;
   let idle = 0;
   let stuck;
+  let isRun = false;
 
   const fails = (file, names) => failing.set(file, [...new Set([...(failing.get(file) ?? []), ...names])]);
   const read = (entry) => {
@@ -61,7 +77,6 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
       met.add(id);
     }
     if (entry.failing?.length > 0) fails(file, entry.failing);
-    if (entry.start !== undefined) asked.add(entry.start);
     if (entry.noticed !== undefined) {
       noticed.set(entry.noticed, { how: entry.how, by: entry.test ?? file });
       idle = -1;
@@ -74,11 +89,17 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
       if (entry.failing === undefined) idle += 1;
     }
     if (entry.done || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined)) steps += 1;
-    onProgress({ file, filesLeft: left.length, noticed: noticed.size, asked: asked.size });
+    const missed = [...misses.keys()].filter((id) => !noticed.has(id)).length;
+    onProgress({ file, filesLeft: left.length, noticed: noticed.size, missed });
   };
   const isOpen = (id) => !noticed.has(id) && (misses.get(id) ?? 0) < askAtMost;
   const isDecided = () => idle >= idleAfter || !ids.some(isOpen);
-  const follow = followed(journal, read);
+  for (const entry of known) read(entry);
+  const follow = followed(journal, (entry) => {
+    isRun = true;
+    read(entry);
+    onEntry(entry);
+  });
   const note = (entry) => {
     writeFileSync(journal, `${JSON.stringify(entry)}\n`, { flag: 'a' });
     follow();
@@ -98,7 +119,7 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
       stallMs,
     });
     if (signal.aborted) break;
-    if (readFileSync(journal, 'utf8') === '') throw new Error(`no test file was run: ${said}`);
+    if (!isRun) throw new Error(`no test file was run: ${said}`);
     const { file, start: id = on?.control } = on ?? {};
     const how = end === 'stalled' ? 'hangs' : 'crashes';
     if (isDecided()) break;
@@ -171,9 +192,9 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
   return { end, said };
 }
 
-/** @returns {() => boolean} reads what has been added since, line by line; whether there was any */
+/** @returns {() => boolean} reads what is added from now on, line by line; whether there was any */
 function followed(path, read) {
-  let at = 0;
+  let at = statSync(path).size;
   let rest = '';
   return () => {
     const handle = openSync(path, 'r');

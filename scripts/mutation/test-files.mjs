@@ -1,4 +1,5 @@
-/** Which test files can meet a mutant, and in which order they are best asked. */
+/** Which test files can meet a mutant, and in which order they are best asked; and what tells that one has changed. */
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
@@ -11,18 +12,11 @@ import ts from 'typescript';
  * modules the largest share is mutated
  */
 export function testFilesFor(root, tests, mutated) {
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const importsOf = new Map();
-  const imports = (file) => {
-    if (!importsOf.has(file)) importsOf.set(file, readImports(root, file, manifest));
-    return importsOf.get(file);
-  };
+  const loaded = loadedIn(root);
   const places = new Set([...mutated].map((file) => dirname(file).replace(/^src\/(server\/)?/, '')));
   const isBeside = (test) => [...places].some((place) => dirname(test).split('/').slice(2).join('/').startsWith(place));
   const shares = tests.map((test) => {
-    const seen = new Set([test]);
-    for (const file of seen) for (const next of imports(file)) seen.add(next);
-    const sources = [...seen].filter((file) => file.startsWith('src/'));
+    const sources = [...loaded(test)].filter((file) => file.startsWith('src/'));
     const share = sources.filter((file) => mutated.has(file)).length / Math.max(1, sources.length);
     return { test, share, isBeside: isBeside(test) };
   });
@@ -30,6 +24,38 @@ export function testFilesFor(root, tests, mutated) {
     .filter(({ share }) => share > 0)
     .toSorted((a, b) => Number(b.isBeside) - Number(a.isBeside) || b.share - a.share || a.test.localeCompare(b.test))
     .map(({ test }) => test);
+}
+
+/**
+ * @param {string} root
+ * @param {readonly string[]} tests
+ * @returns {Map<string, string>} by test file: the same for the same text of it and of all that it loads from this tree
+ */
+export function statesOf(root, tests) {
+  const loaded = loadedIn(root);
+  return new Map(
+    tests.map((test) => {
+      const hash = createHash('sha256');
+      for (const file of [...loaded(test)].toSorted())
+        hash.update(`${file}\0${readFileSync(join(root, file), 'utf8')}\0`);
+      return [test, hash.digest('base64url').slice(0, 12)];
+    }),
+  );
+}
+
+/** @returns {(file: string) => Set<string>} what it imports from this tree, and what that does, with itself */
+function loadedIn(root) {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const importsOf = new Map();
+  const imports = (file) => {
+    if (!importsOf.has(file)) importsOf.set(file, readImports(root, file, manifest));
+    return importsOf.get(file);
+  };
+  return (file) => {
+    const seen = new Set([file]);
+    for (const each of seen) for (const next of imports(each)) seen.add(next);
+    return seen;
+  };
 }
 
 function readImports(root, file, manifest) {

@@ -90,6 +90,15 @@ test('again', () => { most(globalThis[key] ? 7 : 1); globalThis[key] = true; });
   expect(other.noticed.get(other.mutants.find(({ to }) => to === 'true')?.id ?? 0)?.by).toBe('test/b.test.ts');
 });
 
+test('a test that waits for ever → too slow; one that needs long without a mutant may need as long with it', async () => {
+  const source = 'export const when = (now: boolean, go: () => void): void => { if (now) go(); };\n';
+  const waits = `${HEAD}import { when } from '../src/a.ts';
+test('waits', () => new Promise((resolve) => when(true, resolve)));
+test('needs long', () => new Promise((resolve) => when(true, () => setTimeout(resolve, 1_600))));\n`;
+  const { killed } = await judged(source, { 'a.test.ts': waits }, ({ from }) => from === 'now');
+  expect(killed).toEqual(['now → false: too slow']);
+});
+
 test('a run that is cut short → what it has not asked about is undecided, and no score counts it', async () => {
   const source = 'export const half = (a: number): number => a / 2;\n';
   const asks = `${HEAD}import { half } from '../src/a.ts';\ntest('half', () => expect(half(4)).toBe(2));\n`;

@@ -38,6 +38,8 @@ test('wrong options → exit code 2, the reason and the help', async () => {
     [['--sample', '0'], "--sample takes a positive whole number, not '0'"],
     [['--only', 'x'], '--only is for --listed'],
     [['--listed', 'src'], '--listed takes no path'],
+    [['--listed', '--keep', 'x'], '--keep is for generated mutants'],
+    [['--jobs', '0'], "--jobs takes a positive whole number, not '0'"],
     [['--bogus'], "Unknown option '--bogus'"],
     [['src/index.ts', 'src/nothere.ts'], 'no source file of src is at src/nothere.ts'],
   ] as const)
@@ -49,7 +51,7 @@ test('wrong options → exit code 2, the reason and the help', async () => {
 
 test('nothing to break, or nobody to ask → says so', async () => {
   const asked = { sample: undefined, seed: 1, since: undefined, projects: [], tests: '', json: true };
-  const limits = { askAtMost: 1, idleAfter: 1 };
+  const limits = { askAtMost: 1, idleAfter: 1, jobs: 1, keep: undefined };
   for (const [given, why] of [
     [{ paths: ['src/correctable', 'test/unit'] }, 'no source file of src is at test/unit'],
     [{ paths: ['src/index.ts'] }, 'there is nothing to break in src/index.ts'],
