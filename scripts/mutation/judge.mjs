@@ -3,12 +3,14 @@
  * another process goes on. The mutant that was on counts as noticed if the tests pass there without it, and not with it.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Without a step of the journal for so long, a test process hangs. */
 const STALL_MS = 45_000;
+/** Where it can be told how much it has worked: after so much work without a step; of waiting, four times as long. */
+const SPIN_MS = 15_000;
 /** How often the journal is looked at. */
 const POLL_MS = 250;
 /** More than any test file needs here; a mutant that wants more is noticed. */
@@ -59,16 +61,21 @@ export async function judge({
   const suspects = new Set();
   const misses = new Map();
   let left = [...tests];
+  /** Those whose slow tests have yet to be asked. */
+  const late = [];
+  let isLastRound = false;
   let on;
   let steps = 0;
   let idle = 0;
   let stuck;
   let isRun = false;
+  let pid;
 
   const fails = (file, names) => failing.set(file, [...new Set([...(failing.get(file) ?? []), ...names])]);
   const read = (entry) => {
     if (entry.isBeat) return;
     const { file } = entry;
+    if (entry.pid !== undefined) ({ pid } = entry);
     on = [entry.start, entry.control, entry.before, entry.again].every((each) => each === undefined)
       ? undefined
       : entry;
@@ -83,17 +90,20 @@ export async function judge({
     }
     if (entry.missed !== undefined) misses.set(entry.missed, (misses.get(entry.missed) ?? 0) + 1);
     if (entry.suspect !== undefined) suspects.add(`${entry.suspect} ${file}`);
-    if (entry.done) {
+    if (entry.late) late.push(file);
+    if (entry.done || entry.late) {
       left = left.filter((each) => each !== file);
       // A file that was not asked has nothing to say.
       if (entry.failing === undefined) idle += 1;
     }
-    if (entry.done || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined)) steps += 1;
+    if (entry.done || entry.late || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined))
+      steps += 1;
     const missed = [...misses.keys()].filter((id) => !noticed.has(id)).length;
-    onProgress({ file, filesLeft: left.length, noticed: noticed.size, missed });
+    onProgress({ file, filesLeft: left.length + late.length, noticed: noticed.size, missed });
   };
   const isOpen = (id) => !noticed.has(id) && (misses.get(id) ?? 0) < askAtMost;
-  const isDecided = () => idle >= idleAfter || !ids.some(isOpen);
+  const isRoundOver = () => left.length === 0 || (!isLastRound && idle >= idleAfter);
+  const isDecided = () => isRoundOver() || !ids.some(isOpen);
   for (const entry of known) read(entry);
   const follow = followed(journal, (entry) => {
     isRun = true;
@@ -105,24 +115,36 @@ export async function judge({
     follow();
   };
 
-  while (left.length > 0 && !isDecided() && !signal.aborted) {
+  let notAsked = 0;
+  while (!signal.aborted) {
+    if (isRoundOver() && !isLastRound) {
+      notAsked = left.length;
+      left = late.splice(0);
+      isLastRound = true;
+    }
+    if (isDecided()) break;
     const before = steps;
     const { end, said } = await oneProcess({
       copy,
       journal,
       list,
       tests: left,
+      isLastRound,
       askAtMost,
       signal,
       follow,
       isDecided,
       stallMs,
+      workedMs: () => workedMsOf(pid),
     });
     if (signal.aborted) break;
     if (!isRun) throw new Error(`no test file was run: ${said}`);
     const { file, start: id = on?.control } = on ?? {};
     const how = end === 'stalled' ? 'hangs' : 'crashes';
-    if (isDecided()) break;
+    if (isDecided()) {
+      on = undefined;
+      continue;
+    }
     if (id !== undefined) note(suspects.has(`${id} ${file}`) ? { file, noticed: id, how } : { file, suspect: id });
     else if (on?.before !== undefined)
       note({ file, missed: on.before, failing: [`the file, without a mutant, ${how} (by itself)`] });
@@ -133,18 +155,30 @@ export async function judge({
     stuck = steps === before ? left[0] : undefined;
     on = undefined;
   }
-  const isCut = signal.aborted && left.length > 0;
+  const isCut = signal.aborted && left.length + late.length > 0;
   return {
     noticed,
     met,
     failing,
     undecided: new Set(isCut ? ids.filter(isOpen) : []),
-    notAsked: idle >= idleAfter ? left.length : 0,
+    notAsked,
   };
 }
 
 /** @returns {Promise<{ end: 'ended' | 'stalled', said: string }>} */
-async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follow, isDecided, stallMs }) {
+async function oneProcess({
+  copy,
+  journal,
+  list,
+  tests,
+  isLastRound,
+  askAtMost,
+  signal,
+  follow,
+  isDecided,
+  stallMs,
+  workedMs,
+}) {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
   const env = {
     ...process.env,
@@ -153,6 +187,7 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
     MUTATION_IDS: list,
     MUTATION_ASKED: String(askAtMost),
     MUTATION_FILES: JSON.stringify(tests),
+    MUTATION_ROUND: isLastRound ? 'last' : 'first',
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=${HEAP_MB}`,
     CORRECTABLES_MUTANT: '0',
     CI: '1',
@@ -177,11 +212,19 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
     child.once('close', () => resolve('over'));
   });
   let last = performance.now();
+  let lastWorkedMs;
   let end = 'ended';
   while ((await Promise.race([over, pause(POLL_MS)])) !== 'over') {
-    if (follow()) last = performance.now();
+    if (follow()) {
+      last = performance.now();
+      lastWorkedMs = workedMs();
+    }
     if (isDecided()) kill();
-    if (performance.now() - last < stallMs) continue;
+    const quietMs = performance.now() - last;
+    const spunMs = workedMs() - lastWorkedMs;
+    // Not a number where nobody knows.
+    const isStalled = spunMs >= 0 ? spunMs >= SPIN_MS || quietMs >= 4 * stallMs : quietMs >= stallMs;
+    if (!isStalled) continue;
     end = 'stalled';
     kill();
   }
@@ -190,6 +233,17 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
   process.off('exit', kill);
   signal.removeEventListener('abort', kill);
   return { end, said };
+}
+
+/** How long the processor has worked for a process, in milliseconds; `undefined` where the system does not say. */
+function workedMsOf(pid) {
+  try {
+    // Of the fields after the name, in ticks of a hundredth of a second: by itself, and by the system for it.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    return undefined;
+  }
 }
 
 /** @returns {() => boolean} reads what is added from now on, line by line; whether there was any */

@@ -37,14 +37,15 @@ export function keptIn(path, { mutants, askAtMost, states }) {
           return own.has(id) ? [{ ...entry, [what]: id }] : [];
         }),
       note: (entry) => {
-        const { file, met, noticed, missed, done, failing } = entry;
+        const { pid, ...said } = entry;
+        const { file, met, noticed, missed, done, failing } = said;
         const named =
           (noticed && { noticed: nameOf.get(noticed) }) ??
           (missed && { missed: nameOf.get(missed) }) ??
           (met && { met: met.map((id) => nameOf.get(id)) }) ??
           // What could not be asked this time may be asked the next.
           (done && failing === undefined && { done: share });
-        if (named) appendFileSync(path, `${JSON.stringify({ ...entry, ...named, state: states.get(file) })}\n`);
+        if (named) appendFileSync(path, `${JSON.stringify({ ...said, ...named, state: states.get(file) })}\n`);
       },
     };
   };

@@ -31,6 +31,10 @@ const FAILING_AGAIN_MAX = 5;
 const SLOW_MS = 1_500;
 const TICK_MS = 50;
 
+/** What takes longer is asked in the last round only, about what is left: most mutants are noticed by a quick test too. */
+const QUICK_MS = 200;
+const isLastRound = process.env.MUTATION_ROUND === 'last';
+
 /** Hooks have a clock alone, and on a busy machine it goes on. */
 const SLOW_HOOK_MS = 5_000;
 
@@ -86,17 +90,22 @@ export default class MutationRunner extends TestRunner {
     const always = this.#byTest.get('');
     const met = new Set(always);
     for (const test of passing) for (const id of this.#byTest.get(nameOf(test)) ?? []) met.add(id);
-    write({ file: path, met: [...met], failing: hasFailed(file) && failing.length === 0 ? ['the file'] : failing });
+    const told = hasFailed(file) && failing.length === 0 ? ['the file'] : failing;
+    write({ file: path, pid: process.pid, met: [...met], failing: told });
     super.onAfterRunFiles(files);
 
     const open = openMutants(path).filter(({ id }) => met.has(id));
     const isLoading = (id) => always.has(id) || this.#isMixed;
     const namesOf = (id) => passing.map(nameOf).filter((name) => isLoading(id) || this.#byTest.get(name)?.has(id));
-    const wanted = new Set(open.flatMap(({ id }) => namesOf(id)));
+    const isNow = (name) => isLastRound || this.#took.get(name) <= QUICK_MS;
+    const wanted = new Set(open.flatMap(({ id }) => namesOf(id)).filter(isNow));
+    let isLate = false;
     write({ file: path, again: true });
     const askable = await this.#again(file.filepath, path, wanted, [...new Set(open.map(({ id }) => isLoading(id)))]);
     for (const { id, isSuspect } of open) {
       const chosen = new Set(namesOf(id).filter((name) => askable.has(name)));
+      const isRest = !namesOf(id).every(isNow);
+      if (isRest) isLate = true;
       if (chosen.size === 0) continue;
       if (isSuspect && !(await this.#isSound(file.filepath, path, id, chosen))) continue;
       write({ file: path, start: id });
@@ -107,10 +116,10 @@ export default class MutationRunner extends TestRunner {
         // A second time in a process of its own, in which the tests passed just before: it is the mutant.
         write(isSuspect ? { file: path, noticed: id, how: 'spoils the process' } : { file: path, suspect: id });
         process.kill(process.pid, 'SIGKILL');
-      } else if (told === undefined) write({ file: path, missed: id });
-      else write({ file: path, noticed: id, ...told });
+      } else if (told !== undefined) write({ file: path, noticed: id, ...told });
+      else if (!isRest) write({ file: path, missed: id });
     }
-    write({ file: path, done: true });
+    write(isLate ? { file: path, late: true } : { file: path, done: true });
   }
 
   /**
