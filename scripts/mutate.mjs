@@ -20,7 +20,7 @@ npm run mutate -- [PATH…] [options]
   --since COMMIT   only of files that have changed since
   --project NAME   ask the tests of this project, instead of unit, contract and property; may be given again
   --tests TEXT     ask only the test files whose path contains this
-  --ask N          a mutant that the N nearest test files miss survives (25)
+  --ask N          a mutant that the N nearest test files miss survives (40)
   --idle N         what is left survives after N test files in a row without news: none notices a mutant or is the first
                    to meet one (15)
   --keep FILE      write down in FILE what the compiler and each test file say of each mutant, and do not ask again what
@@ -43,7 +43,7 @@ try {
       since: { type: 'string' },
       project: { type: 'string', multiple: true, default: [] },
       tests: { type: 'string', default: '' },
-      ask: { type: 'string', default: '25' },
+      ask: { type: 'string', default: '40' },
       idle: { type: 'string', default: '15' },
       keep: { type: 'string' },
       jobs: { type: 'string', default: String(availableParallelism()) },

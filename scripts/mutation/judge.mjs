@@ -64,6 +64,7 @@ export async function judge({
   /** Those whose slow tests have yet to be asked. */
   const late = [];
   let isLastRound = false;
+  const askedBefore = new Set();
   let on;
   let steps = 0;
   let idle = 0;
@@ -93,8 +94,8 @@ export async function judge({
     if (entry.late) late.push(file);
     if (entry.done || entry.late) {
       left = left.filter((each) => each !== file);
-      // A file that was not asked has nothing to say.
-      if (entry.failing === undefined) idle += 1;
+      // A file that was not asked, or has been before, has nothing to say.
+      if (entry.failing === undefined && !askedBefore.has(file)) idle += 1;
     }
     if (entry.done || entry.late || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined))
       steps += 1;
@@ -104,7 +105,10 @@ export async function judge({
   const isOpen = (id) => !noticed.has(id) && (misses.get(id) ?? 0) < askAtMost;
   const isRoundOver = () => left.length === 0 || (!isLastRound && idle >= idleAfter);
   const isDecided = () => isRoundOver() || !ids.some(isOpen);
-  for (const entry of known) read(entry);
+  for (const entry of known) {
+    read(entry);
+    askedBefore.add(entry.file);
+  }
   const follow = followed(journal, (entry) => {
     isRun = true;
     read(entry);

@@ -28,7 +28,7 @@ export function keptIn(path, { mutants, askAtMost, states }) {
     const share = digest([askAtMost, ...ids.map((id) => nameOf.get(id))]);
     return {
       known: () =>
-        kept.flatMap(({ state, ...entry }) => {
+        kept.flatMap(({ state: _state, ...entry }) => {
           const { done, met } = entry;
           if (done !== undefined) return done === share ? [{ ...entry, done: true }] : [];
           if (met !== undefined) return [{ ...entry, met: met.flatMap((name) => idOf.get(name) ?? []) }];
@@ -37,7 +37,7 @@ export function keptIn(path, { mutants, askAtMost, states }) {
           return own.has(id) ? [{ ...entry, [what]: id }] : [];
         }),
       note: (entry) => {
-        const { pid, ...said } = entry;
+        const { pid: _pid, ...said } = entry;
         const { file, met, noticed, missed, done, failing } = said;
         const named =
           (noticed && { noticed: nameOf.get(noticed) }) ??

@@ -9,20 +9,29 @@ import ts from 'typescript';
  * @param {readonly string[]} tests relative to the root
  * @param {ReadonlySet<string>} mutated likewise
  * @returns {string[]} those that load a mutated file; first those in its folder's place under `test`, then those of whose
- * modules the largest share is mutated
+ * modules the largest share is mutated: of those that they import, and of what these do, and only then of all
  */
 export function testFilesFor(root, tests, mutated) {
   const loaded = loadedIn(root);
   const places = new Set([...mutated].map((file) => dirname(file).replace(/^src\/(server\/)?/, '')));
   const isBeside = (test) => [...places].some((place) => dirname(test).split('/').slice(2).join('/').startsWith(place));
-  const shares = tests.map((test) => {
-    const sources = [...loaded(test)].filter((file) => file.startsWith('src/'));
-    const share = sources.filter((file) => mutated.has(file)).length / Math.max(1, sources.length);
-    return { test, share, isBeside: isBeside(test) };
-  });
+  const shareOf = (files) => {
+    const sources = [...files].filter((file) => file.startsWith('src/'));
+    return sources.filter((file) => mutated.has(file)).length / Math.max(1, sources.length);
+  };
+  const shares = tests.map((test) => ({
+    test,
+    // What a test is about stands near; what its helpers load may be the whole backend.
+    near: shareOf(loaded(test, 2)),
+    share: shareOf(loaded(test)),
+    isBeside: isBeside(test),
+  }));
   return shares
     .filter(({ share }) => share > 0)
-    .toSorted((a, b) => Number(b.isBeside) - Number(a.isBeside) || b.share - a.share || a.test.localeCompare(b.test))
+    .toSorted(
+      (a, b) =>
+        Number(b.isBeside) - Number(a.isBeside) || b.near - a.near || b.share - a.share || a.test.localeCompare(b.test),
+    )
     .map(({ test }) => test);
 }
 
@@ -43,7 +52,7 @@ export function statesOf(root, tests) {
   );
 }
 
-/** @returns {(file: string) => Set<string>} what it imports from this tree, and what that does, with itself */
+/** @returns {(file: string, steps?: number) => Set<string>} itself, what it imports from this tree, and what that does */
 function loadedIn(root) {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const importsOf = new Map();
@@ -51,10 +60,11 @@ function loadedIn(root) {
     if (!importsOf.has(file)) importsOf.set(file, readImports(root, file, manifest));
     return importsOf.get(file);
   };
-  return (file) => {
-    const seen = new Set([file]);
-    for (const each of seen) for (const next of imports(each)) seen.add(next);
-    return seen;
+  return (file, steps = Infinity) => {
+    const seen = new Map([[file, 0]]);
+    for (const [each, at] of seen)
+      if (at < steps) for (const next of imports(each)) if (!seen.has(next)) seen.set(next, at + 1);
+    return new Set(seen.keys());
   };
 }
 

@@ -25,6 +25,11 @@ test('test files → those that load what is mutated, the nearest first', () => 
   const tests = [line, cache, levels];
   expect(scripts.testFilesFor('.', tests, new Set(['src/correctable/ladder.ts']))).toEqual([levels, cache]);
   expect(scripts.testFilesFor('.', tests, new Set(['src/transport/line/line.ts']))).toEqual([line]);
+  // Its helpers load the whole backend, which it is not about.
+  const policies = 'test/unit/policies/retries.test.ts';
+  const claims = 'test/unit/bindings/zookeeper/queue/claims.test.ts';
+  const client = new Set(['src/correctable/made/client.ts']);
+  expect(scripts.testFilesFor('.', [claims, policies], client)).toEqual([policies, claims]);
 });
 
 test('what is shuffled → has each once', () => {
