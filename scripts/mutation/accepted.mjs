@@ -34,7 +34,7 @@ export const ACCEPTED = [
   ),
   ...stay(
     'src/correctable/audience.ts',
-    'Likewise.',
+    'Only whether the first to listen has a seat: those with one are told the same, in the same order.',
     'if (isTaken || audience.accepted > 0 || audience.seats) listen(audience, { onUpdate, onFinal, onError });',
     ['isTaken || audience.accepted > 0 || audience.seats', 'true'],
   ),

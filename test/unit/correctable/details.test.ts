@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { all, correctable, CorrectableError } from '../../../src/index.ts';
 import type { Sink } from '../../../src/index.ts';
+import type { Three } from './support.ts';
 import { LEVELS, manual, settled } from './support.ts';
 
 test('C2: a view of which the binding says nothing more → has its six keys alone', () => {
@@ -71,7 +72,7 @@ test('C10: the work says that it has failed, and ends → its signal does not ab
 
 test('C13: an executor that declares its sink alone → is given that alone', () => {
   let count = 0;
-  function executor(_sink: Sink): void {
+  function executor(_sink: Sink<unknown, Three[number]>): void {
     // oxlint-disable-next-line prefer-rest-params
     count = arguments.length;
   }
