@@ -2,9 +2,10 @@
  * `npm run mutate`: breaks the source, and sees whether the tests notice. With `--listed` the lines that
  * `scripts/mutants/listed.mjs` names; else lines that it finds itself. Nothing is written in this tree.
  */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
-const HELP = `npm run mutate -- --listed [--only TEXT] [--json]
+const HELP = `npm run mutate -- --listed [--only TEXT] [--jobs N] [--json]
 npm run mutate -- [PATH…] [options]
 
   --listed         break the lines that scripts/mutants/listed.mjs names; exit 0 iff each is noticed
@@ -19,10 +20,14 @@ npm run mutate -- [PATH…] [options]
   --since COMMIT   only of files that have changed since
   --project NAME   ask the tests of this project, instead of unit, contract and property; may be given again
   --tests TEXT     ask only the test files whose path contains this
-  --ask N          a mutant that the N nearest test files miss survives (25)
+  --ask N          a mutant that the N nearest test files miss survives (40)
   --idle N         what is left survives after N test files in a row without news: none notices a mutant or is the first
                    to meet one (15)
+  --keep FILE      write down in FILE what the compiler and each test file say of each mutant, and do not ask again what
+                   stands there, as long as nothing that they load has changed: for who goes on after an interruption,
+                   or with a new test
 
+  --jobs N         N test processes at the same time (${availableParallelism()}, as many as this machine has processors)
   --json           print one JSON object
   --help           print this`;
 
@@ -38,8 +43,10 @@ try {
       since: { type: 'string' },
       project: { type: 'string', multiple: true, default: [] },
       tests: { type: 'string', default: '' },
-      ask: { type: 'string', default: '25' },
+      ask: { type: 'string', default: '40' },
       idle: { type: 'string', default: '15' },
+      keep: { type: 'string' },
+      jobs: { type: 'string', default: String(availableParallelism()) },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -53,8 +60,9 @@ if (values.help) {
   console.log(HELP);
 } else if (values.listed) {
   if (paths.length > 0) refuse('--listed takes no path: use --only TEXT');
+  if (values.keep !== undefined) refuse('--keep is for generated mutants');
   const { runListed } = await import('./mutants/run-listed.mjs');
-  process.exitCode = await runListed({ only: values.only ?? '', json: values.json });
+  process.exitCode = await runListed({ only: values.only ?? '', jobs: count('jobs', values.jobs), json: values.json });
 } else {
   if (values.only !== undefined) refuse('--only is for --listed: name paths instead');
   const { runGenerated, UsageError } = await import('./mutation/generated.mjs');
@@ -67,6 +75,8 @@ if (values.help) {
     tests: values.tests,
     askAtMost: count('ask', values.ask),
     idleAfter: count('idle', values.idle),
+    jobs: count('jobs', values.jobs),
+    keep: values.keep,
     json: values.json,
   };
   try {

@@ -9,37 +9,44 @@ import { MUTANTS } from './listed.mjs';
 import { asWarm, WarmVitest } from './warm-vitest.mjs';
 
 /**
- * @param {{ only: string, json: boolean }} options
+ * @param {{ only: string, jobs: number, json: boolean }} options `jobs`: so many copies, each asked about mutants of its own
  * @returns {Promise<number>} 0 iff each command passes on the whole copy and fails on every broken one
  */
-export async function runListed({ only, json }) {
+export async function runListed({ only, jobs, json }) {
   const chosen = MUTANTS.filter(({ name, rule, file }) => `${name} ${rule} ${file}`.includes(only));
   if (chosen.length === 0) {
     console.error(`no mutant's name, rule or file contains '${only}'`);
     return 2;
   }
   process.once('SIGINT', () => process.exit(130));
-  const copy = await copyTree();
-  const vitest = new WarmVitest(copy);
   const byCommand = new Map();
   for (const mutant of chosen) {
     const key = mutant.command.join(' ');
     byCommand.set(key, [...(byCommand.get(key) ?? []), mutant]);
   }
+  const left = [...byCommand.values()];
   const rows = [];
-  for (const mutants of byCommand.values()) {
-    const told = await noticed(mutants, copy, vitest);
-    rows.push(...told);
-    if (json) continue;
-    for (const { isNoticed, name, rule, seconds, why } of told) {
-      console.log(`${isNoticed ? 'noticed' : 'MISSED '}  ${name} (${rule}; ${seconds} s)`);
-      if (why !== undefined) console.log(`         ${why}`);
+  const work = async () => {
+    const copy = await copyTree();
+    const vitest = new WarmVitest(copy);
+    for (let mutants; (mutants = left.shift()) !== undefined;) {
+      const told = await noticed(mutants, copy, vitest);
+      rows.push(...told);
+      if (!json) print(told);
     }
-  }
-  vitest.close();
+    vitest.close();
+  };
+  await Promise.all(Array.from({ length: Math.min(jobs, left.length) }, work));
   const missed = rows.filter(({ isNoticed }) => !isNoticed).length;
   console.log(json ? JSON.stringify({ mutants: rows }) : `${rows.length - missed} noticed, ${missed} missed`);
   return missed === 0 ? 0 : 1;
+}
+
+function print(rows) {
+  for (const { isNoticed, name, rule, seconds, why } of rows) {
+    console.log(`${isNoticed ? 'noticed' : 'MISSED '}  ${name} (${rule}; ${seconds} s)`);
+    if (why !== undefined) console.log(`         ${why}`);
+  }
 }
 
 /** Of mutants of one command. It is asked about the whole copy last: if it fails there too, it has noticed none of them. */

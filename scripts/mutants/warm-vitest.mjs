@@ -61,7 +61,8 @@ export class WarmVitest {
 /** The other side: what is started above. */
 async function serve() {
   const { createVitest } = await import('vitest/node');
-  const vitest = await createVitest('test', { watch: false, bail: 1, reporters: [{}] });
+  // What vitest notes of its runs would stand beside the packages, which other processes have too.
+  const vitest = await createVitest('test', { watch: false, bail: 1, reporters: [{}], cache: false });
   const answer = async ({ project, file, changed }) => {
     for (const path of changed) vitest.invalidateFile(path);
     const found = await vitest.globTestSpecifications([file]);

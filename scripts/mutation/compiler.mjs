@@ -50,7 +50,7 @@ export function compiler(root, files) {
     return [...round].flatMap(([file, own]) => {
       const good = unblamed(own, errors.get(file));
       // What is said between the functions may be due to any of them.
-      return good ?? (own.length === 1 ? [] : own.flatMap((each) => unblamedOf(new Map([[file, [each]]]))));
+      return good ?? (own.length === 1 ? [] : halvesOf(own).flatMap((half) => unblamedOf(new Map([[file, half]]))));
     });
   };
 
@@ -123,6 +123,11 @@ function withAll(whole, own) {
 function errorsIn(service, path) {
   const all = [...service.getSyntacticDiagnostics(path), ...service.getSemanticDiagnostics(path)];
   return all.filter(({ code }) => !HARMLESS.has(code)).map(({ start }) => start ?? 0);
+}
+
+function halvesOf(all) {
+  const middle = Math.ceil(all.length / 2);
+  return [all.slice(0, middle), all.slice(middle)];
 }
 
 /** Those within whose functions no error is; `undefined` where one is between them. */

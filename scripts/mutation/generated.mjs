@@ -8,8 +8,9 @@ import { accepted as acceptedOf, summary, told } from './report.mjs';
 import { checkedMutants } from './checked.mjs';
 import { copyTree } from './copy-tree.mjs';
 import { instrument } from './instrument.mjs';
-import { judge } from './judge.mjs';
-import { testFilesFor } from './test-files.mjs';
+import { judgeSideBySide } from './jobs.mjs';
+import { keptIn, verdictsIn } from './kept.mjs';
+import { statesOf, testFilesFor } from './test-files.mjs';
 
 const root = rootSlash.replace(/\/$/, '');
 
@@ -36,6 +37,8 @@ const DEFAULT_PROJECTS = ['unit', 'contract', 'property'];
  * @param {string} options.tests a part of the paths of the test files to ask
  * @param {number} options.askAtMost test files about one mutant, the nearest first
  * @param {number} options.idleAfter test files in a row without news, after which it ends
+ * @param {number} options.jobs test processes at the same time
+ * @param {string | undefined} options.keep a file of answers, which need not be there
  * @param {boolean} options.json
  * @returns {Promise<number>} the exit code
  * @throws {UsageError} where nothing is asked for: a path without a source, sources without a mutant, no test file
@@ -49,6 +52,8 @@ export async function runGenerated({
   tests: within,
   askAtMost,
   idleAfter,
+  jobs,
+  keep,
   json,
 }) {
   const from = performance.now();
@@ -59,26 +64,35 @@ export async function runGenerated({
   const files = await filesOf(paths.length > 0 ? paths : DEFAULT_PATHS, since);
   if (files.length === 0) throw new UsageError(`no source file of these paths has changed since ${since}`);
   const tests = await testsOf(projects.length > 0 ? projects : DEFAULT_PROJECTS, within);
-  const mutants = await checkedMutants(root, files, { sample, seed, signal: stop.signal, onProgress: say.checking });
+  // All of it is about the copy: what is written in this tree meanwhile comes too late.
+  const copy = await copyTree();
+  const mutants = await checkedMutants(copy, files, {
+    sample,
+    seed,
+    signal: stop.signal,
+    verdicts: keep === undefined ? undefined : verdictsIn(keep, statesOf(copy, files)),
+    onProgress: say.checking,
+  });
   if (stop.signal.aborted) return 130;
   if (mutants.length === 0) throw new UsageError(`there is nothing to break in ${files.join(', ')}`);
 
-  const copy = await copyTree();
+  const asked = testFilesFor(copy, tests, new Set(mutants.map(({ file }) => file)));
+  const states = statesOf(copy, asked);
   for (const file of files) {
     const path = join(copy, file);
     const to = relative(dirname(path), join(copy, 'scripts/mutation/switch.mjs'));
     const own = mutants.filter((mutant) => mutant.file === file);
     writeFileSync(path, instrument(readFileSync(path, 'utf8'), own, to));
   }
-  const asked = testFilesFor(copy, tests, new Set(mutants.map(({ file }) => file)));
 
   const ids = mutants.map(({ id }) => id);
-  const judged = await judge({
+  const judged = await judgeSideBySide(jobs, {
     copy,
     ids,
     tests: asked,
     askAtMost,
     idleAfter,
+    keepFor: keep === undefined ? undefined : keptIn(keep, { mutants, askAtMost, states }),
     signal: stop.signal,
     onProgress: (at) => say.judging(at, ids.length),
   });
@@ -146,8 +160,8 @@ function progressOf(json) {
   };
   return {
     checking: (done, total) => show(`type checks: ${done} of ${total}`),
-    judging: ({ file, filesLeft, noticed }, total) =>
-      show(`${noticed} of ${total} noticed; ${filesLeft} test files left; ${file}`),
+    judging: ({ file, filesLeft, noticed, missed }, total) =>
+      show(`${noticed} of ${total} noticed, ${missed} missed so far; ${filesLeft} test files left; ${file}`),
     end: () => isTerminal && process.stderr.write('\r\x1b[K'),
   };
 }

@@ -3,12 +3,14 @@
  * another process goes on. The mutant that was on counts as noticed if the tests pass there without it, and not with it.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Without a step of the journal for so long, a test process hangs. */
 const STALL_MS = 45_000;
+/** Where it can be told how much it has worked: after so much work without a step; of waiting, four times as long. */
+const SPIN_MS = 15_000;
 /** How often the journal is looked at. */
 const POLL_MS = 250;
 /** More than any test file needs here; a mutant that wants more is noticed. */
@@ -21,8 +23,12 @@ const HEAP_MB = 1536;
  * @param {readonly string[]} given.tests files, in order
  * @param {number} given.askAtMost test files about one mutant
  * @param {number} given.idleAfter after so many test files in a row without news it ends: none noticed, none met first
+ * @param {string} [given.name] of this judge, where several share the copy
+ * @param {readonly object[]} [given.known] what its journal would say of what need not be asked
+ * @param {(entry: object) => void} [given.onEntry] is told what the journal says beside that
  * @param {AbortSignal} given.signal ends the test process
- * @param {(progress: { file: string, filesLeft: number, noticed: number, asked: number }) => void} given.onProgress
+ * @param {(progress: { file: string, filesLeft: number, noticed: number, missed: number }) => void} given.onProgress
+ *   `missed`: so far, by all that were asked
  * @returns {Promise<{
  *   noticed: Map<number, { how: string, by: string }>,
  *   met: Set<number>,
@@ -32,27 +38,45 @@ const HEAP_MB = 1536;
  * }>} `undecided` are those that a run that was cut short would have asked about; `notAsked` counts the test files that were
  * left when nothing new had come for long
  */
-export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, onProgress, stallMs = STALL_MS }) {
-  const journal = join(copy, 'mutation-journal.jsonl');
-  const list = join(copy, 'mutation-ids.json');
-  writeFileSync(journal, '');
+export async function judge({
+  copy,
+  ids,
+  tests,
+  askAtMost,
+  idleAfter,
+  name = '1',
+  known = [],
+  onEntry = () => {},
+  signal,
+  onProgress,
+  stallMs = STALL_MS,
+}) {
+  const journal = join(copy, `mutation-journal-${name}.jsonl`);
+  const list = join(copy, `mutation-ids-${name}.json`);
+  writeFileSync(journal, known.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
   writeFileSync(list, JSON.stringify(ids));
   const noticed = new Map();
   const met = new Set();
-  const asked = new Set();
   const failing = new Map();
   const suspects = new Set();
   const misses = new Map();
   let left = [...tests];
+  /** Those whose slow tests have yet to be asked. */
+  const late = [];
+  let isLastRound = false;
+  const askedBefore = new Set();
   let on;
   let steps = 0;
   let idle = 0;
   let stuck;
+  let isRun = false;
+  let pid;
 
   const fails = (file, names) => failing.set(file, [...new Set([...(failing.get(file) ?? []), ...names])]);
   const read = (entry) => {
     if (entry.isBeat) return;
     const { file } = entry;
+    if (entry.pid !== undefined) ({ pid } = entry);
     on = [entry.start, entry.control, entry.before, entry.again].every((each) => each === undefined)
       ? undefined
       : entry;
@@ -61,47 +85,70 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
       met.add(id);
     }
     if (entry.failing?.length > 0) fails(file, entry.failing);
-    if (entry.start !== undefined) asked.add(entry.start);
     if (entry.noticed !== undefined) {
       noticed.set(entry.noticed, { how: entry.how, by: entry.test ?? file });
       idle = -1;
     }
     if (entry.missed !== undefined) misses.set(entry.missed, (misses.get(entry.missed) ?? 0) + 1);
     if (entry.suspect !== undefined) suspects.add(`${entry.suspect} ${file}`);
-    if (entry.done) {
+    if (entry.late) late.push(file);
+    if (entry.done || entry.late) {
       left = left.filter((each) => each !== file);
-      // A file that was not asked has nothing to say.
-      if (entry.failing === undefined) idle += 1;
+      // A file that was not asked, or has been before, has nothing to say.
+      if (entry.failing === undefined && !askedBefore.has(file)) idle += 1;
     }
-    if (entry.done || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined)) steps += 1;
-    onProgress({ file, filesLeft: left.length, noticed: noticed.size, asked: asked.size });
+    if (entry.done || entry.late || [entry.noticed, entry.missed, entry.suspect].some((id) => id !== undefined))
+      steps += 1;
+    const missed = [...misses.keys()].filter((id) => !noticed.has(id)).length;
+    onProgress({ file, filesLeft: left.length + late.length, noticed: noticed.size, missed });
   };
   const isOpen = (id) => !noticed.has(id) && (misses.get(id) ?? 0) < askAtMost;
-  const isDecided = () => idle >= idleAfter || !ids.some(isOpen);
-  const follow = followed(journal, read);
+  const isRoundOver = () => left.length === 0 || (!isLastRound && idle >= idleAfter);
+  const isDecided = () => isRoundOver() || !ids.some(isOpen);
+  for (const entry of known) {
+    read(entry);
+    askedBefore.add(entry.file);
+  }
+  const follow = followed(journal, (entry) => {
+    isRun = true;
+    read(entry);
+    onEntry(entry);
+  });
   const note = (entry) => {
     writeFileSync(journal, `${JSON.stringify(entry)}\n`, { flag: 'a' });
     follow();
   };
 
-  while (left.length > 0 && !isDecided() && !signal.aborted) {
+  let notAsked = 0;
+  while (!signal.aborted) {
+    if (isRoundOver() && !isLastRound) {
+      notAsked = left.length;
+      left = late.splice(0);
+      isLastRound = true;
+    }
+    if (isDecided()) break;
     const before = steps;
     const { end, said } = await oneProcess({
       copy,
       journal,
       list,
       tests: left,
+      isLastRound,
       askAtMost,
       signal,
       follow,
       isDecided,
       stallMs,
+      workedMs: () => workedMsOf(pid),
     });
     if (signal.aborted) break;
-    if (readFileSync(journal, 'utf8') === '') throw new Error(`no test file was run: ${said}`);
+    if (!isRun) throw new Error(`no test file was run: ${said}`);
     const { file, start: id = on?.control } = on ?? {};
     const how = end === 'stalled' ? 'hangs' : 'crashes';
-    if (isDecided()) break;
+    if (isDecided()) {
+      on = undefined;
+      continue;
+    }
     if (id !== undefined) note(suspects.has(`${id} ${file}`) ? { file, noticed: id, how } : { file, suspect: id });
     else if (on?.before !== undefined)
       note({ file, missed: on.before, failing: [`the file, without a mutant, ${how} (by itself)`] });
@@ -112,18 +159,30 @@ export async function judge({ copy, ids, tests, askAtMost, idleAfter, signal, on
     stuck = steps === before ? left[0] : undefined;
     on = undefined;
   }
-  const isCut = signal.aborted && left.length > 0;
+  const isCut = signal.aborted && left.length + late.length > 0;
   return {
     noticed,
     met,
     failing,
     undecided: new Set(isCut ? ids.filter(isOpen) : []),
-    notAsked: idle >= idleAfter ? left.length : 0,
+    notAsked,
   };
 }
 
 /** @returns {Promise<{ end: 'ended' | 'stalled', said: string }>} */
-async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follow, isDecided, stallMs }) {
+async function oneProcess({
+  copy,
+  journal,
+  list,
+  tests,
+  isLastRound,
+  askAtMost,
+  signal,
+  follow,
+  isDecided,
+  stallMs,
+  workedMs,
+}) {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
   const env = {
     ...process.env,
@@ -132,6 +191,7 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
     MUTATION_IDS: list,
     MUTATION_ASKED: String(askAtMost),
     MUTATION_FILES: JSON.stringify(tests),
+    MUTATION_ROUND: isLastRound ? 'last' : 'first',
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=${HEAP_MB}`,
     CORRECTABLES_MUTANT: '0',
     CI: '1',
@@ -156,11 +216,19 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
     child.once('close', () => resolve('over'));
   });
   let last = performance.now();
+  let lastWorkedMs;
   let end = 'ended';
   while ((await Promise.race([over, pause(POLL_MS)])) !== 'over') {
-    if (follow()) last = performance.now();
+    if (follow()) {
+      last = performance.now();
+      lastWorkedMs = workedMs();
+    }
     if (isDecided()) kill();
-    if (performance.now() - last < stallMs) continue;
+    const quietMs = performance.now() - last;
+    const spunMs = workedMs() - lastWorkedMs;
+    // Not a number where nobody knows.
+    const isStalled = spunMs >= 0 ? spunMs >= SPIN_MS || quietMs >= 4 * stallMs : quietMs >= stallMs;
+    if (!isStalled) continue;
     end = 'stalled';
     kill();
   }
@@ -171,9 +239,20 @@ async function oneProcess({ copy, journal, list, tests, askAtMost, signal, follo
   return { end, said };
 }
 
-/** @returns {() => boolean} reads what has been added since, line by line; whether there was any */
+/** How long the processor has worked for a process, in milliseconds; `undefined` where the system does not say. */
+function workedMsOf(pid) {
+  try {
+    // Of the fields after the name, in ticks of a hundredth of a second: by itself, and by the system for it.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns {() => boolean} reads what is added from now on, line by line; whether there was any */
 function followed(path, read) {
-  let at = 0;
+  let at = statSync(path).size;
   let rest = '';
   return () => {
     const handle = openSync(path, 'r');

@@ -11,18 +11,32 @@ import { getFn, startTests } from '@vitest/runner';
 import { state } from './switch.mjs';
 
 /** Taken before a test puts its own in their place. */
-const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis;
+const { setInterval: startTimer, clearInterval: stopTimer } = globalThis;
 const now = performance.now.bind(performance);
 
-/** Of how often a mutant is reached: more than this, and than ten times what the tests as they are need, is for ever. */
-const ROUNDS = 200_000;
+/**
+ * Of how often a mutant is reached, and of how long a test takes: ten times what the tests as they are need, and more than
+ * this, is for ever.
+ */
 const TIMES = 10;
+const ROUNDS = 200_000;
 
 /** A file with more tests that fail a second time is not asked at all. */
 const FAILING_AGAIN_MAX = 5;
 
-/** A test may take so long at least, however quick it was: the machine may be busy. */
-const SLOW_MS = 5_000;
+/**
+ * A test may take so long at least, and ten times as long as without a mutant, of time in which its process has its turn:
+ * each tick counts as one, however late it is on a busy machine.
+ */
+const SLOW_MS = 1_500;
+const TICK_MS = 50;
+
+/** What takes longer is asked in the last round only, about what is left: most mutants are noticed by a quick test too. */
+const QUICK_MS = 200;
+const isLastRound = process.env.MUTATION_ROUND === 'last';
+
+/** Hooks have a clock alone, and on a busy machine it goes on. */
+const SLOW_HOOK_MS = 5_000;
 
 /** So long at most nothing is said between two tests. */
 const BEAT_MS = 5_000;
@@ -41,7 +55,8 @@ const beat = () => {
 
 export default class MutationRunner extends TestRunner {
   #byTest = new Map();
-  #slowestMs = 0;
+  /** How long the tests take without a mutant. */
+  #took = new Map();
   #isMixed = false;
   /** The modules were loaded with a mutant in them. */
   #mustLoad = false;
@@ -70,22 +85,27 @@ export default class MutationRunner extends TestRunner {
     const path = relative(root, file.filepath);
     state.hits = state.reached = undefined;
     const passing = tests.filter(({ result }) => result?.state === 'pass');
-    this.#slowestMs = Math.max(0, ...passing.map(({ result }) => result.duration ?? 0));
+    this.#took = new Map(passing.map((test) => [nameOf(test), test.result.duration ?? 0]));
     const failing = tests.filter(({ result }) => result?.state === 'fail').map(nameOf);
     const always = this.#byTest.get('');
     const met = new Set(always);
     for (const test of passing) for (const id of this.#byTest.get(nameOf(test)) ?? []) met.add(id);
-    write({ file: path, met: [...met], failing: hasFailed(file) && failing.length === 0 ? ['the file'] : failing });
+    const told = hasFailed(file) && failing.length === 0 ? ['the file'] : failing;
+    write({ file: path, pid: process.pid, met: [...met], failing: told });
     super.onAfterRunFiles(files);
 
     const open = openMutants(path).filter(({ id }) => met.has(id));
     const isLoading = (id) => always.has(id) || this.#isMixed;
     const namesOf = (id) => passing.map(nameOf).filter((name) => isLoading(id) || this.#byTest.get(name)?.has(id));
-    const wanted = new Set(open.flatMap(({ id }) => namesOf(id)));
+    const isNow = (name) => isLastRound || this.#took.get(name) <= QUICK_MS;
+    const wanted = new Set(open.flatMap(({ id }) => namesOf(id)).filter(isNow));
+    let isLate = false;
     write({ file: path, again: true });
     const askable = await this.#again(file.filepath, path, wanted, [...new Set(open.map(({ id }) => isLoading(id)))]);
     for (const { id, isSuspect } of open) {
       const chosen = new Set(namesOf(id).filter((name) => askable.has(name)));
+      const isRest = !namesOf(id).every(isNow);
+      if (isRest) isLate = true;
       if (chosen.size === 0) continue;
       if (isSuspect && !(await this.#isSound(file.filepath, path, id, chosen))) continue;
       write({ file: path, start: id });
@@ -96,10 +116,10 @@ export default class MutationRunner extends TestRunner {
         // A second time in a process of its own, in which the tests passed just before: it is the mutant.
         write(isSuspect ? { file: path, noticed: id, how: 'spoils the process' } : { file: path, suspect: id });
         process.kill(process.pid, 'SIGKILL');
-      } else if (told === undefined) write({ file: path, missed: id });
-      else write({ file: path, noticed: id, ...told });
+      } else if (told !== undefined) write({ file: path, noticed: id, ...told });
+      else if (!isRest) write({ file: path, missed: id });
     }
-    write({ file: path, done: true });
+    write(isLate ? { file: path, late: true } : { file: path, done: true });
   }
 
   /**
@@ -158,7 +178,7 @@ export default class MutationRunner extends TestRunner {
     state.count = 0;
     state.limit = ROUNDS + TIMES * (this.#reached.get(id) ?? 0);
     process.env.CORRECTABLES_MUTANT = String(id);
-    const quiet = new QuietRunner(this.config, names, SLOW_MS + 10 * this.#slowestMs);
+    const quiet = new QuietRunner(this.config, names, this.#took);
     Object.defineProperty(quiet, 'moduleRunner', { value: this.moduleRunner });
     quiet.__setTraces(this._otel);
     const stray = [];
@@ -191,12 +211,12 @@ export default class MutationRunner extends TestRunner {
 class QuietRunner extends TestRunner {
   failed;
   #names;
-  #limitMs;
+  #took;
 
-  constructor(config, names, limitMs) {
-    super({ ...config, hookTimeout: limitMs, retry: 0 });
+  constructor(config, names, took) {
+    super({ ...config, hookTimeout: SLOW_HOOK_MS + TIMES * Math.max(0, ...took.values()), retry: 0 });
     this.#names = names;
-    this.#limitMs = limitMs;
+    this.#took = took;
   }
 
   onCollected(files) {
@@ -205,12 +225,17 @@ class QuietRunner extends TestRunner {
 
   async runTask(test) {
     beat();
+    const limitMs = SLOW_MS + TIMES * (this.#took.get(nameOf(test)) ?? 0);
+    let livedMs = 0;
     let timer;
     const late = new Promise((_, reject) => {
       timer = startTimer(() => {
+        beat();
+        livedMs += TICK_MS;
+        if (livedMs < limitMs) return;
         this.failed ??= { test: nameOf(test), how: 'too slow' };
         reject(new Error('too slow'));
-      }, this.#limitMs);
+      }, TICK_MS);
     });
     try {
       await Promise.race([getFn(test)(), late]);

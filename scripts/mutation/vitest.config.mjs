@@ -30,6 +30,8 @@ export default {
     pool: 'forks',
     sequence: { sequencer: GivenOrder },
     reporters: [{}],
+    // It is written beside the packages, which other processes at the same time have too.
+    cache: false,
     projects: own
       .filter(({ test }) => test.include.length > 0)
       .map((project) => ({

@@ -120,6 +120,25 @@ test('a process that ends → the mutant is noticed only where it does not end w
   expect(noticed.get(mutants.find(({ to }) => to === 'true')?.id ?? 0)?.by).toBe('test/ends-not.test.ts');
 });
 
+test('a test that waits for ever → too slow; one that needs long without a mutant may need as long with it', async () => {
+  const source = 'export const when = (now: boolean, go: () => void): void => { if (now) go(); };\n';
+  const waits = `${HEAD}import { when } from '../src/a.ts';
+test('waits', () => new Promise((resolve) => when(true, resolve)));
+test('needs long', () => new Promise((resolve) => when(true, () => setTimeout(resolve, 1_600))));\n`;
+  const { killed } = await judged(source, { 'a.test.ts': waits }, ({ from }) => from === 'now');
+  expect(killed).toEqual(['now → false: too slow']);
+});
+
+test('a slow test, and a quick one that notices too → only what is left is asked of the slow one', async () => {
+  const source = 'export const half = (a: number): number => a / 2;\n';
+  const slow = `${HEAD}import { half } from '../src/a.ts';
+test('slow', async () => { await new Promise((resolve) => setTimeout(resolve, 400)); expect(half(4)).toBe(2); });\n`;
+  const quick = `${HEAD}import { half } from '../src/a.ts';\ntest('quick', () => expect(half(0.5)).not.toBe(1));\n`;
+  const result = await judged(source, { 'a.test.ts': slow, 'b.test.ts': quick });
+  const by = result.mutants.map(({ id, to }) => [to, result.noticed.get(id)?.by]);
+  expect(Object.fromEntries(by)).toEqual({ '0': 'slow', 'a * 2': 'quick', '(2 + 1)': 'slow' });
+});
+
 test('a run that is cut short → what it has not asked about is undecided, and no score counts it', async () => {
   const source = 'export const half = (a: number): number => a / 2;\n';
   const asks = `${HEAD}import { half } from '../src/a.ts';\ntest('half', () => expect(half(4)).toBe(2));\n`;

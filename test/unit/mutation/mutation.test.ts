@@ -25,6 +25,11 @@ test('test files → those that load what is mutated, the nearest first', () => 
   const tests = [line, cache, levels];
   expect(scripts.testFilesFor('.', tests, new Set(['src/correctable/ladder.ts']))).toEqual([levels, cache]);
   expect(scripts.testFilesFor('.', tests, new Set(['src/transport/line/line.ts']))).toEqual([line]);
+  // Its helpers load the whole backend, which it is not about.
+  const policies = 'test/unit/policies/retries.test.ts';
+  const claims = 'test/unit/bindings/zookeeper/queue/claims.test.ts';
+  const client = new Set(['src/correctable/made/client.ts']);
+  expect(scripts.testFilesFor('.', [claims, policies], client)).toEqual([policies, claims]);
 });
 
 test('what is shuffled → has each once', () => {
@@ -38,6 +43,8 @@ test('wrong options → exit code 2, the reason and the help', async () => {
     [['--sample', '0'], "--sample takes a positive whole number, not '0'"],
     [['--only', 'x'], '--only is for --listed'],
     [['--listed', 'src'], '--listed takes no path'],
+    [['--listed', '--keep', 'x'], '--keep is for generated mutants'],
+    [['--jobs', '0'], "--jobs takes a positive whole number, not '0'"],
     [['--bogus'], "Unknown option '--bogus'"],
     [['src/index.ts', 'src/nothere.ts'], 'no source file of src is at src/nothere.ts'],
   ] as const)
@@ -49,7 +56,7 @@ test('wrong options → exit code 2, the reason and the help', async () => {
 
 test('nothing to break, or nobody to ask → says so', async () => {
   const asked = { sample: undefined, seed: 1, since: undefined, projects: [], tests: '', json: true };
-  const limits = { askAtMost: 1, idleAfter: 1 };
+  const limits = { askAtMost: 1, idleAfter: 1, jobs: 1, keep: undefined };
   for (const [given, why] of [
     [{ paths: ['src/correctable', 'test/unit'] }, 'no source file of src is at test/unit'],
     [{ paths: ['src/index.ts'] }, 'there is nothing to break in src/index.ts'],

@@ -27,6 +27,34 @@ export interface Judged {
   readonly notAsked: number;
 }
 
+export interface Entry {
+  readonly file: string;
+  readonly met?: readonly number[];
+  readonly failing?: readonly string[];
+  readonly noticed?: number;
+  readonly missed?: number;
+  readonly how?: string;
+  readonly done?: boolean;
+}
+
+interface Judging {
+  readonly copy: string;
+  readonly ids: readonly number[];
+  readonly tests: readonly string[];
+  readonly askAtMost: number;
+  readonly idleAfter?: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (at: { file: string; noticed: number; missed: number; filesLeft: number }) => void;
+  readonly stallMs?: number;
+}
+
+export interface Keep {
+  readonly known: () => readonly Entry[];
+  readonly note: (entry: Entry) => void;
+}
+
+type KeepFor = (ids: readonly number[]) => Keep;
+
 interface Scripts {
   readonly checkedMutants: (
     root: string,
@@ -35,16 +63,13 @@ interface Scripts {
   ) => Promise<Mutant[]>;
   readonly allMutants: (root: string, files: readonly string[]) => Mutant[];
   readonly instrument: (text: string, mutants: readonly Mutant[], from: string) => string;
-  readonly judge: (given: {
-    copy: string;
-    ids: readonly number[];
-    tests: readonly string[];
-    askAtMost: number;
-    idleAfter?: number;
-    signal: AbortSignal;
-    onProgress: (at: { file: string; noticed: number; filesLeft: number }) => void;
-    stallMs?: number;
-  }) => Promise<Judged>;
+  readonly judge: (given: Judging) => Promise<Judged>;
+  readonly judgeSideBySide: (jobs: number, given: Judging & { keepFor?: KeepFor }) => Promise<Judged>;
+  readonly keptIn: (
+    path: string,
+    about: { mutants: readonly Mutant[]; askAtMost: number; states: ReadonlyMap<string, string> },
+  ) => KeepFor;
+  readonly statesOf: (root: string, tests: readonly string[]) => Map<string, string>;
   readonly shuffled: <T>(all: readonly T[], seed: number) => T[];
   readonly testFilesFor: (root: string, tests: readonly string[], mutated: ReadonlySet<string>) => string[];
   readonly accepted: (entries: readonly Accepted[]) => Map<string, string>;
@@ -70,12 +95,25 @@ interface Scripts {
     tests: string;
     askAtMost: number;
     idleAfter: number;
+    jobs: number;
+    keep: string | undefined;
     json: boolean;
   }) => Promise<number>;
 }
 
 const folder = '../../../scripts/mutation';
-const files = ['checked', 'instrument', 'judge', 'choose', 'test-files', 'report', 'accepted', 'generated'];
+const files = [
+  'checked',
+  'instrument',
+  'judge',
+  'jobs',
+  'kept',
+  'choose',
+  'test-files',
+  'report',
+  'accepted',
+  'generated',
+];
 const modules = (await Promise.all(files.map((file) => import(`${folder}/${file}.mjs`)))) as object[];
 export const scripts = Object.assign({}, ...modules) as Scripts;
 

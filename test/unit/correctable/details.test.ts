@@ -1,0 +1,115 @@
+/** What views, errors, signals and observers have where nothing is special about them: no more than they should. */
+import { expect, test, vi } from 'vitest';
+import { all, correctable, CorrectableError } from '../../../src/index.ts';
+import type { Sink } from '../../../src/index.ts';
+import type { Three } from './support.ts';
+import { LEVELS, manual, settled } from './support.ts';
+
+test('C2: a view of which the binding says nothing more → has its six keys alone', () => {
+  const { c, sink } = manual<number>();
+  sink.update(1, 'strong', {});
+  expect(Object.keys(c.latest ?? {})).toEqual(['value', 'level', 'final', 'seq', 'confirms', 'at']);
+});
+
+test('C2: a final with a version, no older than the one before → has not regressed', () => {
+  const { c, sink } = manual<number>();
+  sink.update(1, 'weak', { version: 1 });
+  sink.update(2, 'strong', { version: 1 });
+  expect(c.latest).not.toHaveProperty('regressed');
+});
+
+test('C3: dates as versions → the same one again is not older, an earlier one is', () => {
+  const { c, sink } = manual<number>();
+  sink.update(1, 'weak', { version: new Date(2) });
+  sink.update(2, 'causal', { version: new Date(2) });
+  expect(c.latest?.level).toBe('causal');
+  sink.update(3, 'strong', { version: new Date(1) });
+  expect(c.latest).toMatchObject({ value: 3, regressed: true });
+});
+
+test('C7: a confirmation has a version and a fact, or none → the newer of either, and the others stay', () => {
+  const told = (kept: object, details?: object): object => {
+    const { c, sink } = manual<number>();
+    sink.confirm('strong', sink.update(1, 'weak', kept), details);
+    const { version, meta } = c.latest ?? {};
+    return { version, meta };
+  };
+  const a = { version: 1, meta: { a: 1 } };
+  expect(told(a)).toEqual(a);
+  expect(told({}, a)).toEqual(a);
+  expect(told(a, { version: 2, meta: { b: 2 } })).toEqual({ version: 2, meta: { a: 1, b: 2 } });
+  expect(told({}, {})).toEqual({});
+});
+
+test('C7: an operation with an equality of its own → what is equal by structure too shares one reference', () => {
+  const { c, sink } = manual<{ id: number; at?: number }>({ equals: (a, b) => a.id === b.id });
+  const first = { id: 1 };
+  sink.update(first, 'weak');
+  sink.update({ id: 1 }, 'causal');
+  expect(c.latest?.value).toBe(first);
+  sink.update({ id: 1, at: 2 }, 'strong');
+  expect(c.latest).toMatchObject({ confirms: true, value: { id: 1, at: 2 } });
+});
+
+test('C10: cancelled after the end → its signal does not abort', () => {
+  const made = correctable(LEVELS).withSink<number>();
+  made.sink.update(1, 'strong');
+  made.correctable.cancel();
+  expect(made.signal.aborted).toBe(false);
+});
+
+test('C10: the work says that it has failed, and ends → its signal does not abort', async () => {
+  let told: AbortSignal | undefined;
+  const failed = correctable(LEVELS, (sink, signal) => {
+    told = signal;
+    sink.fail(new Error('on purpose'));
+    return Promise.resolve();
+  });
+  await expect(failed).rejects.toThrow(CorrectableError);
+  await settled();
+  expect(told?.aborted).toBe(false);
+});
+
+test('C13: an executor that declares its sink alone → is given that alone', () => {
+  let count = 0;
+  function executor(_sink: Sink<unknown, Three[number]>): void {
+    // oxlint-disable-next-line prefer-rest-params
+    count = arguments.length;
+  }
+  void correctable(LEVELS, executor);
+  expect(count).toBe(1);
+});
+
+test('C6: an error without a cause → has none, whatever its details are called', () => {
+  const error = new CorrectableError('UNAVAILABLE', 'gone', {
+    cause: undefined,
+    domain: { name: 'sold-out' },
+  } as never);
+  expect(Object.hasOwn(error, 'cause')).toBe(false);
+  expect(error.domain).toEqual({ name: 'sold-out' });
+});
+
+test('C9: an observer of the end alone → is told of it', () => {
+  const { c, sink } = manual<number>();
+  const complete = vi.fn();
+  const subscription = c.subscribe({ complete });
+  expect(subscription.closed).toBe(false);
+  sink.update(1, 'strong');
+  expect([complete.mock.calls.length, subscription.closed]).toEqual([1, true]);
+});
+
+test('C9: unsubscribed → closed, before any end', () => {
+  const subscription = manual<number>().c.subscribe(() => {});
+  subscription.unsubscribe();
+  expect(subscription.closed).toBe(true);
+});
+
+test('C11: a listener of a join throws → the environment of its first part hears of it', () => {
+  const onUncaught = vi.fn();
+  const [first, second] = [manual<number>({ onUncaught }), manual<number>()];
+  all([first.c, second.c]).onFinal(() => {
+    throw new Error('on purpose');
+  });
+  for (const { sink } of [first, second]) sink.update(1, 'strong');
+  expect(onUncaught).toHaveBeenCalledOnce();
+});
