@@ -14,7 +14,7 @@ export interface EmbeddedOptions<N extends string = string> {
   readonly wan?: Wan;
   /**
    * Times that a red update is executed, when other sites keep changing what it reads, before `CONFLICT`. Default 10. What
-   * takes of a `bounded` field is executed for `siteWaitMs` then.
+   * takes of a `bounded` field is executed again for `siteWaitMs` after its first rejection, however often.
    */
   readonly attemptsMax?: number;
   /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */

@@ -20,6 +20,16 @@ export const removalName = (table: string, key: string): string => table + SEPAR
 /** Reading which rows a table has; written where one comes or goes. */
 export const tableName = (table: string): string => table;
 
+/** What a name says of; a key may have anything in it, names of tables and fields have no separator. */
+export function partsOf(name: string): { readonly table: string; readonly key?: string; readonly field?: string } {
+  const [first, last] = [name.indexOf(SEPARATOR), name.lastIndexOf(SEPARATOR)];
+  if (first < 0) return { table: name };
+  const table = name.slice(0, first);
+  if (last === first) return { table, key: name.slice(first + 1) };
+  if (name.endsWith(SEPARATOR + SEPARATOR)) return { table, key: name.slice(first + 1, last - 1) };
+  return { table, key: name.slice(first + 1, last), field: name.slice(last + 1) };
+}
+
 /** What a generator has read. */
 export interface ReadSet {
   readonly names: ReadonlySet<string>;

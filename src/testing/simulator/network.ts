@@ -75,11 +75,14 @@ export class HostileNetwork {
     let arrivalMs = this.#timeline.nowMs + delayMinMs + this.#random.exponential(delayMeanMs);
     const lastMs = this.#lastArrivalMs.get(link) ?? 0;
     if (isOrdered) arrivalMs = Math.max(arrivalMs, lastMs);
-    else if (arrivalMs < lastMs) this.#count(`${sent.kind} overtaking`);
-    this.#lastArrivalMs.set(link, arrivalMs);
+    const isOvertaking = arrivalMs < lastMs;
+    if (isOvertaking) this.#count(`${sent.kind} overtaking`);
+    this.#lastArrivalMs.set(link, Math.max(arrivalMs, lastMs));
     this.#timeline.after(arrivalMs - this.#timeline.nowMs, () => {
-      if (this.#cut.has(link)) this.#lose(sent.kind);
-      else this.#receive(sent);
+      if (this.#cut.has(link)) return this.#lose(sent.kind);
+      // What comes before its time is not taken, and has to be sent again.
+      if (isOvertaking) this.#calm.disturbed();
+      this.#receive(sent);
     });
   }
 

@@ -1,7 +1,7 @@
 /** What whoever is told of a `CONFLICT` learns: which operation, what it met, how often, and what would have held. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../records/verdict.ts';
-import { SEPARATOR } from '../../generator/read-set.ts';
+import { partsOf } from '../../generator/read-set.ts';
 import type { RedRequest } from './red-requests.ts';
 
 /** What is known of a request that was rejected. */
@@ -42,6 +42,6 @@ function useOf(name: string, run: Rejected['run']): string {
 
 /** `events/e.free` of a field, `events/e` of a row. */
 function nameOf(name: string): string {
-  const [table, key, field] = name.split(SEPARATOR);
-  return `${table}${key === undefined ? '' : `/${key}`}${field === undefined || field === '' ? '' : `.${field}`}`;
+  const { table, key, field } = partsOf(name);
+  return `${table}${key === undefined ? '' : `/${key}`}${field === undefined ? '' : `.${field}`}`;
 }

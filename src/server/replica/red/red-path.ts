@@ -45,7 +45,7 @@ import type { Submission } from '../../records/submissions.ts';
 import type { Answer } from '../../records/reply.ts';
 import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
-import { mayTryAgain } from './tries.ts';
+import { mayTryAgain, noteRejection } from './tries.ts';
 import { UndurableRecords } from './undurable.ts';
 import { isCovered } from '../../records/vector.ts';
 
@@ -217,7 +217,7 @@ export class RedPath {
    * it. `isHeld` until `release`, when it is known to be red for ever.
    */
   begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
-    const request = this.#requests.begin(id, submission, this.#core.nowMs);
+    const request = this.#requests.begin(id, submission);
     request.holds = isHeld ? 2 : 1;
     try {
       if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
@@ -251,7 +251,7 @@ export class RedPath {
 
   /** Ends an operation that cannot be executed, for all who ever ask for it. */
   fail(id: OperationId, submission: Submission, failure: CorrectableError): void {
-    const request = this.#requests.begin(id, submission, this.#core.nowMs);
+    const request = this.#requests.begin(id, submission);
     request.failure = failure;
     this.close(request);
   }
@@ -335,6 +335,7 @@ export class RedPath {
     const lack = this.#tryExecute(request);
     if (lack === undefined) return;
     this.#core.rights?.wait(lack, {
+      sinceMs: request.rejectedAtMs,
       isOver: () => request.isOver,
       retry: () => this.#tryExecute(request),
       late: (error) => this.#giveUp(request, error),
@@ -451,8 +452,7 @@ export class RedPath {
     // Nothing of it is under way until it is executed again, which may have to wait.
     request.isProposed = false;
     request.mayStand = true;
-    if (conflict?.reason === 'predecessor') request.cascades += 1;
-    else request.conflict = conflict;
+    noteRejection(request, conflict, this.#core.nowMs);
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
     if (mayTryAgain(this.#core, request)) this.#execute(request);
     else this.close(request);

@@ -57,7 +57,6 @@ export interface Laid {
 export interface RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
-  readonly begunAtMs: number;
   /** Submissions of the same operation that wait for its end; the one that it began with is the first. */
   readonly askers: Submission[];
   /** Times that the generator has run for the log. */
@@ -67,6 +66,8 @@ export interface RedRequest {
   isProposed: boolean;
   /** What the last of them met. */
   conflict: Conflict | undefined;
+  /** When that was first: what it had to wait for the leader before does not count. */
+  rejectedAtMs: number | undefined;
   /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
   holds: number;
   /** The last run of its generator on the stable snapshot; none where it failed before. */
@@ -151,16 +152,16 @@ export class RedRequests {
     return request.askers.splice(at, 1)[0];
   }
 
-  begin(id: OperationId, submission: Submission, begunAtMs: number): RedRequest {
+  begin(id: OperationId, submission: Submission): RedRequest {
     const request: RedRequest = {
       id,
       submission,
-      begunAtMs,
       askers: [submission],
       attempt: this.#attemptsDropped,
       record: undefined,
       isProposed: false,
       conflict: undefined,
+      rejectedAtMs: undefined,
       holds: 0,
       run: undefined,
       previewed: NO_EFFECTS,

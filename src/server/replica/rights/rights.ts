@@ -127,7 +127,7 @@ export class Rights implements RightsPort {
 
   wait(lack: Lack, waiter: RightsWaiter): void {
     const { nowMs, options } = this.core;
-    this.#waiting.add({ waiter, lack, untilMs: nowMs + options.reachTimeoutMs });
+    this.#waiting.add({ waiter, lack, untilMs: (waiter.sinceMs ?? nowMs) + options.reachTimeoutMs });
     for (const need of lack.needs) this.#urge(nameOf(need));
   }
 

@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import type { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { conflictError } from '../../../../../src/server/replica/red/conflict.ts';
-import { fieldName } from '../../../../../src/server/generator/read-set.ts';
+import { fieldName, partsOf, removalName, rowName, tableName } from '../../../../../src/server/generator/read-set.ts';
 import type { RedRequest, StableRun } from '../../../../../src/server/replica/red/red-requests.ts';
 
 const name = fieldName('t', 'a', 'n');
 
-function said(run: StableRun | undefined): CorrectableError {
+function said(run: StableRun | undefined, met = name): CorrectableError {
   const submission = { operation: 'add' } as RedRequest['submission'];
-  return conflictError({ submission, cascades: 0, attempt: 2, conflict: { reason: 'name', name }, run });
+  return conflictError({ submission, cascades: 0, attempt: 2, conflict: { reason: 'name', name: met }, run });
 }
 
 test.each([
@@ -23,4 +23,14 @@ test.each([
 
 test('nothing is kept of the run → it is not said which', () => {
   expect(said(undefined).message).toContain('changed what it reads or writes (lastly t/a.n)');
+});
+
+test.each([
+  ['a field', fieldName('t', 'a\u0000b', 'n'), { table: 't', key: 'a\u0000b', field: 'n' }, 't/a\u0000b.n'],
+  ['a row', rowName('t', 'a'), { table: 't', key: 'a' }, 't/a'],
+  ['a row that is removed', removalName('t', 'a\u0000b'), { table: 't', key: 'a\u0000b' }, 't/a\u0000b'],
+  ['a table', tableName('t'), { table: 't' }, 't'],
+])('the name of %s → its parts, whatever its key has in it', (_what, of, parts, words) => {
+  expect(partsOf(of)).toEqual(parts);
+  expect(said(undefined, of).message).toContain(`(lastly ${words})`);
 });
