@@ -16,8 +16,7 @@ export interface Command {
   /** Whether it runs in a thread of its own (`own-thread.ts`). */
   readonly isInOwnThread?: boolean;
   /**
-   * Runs it, with its flags as they were typed. It loads here what it does that with: other commands do without it, and so
-   * does the thread that starts another one to run it in.
+   * Runs it, with its flags as they were typed.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` naming the flag or the word at fault
    */

@@ -1,14 +1,24 @@
-/** What `correctables inspect` does: says what is in a data folder, and what is lost of it. */
+/** `correctables inspect`: says what is in a data folder, and what is lost of it. */
 import { resolve } from 'node:path';
 import { inspectDataFolder } from '../server/storage/folder/inspect.ts';
 import type { Inspection, InspectedSite } from '../server/storage/folder/inspect.ts';
+import type { Command } from './command.ts';
 import { usageError, type Raw } from './options.ts';
 
 /** Some of the data is lost: the folder will not be used as it is. */
 const EXIT_LOST = 3;
 
+export const INSPECT: Command = {
+  name: 'inspect',
+  what: 'Say what is in a data folder, and what of it is lost or damaged; changes nothing',
+  word: { typed: '<dataDir>', names: 'folder' },
+  flags: [['--json', 'Print it as one JSON line']],
+  example: 'correctables inspect correctables-data',
+  run: inspect,
+};
+
 /** Prints what is in the folder. Reads only, beside a running server too. */
-export function inspect(options: Raw, dataDir: string | undefined): void {
+function inspect(options: Raw, dataDir: string | undefined): void {
   if (dataDir === undefined)
     throw usageError('data', 'is not for this command: name the folder, as in inspect <dataDir>');
   const found = inspectDataFolder(resolve(dataDir));

@@ -1,16 +1,18 @@
-/** What `correctables label` does: says which shadow operations of a service may be blue. */
+/** `correctables label`: says which shadow operations of a service may be blue. */
 import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
 import { Labelling } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
-import { PLACE } from './label-command.ts';
+import type { Command } from './command.ts';
 import { linesOf } from './label-lines.ts';
 import type { TimedReport } from './label-lines.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { usageError, wholeNumber, type Raw } from './options.ts';
 
+/** What names the service on the command line. */
+const PLACE = '<service>';
 const RUNS_MAX = 1_000_000_000;
 const EXIT_REFUSED = 1;
 const TOLD_EVERY_MS = 2000;
@@ -18,12 +20,25 @@ const TOLD_EVERY_MS = 2000;
 const STUCK_MS = 10_000;
 const GUARDED_MS = 500;
 
+export const LABEL: Command = {
+  name: 'label',
+  what: 'Say which shadow operations of a service may be blue, with what two sites can break',
+  word: { typed: PLACE, names: 'module' },
+  flags: [
+    ['--runs <count>', 'How many runs', 10_000],
+    ['--seed <n>', 'Seed of the first run; the others follow', 1],
+    ['--json', 'Print it as one JSON line'],
+  ],
+  example: 'correctables label shop.js',
+  run: label,
+};
+
 /**
  * Prints a verdict on each shadow operation; on stderr how far it has come. The module exports `service` (or a default),
  * and if it likes `arbitraries`, by which arguments are drawn, and `requests`, the number or the names of what users of the
  * application ask for. Exit code 1 where a declaration is unsafe.
  */
-export async function label(options: Raw, path: string | undefined): Promise<void> {
+async function label(options: Raw, path: string | undefined): Promise<void> {
   if (path === undefined) throw usageError(PLACE, 'is required: name the module');
   const runs = wholeNumber(options, 'runs', { min: 1, max: RUNS_MAX });
   // What it tells to run again has to be a seed that it takes.

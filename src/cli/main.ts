@@ -3,12 +3,12 @@
 import { cac } from 'cac';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
-import { INSPECT } from './inspect-command.ts';
-import { LABEL } from './label-command.ts';
+import { INSPECT } from './inspect.ts';
+import { LABEL } from './label.ts';
 import { typedOptions } from './options.ts';
 import { isOwnThread, runInOwnThread } from './own-thread.ts';
 import { packageVersion } from './package-version.ts';
-import { SERVE } from './serve-command.ts';
+import { SERVE } from './serve.ts';
 
 /** A new one is a file with a `Command`, and stands here. */
 const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL];

@@ -1,4 +1,4 @@
-/** What `correctables serve` does: loads a service and serves it until interrupted. */
+/** `correctables serve`: loads a service and serves it until interrupted. */
 import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { isCorrectableError } from '../correctable/errors.ts';
@@ -7,6 +7,7 @@ import { serve } from '../server/serve.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import type { Wan } from '../server/site/wan.ts';
 import { authOf } from './auth.ts';
+import type { Command } from './command.ts';
 import { exposureOf, linesOf } from './exposure.ts';
 import { limitsOf } from './limits.ts';
 import { labelFirst } from './label-first.ts';
@@ -14,7 +15,7 @@ import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
-import { DATA_DIR } from './serve-command.ts';
+import { DATA_DIR, SERVE_FLAGS } from './serve-flags.ts';
 import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -22,8 +23,17 @@ const STDERR = 2;
 /** More than anybody would wait for. */
 const ATTEMPTS_MAX = 1_000_000;
 
+export const SERVE: Command = {
+  name: 'serve',
+  what: 'Serve a service from several sites in this process, over websockets',
+  flags: SERVE_FLAGS,
+  example: 'correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper',
+  isInOwnThread: true,
+  run: serveUntilAskedToEnd,
+};
+
 /** Serves until SIGINT or SIGTERM, then lets what is under way end. */
-export async function serveUntilAskedToEnd(options: Raw): Promise<void> {
+async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   const sites = names(options, 'sites');
   const redLeader = options['redLeader'] === undefined ? sites[0] : text(options, 'redLeader');
   if (!sites.includes(redLeader))

@@ -1,10 +1,10 @@
-/** `correctables serve`, and its flags. */
-import type { Command, Flag } from './command.ts';
+/** The flags of `correctables serve`. */
+import type { Flag } from './command.ts';
 
 /** Where data is kept unless it is said. */
 export const DATA_DIR = 'correctables-data';
 
-const SERVE_FLAGS: readonly Flag[] = [
+export const SERVE_FLAGS: readonly Flag[] = [
   ['--service <module>', 'The service: a module that exports `service` (or a default) made by defineService'],
   ['--sites <names>', 'The sites, separated by commas', 'irl,frk,vrg'],
   ['--red-leader <site>', 'The site that orders red operations (default: the first)'],
@@ -30,12 +30,3 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--log-level <level>', 'debug, info, warn, error or silent', 'info'],
   ['--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP'],
 ];
-
-export const SERVE: Command = {
-  name: 'serve',
-  what: 'Serve a service from several sites in this process, over websockets',
-  flags: SERVE_FLAGS,
-  example: 'correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper',
-  isInOwnThread: true,
-  run: async (options) => (await import('./serve.ts')).serveUntilAskedToEnd(options),
-};
