@@ -27,10 +27,10 @@ const project = (name: string, extra: object = {}): object => ({
 });
 
 /**
- * One file more at a time than there are cores: many wait for sockets, timers, pages and processes. What they compare with a
- * time must hold on a busy machine.
+ * Two files at a time on two cores, of which vitest would use one. Many tests wait for sockets, timers and processes; and
+ * what they compare with a time must hold on a busy machine.
  */
-const maxWorkers = availableParallelism() + 1;
+const maxWorkers = Math.max(2, availableParallelism() - 1);
 
 export default defineConfig({
   test: {
@@ -46,7 +46,7 @@ export default defineConfig({
       }),
       project('simulation', { testTimeout: 120_000 }),
       project('integration', inOneProcess),
-      project('e2e', { testTimeout: 120_000 }),
+      project('e2e', { testTimeout: 120_000, fileParallelism: false }),
       // The real stores, started by the tests: `npm run test:engines`.
       project('engines', {
         testTimeout: 180_000,

@@ -1,4 +1,4 @@
-/** Most tests of contracts wait, each for a store of its own: they run several at a time. A mutant is asked about one by one. */
+/** Most tests of contracts wait, each for a store of its own: several run at a time. About a mutant they are asked in turn. */
 import { vi } from 'vitest';
 
 /** Of one project, where the configuration knows of all of them alone. */

@@ -9,7 +9,7 @@ test('fuzz: a short storm with a fixed seed → served, nothing found, exit code
   const { code, stdout, stderr } = await runProgram([
     CLI,
     '--frames',
-    '10000',
+    '30000',
     '--minutes',
     '0.5',
     '--seed',

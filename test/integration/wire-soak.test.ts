@@ -8,7 +8,7 @@ import { Target } from '../fuzz/target.ts';
 import type { CodecName } from '../support/hostile/rows.ts';
 import { SoakVisitor } from '../support/soak-visitor.ts';
 
-const VISITORS = 200;
+const VISITORS = 400;
 const AT_ONCE = 8;
 const READ_CHARACTERS = 300_000;
 /** What one visitor that is gone may cost, everything about it taken together. */

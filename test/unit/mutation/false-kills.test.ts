@@ -87,11 +87,14 @@ async function of(
   together ??= judged(SOURCES, TESTS, ({ file, from }) => from === (CONDITIONS[file] ?? from));
   const result = await together;
   const mutants = result.mutants.filter(({ file }) => file === `src/${name}`);
-  const killed = mutants.flatMap(({ id, from, to }) => {
-    const by = result.noticed.get(id);
+  return { ...result, mutants, killed: killedOf({ ...result, mutants }) };
+}
+
+function killedOf({ mutants, noticed }: Judged & { mutants: readonly Mutant[] }): readonly string[] {
+  return mutants.flatMap(({ id, from, to }) => {
+    const by = noticed.get(id);
     return by === undefined ? [] : [`${from} → ${to}: ${by.how}`];
   });
-  return { ...result, mutants, killed };
 }
 
 test('reached very often by a test that does not tell it from the source → not noticed', async () => {
@@ -125,8 +128,8 @@ test('a test that waits for ever → too slow; one that needs long without a mut
   const waits = `${HEAD}import { when } from '../src/a.ts';
 test('waits', () => new Promise((resolve) => when(true, resolve)));
 test('needs long', () => new Promise((resolve) => when(true, () => setTimeout(resolve, 1_600))));\n`;
-  const { killed } = await judged(source, { 'a.test.ts': waits }, ({ from }) => from === 'now');
-  expect(killed).toEqual(['now → false: too slow']);
+  const result = await judged({ 'a.ts': source }, { 'a.test.ts': waits }, ({ from }) => from === 'now');
+  expect(killedOf(result)).toEqual(['now → false: too slow']);
 });
 
 test('a slow test, and a quick one that notices too → only what is left is asked of the slow one', async () => {
@@ -134,7 +137,7 @@ test('a slow test, and a quick one that notices too → only what is left is ask
   const slow = `${HEAD}import { half } from '../src/a.ts';
 test('slow', async () => { await new Promise((resolve) => setTimeout(resolve, 400)); expect(half(4)).toBe(2); });\n`;
   const quick = `${HEAD}import { half } from '../src/a.ts';\ntest('quick', () => expect(half(0.5)).not.toBe(1));\n`;
-  const result = await judged(source, { 'a.test.ts': slow, 'b.test.ts': quick });
+  const result = await judged({ 'a.ts': source }, { 'a.test.ts': slow, 'b.test.ts': quick });
   const by = result.mutants.map(({ id, to }) => [to, result.noticed.get(id)?.by]);
   expect(Object.fromEntries(by)).toEqual({ '0': 'slow', 'a * 2': 'quick', '(2 + 1)': 'slow' });
 });

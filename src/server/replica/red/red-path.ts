@@ -45,7 +45,7 @@ import type { Submission } from '../../records/submissions.ts';
 import type { Answer } from '../../records/reply.ts';
 import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
-import { mayTryAgain, noteRejection } from './tries.ts';
+import { triesAgain } from './tries.ts';
 import { UndurableRecords } from './undurable.ts';
 import { isCovered } from '../../records/vector.ts';
 
@@ -452,9 +452,8 @@ export class RedPath {
     // Nothing of it is under way until it is executed again, which may have to wait.
     request.isProposed = false;
     request.mayStand = true;
-    noteRejection(request, conflict, this.#core.nowMs);
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
-    if (mayTryAgain(this.#core, request)) this.#execute(request);
+    if (triesAgain(this.#core, request, conflict)) this.#execute(request);
     else this.close(request);
   }
 

@@ -8,8 +8,8 @@ import type { RedRequest } from './red-requests.ts';
 
 type Tried = Pick<RedRequest, 'attempt' | 'cascades' | 'conflict' | 'rejectedAtMs'>;
 
-/** Once more it was rejected; what was rejected with what it stood on alone has met nothing itself. */
-export function noteRejection(request: Tried, conflict: Conflict | undefined, nowMs: number): void {
+/** What was rejected with what it stood on alone has met nothing itself. */
+function noteRejection(request: Tried, conflict: Conflict | undefined, nowMs: number): void {
   if (conflict?.reason === 'predecessor') {
     request.cascades += 1;
   } else {
@@ -19,10 +19,16 @@ export function noteRejection(request: Tried, conflict: Conflict | undefined, no
 }
 
 /**
- * Whether what was rejected is executed again: `attemptsMax` times in all. Where others have drawn on the rights that it
- * goes by, it tries for as long as it may wait for rights, however often that was: there may be enough for all.
+ * Notes that a request was rejected, and says whether it is executed again: `attemptsMax` times in all. Where others have
+ * drawn on the rights that it goes by, it tries for as long as it may wait for rights, however often that was: there may be
+ * enough for all.
  */
-export function mayTryAgain({ options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>, request: Tried): boolean {
+export function triesAgain(
+  { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
+  request: Tried,
+  rejectedBy: Conflict | undefined,
+): boolean {
+  noteRejection(request, rejectedBy, nowMs);
   const { attempt, cascades, conflict, rejectedAtMs = nowMs } = request;
   if (attempt - cascades < options.attemptsMax) return true;
   return isAboutRights(conflict, options.service.tables) && nowMs - rejectedAtMs < options.reachTimeoutMs;
