@@ -8,6 +8,7 @@ import { SEQUENCED } from '../../server/log/sequenced/engine.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import { Origins, startName, type Origin } from '../../server/records/origin.ts';
+import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { AnswerChecker } from './checkers/answers.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
@@ -300,10 +301,14 @@ export class Simulation {
   #fill(disk: SimulatedDisk): void {
     this.#counts.fullDisks += 1;
     disk.isFull = true;
-    this.#timeline.after(this.#random.exponential(this.#options.fullMeanMs), () => {
-      disk.isFull = false;
-      this.#calm.disturbed();
-    });
+    this.#timeline.after(this.#random.exponential(this.#options.fullMeanMs), () => this.#makeRoom(disk));
+  }
+
+  /** What did not fit is written again only after a while. */
+  #makeRoom(disk: SimulatedDisk): void {
+    disk.isFull = false;
+    this.#calm.disturbed();
+    this.#timeline.after(FULL_RETRY_MS, () => this.#calm.disturbed());
   }
 
   /** Something bad, now and then until everything heals: `Infinity` for never. */
@@ -364,7 +369,7 @@ export class Simulation {
   #heal(): void {
     this.#isHealed = true;
     this.#calm.disturbed();
-    for (const disk of this.#disks) disk.isFull = false;
+    for (const disk of this.#disks) if (disk.isFull) this.#makeRoom(disk);
     this.#network.heal();
     for (const site of this.#sites) {
       site.setClock(0);
