@@ -12,9 +12,9 @@ export class Calm {
     this.#isInTheWay = isInTheWay;
   }
 
-  /** Until now something was in the way. */
-  disturbed(): void {
-    this.#disturbedAtMs = this.#timeline.nowMs;
+  /** Until now something was in the way, or is for so long. */
+  disturbed(forMs = 0): void {
+    this.#disturbedAtMs = Math.max(this.#disturbedAtMs, this.#timeline.nowMs + forMs);
   }
 
   /** `Infinity` while something is. */

@@ -307,8 +307,7 @@ export class Simulation {
   /** What did not fit is written again only after a while. */
   #makeRoom(disk: SimulatedDisk): void {
     disk.isFull = false;
-    this.#calm.disturbed();
-    this.#timeline.after(FULL_RETRY_MS, () => this.#calm.disturbed());
+    this.#calm.disturbed(FULL_RETRY_MS);
   }
 
   /** Something bad, now and then until everything heals: `Infinity` for never. */
