@@ -129,7 +129,7 @@ export class Simulation {
       new AnswerChecker(this.#options.attemptsMax),
       new FloorChecker(origins),
       new TermChecker(),
-      ...this.#world.checkers({ options, origins, resendAfterMs: LIMITS.resendAfterMs, calm: this.#calm }),
+      ...this.#world.checkers({ ...LIMITS, options, origins, calm: this.#calm }),
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
       this.#oracle,

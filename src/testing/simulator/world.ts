@@ -23,6 +23,8 @@ export interface Circumstances {
   readonly origins: Origins;
   /** After so long sites send again what has not been answered. */
   readonly resendAfterMs: number;
+  /** For so long who waits at a site does so for others. */
+  readonly reachTimeoutMs: number;
   readonly calm: Calm;
 }
 

@@ -16,6 +16,8 @@ const KEYS = ['a', 'b'] as const;
 /** Times that something may have to be sent again, and trips from site to site, until a take is at its end. */
 const RESENDS = 3;
 const TRIPS = 16;
+/** Who waits for rights does so for as long as other sites may be out of reach, and once more when rejected. */
+const WAITS = 2;
 /** With narrower windows what stands before a transfer in its stream takes trips of its own. */
 const WINDOW_WIDE = 1000;
 
@@ -63,6 +65,15 @@ class Stand {
   }
 }
 
+/** How long a take may go unanswered. Where messages are slower than sites are patient, it may be given up first. */
+function boundMsOf({ options, resendAfterMs, reachTimeoutMs }: Circumstances): number {
+  const { delayMinMs, delayMeanMs, syncMeanMs, windowMax } = options;
+  if (windowMax < WINDOW_WIDE) return Infinity;
+  const tripMs = delayMinMs + 2 * delayMeanMs + 2 * syncMeanMs;
+  const messagesMs = RESENDS * resendAfterMs + TRIPS * tripMs;
+  return messagesMs < reachTimeoutMs ? messagesMs : messagesMs + WAITS * reachTimeoutMs;
+}
+
 export class RightsWaitsChecker implements Checker {
   readonly name = 'waits';
   readonly #calm: Calm;
@@ -72,11 +83,10 @@ export class RightsWaitsChecker implements Checker {
   readonly #takes = new Map<string, Take>();
   readonly #ended = new Set<string>();
 
-  constructor({ options, origins, resendAfterMs, calm }: Circumstances) {
-    const { delayMinMs, delayMeanMs, syncMeanMs, windowMax } = options;
-    const tripMs = delayMinMs + 2 * delayMeanMs + 2 * syncMeanMs;
+  constructor(circumstances: Circumstances) {
+    const { origins, calm } = circumstances;
     this.#calm = calm;
-    this.#boundMs = windowMax < WINDOW_WIDE ? Infinity : RESENDS * resendAfterMs + TRIPS * tripMs;
+    this.#boundMs = boundMsOf(circumstances);
     this.#stands = new Map(KEYS.map((key) => [key, new Stand(calm, origins.sites)]));
   }
 
