@@ -4,7 +4,6 @@
  * has the same list.
  */
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
-  ads: '2026-11-20',
   'ads-cassandra': '2026-11-20',
   'cassandra-bandwidth': '2026-11-21',
   'cassandra-divergence': '2026-11-21',

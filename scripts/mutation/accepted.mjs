@@ -126,6 +126,12 @@ export const ACCEPTED = [
     'export const NO_RANK = -1;',
     ['1', '(1 + 1)'],
   ),
+  ...stay(
+    'src/correctable/speculate.ts',
+    'After an undoing a run lives or the result has ended: until the next one, nobody asks whether one is under way.',
+    'speculation.undoing = undefined;',
+    ['speculation.undoing = undefined;', ';'],
+  ),
   ...ofEqual(
     'Only when assumptions begin to be kept, which saves looks: what is equal is the same without them.',
     ['const FREE_LOOKS_MAX = 100_000;', ['100_000', '(100_000 + 1)']],

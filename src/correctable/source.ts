@@ -359,7 +359,7 @@ export function closeAfter<T>(source: Source<T>, work: unknown): void {
   );
 }
 
-export function isEqual<T>({ options: { equals }, environment }: Source<T>, a: T, b: T): boolean {
+function isEqual<T>({ options: { equals }, environment }: Source<T>, a: T, b: T): boolean {
   return Object.is(a, b) || ask(environment, equals ?? structurallyEqual, a, b);
 }
 

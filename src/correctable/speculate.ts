@@ -12,7 +12,7 @@ import { NO_RANK, rankOf } from './ladder.ts';
 import type { Abort, Outcome, RunFunction } from './run.ts';
 import { callAs, Run } from './run.ts';
 import type { Source } from './source.ts';
-import { CAVEAT, extrasOf, failByPart, failWith, giveUp, isEqual, limit, ofWhole, relax, sourceOf } from './source.ts';
+import { CAVEAT, extrasOf, failByPart, failWith, giveUp, limit, ofWhole, relax, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
 
 export interface SpeculateOptions<T, U> {
@@ -28,19 +28,16 @@ const NEEDS_UNDO = 'an update on a preliminary view needs an undo';
 
 /** A speculation under way. */
 interface Speculation<T, U> extends SpeculateOptions<T, U> {
-  readonly source: Source<T>;
   readonly result: Source<U>;
   live: Run<T, U> | undefined;
   /** The newest input, which waits for the undoing of a run. */
   waiting: AnyView<T> | undefined;
   undoing: Promise<void> | undefined;
-  seen: AnyView<T> | undefined;
 }
 
 export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: SpeculateOptions<T, U>): Source<U> {
   const result = derive<T, U>(source);
   const speculation: Speculation<T, U> = {
-    source,
     result,
     run,
     abort,
@@ -48,7 +45,6 @@ export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: S
     live: undefined,
     waiting: undefined,
     undoing: undefined,
-    seen: undefined,
   };
   extrasOf(result).steps = UNSEEN;
   observe(
@@ -62,12 +58,10 @@ export function speculate<T, U>(source: Source<T>, { run, abort, passErrors }: S
 }
 
 function onView<T, U>(speculation: Speculation<T, U>, view: AnyView<T>): void {
-  const { source, result, live, seen, undoing, passErrors } = speculation;
-  // Equality is asked once per view: by the source, where the run's input is the view just before.
-  const holds = live && (live.input === seen ? view.confirms : isEqual(source, view.value, live.input.value));
-  speculation.seen = view;
+  const { result, live, undoing, passErrors } = speculation;
   const { counters } = result.environment;
-  if (live && holds) {
+  // The input of what runs is the view just before: whether they are equal has been asked.
+  if (live && view.confirms) {
     live.input = view;
     if (view.final && counters) counters.speculationsWon++;
     tell(speculation, live);

@@ -47,6 +47,13 @@ test('commands: every npm script that a page names → exists', () => {
   }
 });
 
+test('commands: npm scripts run programs in TypeScript by Node itself → none is killed before it has cleaned up', () => {
+  // The command tsx kills what does not take a signal within a twentieth of a second, and what that has started stays.
+  const run = Object.values(scripts).filter((script) => /\.ts\b/.test(script) && !script.startsWith('vitest'));
+  expect(run.length).toBeGreaterThan(5);
+  for (const script of run) expect(script).toMatch(/(?:^|&& )node --import tsx [a-z]/);
+});
+
 /** What is run here, in the place of `npm run NAME -- …`: the same program, without building the package first. */
 function programOf(command: string): string {
   const [, name = '', given] = /^npm run (?:--silent )?([a-z:]+)(?: -- ([a-z]+))?/.exec(command) ?? [];
@@ -57,8 +64,8 @@ function programOf(command: string): string {
 
 /** What the program says of its flags, asked for once for all the commands that name it. */
 async function helpOf(program: string): Promise<Ended> {
-  const [runner = '', path = '', ...args] = program.split(' ');
-  return runProgram([runner === 'tsx' ? await built(path) : path, ...args, '--help']);
+  const [, path = '', ...args] = program.replace('--import tsx ', '').split(' ');
+  return runProgram([path.endsWith('.ts') ? await built(path) : path, ...args, '--help']);
 }
 
 const helps = new Map<string, Promise<Ended>>();

@@ -1,6 +1,7 @@
 /** The clock of the process: time limits count how long it is, times of day are those of the wall clock (C1). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { correctable, createClient, systemClock } from '../../../src/index.ts';
+import { wallAheadMs } from '../../../src/correctable/clock.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf } from './support.ts';
@@ -60,6 +61,25 @@ test('C1: now → whole milliseconds that never go back', () => {
   setWallClock(-HOUR_MS);
   expect(systemClock.now()).toBeGreaterThanOrEqual(before);
   expect(Number.isInteger(systemClock.now())).toBe(true);
+});
+
+test('C1: how far the wall clock is ahead → by its own word; not at all where a clock has none', () => {
+  const clock = { now: () => 5, setTimer: () => ({ cancel: () => {} }) };
+  expect(wallAheadMs({ ...clock, wallNow: () => 12 })).toBe(7);
+  expect(wallAheadMs(clock)).toBe(0);
+});
+
+test('C1: a timer → holds the process until told not to, and again when told so', () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const timer = systemClock.setTimer(() => {}, HOUR_MS);
+  const handle = set.mock.results[0]?.value as NodeJS.Timeout;
+  const holds = [handle.hasRef()];
+  for (const held of [false, true]) {
+    timer.hold?.(held);
+    holds.push(handle.hasRef());
+  }
+  timer.cancel();
+  expect(holds).toEqual([true, false, true]);
 });
 
 for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'clearTimeout'], undefined] as const) {

@@ -37,16 +37,19 @@ test('C9: settle when, the name of a version ago → as enough, which counts whe
   expect((await Promise.all([old, both])).map(({ level }) => level)).toEqual(['causal', 'causal']);
 });
 
-test('C9: settle enough throws → rejects with that error, the operation is not disturbed', async () => {
-  const { c, sink } = manual<number>();
-  const view = c.settle({
-    enough: () => {
-      throw new Error('bad condition');
-    },
+test('C9: settle enough throws → rejects with that error and listens no more, the operation is not disturbed', async () => {
+  const clock = virtualClock();
+  const { c, sink } = manual<number>({ clock });
+  const enough = vi.fn(() => {
+    throw new Error('bad condition');
   });
+  const view = c.settle({ enough, withinMs: 10 });
   sink.update(1, 'weak');
   await expect(view).rejects.toThrow('bad condition');
   expect(c.state).toBe('updating');
+  expect(clock.pending).toBe(0);
+  sink.update(2, 'causal');
+  expect(enough).toHaveBeenCalledTimes(1);
 });
 
 test('C9: settle withinMs → the best view at that time; the first one where there is none yet', async () => {
