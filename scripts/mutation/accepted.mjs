@@ -89,6 +89,30 @@ export const ACCEPTED = [
     ['performance.now() - sinceMs > LOOK_AFTER_MS', 'performance.now() - sinceMs >= LOOK_AFTER_MS'],
   ),
   ...stay(
+    'src/correctable/binding.ts',
+    'A signal aborts once.',
+    "late?.addEventListener('abort', () => resolve(), { once: true });",
+    ['true', 'false'],
+  ),
+  ...stay(
+    'src/correctable/clock.ts',
+    'A long delay is waited for in one step more, or one less, of the same sum.',
+    'const DELAY_MS_MAX = 2 ** 31 - 1;',
+    ['1', '(1 + 1)'],
+  ),
+  ...stay(
+    'src/correctable/made/client.ts',
+    'What sharing reads knows of a client is the same however often it is applied.',
+    "if (effect === 'update') return own === retried ? shared : applied('shareReads', shareAll, own);",
+    ['own === retried', 'false'],
+  ),
+  ...stay(
+    'src/correctable/settle.ts',
+    'Of what has ended nothing is left to relax, and nobody asks how early it was answered.',
+    "if (source.state !== 'updating') return;",
+    ["source.state !== 'updating'", 'false'],
+  ),
+  ...stay(
     'src/correctable/deadlines.ts',
     'Only when those that have closed are taken away: they are passed over until then.',
     'if (this.#all.length > 2 * this.#open) this.#tidy();',

@@ -69,6 +69,15 @@ test('C9: settle withinMs → the best view at that time; the first one where th
   expect(await first).toMatchObject({ value: 1, level: 'weak' });
 });
 
+test('C9: settle withinMs 0 → the view that there is', async () => {
+  const clock = virtualClock();
+  const { c, sink } = manual<number>({ clock });
+  sink.update(1, 'weak');
+  const view = c.settle({ withinMs: 0 });
+  await clock.advance(0);
+  expect(await view).toMatchObject({ value: 1, level: 'weak' });
+});
+
 test('C9: settle withinMs, the final comes first → the final, and no timer stays', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });

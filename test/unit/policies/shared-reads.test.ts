@@ -1,9 +1,9 @@
 /** C15: one submission for equal reads under way. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { InvokeOptions, Operation, Sink } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../../src/operations/index.ts';
-import { retries, sharedReads } from '../../../src/policies/index.ts';
+import { retries, sharedReads, type Policy } from '../../../src/policies/index.ts';
 import { codeOf, heldBytes, LEVELS, record, settled } from '../correctable/support.ts';
 import { errorOf, failure, setUp } from './support.ts';
 
@@ -321,6 +321,14 @@ describe('C15: leaving a shared submission', () => {
       expect([await before, await after]).toEqual(['old', 'new']);
     },
   );
+
+  test('an update has a retry of its own → that one submits it', () => {
+    const { binding, client } = setUp(shared);
+    const retry = vi.fn<Policy>((submit) => submit);
+    client.invoke(put('k', 'new'), { retry }).onError(() => 0);
+    expect(retry).toHaveBeenCalledTimes(1);
+    expect(binding.calls).toHaveLength(1);
+  });
 
   test('one has waited in vain → TIMEOUT with what single levels failed with', async () => {
     const { clock, binding, client } = setUp(shared);
