@@ -4,6 +4,14 @@ import { unit } from './commands.mjs';
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const SERVICE_MUTANTS = [
   {
+    name: 'an effect that no site could apply is chosen',
+    rule: 'redblue V11',
+    file: 'src/server/generator/generator-run.ts',
+    line: 'this.#checkKnown(choice);',
+    replacement: '',
+    command: unit('server/generator/hand-made-effects.test.ts'),
+  },
+  {
     name: 'what colours say of a shadow operation is not looked at',
     rule: 'redblue V4',
     file: 'src/server/service/colours.ts',

@@ -18,6 +18,7 @@ import { checkOperationSize } from './operation-size.ts';
 import type { GeneratorInput, GeneratorWorld } from './generator-context.ts';
 import { RightsReader } from '../state/rights-reader.ts';
 import { ScratchState } from './scratch-state.ts';
+import { KnownEffects } from '../service/known-effects.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { tablesReader } from './table-readers.ts';
@@ -68,6 +69,7 @@ export class GeneratorRunner {
   /** Those with a field that only red shadow operations may change, or change in some way. */
   readonly #tablesWithRed: ReadonlySet<string>;
   readonly #hasBounded: boolean;
+  readonly #known: KnownEffects;
   readonly #limits: GeneratorLimits;
   readonly #guard: GeneratorPorts['guard'];
   readonly #onThrown: GeneratorPorts['onThrown'];
@@ -92,6 +94,7 @@ export class GeneratorRunner {
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
     this.#scratch = new ScratchState(service, state, this.#budget);
     this.#hasBounded = hasBounded(service.tables);
+    this.#known = new KnownEffects(service.tables);
     const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site) : this.#scratch;
     const tables = tablesReader(service.tables, read, this.#budget);
     const { shadowBuilders: shadow, refusals } = service;
@@ -138,6 +141,7 @@ export class GeneratorRunner {
     this.#budget.checkEffects(choice.effects.length);
     if (choice.colour === 'blue') this.#checkBlue(choice);
     else checkRed(choice, reads);
+    this.#checkKnown(choice);
     const makesReply = choice.colour === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
       reads,
@@ -227,6 +231,14 @@ export class GeneratorRunner {
     if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
   }
 
+  /** What no site could apply would end each that tries: nobody must get it, nor any log. */
+  #checkKnown(choice: Choice): void {
+    for (let at = 0; at < choice.effects.length; at += 1) {
+      const problem = this.#known.problemOfChosen(choice.effects[at] as Effect, choice);
+      if (problem !== undefined) throw impossible(choice.shadow, at, problem);
+    }
+  }
+
   /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
   #checkBlue({ shadow, effects }: Choice): void {
     for (let at = 0; at < effects.length; at += 1) {
@@ -241,6 +253,11 @@ export class GeneratorRunner {
 /** Without their replies: those are compared as they travel, where what `withMeta` has made is plain. */
 function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
   return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
+}
+
+function impossible(shadow: string, at: number, problem: string): CorrectableError {
+  const message = `'${shadow}' has an effect that cannot be: ${problem}. Nothing was changed: make effects by the tables, as row(key).field.action(value).`;
+  return ownError('INVALID_ARGUMENT', message, `effects.${at}`);
 }
 
 function notBlue(shadow: string, offender: Effect): CorrectableError {

@@ -1,5 +1,6 @@
-/** Whether an effect that comes from elsewhere is one that a service can apply: a site that tried any other would end. */
+/** Whether an effect is one that a service can apply: a site that tried any other would end. */
 import type { Effect } from '../records/effect.ts';
+import type { Choice } from '../records/reply.ts';
 import type { FieldKind } from './fields/field.ts';
 import { isRedAction } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
@@ -28,8 +29,16 @@ export class KnownEffects {
     );
   }
 
+  /** The same of what a generator has chosen: its author may have made effects by hand, and has none that sites take alone. */
+  problemOfChosen(effect: Effect, { colour }: Pick<Choice, 'colour'>): string | undefined {
+    const { table, field, action } = effect;
+    const kind = this.#tables.get(table)?.fields.get(field);
+    if (kind?.ownActions?.includes(action)) return `only sites themselves have the '${action}' of '${table}.${field}'`;
+    return this.problemOf(effect, colour === 'red');
+  }
+
   /**
-   * What is wrong with an effect, in words; `undefined` where nothing is.
+   * What is wrong with an effect that comes from elsewhere, in words; `undefined` where nothing is.
    *
    * @param isRed whether it comes of a red operation: what goes by the red order alone no other may change
    */

@@ -1,9 +1,9 @@
 /** C15: one submission for equal reads under way. */
 import { describe, expect, test, vi } from 'vitest';
-import type { InvokeOptions, Operation, Sink } from '../../../src/index.ts';
+import type { InvokeOptions, Operation, Policy, Sink } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../../src/operations/index.ts';
-import { retries, sharedReads, type Policy } from '../../../src/policies/index.ts';
+import { retries, sharedReads } from '../../../src/policies/index.ts';
 import { codeOf, heldBytes, LEVELS, record, settled } from '../correctable/support.ts';
 import { errorOf, failure, setUp } from './support.ts';
 

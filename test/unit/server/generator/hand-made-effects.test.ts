@@ -1,0 +1,90 @@
+/**
+ * Effects that no table has made (docs/spec/redblue.md, V11): by their type they are plain objects, so that anybody can. One
+ * that a site cannot apply would end it, and with its log each that starts after it.
+ */
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { createClient } from '../../../../src/correctable/made/client.ts';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import type { Effect } from '../../../../src/server/records/effect.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
+import { bounded, counter, queue, register, set, stock, table } from '../../../../src/server/service/tables.ts';
+
+const made = z.object({ table: z.string(), field: z.string(), action: z.string(), value: z.unknown().optional() });
+const update = { effect: 'update', args: made, result: z.null() } as const;
+
+const contract = defineContract('hand-made', {
+  byBlue: update,
+  byRed: update,
+  count: { effect: 'update', args: z.object({}), result: z.number() },
+});
+
+/** As an author may write them: the compiler takes them too. */
+const effectOf = (args: z.infer<typeof made>): readonly Effect<unknown, 'blue'>[] => [{ ...args, key: 'k' }];
+
+const service = defineService(contract, {
+  tables: {
+    t: table({ f: bounded({ min: 0 }), n: counter(), r: register(), s: set<string>(), k: stock(), q: queue<number>() }),
+  },
+  shadowOperations: ({ t }) => ({
+    byBlue: blue(effectOf),
+    byRed: red(effectOf),
+    count: red((_args: object) => [t.row('k').n.add(1)]),
+  }),
+  generators: {
+    byBlue: (args, { shadow }) => shadow.byBlue(args, null),
+    byRed: (args, { shadow }) => shadow.byRed(args, null),
+    count: (args, { tables, shadow }) => shadow.count(args, tables.t.row('k').n + 1),
+  },
+});
+
+const IMPOSSIBLE: readonly (readonly [field: string, action: string, value?: unknown])[] = [
+  ['f', 'give', 0.5],
+  ['f', 'give', '5'],
+  ['f', 'give'],
+  ['f', 'take', -5],
+  ['f', 'steal', 1],
+  ['f', 'transfer', { from: 1, to: 2, amount: 3 }],
+  ['f', 'close', 1],
+  ['f', 'add', 1],
+  ['n', 'add', 0.5],
+  ['n', 'add', 'x'],
+  ['r', 'assign', 1],
+  ['k', 'take', -1],
+  ['nope', 'add', 1],
+  ['', 'remove'],
+  ['', 'clear'],
+];
+
+test.each(
+  IMPOSSIBLE.flatMap(([field, action, value]) => (['byBlue', 'byRed'] as const).map((name) => ({ name, field, action, value }))),
+)('$name: $action of t.$field with $value → INVALID_ARGUMENT, and all sites go on', async ({ name, ...effect }) => {
+  const deployment = createEmbedded(service, { sites: ['a', 'b'] });
+  onTestFinished(() => deployment.close());
+  const [a, b] = (['a', 'b'] as const).map((site) => createClient(deployment.site(site)));
+  const refused = a!.invoke(contract[name]({ table: 't', ...effect }));
+  await expect(refused).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: expect.stringMatching(/^(?:effects\.0|t\.\w+)$/),
+  });
+  expect(await a!.invoke(contract.count({}))).toBe(1);
+  expect(await b!.invoke(contract.count({}))).toBe(2);
+});
+
+test('of a table that there is not → INVALID_ARGUMENT', async () => {
+  const deployment = createEmbedded(service, { sites: ['a'] });
+  onTestFinished(() => deployment.close());
+  const client = createClient(deployment.site('a'));
+  const nowhere = { table: 'nope', field: 'n', action: 'add', value: 1 };
+  await expect(client.invoke(contract.byBlue(nowhere))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+});
+
+test('as the tables make them → taken', async () => {
+  const deployment = createEmbedded(service, { sites: ['a'] });
+  onTestFinished(() => deployment.close());
+  const client = createClient(deployment.site('a'));
+  await client.invoke(contract.byBlue({ table: 't', field: 'n', action: 'add', value: 4 }));
+  expect(await client.invoke(contract.count({}))).toBe(5);
+});
