@@ -236,6 +236,14 @@ export const RIGHTS_MUTANTS = [
     command: unit('server/replica/rights/rights-waiting.test.ts'),
   },
   {
+    name: 'copies whose time is over decide their slot once each',
+    rule: 'rights R-5',
+    file: 'src/server/replica/rights/rights.ts',
+    line: 'if (waiter.isOver?.() === true) waiter.over?.();',
+    replacement: 'if (Math.random() > 1) waiter.over?.();',
+    command: unit('server/replica/rights/rights-waiting.test.ts'),
+  },
+  {
     name: 'what many lack is rounded',
     rule: 'rights R-10',
     file: 'src/server/replica/rights/waiting.ts',

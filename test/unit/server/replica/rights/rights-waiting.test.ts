@@ -1,5 +1,5 @@
 /** Who waits for rights: how many may, and what is told to those who give up. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts';
 import type { RefusedMessage } from '../../../../../src/server/messages/envelope.ts';
 import { siteAt } from '../../../../support/origins.ts';
@@ -46,6 +46,20 @@ describe('as many as may wait for rights', () => {
     sites.settle();
     expect(refused.map(({ code }) => code)).toEqual(['OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
     expect(ledgerAt(sites, 0).left).toBe(1);
+  });
+
+  test('several copies of a named one, whose time is over at once → one answer, decided once', () => {
+    const sites = opened(3);
+    sites.submit(0, one);
+    sites.settle();
+    for (const site of [1, 2]) sites.crash(site);
+    const replica = sites.machines[0]?.replica;
+    if (replica === undefined) throw new Error('it is down');
+    const store = vi.spyOn(replica, 'store');
+    const takes = [1, 2, 3, 4].map(() => sites.ask(0, one, { id: 'ann/1' }));
+    sites.pass(110);
+    expect(takes.map(({ code }) => code)).toEqual(takes.map(() => 'UNAVAILABLE'));
+    expect(store.mock.calls.filter(([{ kind }]) => kind === 'slot')).toHaveLength(1);
   });
 
   test('one that would wait for several fields, given up → it is not counted any more', () => {
