@@ -34,6 +34,7 @@ import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../re
 import { PacedRequests } from './paced.ts';
 import { Previews } from './previews.ts';
 import { RedEndings } from './red-endings.ts';
+import { isAwaited, waitForRights } from './lacking.ts';
 import { isLastOf, ownDraft, recordOf } from './red-record.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
 import type { RedRequest } from './red-requests.ts';
@@ -321,7 +322,7 @@ export class RedPath {
     const writer = this.#requests.writerOf(request.run.reads, request);
     request.mayStand = writer !== undefined;
     this.#previews.give(request, outcome);
-    if (writer !== undefined && writer.laid === undefined) waitFor(request, writer, 'followers');
+    if (writer !== undefined && isAwaited(writer)) waitFor(request, writer, 'followers');
     this.#letGo(request);
   }
 
@@ -334,24 +335,21 @@ export class RedPath {
   #execute(request: RedRequest): void {
     const lack = this.#tryExecute(request);
     if (lack === undefined) return;
-    this.#core.rights?.wait(lack, {
-      sinceMs: request.rejectedAtMs,
-      isOver: () => request.isOver,
+    const behind = waitForRights(this.#core, request, lack, {
       retry: () => this.#tryExecute(request),
       late: (error) => this.#giveUp(request, error),
     });
+    for (const each of behind) this.#letGo(each);
   }
 
   /** Says what it lacks, where it has to wait for rights. */
   #tryExecute(request: RedRequest): Lack | undefined {
-    const { state, rights } = this.#core;
+    const { state } = this.#core;
     try {
       if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
-      const { run, after, waitsFor } = this.#footings.of(request, request.run);
+      const { run, after, waitsFor, lack } = this.#footings.of(request, request.run);
       if (waitsFor !== undefined) waitFor(request, waitsFor, 'heirs');
-      if (waitsFor !== undefined) return undefined;
-      const lack = rights?.lackInRed(run.outcome, after.length > 0 ? state.laid : state.store);
-      if (lack !== undefined) return lack;
+      if (waitsFor !== undefined || lack !== undefined) return lack;
       const record = recordOf(this.#core, request, run, executionsOf(after));
       this.#chain.lay(request, record, after);
       this.#proposeWhenDurable(record);
