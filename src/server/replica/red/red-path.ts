@@ -37,7 +37,7 @@ import { RedEndings } from './red-endings.ts';
 import { isAwaited, waitForRights } from './lacking.ts';
 import { isLastOf, ownDraft, recordOf } from './red-record.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
-import type { RedRequest } from './red-requests.ts';
+import type { BegunAs, RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
 import type { RedPathHost } from './red-path-host.ts';
 import type { Lack } from '../core/rights-port.ts';
@@ -217,9 +217,10 @@ export class RedPath {
    * Begins a red operation: a preview, then its way into the log; at once, unless it is paced and there is no place for
    * it. `isHeld` until `release`, when it is known to be red for ever.
    */
-  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
+  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld, lackedMs = 0 }: BegunAs): void {
     const request = this.#requests.begin(id, submission);
     request.holds = isHeld ? 2 : 1;
+    request.lackedMs = lackedMs;
     try {
       if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
     } catch (error) {

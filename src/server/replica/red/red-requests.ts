@@ -53,6 +53,14 @@ export interface Laid {
   isGone: boolean;
 }
 
+/** How a red operation begins. */
+export interface BegunAs {
+  /** Whether it is not known to be red for ever yet. */
+  readonly isHeld: boolean;
+  /** For how long it has waited for rights, as blue. */
+  readonly lackedMs?: number | undefined;
+}
+
 /** A red operation of this site from its submission to its end. */
 export interface RedRequest {
   readonly id: OperationId;
