@@ -32,6 +32,9 @@ export interface UpdatesHost {
   answer(submission: Submission, stage: Stage, answer: Answer): void;
 }
 
+/** Told what comes of a generator, and for how long that has waited for rights. */
+type End = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
+
 /** Who is answered once an own blue operation is visible. */
 interface Unanswered {
   /** Of the operation, in the stream of this site. */
@@ -120,23 +123,19 @@ export class Updates implements WalkHost {
 
   /** Nobody can ask for this again: its answer need not be remembered. */
   #executeUnnamed(submission: Submission, serial: number): void {
-    const end = (outcome: GeneratorOutcome | CorrectableError): void => this.#endUnnamed(submission, serial, outcome);
-    this.#runWithRights(submission, end);
+    this.#runWithRights(submission, (outcome, lackedMs) => this.#endUnnamed(submission, serial, outcome, lackedMs));
   }
 
   /**
    * Runs the generator, and again once rights have come where some are lacking; `end` is told what comes of it, unless it
    * has ended `otherwise` while it waited.
    */
-  #runWithRights(
-    submission: Submission,
-    end: (outcome: GeneratorOutcome | CorrectableError) => void,
-    otherwise: Pick<RightsWaiter, 'isOver' | 'over'> = {},
-  ): void {
+  #runWithRights(submission: Submission, end: End, otherwise: Pick<RightsWaiter, 'isOver' | 'over'> = {}): void {
+    const sinceMs = this.core.nowMs;
     const run = (): Lack | undefined => {
       const outcome = this.#runIfRoom(submission);
       if (outcome instanceof Lack) return outcome;
-      end(outcome);
+      end(outcome, this.core.nowMs - sinceMs);
       return undefined;
     };
     const lack = run();
@@ -146,11 +145,17 @@ export class Updates implements WalkHost {
     else rights?.wait(lack, { submission, ...otherwise, retry: run, late: end });
   }
 
-  #endUnnamed(submission: Submission, serial: number, outcome: GeneratorOutcome | CorrectableError): void {
+  #endUnnamed(
+    submission: Submission,
+    serial: number,
+    outcome: GeneratorOutcome | CorrectableError,
+    lackedMs?: number,
+  ): void {
     const id = this.#host.idOf(serial);
     if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
     const { choice, reply } = outcome;
-    if (this.#isRed(submission, outcome)) return this.#host.red.begin(id, submission, outcome, { isHeld: false });
+    if (this.#isRed(submission, outcome))
+      return this.#host.red.begin(id, submission, outcome, { isHeld: false, lackedMs });
     if (choice === undefined) return this.#host.answer(submission, 'committed', outcome.refusal ?? reply);
     const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
     this.#unanswered.push({ sequence, submission, slot: undefined });
@@ -163,8 +168,7 @@ export class Updates implements WalkHost {
   }
 
   #execute(walk: Walk): void {
-    const end = (outcome: GeneratorOutcome | CorrectableError): void => this.#decide(walk, outcome);
-    this.#runWithRights(walk.submission, end, {
+    this.#runWithRights(walk.submission, (outcome, lackedMs) => this.#decide(walk, outcome, lackedMs), {
       isOver: () => this.#isDecided(walk),
       over: () => this.walks.step(walk),
     });
@@ -216,7 +220,7 @@ export class Updates implements WalkHost {
   }
 
   /** Appends the entry that decides an open slot of this site's log. */
-  #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError): void {
+  #decide(walk: Walk, outcome: GeneratorOutcome | CorrectableError, lackedMs?: number): void {
     const { submission, identity, hop } = walk;
     const { stable } = this.core.state;
     if (outcome === this.#host.red.halted) return this.#leaveOpen(walk, outcome);
@@ -224,7 +228,7 @@ export class Updates implements WalkHost {
       return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
     }
     const { choice, reply, refusal } = outcome;
-    if (this.#isRed(submission, outcome)) return this.handOver(walk, outcome);
+    if (this.#isRed(submission, outcome)) return this.handOver(walk, outcome, lackedMs);
     if (choice === undefined) {
       const answer = refusal === undefined ? { reply } : { failure: failureOf(refusal) };
       return this.record(walk, { kind: 'record', ...answer, vector: stable.slice() });
@@ -248,11 +252,11 @@ export class Updates implements WalkHost {
   }
 
   /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
-  protected handOver({ submission, identity: { id }, hop }: Walk, outcome: GeneratorOutcome): void {
+  protected handOver({ submission, identity: { id }, hop }: Walk, outcome: GeneratorOutcome, lackedMs?: number): void {
     const decision = { kind: 'handover' } as const;
     const slot: Slot = this.walks.slots.decide(id, hop, decision);
     const isKnown = this.#host.red.join(id, submission);
-    if (!isKnown) this.#host.red.begin(id, submission, outcome, { isHeld: true });
+    if (!isKnown) this.#host.red.begin(id, submission, outcome, { isHeld: true, lackedMs });
     this.core.store({ kind: 'slot', id, hop, decision }, () => {
       this.walks.slots.settle(id, slot);
       if (!isKnown) this.#host.red.release(id, submission.serial);

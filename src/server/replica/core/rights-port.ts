@@ -23,8 +23,8 @@ export class Lack {
 export interface RightsWaiter {
   /** Of what is as if it had never come once nobody waits for it. */
   readonly submission?: Submission;
-  /** When the red order rejected it first, if it has: its time runs from there. */
-  readonly sinceMs?: number | undefined;
+  /** When its time began, unless that is now: it may have waited before. */
+  readonly sinceMs?: number;
   /** Whether it has ended otherwise meanwhile: then it is told nothing but `over`. */
   isOver?(): boolean;
   over?(): void;

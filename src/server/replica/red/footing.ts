@@ -5,14 +5,18 @@ import { CHAIN_MAX } from './chain.ts';
 import type { Chain } from './chain.ts';
 import type { Contention } from './contention.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
+import type { Lack } from '../core/rights-port.ts';
 import type { Laid, RedRequest, StableRun } from './red-requests.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 
-/** What an execution comes to with what lies under it, or the one whose end it has to wait for. */
+/** What an execution comes to with what lies under it, or what it has to wait for. */
 export interface Footing {
   readonly run: StableRun;
   readonly after: readonly Laid[];
+  /** The one whose end it waits for. */
   readonly waitsFor?: RedRequest | undefined;
+  /** The rights that it waits for. */
+  readonly lack?: Lack | undefined;
 }
 
 /** What has to be unchanged for the outcome of a run on the present state. */
@@ -47,8 +51,31 @@ export class Footings {
     this.#depth = Math.floor(this.#depth / 2);
   }
 
-  /** Executes once more where `run`, on the stable snapshot, has read what own operations in flight write: on these. */
+  /**
+   * Where an operation can be executed now, or what it has to wait for.
+   *
+   * @throws CorrectableError where it takes more than stands
+   */
   of(request: RedRequest, run: StableRun): Footing {
+    const footing = this.#under(request, run);
+    return footing.waitsFor === undefined ? this.#withRights(footing) : footing;
+  }
+
+  #withRights(footing: Footing): Footing {
+    const { rights, state } = this.#core;
+    const last = footing.after.at(-1)?.request;
+    try {
+      const lack = rights?.lackInRed(footing.run.outcome, last === undefined ? state.store : state.laid);
+      return { ...footing, lack };
+    } catch (error) {
+      // What lies under it may not come to that: then enough stands.
+      if (last === undefined || !isCorrectableError(error)) throw error;
+      return { ...footing, waitsFor: last };
+    }
+  }
+
+  /** Executes once more where `run`, on the stable snapshot, has read what own operations in flight write: on these. */
+  #under(request: RedRequest, run: StableRun): Footing {
     const standsAlone = { run, after: [] };
     if (!request.mayStand || this.#chain.isEmpty) return standsAlone;
     const last = this.#chain.under(run.reads).at(-1)?.request;

@@ -34,9 +34,10 @@ import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../re
 import { PacedRequests } from './paced.ts';
 import { Previews } from './previews.ts';
 import { RedEndings } from './red-endings.ts';
+import { isAwaited, waitForRights } from './lacking.ts';
 import { isLastOf, ownDraft, recordOf } from './red-record.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
-import type { RedRequest } from './red-requests.ts';
+import type { BegunAs, RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
 import type { RedPathHost } from './red-path-host.ts';
 import type { Lack } from '../core/rights-port.ts';
@@ -216,9 +217,10 @@ export class RedPath {
    * Begins a red operation: a preview, then its way into the log; at once, unless it is paced and there is no place for
    * it. `isHeld` until `release`, when it is known to be red for ever.
    */
-  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld }: { isHeld: boolean }): void {
+  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld, lackedMs = 0 }: BegunAs): void {
     const request = this.#requests.begin(id, submission);
     request.holds = isHeld ? 2 : 1;
+    request.lackedMs = lackedMs;
     try {
       if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
     } catch (error) {
@@ -321,7 +323,7 @@ export class RedPath {
     const writer = this.#requests.writerOf(request.run.reads, request);
     request.mayStand = writer !== undefined;
     this.#previews.give(request, outcome);
-    if (writer !== undefined && writer.laid === undefined) waitFor(request, writer, 'followers');
+    if (writer !== undefined && isAwaited(writer)) waitFor(request, writer, 'followers');
     this.#letGo(request);
   }
 
@@ -334,24 +336,21 @@ export class RedPath {
   #execute(request: RedRequest): void {
     const lack = this.#tryExecute(request);
     if (lack === undefined) return;
-    this.#core.rights?.wait(lack, {
-      sinceMs: request.rejectedAtMs,
-      isOver: () => request.isOver,
+    const behind = waitForRights(this.#core, request, lack, {
       retry: () => this.#tryExecute(request),
       late: (error) => this.#giveUp(request, error),
     });
+    for (const each of behind) this.#letGo(each);
   }
 
   /** Says what it lacks, where it has to wait for rights. */
   #tryExecute(request: RedRequest): Lack | undefined {
-    const { state, rights } = this.#core;
+    const { state } = this.#core;
     try {
       if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
-      const { run, after, waitsFor } = this.#footings.of(request, request.run);
+      const { run, after, waitsFor, lack } = this.#footings.of(request, request.run);
       if (waitsFor !== undefined) waitFor(request, waitsFor, 'heirs');
-      if (waitsFor !== undefined) return undefined;
-      const lack = rights?.lackInRed(run.outcome, after.length > 0 ? state.laid : state.store);
-      if (lack !== undefined) return lack;
+      if (waitsFor !== undefined || lack !== undefined) return lack;
       const record = recordOf(this.#core, request, run, executionsOf(after));
       this.#chain.lay(request, record, after);
       this.#proposeWhenDurable(record);

@@ -53,6 +53,14 @@ export interface Laid {
   isGone: boolean;
 }
 
+/** How a red operation begins. */
+export interface BegunAs {
+  /** Whether it is not known to be red for ever yet. */
+  readonly isHeld: boolean;
+  /** For how long it has waited for rights, as blue. */
+  readonly lackedMs?: number | undefined;
+}
+
 /** A red operation of this site from its submission to its end. */
 export interface RedRequest {
   readonly id: OperationId;
@@ -68,6 +76,10 @@ export interface RedRequest {
   conflict: Conflict | undefined;
   /** When that was first: what it had to wait for the leader before does not count. */
   rejectedAtMs: number | undefined;
+  /** Since when it waits for rights, while it does. */
+  lackingSinceMs: number | undefined;
+  /** For how long it has waited for rights before, as blue too. */
+  lackedMs: number;
   /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
   holds: number;
   /** The last run of its generator on the stable snapshot; none where it failed before. */
@@ -82,9 +94,9 @@ export interface RedRequest {
   mayStand: boolean;
   /** How many of those do not count: rejections for what it stood on alone, and numbers that begin above what was dropped. */
   cascades: number;
-  /** Later operations of this site that read what this one is expected to write: they wait until it is proposed. */
+  /** Later operations of this site that read what this one is expected to write: they wait until it is proposed, or lacks rights. */
   followers: Fifo<RedRequest> | undefined;
-  /** Those that wait until it has ended. */
+  /** Those that wait until it has ended, or lacks rights. */
   heirs: Fifo<RedRequest> | undefined;
   /** Nothing of it is under way any more. */
   isOver: boolean;
@@ -162,6 +174,8 @@ export class RedRequests {
       isProposed: false,
       conflict: undefined,
       rejectedAtMs: undefined,
+      lackingSinceMs: undefined,
+      lackedMs: 0,
       holds: 0,
       run: undefined,
       previewed: NO_EFFECTS,
@@ -213,10 +227,7 @@ export class RedRequests {
     for (const name of request.expectedWrites) {
       if (this.#lastWriter.get(name) === serial) this.#lastWriter.delete(name);
     }
-    const { followers, heirs } = request;
-    if (followers === undefined && heirs === undefined) return [];
-    const freed = [...(followers?.slice() ?? []), ...(heirs?.slice() ?? [])];
-    return freed.toSorted((a, b) => a.submission.serial - b.submission.serial);
+    return takeAllBehind(request);
   }
 }
 
@@ -227,6 +238,16 @@ export function waitFor(request: RedRequest, other: RedRequest, as: 'followers' 
   waiting.keep(({ isOver }) => !isOver);
   waiting.push(request);
   request.holds += 1;
+}
+
+/** All who wait for a request, in the order in which they came. */
+export function takeAllBehind(request: RedRequest): readonly RedRequest[] {
+  const { followers, heirs } = request;
+  if (followers === undefined && heirs === undefined) return [];
+  request.followers = undefined;
+  request.heirs = undefined;
+  const all = [...(followers?.slice() ?? []), ...(heirs?.slice() ?? [])];
+  return all.toSorted((a, b) => a.submission.serial - b.submission.serial);
 }
 
 /** Those who waited until a request was proposed. */

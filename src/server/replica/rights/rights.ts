@@ -183,7 +183,9 @@ export class Rights implements RightsPort {
     const { nowMs, options } = this.core;
     this.#waiting.retry(NO_FIELDS);
     for (const { waiter, lack } of this.#waiting.takeLate(nowMs)) {
-      waiter.late(rightsAwayError(lack.needs[0], options.reachTimeoutMs));
+      // One that came before may have decided what this one is about: a copy of it.
+      if (waiter.isOver?.() === true) waiter.over?.();
+      else waiter.late(rightsAwayError(lack.needs[0], options.reachTimeoutMs));
     }
     for (const field of this.#waiting.fields) this.#urge(field);
   }

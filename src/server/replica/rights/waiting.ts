@@ -2,6 +2,8 @@
 import { Counts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
+import type { Sum } from '../../service/fields/sum.ts';
+import { plus } from '../../service/fields/sum.ts';
 import type { Need } from '../../service/takes.ts';
 import type { Lack, RightsWaiter } from '../core/rights-port.ts';
 import type { BoundedName } from './field-name.ts';
@@ -24,12 +26,20 @@ export interface Wanted {
   readonly ofPool: number;
 }
 
+/** The same, exactly: what is added for who comes is taken off again when he goes. */
+interface Count {
+  readonly name: BoundedName;
+  readonly amount: Sum;
+  readonly inRed: Sum;
+  readonly ofPool: number;
+}
+
 /** All that wait at one site. */
 export class WaitingForRights {
   #waiting: Waiting[] = [];
   /** Of which operations they are, but for those that are in the red order. */
   readonly #operations = new Counts();
-  readonly #wanted = new Map<string, Wanted>();
+  readonly #wanted = new Map<string, Count>();
 
   get size(): number {
     return this.#waiting.length;
@@ -52,7 +62,8 @@ export class WaitingForRights {
 
   /** What they lack of a field; none where nobody lacks any. */
   wantedOf(field: string): Wanted | undefined {
-    return this.#wanted.get(field);
+    const count = this.#wanted.get(field);
+    return count && { ...count, amount: Number(count.amount), inRed: Number(count.inRed) };
   }
 
   /** Nobody waits any more for what was submitted under this serial: forgets it, and gives it if it was here. */
@@ -109,15 +120,16 @@ export class WaitingForRights {
   }
 
   #count({ needs, isRed }: Lack, sign: 1 | -1): void {
-    const ofPool = isRed || needs.length > 1 ? sign : 0;
-    for (const { table, key, field, amount } of needs) {
-      const name = nameOf({ table, key, field });
-      const before = this.#wanted.get(name) ?? { amount: 0, inRed: 0, ofPool: 0 };
+    const lacking = needs.filter(({ amount }) => amount > 0);
+    const ofPool = isRed || lacking.length > 1 ? sign : 0;
+    for (const { table, key, field, amount } of lacking) {
+      const name = { table, key, field };
+      const before = this.#wanted.get(nameOf(name)) ?? { amount: 0, inRed: 0, ofPool: 0 };
       const more = sign * amount;
-      const inRed = before.inRed + (isRed ? more : 0);
-      const after = { amount: before.amount + more, inRed, ofPool: before.ofPool + ofPool };
-      if (after.amount === 0) this.#wanted.delete(name);
-      else this.#wanted.set(name, { name: { table, key, field }, ...after });
+      const inRed = isRed ? plus(before.inRed, more) : before.inRed;
+      const after = { name, amount: plus(before.amount, more), inRed, ofPool: before.ofPool + ofPool };
+      if (after.amount === 0) this.#wanted.delete(nameOf(name));
+      else this.#wanted.set(nameOf(name), after);
     }
   }
 }

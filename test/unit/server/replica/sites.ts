@@ -168,10 +168,11 @@ export class Sites {
     return this.submit(site, operation).value;
   }
 
-  sync(site: number): void {
+  /** All that the site has stored: of both logs unless said otherwise. */
+  sync(site: number, which: readonly ('local' | 'red')[] = ['local', 'red']): void {
     const [logs, synced] = [this.#logs[site], this.#synced[site]];
     if (logs === undefined || synced === undefined) return;
-    for (const log of ['local', 'red'] as const) {
+    for (const log of which) {
       if (synced[log] === logs[log].length) continue;
       synced[log] = logs[log].length;
       this.machines[site]?.onSynced(log, synced[log], this.nowMs, this.#clockOf(site));

@@ -11,10 +11,19 @@ const REACH_MS = 100;
 
 const isProposal = ({ message }: Sites['sent'][number]): boolean => message.kind === 'log.propose';
 
+/** 10 ms go by: what follows from that is on its way. */
+function tick(sites: Sites): void {
+  sites.nowMs += 10;
+  for (const site of [0, 1, 2]) {
+    sites.machines[site]?.tick(sites.nowMs, sites.nowMs);
+    // Nobody has this serial: what the site has to say is taken all the same.
+    sites.abandon(site, Number.MAX_SAFE_INTEGER);
+  }
+}
+
 /** 10 ms go by in which nothing comes to the leader, or from it. */
 function passUnled(sites: Sites): void {
-  sites.nowMs += 10;
-  for (const site of [0, 1, 2]) sites.machines[site]?.tick(sites.nowMs, sites.nowMs);
+  tick(sites);
   for (const site of [0, 1, 2]) sites.sync(site);
   const isLost = ({ from, to }: Sites['sent'][number]): boolean => from === 0 || to === 0;
   sites.deliver((sent) => !isLost(sent));
@@ -37,30 +46,95 @@ function snatch(sites: Sites): void {
     while (sites.deliver((sent) => !isProposal(sent)));
   };
   sites.submit(0, open({ seats: 1 }));
-  for (let tick = 0; tick < 3 && !sites.sent.some(isProposal); tick += 1) {
+  for (let ticks = 0; ticks < 3 && !sites.sent.some(isProposal); ticks += 1) {
     flow();
-    sites.nowMs += 10;
-    for (const site of [0, 2]) sites.machines[site]?.tick(sites.nowMs, sites.nowMs);
+    tick(sites);
   }
   flow();
   sites.submit(0, sellInOrder({ seats: 1 }));
   sites.settle();
 }
 
-test('what comes is taken by others each time → it is told so after two such times at most, however often it may try', () => {
+/** Sites 0 and 2 have sold theirs: what is left is at site 1, which is away, so that it is not sold out. */
+function leftAway(): Sites {
   const sites = opened(3, { attemptsMax: 100 });
   for (const site of [0, 2]) {
     sites.submit(site, one);
     sites.settle();
   }
-  // It holds the one that is left, so that it is not sold out.
   sites.crash(1);
+  return sites;
+}
+
+const isTold = ({ code, value }: Outcome): boolean => code !== undefined || value !== undefined;
+
+test('what comes is taken by others each time → it is told so after two such times at most, however often it may try', () => {
+  const sites = leftAway();
   const taken: Outcome = sites.submit(2, sellInOrder({ seats: 1 }));
-  const isOver = (): boolean => taken.code !== undefined || taken.value !== undefined;
-  while (!isOver() && sites.nowMs < 10 * REACH_MS) {
+  while (!isTold(taken) && sites.nowMs < 10 * REACH_MS) {
     sites.pass(60);
-    if (!isOver()) snatch(sites);
+    if (!isTold(taken)) snatch(sites);
   }
   expect([taken, held(sites)]).toEqual([{ code: 'UNAVAILABLE' }, [0, 1, 0, 0]]);
   expect(sites.nowMs).toBeLessThan(3 * REACH_MS);
+});
+
+test('rejected after it has waited → its time begins once more, from there', () => {
+  const sites = leftAway();
+  const taken = sites.submit(2, one);
+  sites.pass(60);
+  snatch(sites);
+  sites.pass(REACH_MS - 10);
+  expect(taken).toEqual({});
+  sites.pass(20);
+  expect(taken).toEqual({ code: 'UNAVAILABLE' });
+});
+
+test('what has come is gone before it is handed over → what it has waited for that counts', () => {
+  const sites = leftAway();
+  const taken = sites.ask(2, one, { id: 'ann/1', home: 2 });
+  sites.pass(50);
+  sites.submit(0, open({ seats: 1 }));
+  const machine = sites.machines[2];
+  const waits = (): boolean => machine?.replica.rights?.busy === true;
+  // Until it is red, and its site has not synced that.
+  while (waits()) {
+    for (const step of [() => sites.sync(0), () => sites.sync(2), () => sites.deliver()]) if (waits()) step();
+    if (waits() && sites.sent.length === 0) tick(sites);
+  }
+  expect([...(machine?.replica.red.underWay ?? [])]).toEqual(['ann/1']);
+  const first = sites.submit(0, sellInOrder({ seats: 1 }));
+  do {
+    sites.sync(0);
+    sites.sync(2, ['red']);
+  } while (sites.deliver());
+  sites.settle();
+  expect([first.value, taken, held(sites)]).toEqual([{ sold: true }, {}, [0, 1, 0, 0]]);
+  sites.pass(REACH_MS - sites.nowMs);
+  expect(taken).toEqual({ code: 'UNAVAILABLE' });
+});
+
+test('waits, then for another one to end, then lacks some still → both times count together', () => {
+  const sites = opened(20);
+  sites.submit(1, sellInOrder({ seats: 11 }));
+  sites.abandon(1);
+  sites.settle();
+  expect(held(sites)).toEqual([3, 0, 6, 11]);
+  sites.crash(2);
+  const flow = (isHeld: (sent: Sites['sent'][number]) => boolean): void => {
+    do for (const site of [0, 1]) sites.sync(site);
+    while (sites.deliver((sent) => !isHeld(sent)));
+  };
+  const taken = sites.submit(1, sellInOrder({ seats: 14 }));
+  while (sites.nowMs < REACH_MS / 2) {
+    tick(sites);
+    flow(({ message }) => message.kind === 'rights.ask');
+  }
+  const small = sites.submit(1, sellInOrder({ seats: 1 }));
+  flow(({ message }) => message.kind.startsWith('log.'));
+  expect([sites.machines[1]?.replica.rights?.busy, held(sites)]).toEqual([false, [0, 0, 6, 14]]);
+  sites.settle();
+  expect([small.value, taken, sites.machines[1]?.replica.rights?.busy]).toEqual([{ sold: true }, {}, true]);
+  sites.pass(REACH_MS - sites.nowMs);
+  expect(taken).toEqual({ code: 'UNAVAILABLE' });
 });

@@ -1,12 +1,12 @@
 /** Who waits for rights: how many may, and what is told to those who give up. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts';
 import type { RefusedMessage } from '../../../../../src/server/messages/envelope.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { contract, held, ledgerAt, one, opened } from './sale.ts';
 import type { Sites } from '../sites.ts';
 
-const { left, sellInOrder } = contract;
+const { left, sell, sellInOrder } = contract;
 
 /** All but questions for rights arrives. */
 function settleUnasked(sites: Sites): void {
@@ -46,6 +46,20 @@ describe('as many as may wait for rights', () => {
     sites.settle();
     expect(refused.map(({ code }) => code)).toEqual(['OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
     expect(ledgerAt(sites, 0).left).toBe(1);
+  });
+
+  test('several copies of a named one, whose time is over at once → one answer, decided once', () => {
+    const sites = opened(3);
+    sites.submit(0, one);
+    sites.settle();
+    for (const site of [1, 2]) sites.crash(site);
+    const replica = sites.machines[0]?.replica;
+    if (replica === undefined) throw new Error('it is down');
+    const store = vi.spyOn(replica, 'store');
+    const takes = [1, 2, 3, 4].map(() => sites.ask(0, one, { id: 'ann/1' }));
+    sites.pass(110);
+    expect(takes.map(({ code }) => code)).toEqual(takes.map(() => 'UNAVAILABLE'));
+    expect(store.mock.calls.filter(([{ kind }]) => kind === 'slot')).toHaveLength(1);
   });
 
   test('one that would wait for several fields, given up → it is not counted any more', () => {
@@ -116,6 +130,72 @@ describe('rejected in the red order, and waiting for rights', () => {
     sites.settle();
     sites.pass(60);
     expect([codes(), ledgerAt(sites, 1).left]).toEqual([[{ sold: true }, { sold: true }], 2]);
+  });
+});
+
+describe('behind one that waits for rights in the red order', () => {
+  /** A sale of which nothing is left but what site 1 holds, which is away. */
+  function leftAway(count: number, given: Parameters<typeof opened>[1] = {}): Sites {
+    const sites = opened(3 * count, given);
+    sites.crash(1);
+    for (const site of [0, 2]) sites.submit(site, sell({ seats: count }));
+    sites.settle();
+    expect(held(sites)).toEqual([0, count, 0, 0]);
+    return sites;
+  }
+
+  test('many who lack as much → all are told at one time; who only looks waits for nobody', () => {
+    const sites = leftAway(30);
+    const takes = Array.from({ length: 12 }, () => sites.submit(0, sellInOrder({ seats: 1 })));
+    const refused = sites.submit(0, sellInOrder({ seats: 31 }));
+    sites.settle();
+    expect(refused.value).toEqual({ sold: false });
+    sites.pass(100);
+    expect(takes.map(({ code }) => code)).toEqual(takes.map(() => 'UNAVAILABLE'));
+  });
+
+  test('who wants less, and can have it → has it at once', () => {
+    const sites = opened(60);
+    sites.crash(1);
+    const large = sites.submit(0, sellInOrder({ seats: 45 }));
+    const small = [1, 2, 3].map(() => sites.submit(0, sellInOrder({ seats: 1 })));
+    sites.pass(20);
+    expect([large, small.map(({ value }) => value)]).toEqual([{}, small.map(() => ({ sold: true }))]);
+    sites.pass(100);
+    expect([large.code, ledgerAt(sites, 0).left]).toEqual(['UNAVAILABLE', 57]);
+  });
+
+  test('who has waited for its end, until it was rejected → waits for rights beside it', () => {
+    const sites = opened(6, { chainMax: 0 });
+    sites.submit(1, sellInOrder({ seats: 2 }));
+    sites.abandon(1);
+    sites.settle();
+    sites.crash(2);
+    sites.submit(0, sell({ seats: 2 }));
+    sites.settle();
+    expect(held(sites)).toEqual([0, 0, 2, 2]);
+    const [first, ...later] = [0, 1, 1].map((site) => sites.submit(site, sellInOrder({ seats: 2 - site })));
+    sites.settle();
+    expect([first?.value, later]).toEqual([{ sold: true }, [{}, {}]]);
+    sites.pass(100);
+    expect(later.map(({ code }) => code)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  });
+
+  test('rights come while one that has passed it is on its way → it goes behind that one, and is not rejected', () => {
+    const rejected = vi.fn();
+    const sites = opened(20, { observer: { rejected } });
+    sites.submit(1, sellInOrder({ seats: 11 }));
+    sites.abandon(1);
+    sites.settle();
+    const { pool } = ledgerAt(sites, 1);
+    const large = sites.submit(1, sellInOrder({ seats: pool + 3 }));
+    const small = sites.submit(1, sellInOrder({ seats: 1 }));
+    do for (const site of [0, 1, 2]) sites.sync(site);
+    while (sites.deliver(({ message }) => !message.kind.startsWith('log.')));
+    expect([large, small, ledgerAt(sites, 1).pool]).toEqual([{}, {}, pool + 3]);
+    sites.settle();
+    sites.pass(60);
+    expect([large.value, small.value, rejected.mock.calls]).toEqual([{ sold: true }, { sold: true }, []]);
   });
 });
 

@@ -11,7 +11,7 @@ import type { Outcome } from '../sites.ts';
 import { contract, held, ledgerAt, one, opened, seats, service, sold } from './sale.ts';
 import type { Seats } from './sale.ts';
 
-const { open, sell, sellBoth, sellBlindly, left } = contract;
+const { open, sell, sellInOrder, sellBoth, sellBlindly, sellBlindlyInOrder, left } = contract;
 
 const isToLeader = ({ message }: { readonly message: { readonly kind: string } }): boolean =>
   message.kind === 'log.propose';
@@ -267,6 +267,20 @@ describe('rights', () => {
     expect(takes.map(({ value, code }) => value ?? code)).toContainEqual({ sold: true });
     expect(takes.map(({ code }) => code)).toContain('FINAL_FAILED');
     expect(ledgerAt(sites, 0).left).toBe(1);
+  });
+
+  test('one that has not looked, behind one that may come to nothing → fails only by what is decided', () => {
+    const sites = opened(6);
+    sites.submit(1, sell({ seats: 6 }));
+    sites.abandon(1);
+    sites.settle();
+    expect(held(sites)).toEqual([0, 0, 0, 6]);
+    const first = sites.submit(0, sellInOrder({ seats: 3 }));
+    const refused = sites.submit(1, sellInOrder({ seats: 4 }));
+    const taken = sites.submit(1, sellBlindlyInOrder({ seats: 3 }));
+    sites.settle();
+    expect([first.value, refused.value]).toEqual([{ sold: true }, { sold: false }]);
+    expect([taken, ledgerAt(sites, 0).left]).toMatchObject([{ value: { sold: true } }, 0]);
   });
 
   test('named, given up while it waits, and asked for again once there are rights → done once', () => {

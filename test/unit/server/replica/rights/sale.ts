@@ -19,6 +19,7 @@ export const contract = defineContract('sale', {
   sellInOrder: { effect: 'update', args: seats, result: sold },
   sellBoth: { effect: 'update', args: seats, result: sold },
   sellBlindly: { effect: 'update', args: seats, result: sold },
+  sellBlindlyInOrder: { effect: 'update', args: seats, result: sold },
   close: { effect: 'update', args: z.object({ site: z.int() }), result: z.null() },
   left: { effect: 'read', args: z.object({}), result: z.array(z.int()) },
 });
@@ -49,6 +50,7 @@ export const service = defineService(contract, {
         : shadow.sellBoth(args, { sold: true });
     },
     sellBlindly: (args, { shadow }) => shadow.sell(args, { sold: true }),
+    sellBlindlyInOrder: (args, { shadow }) => shadow.sellInOrder(args, { sold: true }),
     close: (args, { shadow }) => shadow.close(args, null),
     left: (_args, { tables }) => {
       const { left, rights } = tables.events.row('E').seats;
