@@ -164,6 +164,14 @@ export const RIGHTS_MUTANTS = [
     command: unit('server/replica/rights/rights-waiting.test.ts'),
   },
   {
+    name: 'what is to be burnt is read as if it stood',
+    rule: 'rights R-11',
+    file: 'src/server/replica/red/chain.ts',
+    line: 'isMoved: effects.some((effect) => burns(this.#tables, effect, site, this.#state.store)),',
+    replacement: 'isMoved: false,',
+    command: unit('server/replica/rights/rights-closed.test.ts'),
+  },
+  {
     name: 'what is in flight beyond 2^53 is rounded',
     rule: 'rights R-4',
     file: 'src/server/service/fields/ledger.ts',

@@ -15,11 +15,14 @@ export const sold = z.object({ sold: z.boolean() });
 export const seats = z.object({ seats: z.int() });
 export const contract = defineContract('sale', {
   open: { effect: 'update', args: seats, result: z.null() },
+  openInOrder: { effect: 'update', args: seats, result: z.null() },
   sell: { effect: 'update', args: seats, result: sold },
   sellInOrder: { effect: 'update', args: seats, result: sold },
   sellBoth: { effect: 'update', args: seats, result: sold },
   sellBlindly: { effect: 'update', args: seats, result: sold },
   close: { effect: 'update', args: z.object({ site: z.int() }), result: z.null() },
+  /** Says in the red order what is left, and takes none of it. */
+  count: { effect: 'update', args: z.object({}), result: z.int() },
   left: { effect: 'read', args: z.object({}), result: z.array(z.int()) },
 });
 
@@ -29,15 +32,18 @@ export const service = defineService(contract, {
   tables: { events: table({ seats: bounded({ min: 0 }), coats: bounded({ min: 0 }) }) },
   shadowOperations: ({ events }) => ({
     open: blue((a: Seats) => [events.row('E').seats.give(a.seats), events.row('E').coats.give(a.seats)]),
+    openInOrder: red((a: Seats) => [events.row('E').seats.give(a.seats)]),
     sell: blue((a: Seats) => [events.row('E').seats.take(a.seats)]),
     sellInOrder: red((a: Seats) => [events.row('E').seats.take(a.seats)]),
     sellBoth: blue((a: Seats) => [events.row('E').seats.take(a.seats), events.row('E').coats.take(a.seats)]),
+    count: red((_args: object) => [events.row('E').coats.give(0)]),
     close: red(({ site }: { site: number }): Effect[] => [
       closeEffect({ table: 'events', key: 'E', field: 'seats' }, site as Origin),
     ]),
   }),
   generators: {
     open: (args, { shadow }) => shadow.open(args, null),
+    openInOrder: (args, { shadow }) => shadow.openInOrder(args, null),
     sell: (args, { tables, shadow }) =>
       tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
     sellInOrder: (args, { tables, shadow }) =>
@@ -50,6 +56,7 @@ export const service = defineService(contract, {
     },
     sellBlindly: (args, { shadow }) => shadow.sell(args, { sold: true }),
     close: (args, { shadow }) => shadow.close(args, null),
+    count: (_args, { tables, shadow }) => shadow.count({}, tables.events.row('E').seats.left),
     left: (_args, { tables }) => {
       const { left, rights } = tables.events.row('E').seats;
       return [left, rights];
