@@ -3,13 +3,15 @@ import { expect, test } from 'vitest';
 import type { Outcome, Sites } from '../sites.ts';
 import { contract, held, one, opened } from './sale.ts';
 
-const { open, sellInOrder } = contract;
+const { count, open, sellInOrder } = contract;
 
 const SOLD = { sold: true };
 /** As long as sites may be out of reach, in these tests. */
 const REACH_MS = 100;
 
 const isProposal = ({ message }: Sites['sent'][number]): boolean => message.kind === 'log.propose';
+
+const isTry = ({ kind }: { readonly kind: string }): boolean => kind === 'operation';
 
 /** 10 ms go by in which nothing comes to the leader, or from it. */
 function passUnled(sites: Sites): void {
@@ -63,4 +65,25 @@ test('what comes is taken by others each time → it is told so after two such t
   }
   expect([taken, held(sites)]).toEqual([{ code: 'UNAVAILABLE' }, [0, 1, 0, 0]]);
   expect(sites.nowMs).toBeLessThan(3 * REACH_MS);
+});
+
+test('what is left is read alone, and taken by others each time → CONFLICT after as many tries as any red operation', () => {
+  const sites = opened(90, { attemptsMax: 2 });
+  const counted = sites.submit(2, count({}));
+  const isMeant = (sent: Sites['sent'][number]): boolean => sent.from === 2 && isProposal(sent);
+  const flow = (): void => {
+    do for (const site of [0, 1, 2]) sites.sync(site);
+    while (sites.deliver((sent) => !isMeant(sent)));
+  };
+  let tries = 0;
+  for (let n = 0; n < 9 && counted.code === undefined; n += 1) {
+    // Another one takes before what site 2 proposes is there.
+    const taken = sites.submit(0, sellInOrder({ seats: 1 }));
+    flow();
+    expect(taken.value).toEqual(SOLD);
+    tries += sites.sent.filter((sent) => sent.message.kind === 'log.propose' && isTry(sent.message.record)).length;
+    sites.deliver(isMeant);
+    flow();
+  }
+  expect([counted.code, tries]).toEqual(['CONFLICT', 2]);
 });
