@@ -24,16 +24,16 @@ export const REDBLUE_MUTANTS = [
     rule: 'redblue R2',
     file: 'src/server/replica/red/certifier.ts',
     line: `if (read < this.#windowStart) return { reason: 'window' };
-    const name`,
-    replacement: 'const name',
+    const met`,
+    replacement: 'const met',
     command: unit('server/replica/red/certifier.test.ts'),
   },
   {
     name: 'a write is no reason to reject',
     rule: 'redblue R2',
     file: 'src/server/replica/red/certifier.ts',
-    line: 'const name = reads.find((each) => (this.#lastWrite.get(each) ?? 0) > read);',
-    replacement: 'const name = reads.find(() => false);',
+    line: 'const met = reads.filter((each) => (this.#lastWrite.get(each) ?? 0) > read);',
+    replacement: 'const met = reads.filter(() => false);',
     command: unit('server/replica/red/certifier.test.ts'),
   },
   {

@@ -137,8 +137,8 @@ export class Certifier implements Section {
     if (reads.length === 0 && ranges.length === 0) return undefined;
     const read = redOf(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
-    const name = reads.find((each) => (this.#lastWrite.get(each) ?? 0) > read);
-    if (name !== undefined) return { reason: 'name', name };
+    const met = reads.filter((each) => (this.#lastWrite.get(each) ?? 0) > read);
+    if (met.length > 0) return metNames(met);
     const range = ranges.find((each) => this.#hasChanged(each, read));
     return range && { reason: 'range', range };
   }
@@ -154,7 +154,8 @@ export class Certifier implements Section {
     const written = reads.filter((each) => (this.#lastWrite.get(each) ?? 0) > read);
     const missing = new Map(after);
     const seen = new Map(after);
-    let conflict: Conflict | undefined;
+    const met = new Set<string>();
+    let range: ReadRange | undefined;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
       const { stamp, by, names, effects, created } = this.#window.at(index) as Commit;
       if (stamp <= read) break;
@@ -163,12 +164,11 @@ export class Certifier implements Section {
         for (const [id, attempt] of by.after ?? []) seen.set(id, attempt);
         continue;
       }
-      if (conflict !== undefined) continue;
-      const name = written.find((each) => names.includes(each));
-      const range = ranges.find((each) => effects.some((effect) => changesRange(each, effect, created)));
-      if (name !== undefined) conflict = { reason: 'name', name };
-      else if (range !== undefined) conflict = { reason: 'range', range };
+      for (const each of written) if (names.includes(each)) met.add(each);
+      if (met.size === 0)
+        range ??= ranges.find((each) => effects.some((effect) => changesRange(each, effect, created)));
     }
+    const conflict = metNames(written.filter((each) => met.has(each))) ?? (range && { reason: 'range', range });
     return this.missed(missing) ?? conflict;
   }
 
@@ -244,6 +244,12 @@ export class Certifier implements Section {
       for (const name of oldest.names) if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
     }
   }
+}
+
+/** All that was read and has changed: who is rejected may go by more than one of them. */
+function metNames([name, ...others]: readonly string[]): Conflict | undefined {
+  if (name === undefined) return undefined;
+  return others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
 }
 
 function commitOf(

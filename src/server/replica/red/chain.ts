@@ -15,6 +15,7 @@ import type { ReadSet } from '../../generator/read-set.ts';
 import type { Execution, RedOperation } from '../../records/records.ts';
 import type { Laid, RedRequest, Trace } from './red-requests.ts';
 import { isRemoval, isWholeRow } from '../../service/row-effects.ts';
+import { burns } from '../../service/takes.ts';
 import type { SiteState } from '../core/site-state.ts';
 import { isRedOnlyField } from '../../service/tables.ts';
 import type { Tables } from '../../service/tables.ts';
@@ -42,7 +43,7 @@ export class Chain {
   }
 
   /** Adds what was executed last; what changes nothing lies under nobody. */
-  lay(request: RedRequest, { attempt, effects, created }: RedOperation, after: readonly Laid[]): void {
+  lay(request: RedRequest, { attempt, effects, created, site }: RedOperation, after: readonly Laid[]): void {
     if (effects.length === 0) return;
     const { version } = this.#state;
     const laid: Laid = {
@@ -54,7 +55,8 @@ export class Chain {
       after,
       standing: 0,
       version,
-      isMoved: false,
+      // What is burnt there, by it or since its site is closed, does not show where it is laid.
+      isMoved: effects.some((effect) => burns(this.#tables, effect, site, this.#state.store)),
       isGone: false,
     };
     request.laid = laid;

@@ -1,12 +1,12 @@
 /** How often a red operation is executed that is rejected again and again. */
-import { partsOf } from '../../generator/read-set.ts';
+import { fieldName } from '../../generator/read-set.ts';
 import type { Conflict } from '../../records/verdict.ts';
-import { isOnBounded } from '../../service/takes.ts';
+import { takesOf } from '../../service/takes.ts';
 import type { Tables } from '../../service/tables.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { RedRequest } from './red-requests.ts';
 
-type Tried = Pick<RedRequest, 'attempt' | 'cascades' | 'conflict' | 'rejectedAtMs'>;
+type Tried = Pick<RedRequest, 'attempt' | 'cascades' | 'conflict' | 'record' | 'rejectedAtMs'>;
 
 /** What was rejected with what it stood on alone has met nothing itself. */
 function noteRejection(request: Tried, conflict: Conflict | undefined, nowMs: number): void {
@@ -20,8 +20,8 @@ function noteRejection(request: Tried, conflict: Conflict | undefined, nowMs: nu
 
 /**
  * Notes that a request was rejected, and says whether it is executed again: `attemptsMax` times in all. Where others have
- * drawn on the rights that it goes by, it tries for as long as it may wait for rights, however often that was: there may be
- * enough for all.
+ * drawn on the rights that it takes, it tries for as long as it may wait for rights, however often that was: there may be
+ * enough for all. Who only reads what is left, or takes something else, has the tries of any red operation.
  */
 export function triesAgain(
   { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
@@ -29,13 +29,15 @@ export function triesAgain(
   rejectedBy: Conflict | undefined,
 ): boolean {
   noteRejection(request, rejectedBy, nowMs);
-  const { attempt, cascades, conflict, rejectedAtMs = nowMs } = request;
+  const { attempt, cascades, rejectedAtMs = nowMs } = request;
   if (attempt - cascades < options.attemptsMax) return true;
-  return isAboutRights(conflict, options.service.tables) && nowMs - rejectedAtMs < options.reachTimeoutMs;
+  return isAboutTakes(request, options.service.tables) && nowMs - rejectedAtMs < options.reachTimeoutMs;
 }
 
-function isAboutRights(conflict: Conflict | undefined, tables: Tables): boolean {
-  if (conflict?.reason !== 'name') return false;
-  const { table, field = '' } = partsOf(conflict.name);
-  return isOnBounded(tables, { table, field });
+/** Whether what it met is, among others, what its last execution has taken from. */
+function isAboutTakes({ conflict, record }: Tried, tables: Tables): boolean {
+  if (conflict?.reason !== 'name' || record?.kind !== 'operation') return false;
+  const { name, others = [] } = conflict;
+  const taken = takesOf(tables, record.effects).map(({ table, key, field }) => fieldName(table, key, field));
+  return taken.some((each) => each === name || others.includes(each));
 }

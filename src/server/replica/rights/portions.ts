@@ -6,7 +6,7 @@ export interface Portion<H> {
   readonly amount: number;
 }
 
-type MayGive<H> = (holder: H) => number;
+export type MayGive<H> = (holder: H) => number;
 
 /** Of the richest as much as it may give, of the next one the rest, and so on: of no more of them than have it all. */
 export function fromRichest<H>(amount: number, holders: readonly H[], mayGive: MayGive<H>): readonly Portion<H>[] {

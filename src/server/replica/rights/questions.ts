@@ -4,7 +4,7 @@ import { nameOf } from './field-name.ts';
 
 /** What rights are asked for: to be here later, or for somebody who waits. */
 const WHATS = ['later', 'here', 'pool'] as const;
-type What = (typeof WHATS)[number];
+export type What = (typeof WHATS)[number];
 
 /** A question that may be asked now: of those who have most, or of all, since those did not answer. */
 export type Turn = 'first' | 'again';

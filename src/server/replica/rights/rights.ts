@@ -23,13 +23,15 @@ import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { Lack } from '../core/rights-port.ts';
 import type { RightsPort, RightsWaiter } from '../core/rights-port.ts';
+import { EarlyQuestions } from './early-questions.ts';
+import type { EarlyQuestion } from './early-questions.ts';
 import { nameOf } from './field-name.ts';
 import type { BoundedName } from './field-name.ts';
 import { InFlight } from './in-flight.ts';
 import { fromAll, fromRichest, totalOf } from './portions.ts';
-import type { Portion } from './portions.ts';
+import type { MayGive, Portion } from './portions.ts';
 import { Questions } from './questions.ts';
-import type { Turn } from './questions.ts';
+import type { Turn, What } from './questions.ts';
 import { WaitingForRights } from './waiting.ts';
 import type { Wanted } from './waiting.ts';
 
@@ -68,6 +70,7 @@ export class Rights implements RightsPort {
   /** By name: fields of which own red operations have drawn on the pool since who waits has looked. */
   #drawn = new Map<string, BoundedName>();
   readonly #questions: Questions;
+  readonly #early = new EarlyQuestions();
   /** By field: when another site last asked for it, for somebody who waits there. */
   readonly #wantedElsewhere = new Map<string, number>();
   /** By site and field: the stamp of the last operation that gave it some. */
@@ -165,7 +168,10 @@ export class Rights implements RightsPort {
     for (const need of takesOf(this.core.options.service.tables, effects)) this.#changed.add(nameOf(need));
   }
 
-  /** Shares what was given, lets those go on that may have what they lacked, and gives back what nobody waits for. */
+  /**
+   * Shares what was given, lets those go on that may have what they lacked, gives to those who have asked for what was not
+   * here yet, and gives back what nobody waits for.
+   */
   pump(): void {
     if (this.#changed.size === 0 || !this.#host.blue.isRecovered) return;
     const [changed, given, drawn] = [this.#changed, this.#given, this.#drawn];
@@ -175,12 +181,14 @@ export class Rights implements RightsPort {
     for (const each of given) this.#share(each);
     this.#waiting.retry(changed);
     for (const field of changed) this.#urge(field);
+    for (const question of this.#early.takeOf(changed, this.core.nowMs)) this.#answer(question);
     for (const name of drawn.values()) this.#shareOut(name);
   }
 
   /** Asks again where nothing came; says so where nothing came for long. */
   tick(): void {
     const { nowMs, options } = this.core;
+    this.#early.forget(nowMs);
     this.#waiting.retry(NO_FIELDS);
     for (const { waiter, lack } of this.#waiting.takeLate(nowMs)) {
       // One that came before may have decided what this one is about: a copy of it.
@@ -192,16 +200,12 @@ export class Rights implements RightsPort {
 
   /** Gives of what this site has, unless what it gave last is still on its way. */
   receive(from: Origin, { asked, seen }: RightsMessage): void {
+    const { nowMs, options } = this.core;
     if (!this.#host.blue.isRecovered) return;
     for (const each of asked) {
-      if (!isOnBounded(this.core.options.service.tables, each)) continue;
-      const name = `${from} ${nameOf(each)}`;
+      if (!isOnBounded(options.service.tables, each)) continue;
       if (each.waits !== undefined) this.#noteWanted(nameOf(each));
-      if ((this.#answered.get(name) ?? 0) > seen) continue;
-      const given = this.#givenTo(from, each);
-      if (given === undefined) continue;
-      const { vector, site } = this.#transfer(each, [given]);
-      this.#answered.set(name, vector[site] ?? 0);
+      this.#answer({ from, asked: each, seen, untilMs: nowMs + options.resendAfterMs });
     }
   }
 
@@ -243,7 +247,7 @@ export class Rights implements RightsPort {
     const share = equalShare(ledger, others);
     if (available * 2 >= share || ledger.isClosed(this.core.options.site)) return;
     const lacking = Math.ceil(share - available);
-    const turn = this.#questions.turn(name, 'later', this.core.nowMs);
+    const turn = this.#turn(name, 'later', others, halfIn(ledger));
     if (turn !== undefined) this.#ask(name, ASKED[turn](lacking, others, halfIn(ledger)));
   }
 
@@ -257,7 +261,7 @@ export class Rights implements RightsPort {
   #urge(field: string): void {
     const wanted = this.#waiting.wantedOf(field);
     if (wanted === undefined) return;
-    const { state, nowMs, options } = this.core;
+    const { state, options } = this.core;
     const { name, amount, ofPool } = wanted;
     const ledger = ledgerOf(state.store, name);
     const others = this.#others(ledger);
@@ -265,7 +269,7 @@ export class Rights implements RightsPort {
     const lacking = amount - this.#available(name);
     const spared = fromRichest(lacking + Math.floor(equalShare(ledger, others)), others, halfIn(ledger));
     if (totalOf(spared) < lacking) return this.#gather(wanted, ledger);
-    const turn = this.#questions.turn(name, 'here', nowMs);
+    const turn = this.#turn(name, 'here', others, halfIn(ledger));
     if (turn === 'first') this.#ask(name, spared, 'here');
     else if (turn === 'again') this.#gather(wanted, ledger, turn);
   }
@@ -278,8 +282,15 @@ export class Rights implements RightsPort {
     if (lacking <= 0 || (asked === undefined && this.#questions.isOpen(name, 'pool', nowMs))) return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
-    const turn = own === lacking ? undefined : (asked ?? this.#questions.turn(name, 'pool', nowMs));
-    if (turn !== undefined) this.#ask(name, ASKED[turn](lacking - own, this.#others(ledger), allIn(ledger)), 'pool');
+    const others = this.#others(ledger);
+    const turn = own === lacking ? undefined : (asked ?? this.#turn(name, 'pool', others, allIn(ledger)));
+    if (turn !== undefined) this.#ask(name, ASKED[turn](lacking - own, others, allIn(ledger)), 'pool');
+  }
+
+  /** Whether it may be asked now. Where nobody shows any, nothing is asked and nothing counts: a share may be on its way. */
+  #turn(name: BoundedName, what: What, others: readonly Origin[], mayGive: MayGive<Origin>): Turn | undefined {
+    if (!others.some((each) => mayGive(each) > 0)) return undefined;
+    return this.#questions.turn(name, what, this.core.nowMs);
   }
 
   /** Red operations behind one that waits will draw on the pool too: they are not to wait one after the other. */
@@ -294,6 +305,16 @@ export class Rights implements RightsPort {
       const asked = [{ ...only(name), amount, ...(waits && { waits }) }];
       this.core.emit({ kind: 'send', to: from, message: { kind: 'rights.ask', asked, seen } });
     }
+  }
+
+  #answer(question: EarlyQuestion): void {
+    const { from, asked, seen } = question;
+    const name = `${from} ${nameOf(asked)}`;
+    if ((this.#answered.get(name) ?? 0) > seen) return;
+    const given = this.#givenTo(from, asked);
+    if (given === undefined) return this.#early.keep(question);
+    const { vector, site } = this.#transfer(asked, [given]);
+    this.#answered.set(name, vector[site] ?? 0);
   }
 
   /** Half of what is here at most; where that is too little for who waits, what he lacks goes into the pool. */

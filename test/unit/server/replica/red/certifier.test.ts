@@ -50,6 +50,14 @@ describe('certifier', () => {
     expect(certifier.decide(operation(1, { reads }))).toEqual({ kind: 'commit', stamp: 2 });
   });
 
+  test('several of what was read were written → the first is named, and the others', () => {
+    const [k, l, m] = ['k', 'l', 'm'].map((key) => fieldName('t', key, 'f')) as [string, string, string];
+    const certifier = new Certifier();
+    for (const key of ['m', 'k']) certifier.decide(operation(0, { effects: [write(key)] }));
+    const conflict = { reason: 'name', name: k, others: [m] };
+    expect(certifier.decide(operation(0, { reads: [l, k, m] }))).toEqual({ kind: 'reject', conflict });
+  });
+
   test('row created → conflict with whoever missed it; only written → not', () => {
     const certifier = new Certifier();
     certifier.decide(operation(0, { effects: [write('new')], created: [rowName('t', 'new')] }));
@@ -230,6 +238,17 @@ describe('what stands on others', () => {
       for (const each of [a, b].toSpliced(place, 0, foreign)) certifier.decide(each);
       expect(decisionOf(certifier, c)).toBe('name');
     }
+  });
+
+  test('others have written several of what was read → all are named, but for what those wrote that it stands on', () => {
+    const [k, l, m] = ['k', 'l', 'm'].map((key) => fieldName('t', key, 'f')) as [string, string, string];
+    const certifier = new Certifier();
+    const foreign = { site: siteAt(2), reads: [] };
+    certifier.decide(executed('x/1', { ...foreign, effects: [write('m')] }));
+    certifier.decide(executed('a/1', { reads: [] }));
+    certifier.decide(executed('y/1', { ...foreign, effects: [write('l')] }));
+    const decision = certifier.decide(executed('c/1', { reads: [k, m, l], ...STANDING }));
+    expect(decision).toEqual({ kind: 'reject', conflict: { reason: 'name', name: m, others: [l] } });
   });
 
   test('a row that came into what was scanned → reject, unless by what is named', () => {

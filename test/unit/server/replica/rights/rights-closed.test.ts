@@ -4,7 +4,7 @@ import { siteAt } from '../../../../support/origins.ts';
 import type { Sites } from '../sites.ts';
 import { contract, ledgerAt, one, opened } from './sale.ts';
 
-const { close, open } = contract;
+const { close, count, open, openInOrder } = contract;
 
 function leftAndBurnt(sites: Sites): readonly number[] {
   const { left, burnt } = ledgerAt(sites, 0);
@@ -57,4 +57,36 @@ test('what it had asked for before it was closed → comes into the pool, and is
   sites.settle();
   expect(leftAndBurnt(sites)).toEqual([8, 1]);
   expect(ledgerAt(sites, 0).pool).toBeGreaterThan(0);
+});
+
+test.each(['after', 'while'])(
+  'its site closes another one: %s that, what is left is counted in the red order → as it stands',
+  (when) => {
+    const sites = opened(30);
+    sites.submit(0, close({ site: siteAt(1) }));
+    if (when === 'after') sites.settle();
+    const counted = sites.submit(0, count({}));
+    sites.settle();
+    expect([counted.value, leftAndBurnt(sites)]).toEqual([20, [20, 10]]);
+  },
+);
+
+test('what a closed one gives in the red order is under way → who counts there what is left counts none of it', () => {
+  const sites = opened(30);
+  sites.submit(0, close({ site: siteAt(1) }));
+  sites.settle();
+  sites.submit(1, openInOrder({ seats: 5 }));
+  const counted = sites.submit(1, count({}));
+  sites.settle();
+  expect([counted.value, leftAndBurnt(sites)]).toEqual([20, [20, 15]]);
+});
+
+test('what an open one gives in the red order is under way → who counts there what is left stands on it', () => {
+  const sites = opened(30);
+  const given = sites.submit(1, openInOrder({ seats: 5 }));
+  const counted = sites.submit(1, count({}));
+  sites.sync(1);
+  expect(sites.sent.filter(({ message }) => message.kind === 'log.propose')).toHaveLength(2);
+  sites.settle();
+  expect([given.value, counted.value, leftAndBurnt(sites)]).toEqual([null, 35, [35, 0]]);
 });

@@ -5,7 +5,7 @@ import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, SentMessage, Sites } from '../sites.ts';
 import { contract, held, ledgerAt, one, opened } from './sale.ts';
 
-const { sell, sellInOrder } = contract;
+const { sell, sellCounted, sellInOrder } = contract;
 const SOLD = { sold: true };
 
 /** What a take comes to without a word of another site. */
@@ -130,14 +130,20 @@ describe('a take of more than its site holds', () => {
     expect(ledgerAt(sites, 0).left).toBe(6);
   });
 
-  test('crowds in the red order at all sites → each has what it wants, however often others were faster', () => {
-    const sites = opened(90, { attemptsMax: 2 });
-    const takes = Array.from({ length: 60 }, (_, n) => sites.submit(n % 3, sellInOrder({ seats: 1 })));
-    sites.settle();
-    sites.pass(60);
-    expect(takes.map(({ value, code }) => code ?? value)).toEqual(takes.map(() => SOLD));
-    expect(ledgerAt(sites, 0).left).toBe(30);
-  });
+  test.each([
+    ['take', sellInOrder],
+    ['read a counter that each of them changes, and take', sellCounted],
+  ])(
+    'crowds in the red order %s at all sites → each has what it wants, however often others were faster',
+    (_do, take) => {
+      const sites = opened(90, { attemptsMax: 2 });
+      const takes = Array.from({ length: 60 }, (_, n) => sites.submit(n % 3, take({ seats: 1 })));
+      sites.settle();
+      sites.pass(60);
+      expect(takes.map(({ value, code }) => code ?? value)).toEqual(takes.map(() => SOLD));
+      expect(ledgerAt(sites, 0).left).toBe(30);
+    },
+  );
 
   test('crowds in the red order, of what is enough for some → each is told yes or no, and none too many yes', () => {
     const sites = opened(20, { attemptsMax: 2 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Outcome, Sites } from '../sites.ts';
 import { contract, held, one, opened } from './sale.ts';
 
-const { open, sellInOrder } = contract;
+const { count, open, sellInOrder } = contract;
 
 const SOLD = { sold: true };
 /** As long as sites may be out of reach, in these tests. */
@@ -20,6 +20,8 @@ function tick(sites: Sites): void {
     sites.abandon(site, Number.MAX_SAFE_INTEGER);
   }
 }
+
+const isTry = ({ kind }: { readonly kind: string }): boolean => kind === 'operation';
 
 /** 10 ms go by in which nothing comes to the leader, or from it. */
 function passUnled(sites: Sites): void {
@@ -137,4 +139,25 @@ test('waits, then for another one to end, then lacks some still → both times c
   expect([small.value, taken, sites.machines[1]?.replica.rights?.busy]).toEqual([{ sold: true }, {}, true]);
   sites.pass(REACH_MS - sites.nowMs);
   expect(taken).toEqual({ code: 'UNAVAILABLE' });
+});
+
+test('what is left is read alone, and taken by others each time → CONFLICT after as many tries as any red operation', () => {
+  const sites = opened(90, { attemptsMax: 2 });
+  const counted = sites.submit(2, count({}));
+  const isMeant = (sent: Sites['sent'][number]): boolean => sent.from === 2 && isProposal(sent);
+  const flow = (): void => {
+    do for (const site of [0, 1, 2]) sites.sync(site);
+    while (sites.deliver((sent) => !isMeant(sent)));
+  };
+  let tries = 0;
+  for (let n = 0; n < 9 && counted.code === undefined; n += 1) {
+    // Another one takes before what site 2 proposes is there.
+    const taken = sites.submit(0, sellInOrder({ seats: 1 }));
+    flow();
+    expect(taken.value).toEqual(SOLD);
+    tries += sites.sent.filter((sent) => sent.message.kind === 'log.propose' && isTry(sent.message.record)).length;
+    sites.deliver(isMeant);
+    flow();
+  }
+  expect([counted.code, tries]).toEqual(['CONFLICT', 2]);
 });

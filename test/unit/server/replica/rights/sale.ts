@@ -7,7 +7,7 @@ import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts
 import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
-import { bounded, table } from '../../../../../src/server/service/tables.ts';
+import { bounded, counter, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { Sites } from '../sites.ts';
 
@@ -15,34 +15,47 @@ export const sold = z.object({ sold: z.boolean() });
 export const seats = z.object({ seats: z.int() });
 export const contract = defineContract('sale', {
   open: { effect: 'update', args: seats, result: z.null() },
+  openInOrder: { effect: 'update', args: seats, result: z.null() },
   sell: { effect: 'update', args: seats, result: sold },
   sellInOrder: { effect: 'update', args: seats, result: sold },
+  /** Reads how many were sold before it looks at what is left, in the red order. */
+  sellCounted: { effect: 'update', args: seats, result: sold },
   sellBoth: { effect: 'update', args: seats, result: sold },
   sellBlindly: { effect: 'update', args: seats, result: sold },
   sellBlindlyInOrder: { effect: 'update', args: seats, result: sold },
   close: { effect: 'update', args: z.object({ site: z.int() }), result: z.null() },
+  /** Says in the red order what is left, and takes none of it. */
+  count: { effect: 'update', args: z.object({}), result: z.int() },
   left: { effect: 'read', args: z.object({}), result: z.array(z.int()) },
 });
 
 export type Seats = z.infer<typeof seats>;
 
 export const service = defineService(contract, {
-  tables: { events: table({ seats: bounded({ min: 0 }), coats: bounded({ min: 0 }) }) },
+  tables: { events: table({ seats: bounded({ min: 0 }), coats: bounded({ min: 0 }), sold: counter() }) },
   shadowOperations: ({ events }) => ({
     open: blue((a: Seats) => [events.row('E').seats.give(a.seats), events.row('E').coats.give(a.seats)]),
+    openInOrder: red((a: Seats) => [events.row('E').seats.give(a.seats)]),
     sell: blue((a: Seats) => [events.row('E').seats.take(a.seats)]),
     sellInOrder: red((a: Seats) => [events.row('E').seats.take(a.seats)]),
+    sellCounted: red((a: Seats) => [events.row('E').sold.add(a.seats), events.row('E').seats.take(a.seats)]),
     sellBoth: blue((a: Seats) => [events.row('E').seats.take(a.seats), events.row('E').coats.take(a.seats)]),
+    count: red((_args: object) => [events.row('E').coats.give(0)]),
     close: red(({ site }: { site: number }): Effect[] => [
       closeEffect({ table: 'events', key: 'E', field: 'seats' }, site as Origin),
     ]),
   }),
   generators: {
     open: (args, { shadow }) => shadow.open(args, null),
+    openInOrder: (args, { shadow }) => shadow.openInOrder(args, null),
     sell: (args, { tables, shadow }) =>
       tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
     sellInOrder: (args, { tables, shadow }) =>
       tables.events.row('E').seats.left < args.seats ? { sold: false } : shadow.sellInOrder(args, { sold: true }),
+    sellCounted: (args, { tables, shadow }) => {
+      const row = tables.events.row('E');
+      return row.sold < 0 || row.seats.left < args.seats ? { sold: false } : shadow.sellCounted(args, { sold: true });
+    },
     sellBoth: (args, { tables, shadow }) => {
       const row = tables.events.row('E');
       return row.seats.left < args.seats || row.coats.left < args.seats
@@ -52,6 +65,7 @@ export const service = defineService(contract, {
     sellBlindly: (args, { shadow }) => shadow.sell(args, { sold: true }),
     sellBlindlyInOrder: (args, { shadow }) => shadow.sellInOrder(args, { sold: true }),
     close: (args, { shadow }) => shadow.close(args, null),
+    count: (_args, { tables, shadow }) => shadow.count({}, tables.events.row('E').seats.left),
     left: (_args, { tables }) => {
       const { left, rights } = tables.events.row('E').seats;
       return [left, rights];
