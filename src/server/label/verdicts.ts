@@ -20,7 +20,8 @@ function untried(judged: JudgedService, name: string, { brokenAtFirst }: Tally):
   const declared = judged.declared(name, undefined);
   const { invariant, error } = brokenAtFirst ?? {};
   const instead = error === undefined ? '' : `: it ${error}`;
-  const why = invariant === undefined ? '' : ` in a valid state: of empty tables '${invariant}' does not hold${instead}`;
+  const why =
+    invariant === undefined ? '' : ` in a valid state: of empty tables '${invariant}' does not hold${instead}`;
   return { name, operation: null, declared, verdict: 'undecided', reason: `no run has chosen it${why}` };
 }
 

@@ -214,10 +214,7 @@ const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
  */
 export function bounded(options: {
   readonly min: number;
-}): Field<
-  BoundedView,
-  { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): EffectByRights }
-> {
+}): Field<BoundedView, { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): EffectByRights }> {
   checkNamed(options, { call: 'bounded({ min: 0 })' }, BOUNDED_OPTIONS);
   const { min } = options;
   check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
