@@ -36,6 +36,14 @@ export const SERVICE_MUTANTS = [
     command: unit('server/site/invariant-alarm.test.ts'),
   },
   {
+    name: 'a condition that gives a promise holds always',
+    rule: 'redblue V9',
+    file: 'src/server/service/invariants.ts',
+    line: 'if (!isThenable(given)) return given ? undefined : {};',
+    replacement: 'if (given !== null) return given ? undefined : {};',
+    command: unit('server/site/invariant-alarm.test.ts'),
+  },
+  {
     name: 'conditions on all tables take all the time that they want',
     rule: 'redblue V9',
     file: 'src/server/site/time-share.ts',

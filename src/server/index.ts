@@ -65,7 +65,7 @@ export type {
 } from './service/tables.ts';
 export type { FieldKindName } from './service/fields/kinds.ts';
 export type { EffectTable, EffectTables } from './service/table-effects.ts';
-export type { Colour, Effect, ResultsOf } from './records/effect.ts';
+export type { Colour, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
 export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
 export type { ReadRange, Scalar, ScanOptions } from './records/key-range.ts';
 export type { Popped, Pushed, QueueView } from './service/fields/queue-view.ts';

@@ -48,7 +48,7 @@ export interface Connection {
  * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile wait.
  *
  * @example
- * const connection = connect({ url: 'ws://127.0.0.1:7070/irl', WebSocket }, { levels: ['weak', 'strong'] });
+ * const connection = connect({ url: 'ws://127.0.0.1:7070/irl' }, { levels: ['weak', 'strong'] });
  * await connection.ready;
  */
 export function connect(options: ConnectionOptions, target: ConnectionTarget): Connection {

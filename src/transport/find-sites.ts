@@ -33,7 +33,7 @@ interface Probe {
  * @throws CorrectableError `INVALID_ARGUMENT` for an address or a time that is none, `UNAVAILABLE` when no server tells
  * its sites.
  * @example
- * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070'), WebSocket }));
+ * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070') }));
  */
 export async function findSites(
   directories: string | URL | readonly (string | URL)[],

@@ -46,6 +46,17 @@ describe('checkService', () => {
     expect(coverage['crashes']).toBeGreaterThan(0);
   });
 
+  test('an invariant that gives a promise → ServiceFault that says so', () => {
+    const holds = (async () => true) as unknown as () => boolean;
+    const service = {
+      ...(shopService('red') as unknown as Service),
+      invariants: { items: { 'nothing is sold twice': holds } },
+    };
+    expect(() => checkService(service, { ...options, runs: 1 })).toThrow(
+      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('which gave a promise') }),
+    );
+  });
+
   test('buying is blue → ServiceFault with the invariant, and what repeats it', () => {
     const faultOf = (given: object): unknown => {
       try {

@@ -18,7 +18,7 @@ import { local, withMeta } from '../../src/server/records/reply.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { recoloured } from '../../src/server/service/recoloured.ts';
 import { blue, red, shadow } from '../../src/server/service/shadow-operation.ts';
-import { effectTables } from '../../src/server/service/table-effects.ts';
+import { effectTables, type EffectTables } from '../../src/server/service/table-effects.ts';
 import { bounded, cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
 
 const contract = defineContract('notes', {
@@ -65,6 +65,46 @@ describe('service types', () => {
     blue((a: { id: string }) => [events.row(a.id).seats.take(1), events.row(a.id).seats.give(2)]);
     // @ts-expect-error rights move by themselves
     blue((a: { id: string }) => [events.row(a.id).seats.transfer(1)]);
+  });
+
+  test('a take of a bounded field → offered wherever its operation may be red, and nowhere else', () => {
+    const halls = defineContract('halls', {
+      blueOne: { effect: 'update', colour: 'blue', args: z.object({}), result: z.null() },
+      either: { effect: 'update', args: z.object({}), result: z.null() },
+      redOne: { effect: 'update', colour: 'red', args: z.object({}), result: z.null() },
+    });
+    const rest = {
+      tables: { events: table({ seats: bounded({ min: 0 }), sold: counter() }) },
+      colours: { sell: 'blue', fill: 'blue', stop: 'red' },
+    } as const;
+    type Events = EffectTables<typeof rest.tables>;
+    const shadowOperations = ({ events }: Events) => ({
+      open: blue((a: { id: string }) => [events.row(a.id).seats.give(2), events.row(a.id).sold.add(0)]),
+      take: blue((a: { id: string }) => [events.row(a.id).sold.add(1), events.row(a.id).seats.take(1)]),
+      takeAll: blue((a: { ids: readonly string[] }) => a.ids.map((id) => events.row(id).seats.take(1))),
+      sell: shadow((a: { id: string }) => [events.row(a.id).seats.take(1)]),
+      fill: shadow((a: { id: string }) => [events.row(a.id).seats.give(1)]),
+      stop: shadow((a: { id: string }) => [events.row(a.id).seats.take(1)]),
+      close: red((a: { id: string }) => [events.row(a.id).seats.take(1)]),
+    });
+    type Offered<S> = keyof S;
+    defineService(halls, {
+      ...rest,
+      shadowOperations,
+      generators: {
+        blueOne: (_, { shadow }) => {
+          expectTypeOf<Offered<typeof shadow>>().toEqualTypeOf<'open' | 'fill'>();
+          return shadow.open({ id: 'a' }, null);
+        },
+        either: (_, { shadow }) => {
+          expectTypeOf<Offered<typeof shadow>>().toEqualTypeOf<
+            'open' | 'take' | 'takeAll' | 'sell' | 'fill' | 'stop' | 'close'
+          >();
+          return shadow.take({ id: 'a' }, null);
+        },
+        redOne: (_, { shadow }) => shadow.takeAll({ ids: ['a'] }, null),
+      },
+    });
   });
 
   test('indexes: registers, cells and sets of strings or numbers only', () => {

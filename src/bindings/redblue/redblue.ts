@@ -16,7 +16,7 @@ const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
  *
  * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED` for options that cannot work.
  * @example
- * const shop = createClient(redblue(tickets, { url: 'ws://127.0.0.1:7070/irl', WebSocket }));
+ * const shop = createClient(redblue(tickets, { url: 'ws://127.0.0.1:7070/irl' }));
  * shop.invoke(tickets.dequeue({ queue: 'concert' })).onUpdate(showGuess).onFinal(showTicket);
  */
 export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels, true> {

@@ -27,7 +27,7 @@ export class Search {
 
   constructor(workshop: Workshop) {
     this.#workshop = workshop;
-    this.tally = new Tally(new LabelSite(workshop).brokenBy([])?.invariant);
+    this.tally = new Tally(new LabelSite(workshop).brokenBy([]));
   }
 
   /** The run with this seed. In runs with seeds that follow each other all pairs of operations take turns. */

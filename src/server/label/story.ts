@@ -21,9 +21,9 @@ export function storyOf(breach: Breach): readonly string[] {
 export function brokenText({ invariant, isOfRow, rows, error }: Broken): string {
   const [row] = rows;
   if (isOfRow && row !== undefined) {
-    return `Then ${nameOfRow(row)} breaks '${invariant}': ${error === undefined ? shownFields(row.fields) : threw(error)}.`;
+    return `Then ${nameOfRow(row)} breaks '${invariant}': ${error === undefined ? shownFields(row.fields) : `it ${error}`}.`;
   }
-  return `Then '${invariant}' does not hold: ${error === undefined ? rows.map(rowText).join('; ') : threw(error)}.`;
+  return `Then '${invariant}' does not hold: ${error === undefined ? rows.map(rowText).join('; ') : `it ${error}`}.`;
 }
 
 function endOf(breach: Breach): string {
@@ -39,8 +39,6 @@ export function rowText(row: ShownRow): string {
 }
 
 const nameOfRow = ({ table, key }: ShownRow): string => `${table} ${shown(key)}`;
-
-const threw = (error: string): string => `it threw: ${error}`;
 
 const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
 

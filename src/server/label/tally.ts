@@ -1,4 +1,5 @@
 /** What the runs have gone through, by shadow operation and the operation that chose it. */
+import type { Broken } from './validity.ts';
 import type { Breach } from './breach.ts';
 
 /** Of one shadow operation, chosen by one operation. */
@@ -46,9 +47,9 @@ export class Tally {
   /** How many of them there are of each operation. */
   readonly #kinds = new Map<string, number>();
   /** What does not hold before anything was done, if anything. */
-  readonly brokenAtFirst: string | undefined;
+  readonly brokenAtFirst: Broken | undefined;
 
-  constructor(brokenAtFirst?: string) {
+  constructor(brokenAtFirst?: Broken) {
     this.brokenAtFirst = brokenAtFirst;
   }
 

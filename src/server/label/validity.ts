@@ -1,6 +1,7 @@
 /** Whether a state is valid: all that the service says of its rows holds (RedBlue, OSDI 2012, §5.3). */
-import { textOf } from '../records/failure.ts';
 import type { Effect } from '../records/effect.ts';
+import { failureOf } from '../service/invariants.ts';
+import type { InvariantFailure } from '../service/invariants.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Tables } from '../service/tables.ts';
 import type { Store } from '../state/store.ts';
@@ -15,14 +16,12 @@ export interface ShownRow {
 }
 
 /** Something that the service says, and that does not hold. */
-export interface Broken {
+export interface Broken extends InvariantFailure {
   readonly invariant: string;
   /** Whether it speaks of one row, or of all tables together. */
   readonly isOfRow: boolean;
   /** The row; of what speaks of all tables those that were changed last. */
   readonly rows: readonly ShownRow[];
-  /** What the condition threw, where it did not say so. */
-  readonly error?: string;
 }
 
 /** Judges one store. */
@@ -68,14 +67,6 @@ export class Validity {
     const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
     const names = Object.keys(this.#workshop.judged.tables[table]?.fields ?? {});
     return { table, key, fields: Object.fromEntries(names.map((name) => [name, plain(row[name])])) };
-  }
-}
-
-function failureOf(holds: () => boolean): { readonly error?: string } | undefined {
-  try {
-    return holds() ? undefined : {};
-  } catch (error) {
-    return { error: textOf(error) };
   }
 }
 

@@ -18,7 +18,10 @@ export function verdictsOf(judged: JudgedService, tally: Tally): readonly Shadow
 
 function untried(judged: JudgedService, name: string, { brokenAtFirst }: Tally): ShadowVerdict {
   const declared = judged.declared(name, undefined);
-  const why = brokenAtFirst === undefined ? '' : ` in a valid state: of empty tables '${brokenAtFirst}' does not hold`;
+  const { invariant, error } = brokenAtFirst ?? {};
+  const instead = error === undefined ? '' : `: it ${error}`;
+  const why =
+    invariant === undefined ? '' : ` in a valid state: of empty tables '${invariant}' does not hold${instead}`;
   return { name, operation: null, declared, verdict: 'undecided', reason: `no run has chosen it${why}` };
 }
 

@@ -26,6 +26,18 @@ export interface Effect<out R = unknown, out C extends Colour = Colour> {
   readonly [colourType]?: C;
 }
 
+declare const byRights: unique symbol;
+
+/** An effect that goes by rights: a blue operation that has it is red where its site lacks them. */
+export interface EffectByRights extends Effect<undefined, 'blue'> {
+  /** Tells it from the others; never present at run time. */
+  readonly [byRights]?: true;
+}
+
+/** Whether one of the effects goes by rights, as far as their types say. */
+export type GoesByRights<E extends readonly Effect[]> = true extends IsByRights<E[number]> ? true : false;
+type IsByRights<E> = E extends unknown ? (typeof byRights extends keyof E ? true : false) : never;
+
 /** The results of a list of effects, in order. */
 export type ResultsOf<E extends readonly Effect[]> = {
   readonly [I in keyof E]: E[I] extends Effect<infer R> ? R : never;

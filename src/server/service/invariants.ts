@@ -1,6 +1,7 @@
 /** What an author declares to hold at every site at all times: of single rows, and of all tables together. */
 import { check } from '../../correctable/errors.ts';
-import { checkRecord } from '../../correctable/given.ts';
+import { checkRecord, isThenable } from '../../correctable/given.ts';
+import { textOf } from '../records/failure.ts';
 import type { RowReader, TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,6 +22,29 @@ export interface DeclaredInvariants {
   /** Of all tables, by name. */
   readonly snapshotInvariants: Readonly<Record<string, (tables: TablesReader<Tables>) => boolean>>;
 }
+
+/** How a condition does not hold. */
+export interface InvariantFailure {
+  /** What it did instead of saying whether it holds, as the end of a sentence about it. */
+  readonly error?: string;
+}
+
+/** A promise would hold always, and what it is kept or rejected with be heard by nobody: it is as wrong as what throws. */
+export const GAVE_PROMISE = 'gave a promise: it must say at once, without async, whether it holds';
+
+/** What is wrong where a condition does not hold; nothing where it does. */
+export function failureOf(holds: () => boolean): InvariantFailure | undefined {
+  try {
+    const given: unknown = holds();
+    if (!isThenable(given)) return given ? undefined : {};
+    Promise.resolve(given).then(ignore, ignore);
+    return { error: GAVE_PROMISE };
+  } catch (error) {
+    return { error: `threw: ${textOf(error)}` };
+  }
+}
+
+function ignore(): void {}
 
 const OF_ROWS = "{ invariants: { accounts: { 'nothing is overdrawn': ({ balance }) => balance >= 0 } } }";
 const OF_ALL = "{ snapshotInvariants: { 'somebody is on duty': ({ doctors }) => doctors.keys().length > 0 } }";

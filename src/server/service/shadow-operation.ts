@@ -3,7 +3,7 @@
  * Each has a colour, of its own or of its service's `colours`.
  */
 import { check } from '../../correctable/errors.ts';
-import type { Colour, Effect, ResultsOf } from '../records/effect.ts';
+import type { Colour, Effect, GoesByRights, ResultsOf } from '../records/effect.ts';
 import type { Chosen, WithMeta } from '../records/reply.ts';
 
 declare const noReply: unique symbol;
@@ -14,16 +14,24 @@ export interface NoReply {
 }
 
 declare const mayBeType: unique symbol;
+declare const byRightsType: unique symbol;
 
 /**
  * A shadow operation without its colour, which the service's `colours` say: `A` are its arguments, `R` the reply that it
- * makes from the results of its effects, `C` the colours that it may get.
+ * makes from the results of its effects, `C` the colours that it may get, `T` whether it takes by rights.
  */
-export interface UncolouredOperation<in A = never, out R = unknown, out C extends Colour = Colour> {
+export interface UncolouredOperation<
+  in A = never,
+  out R = unknown,
+  out C extends Colour = Colour,
+  out T extends boolean = boolean,
+> {
   effects(args: A): readonly Effect[];
   reply?(results: readonly never[], args: A): R | WithMeta<R>;
   /** Carries the colours that there are for it; never present at run time. */
   readonly [mayBeType]?: C;
+  /** Carries whether it takes by rights, so that as a blue one it may be red; never present at run time. */
+  readonly [byRightsType]?: T;
 }
 
 /** A shadow operation with its colour `C`. */
@@ -31,7 +39,8 @@ export interface ShadowOperation<
   in A = never,
   out R = unknown,
   out C extends Colour = Colour,
-> extends UncolouredOperation<A, R, C> {
+  out T extends boolean = boolean,
+> extends UncolouredOperation<A, R, C, T> {
   readonly colour: C;
 }
 
@@ -73,6 +82,11 @@ type ColourIn<S extends ShadowOperations, C extends Colours, K extends keyof S> 
     ? C[K]
     : Colour;
 
+/** The colours that the shadow operation `K` may end with: one that takes by rights is red where its site lacks them. */
+type EndsIn<S extends ShadowOperations, C extends Colours, K extends keyof S> =
+  | ColourIn<S, C, K>
+  | (S[K] extends UncolouredOperation<never, unknown, Colour, true> ? 'red' : never);
+
 /**
  * What a generator gets as `shadow`: one function a shadow operation of the colours that its operation may have. `C` are
  * the colours of those that have none of their own.
@@ -82,7 +96,7 @@ export type ShadowBuilders<
   Allowed extends Colour = Colour,
   C extends Colours = NoColours,
 > = {
-  readonly [K in keyof S as ColourIn<S, C, K> extends Allowed ? K : never]: S[K] extends UncolouredOperation<
+  readonly [K in keyof S as EndsIn<S, C, K> extends Allowed ? K : never]: S[K] extends UncolouredOperation<
     infer A,
     infer R
   >
@@ -102,7 +116,7 @@ export type ShadowBuilders<
  */
 export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
   effects: (args: A) => E,
-): ShadowOperation<A, NoReply, 'blue'> {
+): ShadowOperation<A, NoReply, 'blue', GoesByRights<E>> {
   checkEffects('blue', effects);
   return { colour: 'blue', effects };
 }
@@ -152,7 +166,7 @@ type ColoursFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unkno
  */
 export function shadow<A, const E extends readonly Effect[]>(
   effects: (args: A) => E,
-): UncolouredOperation<A, NoReply, ColoursFor<E>>;
+): UncolouredOperation<A, NoReply, ColoursFor<E>, GoesByRights<E>>;
 export function shadow<A, const E extends readonly Effect[], R>(
   effects: (args: A) => E,
   reply: (results: ResultsOf<E>, args: A) => R | WithMeta<R>,

@@ -4,7 +4,7 @@
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, isRecord, type NamesOf } from '../../correctable/given.ts';
-import type { Effect } from '../records/effect.ts';
+import type { Effect, EffectByRights } from '../records/effect.ts';
 import { isRedAction } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
@@ -202,8 +202,8 @@ const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
 /**
  * A number that never falls below `min`, which sites change without asking each other; reads as a `BoundedView`. What
  * stands above `min` belongs to sites, as rights: a `take` in a blue shadow operation is blue, and final at once, where the
- * site holds as many, and red where it does not. Rights travel to where they are used. At first `min` stands; `give` adds
- * to it.
+ * site holds as many, and red where it does not: an operation that its contract declares blue cannot choose it. Rights
+ * travel to where they are used. At first `min` stands; `give` adds to it.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` where `min` is missing or no whole number
  * @example
@@ -214,10 +214,7 @@ const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
  */
 export function bounded(options: {
   readonly min: number;
-}): Field<
-  BoundedView,
-  { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): Effect<undefined, 'blue'> }
-> {
+}): Field<BoundedView, { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): EffectByRights }> {
   checkNamed(options, { call: 'bounded({ min: 0 })' }, BOUNDED_OPTIONS);
   const { min } = options;
   check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');

@@ -4,6 +4,7 @@ import { InvariantCheck } from '../replica/core/invariants.ts';
 import type { BrokenInvariant } from '../replica/core/invariants.ts';
 import { SnapshotCheck } from '../replica/core/snapshot-invariants.ts';
 import type { RedOperation } from '../records/records.ts';
+import { GAVE_PROMISE } from '../service/invariants.ts';
 import type { Service } from '../service/service.ts';
 import type { SiteState } from '../replica/core/site-state.ts';
 import type { OnAlarm } from '../alarms/site-alarm.ts';
@@ -45,8 +46,8 @@ export function invariantObserver(
   const tell = (name: string, what: string, { error }: BrokenInvariant): void => {
     if (told.has(name) || told.size >= TOLD_MAX) return;
     told.add(name);
-    const threw = error === undefined ? '' : ` (the condition threw: ${error})`;
-    onAlarm({ kind: 'invariant-broken', site, message: `Site ${site}: ${what}${threw}. ${ADVICE}` });
+    const instead = error === undefined ? '' : ` (the condition ${error})`;
+    onAlarm({ kind: 'invariant-broken', site, message: `Site ${site}: ${what}${instead}. ${ADVICE}` });
   };
   const rows = new InvariantCheck(service);
   const looksAtAll = Object.keys(service.snapshotInvariants).length > 0;
@@ -57,7 +58,9 @@ export function invariantObserver(
       for (const broken of rows.brokenBy(effects, state)) {
         const { table, key, invariant } = broken;
         const what = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
-        tell(`${table}\n${key}\n${invariant}`, what, broken);
+        // A promise is there whatever the row.
+        const name = broken.error === GAVE_PROMISE ? [table, invariant] : [table, key, invariant];
+        tell(name.join('\n'), what, broken);
       }
       snapshot?.applied(operation, state);
     },

@@ -1,15 +1,14 @@
 /** Whether the rows that an operation has changed keep what the service says of them (RedBlue, OSDI 2012, Theorem 2). */
-import { textOf } from '../../records/failure.ts';
 import type { Effect } from '../../records/effect.ts';
+import { failureOf } from '../../service/invariants.ts';
+import type { InvariantFailure } from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';
 import type { SiteState } from './site-state.ts';
 import { NO_NOTES, tablesReader } from '../../generator/table-readers.ts';
 
 /** An invariant that does not hold. */
-export interface BrokenInvariant {
+export interface BrokenInvariant extends InvariantFailure {
   readonly invariant: string;
-  /** Of the condition, where it threw instead of saying so. */
-  readonly error?: string;
 }
 
 /** One that does not hold of a row. */
@@ -50,14 +49,5 @@ export class InvariantCheck {
       this.#readers.set(state, readers);
     }
     return readers;
-  }
-}
-
-/** What is wrong where a condition does not hold; nothing where it does. */
-export function failureOf(holds: () => boolean): { readonly error?: string } | undefined {
-  try {
-    return holds() ? undefined : {};
-  } catch (error) {
-    return { error: textOf(error) };
   }
 }

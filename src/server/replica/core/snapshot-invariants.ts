@@ -2,8 +2,8 @@
 import { tablesReader } from '../../generator/table-readers.ts';
 import type { ReadNotes } from '../../generator/table-readers.ts';
 import type { ReadRange } from '../../records/key-range.ts';
+import { failureOf } from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';
-import { failureOf } from './invariants.ts';
 import type { BrokenInvariant } from './invariants.ts';
 import type { SiteState } from './site-state.ts';
 

@@ -51,20 +51,28 @@ const KEY_BYTES = 32;
 /** A key that is shorter can be guessed. */
 export const KEY_BYTES_MIN = 32;
 const SITE_NAME = /^[\w-]+$/;
+/** File systems take names of so many bytes. */
+const SITE_NAME_LETTERS_MAX = 255;
 
 /**
  * Opens the folder, making it if there is none, for this process alone.
  *
  * @throws CorrectableError `UNAVAILABLE` when another process has it open, or what says what it is for, or its key,
- * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else.
+ * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else, there can be no such folder, or none of a
+ * site's name.
  */
 export function openDataFolder(path: string, deployment: Deployment): DataFolder {
   for (const name of deployment.sites) {
     if (!SITE_NAME.test(name)) throw invalidSite(name);
+    if (name.length > SITE_NAME_LETTERS_MAX) throw longSite(name);
   }
-  fs.mkdirSync(path, { recursive: true, mode: 0o700 });
   const lockPath = join(path, 'lock');
-  const lock = withRoom(`its lock (${lockPath})`, () => lockFolder(lockPath));
+  const lock = withRoom(`its lock (${lockPath})`, () =>
+    asFolder(path, () => {
+      fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+      return lockFolder(lockPath);
+    }),
+  );
   try {
     const nodeFiles = new NodeFiles(path);
     const files = new GuardedFiles(nodeFiles, lock);
@@ -104,6 +112,29 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   }
 }
 
+/** Why there can be no folder at a path, by the system's code. */
+const NO_FOLDER: Readonly<Record<string, string>> = {
+  EEXIST: 'is a file, or a part of it is',
+  ENOTDIR: 'is a file, or a part of it is',
+  ENAMETOOLONG: 'is too long a name, or a part of it is',
+  ERR_INVALID_ARG_VALUE: 'must not have the character 0 in it',
+  EACCES: 'cannot be made or written by this user',
+  EPERM: 'cannot be made or written by this user',
+  EROFS: 'is on a disk that cannot be written',
+};
+
+/** @throws CorrectableError `INVALID_ARGUMENT` where there can be no folder at the path */
+function asFolder<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    const reason = NO_FOLDER[(error as NodeJS.ErrnoException).code ?? ''];
+    if (reason === undefined) throw error;
+    const message = `dataDir: '${path}' ${reason}. Give the path of a folder that is there, or that can be made.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir', cause: error });
+  }
+}
+
 /** @throws CorrectableError `UNAVAILABLE` where the disk has no room for something small */
 function withRoom<T>(what: string, make: () => T): T {
   try {
@@ -134,5 +165,11 @@ export function readKey(files: Files): Uint8Array | undefined {
 
 function invalidSite(name: string): CorrectableError {
   const message = `sites: '${name}' cannot be the name of a folder; use letters, digits, - and _.`;
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
+}
+
+function longSite(name: string): CorrectableError {
+  const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
+  const message = `sites: ${has}, and the name of its folder takes ${SITE_NAME_LETTERS_MAX}: give a shorter one.`;
   return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
 }

@@ -1,6 +1,7 @@
 /** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
 import type { Origin } from '../../../server/records/origin.ts';
 import { InvariantCheck } from '../../../server/replica/core/invariants.ts';
+import type { BrokenInvariant } from '../../../server/replica/core/invariants.ts';
 import { SnapshotCheck } from '../../../server/replica/core/snapshot-invariants.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
@@ -20,9 +21,14 @@ export class InvariantChecker implements Checker {
   applied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
     const [row] = this.#rows.brokenBy(effects, state);
     require(row === undefined, () =>
-      `at site ${site}, after ${id}, row '${row?.key}' of ${row?.table} breaks "${row?.invariant}"`);
+      `at site ${site}, after ${id}, row '${row?.key}' of ${row?.table} breaks "${row?.invariant}"${insteadOf(row)}`);
     const [broken] = this.#snapshot.brokenBy(new Set(effects.map(({ table }) => table)), state);
     require(broken === undefined, () =>
-      `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"`);
+      `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"${insteadOf(broken)}`);
   }
+}
+
+/** What a condition did instead of saying whether it holds. */
+function insteadOf(broken: BrokenInvariant | undefined): string {
+  return broken?.error === undefined ? '' : `, which ${broken.error}`;
 }

@@ -21,6 +21,23 @@ const verdictsIn = ({ shadows }: LabelReport): Record<string, string> =>
 const storyOf = ({ shadows }: LabelReport, name: string): readonly string[] | undefined =>
   shadows.find((each) => each.name === name)?.counterexample?.story;
 
+describe('conditions that give a promise', () => {
+  const promising = (async () => true) as unknown as () => boolean;
+  const service = bankService();
+
+  test('of a row → what changes one is unsafe, and the story says why', () => {
+    const report = labelService({ ...service, invariants: { accounts: { promising } } }, { runs: 20 });
+    expect(verdictsIn(report)).toMatchObject({ deposit: 'unsafe' });
+    expect(storyOf(report, 'deposit')?.at(-1)).toMatch(/breaks 'promising': it gave a promise: /);
+  });
+
+  test('of all tables → nothing can be tried, and each says why', () => {
+    const report = labelService({ ...service, snapshotInvariants: { promising } }, { runs: 20 });
+    expect(verdictsIn(report)).toEqual({ deposit: 'undecided', withdraw: 'undecided' });
+    expect(report.shadows[0]?.reason).toMatch(/'promising' does not hold: it gave a promise: /);
+  });
+});
+
 describe('colours', () => {
   test('what two sites can do wrong together has to be red, with the story of it', () => {
     const report = labelService(bankService(), { runs: RUNS });

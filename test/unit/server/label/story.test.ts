@@ -29,7 +29,7 @@ describe('sentences', () => {
   test('what does not hold of a row, of all tables, and where the condition threw', () => {
     const broken = { invariant: 'notOverdrawn', isOfRow: true, rows: [row] };
     expect(brokenText(broken)).toBe("Then accounts 'a' breaks 'notOverdrawn': balance is -1.");
-    expect(brokenText({ ...broken, error: 'no owner' })).toBe(
+    expect(brokenText({ ...broken, error: 'threw: no owner' })).toBe(
       "Then accounts 'a' breaks 'notOverdrawn': it threw: no owner.",
     );
     expect(brokenText({ ...broken, isOfRow: false, rows: [row, { ...row, key: 'b', fields: {} }] })).toBe(

@@ -140,6 +140,24 @@ describe('invariants of the snapshot', () => {
     expect(alarms[0]?.message).toMatch(/"throwing" .*the condition threw: .*no pager/);
   });
 
+  test.each([
+    ['kept', async () => true],
+    ['rejected', async () => Promise.reject(new Error('no pager'))],
+  ])('conditions that give a promise, which is %s → one alarm each, whatever the row', async (_how, promising) => {
+    const holds = promising as unknown as () => boolean;
+    const { apply, alarms } = observed({
+      ...serviceWith({ ofAll: holds }),
+      invariants: { people: { ofRow: holds } },
+    });
+    for (const id of ['a', 'b']) apply(people.row(id).name.write('ann'));
+    // What is rejected and heard by nobody would end the process by now.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(alarms.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/"ofRow" \(the condition gave a promise: .*without async/),
+      expect.stringMatching(/"ofAll" .*\(the condition gave a promise: /),
+    ]);
+  });
+
   test('it takes more than its time → passed over until that has come back, then all that changed meanwhile counts', () => {
     let nowMs = 0;
     let count = 0;

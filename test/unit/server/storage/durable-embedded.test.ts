@@ -7,6 +7,7 @@ import { createClient } from '../../../../src/index.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../src/server/embedded.ts';
+import { serve } from '../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { openStorage } from '../../../../src/server/storage/folder/open-storage.ts';
 import { cellsService, notesService, valuesService } from './notes-service.ts';
@@ -165,6 +166,30 @@ describe('data folder', () => {
     expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'sites' }),
     );
+  });
+
+  test('a site whose name is too long for a folder → INVALID_ARGUMENT, and nothing is made', () => {
+    const sites = ['irl', 'f'.repeat(300)] as const;
+    const message = expect.stringMatching(/has 300 letters.* 255/);
+    expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'sites', message }),
+    );
+    expect(readdirSync(dataDir)).toEqual([]);
+    createEmbedded(notesService(), { sites }).close();
+  });
+
+  test.each([
+    ['a file', () => join(dataDir, 'taken'), 'is a file'],
+    ['below a file', () => join(dataDir, 'taken', 'data'), 'is a file'],
+    ['a name that is too long', () => join(dataDir, 'd'.repeat(300)), 'too long a name'],
+    ['no path at all', () => `${dataDir}/\0`, 'must not have'],
+  ])('a data folder that is %s → INVALID_ARGUMENT that says so, from serve too', async (_, path, says) => {
+    writeFileSync(join(dataDir, 'taken'), 'mine');
+    const refused = { code: 'INVALID_ARGUMENT', field: 'dataDir', message: expect.stringContaining(says) };
+    const options = { sites: ['irl'], dataDir: path() } as const;
+    expect(() => createEmbedded(notesService(), options)).toThrow(expect.objectContaining(refused));
+    await expect(serve({ service: notesService(), ...options })).rejects.toMatchObject(refused);
+    expect(readFileSync(join(dataDir, 'taken'), 'utf8')).toBe('mine');
   });
 });
 
