@@ -29,11 +29,16 @@ export class KnownEffects {
     );
   }
 
-  /** The same of what a generator has chosen: its author may have made effects by hand, and has none that sites take alone. */
+  /**
+   * The same of what a generator has chosen: its author may have made effects by hand. What sites do by themselves in their
+   * own streams is not his.
+   */
   problemOfChosen(effect: Effect, { colour }: Pick<Choice, 'colour'>): string | undefined {
     const { table, field, action } = effect;
     const kind = this.#tables.get(table)?.fields.get(field);
-    if (kind?.ownActions?.includes(action)) return `only sites themselves have the '${action}' of '${table}.${field}'`;
+    if (kind?.ownActions?.includes(action) && !isRedAction(kind, action)) {
+      return `only sites themselves have the '${action}' of '${table}.${field}'`;
+    }
     return this.problemOf(effect, colour === 'red');
   }
 

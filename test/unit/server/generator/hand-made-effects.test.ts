@@ -47,7 +47,7 @@ const IMPOSSIBLE: readonly (readonly [field: string, action: string, value?: unk
   ['f', 'take', -5],
   ['f', 'steal', 1],
   ['f', 'transfer', { from: 1, to: 2, amount: 3 }],
-  ['f', 'close', 1],
+  ['f', 'close', 'x'],
   ['f', 'add', 1],
   ['n', 'add', 0.5],
   ['n', 'add', 'x'],
