@@ -94,7 +94,10 @@ export interface RedRequest {
   mayStand: boolean;
   /** How many of those do not count: rejections for what it stood on alone, and numbers that begin above what was dropped. */
   cascades: number;
-  /** Later operations of this site that read what this one is expected to write: they wait until it is proposed, or lacks rights. */
+  /**
+   * Later operations of this site that read what this one is expected to write: they wait until it is proposed, or lacks
+   * rights.
+   */
   followers: Fifo<RedRequest> | undefined;
   /** Those that wait until it has ended, or lacks rights. */
   heirs: Fifo<RedRequest> | undefined;

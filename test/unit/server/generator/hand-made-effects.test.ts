@@ -59,7 +59,9 @@ const IMPOSSIBLE: readonly (readonly [field: string, action: string, value?: unk
 ];
 
 test.each(
-  IMPOSSIBLE.flatMap(([field, action, value]) => (['byBlue', 'byRed'] as const).map((name) => ({ name, field, action, value }))),
+  IMPOSSIBLE.flatMap(([field, action, value]) =>
+    (['byBlue', 'byRed'] as const).map((name) => ({ name, field, action, value })),
+  ),
 )('$name: $action of t.$field with $value → INVALID_ARGUMENT, and all sites go on', async ({ name, ...effect }) => {
   const deployment = createEmbedded(service, { sites: ['a', 'b'] });
   onTestFinished(() => deployment.close());
