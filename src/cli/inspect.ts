@@ -20,7 +20,7 @@ export const INSPECT: Command = {
 /** Prints what is in the folder. Reads only, beside a running server too. */
 function inspect(options: Raw, dataDir: string | undefined): void {
   if (dataDir === undefined)
-    throw usageError('data', 'is not for this command: name the folder, as in inspect <dataDir>');
+    throw usageError('<dataDir>', 'is required: name the folder, as in inspect correctables-data');
   const found = inspectDataFolder(resolve(dataDir));
   for (const line of options['json'] === true ? [JSON.stringify(found)] : linesOf(found)) console.log(line);
   if (found.refusal !== null || found.sites.some(({ refusal }) => refusal !== null)) process.exitCode = EXIT_LOST;

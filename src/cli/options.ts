@@ -69,11 +69,19 @@ export function typedOptions(options: Raw, known: ReadonlySet<string>, argv: rea
   const typed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     if (name === '--') continue;
+    if (/^\d/.test(name)) refuseBelowNone(argv);
     if (!known.has(name)) throw usageError(name, 'is not an option of this command');
     if (Array.isArray(value)) throw usageError(name, `is given ${value.length} times; give it once`);
     typed[name] = typeof value === 'number' ? (typedText(argv, flagOf(name)) ?? value) : value;
   }
   return typed;
+}
+
+/** A number below 0 reads as flags of one digit each. */
+function refuseBelowNone(argv: readonly string[]): void {
+  const at = argv.findIndex((word, index) => /^-\d/.test(word) && argv[index - 1]?.startsWith('--') === true);
+  const flag = argv[at - 1];
+  if (flag !== undefined) throw usageError(flag.slice(2), `takes no number below 0, not "${argv[at]}"`);
 }
 
 /** What follows a flag; `undefined` where it was not given. */

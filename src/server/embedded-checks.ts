@@ -65,7 +65,8 @@ function checkGenerators(given: unknown, names: Names['generators']): void {
 
 function checkCount(field: string, value: unknown): void {
   if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) return;
-  throw invalid(field, `must be a whole number from 1 on, not ${String(value)}`);
+  const given = typeof value === 'string' ? `the text '${value}'` : String(value);
+  throw invalid(field, `must be a whole number from 1 on, not ${given}`);
 }
 
 function checkKey(key: unknown): void {

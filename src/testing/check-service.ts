@@ -5,9 +5,10 @@ import { checkNamed, isRecord, type NamesOf } from '../correctable/given.ts';
 import { parseArgs } from '../protocol/contract/catalogue.ts';
 import { drawFrom } from '../server/label/values/draw.ts';
 import type { Draw } from '../server/label/values/draw.ts';
+import { shown } from '../server/label/values/shown.ts';
 import type { Service } from '../server/service/service.ts';
 import { requireService } from './require-service.ts';
-import { PROFILES } from './simulator/options.ts';
+import { drawOptions, PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
 import { simulate } from './simulator/simulation.ts';
@@ -115,4 +116,12 @@ function checkOptions(service: Service, options: CheckServiceOptions): void {
   if (!Number.isInteger(seed) || seed < 0) fail('seed', `must be a whole number from 0 on, not ${seed}`);
   if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
   if (!isRecord(given)) fail('with', 'must be the circumstances that a ServiceFault names, or none');
+  // All that there are is drawn for a run.
+  const drawn = drawOptions(0) as unknown as Readonly<Record<string, unknown>>;
+  for (const [name, value] of Object.entries(given)) {
+    const field = `with.${name}`;
+    if (!Object.hasOwn(drawn, name)) fail(field, `is none of ${Object.keys(drawn).join(', ')}`);
+    const kind = typeof drawn[name];
+    if (value !== undefined && typeof value !== kind) fail(field, `must be a ${kind}, not ${shown(value)}`);
+  }
 }

@@ -247,6 +247,7 @@ describe.concurrent('correctables inspect', () => {
 
   test.each([
     [['inspect', '/nowhere'], 'does not exist'],
+    [['inspect'], '<dataDir> is required: name the folder'],
     [['inspect', 'a', 'b'], 'inspect takes one folder'],
     [['inspect', 'a', '--port', '1'], '--port is not an option'],
   ])('%s → exit code 2, and what to give instead', { timeout: SLOW_MS }, async (args, message) => {

@@ -53,6 +53,7 @@ test.each([
   [['label', 'demo/bank/contract.ts'], '<service> names demo/bank/contract.ts, which exports no service'],
   [['label', BANK, 'more'], 'label takes one module'],
   [['label', BANK, '--runs', '0'], '--runs takes a whole number from 1'],
+  [['label', BANK, '--runs', '-5'], '--runs takes no number below 0, not "-5"'],
   [['label', BANK, '--port', '1'], '--port is not an option'],
 ])('%j → exit 2, and what is wrong', async (args, message) => {
   const { code, stderr, stdout } = await runProgram(['dist/cli/main.js', ...args]);

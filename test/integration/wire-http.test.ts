@@ -63,7 +63,7 @@ describe('HTTP', () => {
       ],
     });
     expect(listener.siteUrl('frk')).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/frk$/);
-    expect(() => listener.siteUrl('vrg')).toThrow(/no site vrg, only irl, frk/);
+    expect(() => listener.siteUrl('vrg')).toThrow(/'vrg' is not one of irl, frk/);
     await listener.close();
   });
 

@@ -1,6 +1,5 @@
 /** Results of a service held to its contract, in words that a client may be told: the contract's and ours. */
-import { isCorrectableError } from '../../correctable/errors.ts';
-import type { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import { resultCheck } from '../../protocol/contract/result-check.ts';
 import type { ResultCheck, ResultSchemas } from '../../protocol/contract/result-check.ts';
 import { own, ownError } from '../records/own-errors.ts';
@@ -23,8 +22,20 @@ export function heldResults(operations: ResultSchemas): ResultCheck {
 export function heldReply(check: ResultCheck, operation: string, returned: unknown): Reply {
   const reply = replyOf(returned);
   if (typeof reply.value === 'object') refuseMisplaced(operation, reply.value);
-  const value = check(operation, reply.value);
+  const value = checked(check, operation, reply.value);
   return value === reply.value ? reply : { ...reply, value };
+}
+
+/** Says of a result that is not there how it is given: mostly it was forgotten beside a shadow operation. */
+function checked(check: ResultCheck, operation: string, value: unknown): unknown {
+  try {
+    return check(operation, value);
+  } catch (error) {
+    if (value !== undefined || !isCorrectableError(error, 'INVALID_VALUE')) throw error;
+    const how = 'Return one, or give it beside the arguments: shadow.x(args, result).';
+    const { field, cause } = error;
+    throw own(new CorrectableError('INVALID_VALUE', `${error.message} There is none. ${how}`, { field, cause }));
+  }
 }
 
 /** A schema that lets more through than it names would take these for results, and what they say would be lost. */

@@ -116,8 +116,17 @@ export type ShadowBuilders<
  */
 export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
   effects: (args: A) => E,
-): ShadowOperation<A, NoReply, 'blue', GoesByRights<E>> {
+): ShadowOperation<A, NoReply, 'blue', GoesByRights<E>>;
+export function blue(
+  effects: (args: never) => readonly Effect[],
+  reply?: unknown,
+): ShadowOperation<never, unknown, 'blue'> {
   checkEffects('blue', effects);
+  check(
+    reply === undefined,
+    'reply',
+    'a blue one makes none: its generator gives it beside the arguments, or it is red',
+  );
   return { colour: 'blue', effects };
 }
 

@@ -107,7 +107,20 @@ function checkFields(fields: unknown): void {
       `fields.${name}`,
       'must be made by counter, register, set, log, cell, queue, stock or bounded, as counter()',
     );
+    const { kind, min } = field as unknown as Field;
+    const fits = kind === 'bounded' ? Number.isSafeInteger(min) : min === undefined;
+    check(
+      fits,
+      `fields.${name}`,
+      'a bounded field has a minimum, a whole number, and no other has: write bounded({ min: 0 })',
+    );
   }
+}
+
+/** A field of a kind that has no options: whoever gave some would believe that it keeps to them. */
+function plainField(kind: FieldKindName, given: readonly unknown[]): Field {
+  check(given.length === 0, 'options', `${kind} takes none: write ${kind}(), or bounded({ min: 0 }) for a minimum`);
+  return { kind };
 }
 
 /**
@@ -116,8 +129,9 @@ function checkFields(fields: unknown): void {
  * @example
  * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
  */
-export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue'> }> {
-  return { kind: 'counter' };
+export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue'> }>;
+export function counter(...given: readonly unknown[]): Field {
+  return plainField('counter', given);
 }
 
 /**
@@ -126,8 +140,9 @@ export function counter(): Field<number, { add(amount: number): Effect<undefined
  * @example
  * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
  */
-export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue'> }> {
-  return { kind: 'register' };
+export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue'> }>;
+export function register(...given: readonly unknown[]): Field {
+  return plainField('register', given);
 }
 
 /**
@@ -142,8 +157,9 @@ export function register<T>(): Field<T | undefined, { write(value: T): Effect<un
 export function set<T extends string | number>(): Field<
   ReadonlySet<T>,
   { add(element: T): Effect<undefined, 'blue'>; remove(element: T): Effect<undefined, 'blue'> }
-> {
-  return { kind: 'set' };
+>;
+export function set(...given: readonly unknown[]): Field {
+  return plainField('set', given);
 }
 
 /**
@@ -152,8 +168,9 @@ export function set<T extends string | number>(): Field<
  * @example
  * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
  */
-export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue'> }> {
-  return { kind: 'log' };
+export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue'> }>;
+export function log(...given: readonly unknown[]): Field {
+  return plainField('log', given);
 }
 
 /**
@@ -162,8 +179,9 @@ export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefine
  * @example
  * red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)], ([previous]) => previous ?? null)
  */
-export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }> {
-  return { kind: 'cell' };
+export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }>;
+export function cell(...given: readonly unknown[]): Field {
+  return plainField('cell', given);
 }
 
 /**
@@ -175,8 +193,9 @@ export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | u
 export function queue<T>(): Field<
   QueueView<T>,
   { push(item: T): Effect<Pushed, 'red'>; pop(): Effect<Popped<T>, 'red'> }
-> {
-  return { kind: 'queue' };
+>;
+export function queue(...given: readonly unknown[]): Field {
+  return plainField('queue', given);
 }
 
 /**
@@ -193,8 +212,9 @@ export function queue<T>(): Field<
 export function stock(): Field<
   number,
   { add(amount: number): Effect<Stocked, 'red'>; take(amount: number, options?: TakeOptions): Effect<Taken, 'red'> }
-> {
-  return { kind: 'stock' };
+>;
+export function stock(...given: readonly unknown[]): Field {
+  return plainField('stock', given);
 }
 
 const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };

@@ -24,10 +24,16 @@ export function oneWayDelayMs(wan: Wan, from: string, to: string): number {
   if (wan === 'none') return 0;
   const roundTrips = wan === 'paper' ? PAPER_ROUND_TRIPS_MS : wan;
   const roundTripMs = roundTrips[`${from}-${to}`] ?? roundTrips[`${to}-${from}`];
-  if (roundTripMs === undefined || !Number.isFinite(roundTripMs) || roundTripMs < 0) {
-    const field = `wan.${from}-${to}`;
-    const message = `${field} must be a round trip in milliseconds, not ${String(roundTripMs)}. Give one for each pair.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field });
-  }
-  return roundTripMs / 2;
+  if (roundTripMs !== undefined && Number.isFinite(roundTripMs) && roundTripMs >= 0) return roundTripMs / 2;
+  const pair = `${from}-${to}`;
+  const field = `wan.${pair}`;
+  const message = `${field} ${problemOf(wan, roundTripMs)}: give one for each pair, as { '${pair}': 20 }.`;
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field });
+}
+
+function problemOf(wan: Wan, roundTripMs: unknown): string {
+  if (wan === 'paper') return "is not in 'paper', which has the round trips between irl, frk and vrg";
+  if (roundTripMs === undefined) return 'is missing, a round trip in milliseconds';
+  const given = typeof roundTripMs === 'string' ? `'${roundTripMs}'` : String(roundTripMs);
+  return `must be a round trip in milliseconds, not ${given}`;
 }

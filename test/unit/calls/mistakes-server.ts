@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { defineContract } from '../../../src/contract/index.ts';
 import { defineService } from '../../../src/server/index.ts';
-import { binding, contract, type Mistakes, type Untyped } from './untyped.ts';
+import { binding, contract, type Mistakes, type MistakesWith, type Untyped } from './untyped.ts';
 
 const parts = { tables: {}, shadowOperations: () => ({}), generators: { get: () => null } };
 const field = { kind: 'counter' };
@@ -15,7 +15,15 @@ const service = () =>
     { tables: {}, shadowOperations: () => ({}), generators: { get: () => null } },
   );
 
-const takesNone = 'takes no arguments';
+/** A kind of field that has nothing to say of itself. */
+const takesNone = (name: string): MistakesWith => ({
+  shows: `${name}()`,
+  whole: [
+    ['options, as bounded has them', 'options', (f) => f({ min: 5 })],
+    ['a first value', 'options', (f) => f(5)],
+  ],
+  parts: [],
+});
 
 export const callsOfServer: Readonly<Record<string, Mistakes>> = {
   './server': {
@@ -162,6 +170,9 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['one index without a list', 'indexes', (f) => f({ owner: { kind: 'register' } }, { indexes: 'owner' })],
         ['an index of no field', 'indexes', (f) => f({ balance: field }, { indexes: ['owner'] })],
         ['a text for a switch', 'removable', (f) => f({ balance: field }, { removable: 'yes' })],
+        ['a bounded field by hand, without its minimum', 'fields.seats', (f) => f({ seats: { kind: 'bounded' } })],
+        ['half a ticket by hand', 'fields.seats', (f) => f({ seats: { kind: 'bounded', min: 0.5 } })],
+        ['a minimum of another kind', 'fields.seats', (f) => f({ seats: { kind: 'stock', min: 0 } })],
         ['an option that is misspelt', 'index', (f) => f({ balance: field }, { index: ['balance'] })],
       ],
     },
@@ -180,7 +191,17 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['nothing', 'effects', (f) => f()],
         ['a list of effects', 'effects', (f) => f([])],
       ],
-      parts: [],
+      parts: [
+        [
+          'a reply, as red has it',
+          'reply',
+          (f) =>
+            f(
+              () => [],
+              () => null,
+            ),
+        ],
+      ],
     },
     shadow: {
       shows: 'shadow(({ account, amount }) =>',
@@ -217,13 +238,13 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a minimum that is a text', 'min', (f) => f({ min: '0' })],
       ],
     },
-    cell: takesNone,
-    counter: takesNone,
-    log: takesNone,
-    queue: takesNone,
-    register: takesNone,
-    set: takesNone,
-    stock: takesNone,
+    cell: takesNone('cell'),
+    counter: takesNone('counter'),
+    log: takesNone('log'),
+    queue: takesNone('queue'),
+    register: takesNone('register'),
+    set: takesNone('set'),
+    stock: takesNone('stock'),
   },
   './testing': {
     ContractBreach: 'is thrown by the contract suite',
@@ -250,6 +271,8 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['half a run', 'runs', (f) => f(service(), { draw: () => {}, runs: 0.5 })],
         ['a profile that nobody knows', 'profile', (f) => f(service(), { draw: () => {}, profile: 'wild' })],
         ['circumstances by number', 'with', (f) => f(service(), { draw: () => {}, with: 5 })],
+        ['one that there is not', 'with.sites', (f) => f(service(), { draw: () => {}, with: { sites: 4 } })],
+        ['one as a text', 'with.siteCount', (f) => f(service(), { draw: () => {}, with: { siteCount: '4' } })],
       ],
     },
     labelService: {

@@ -62,3 +62,10 @@ test('an option that is misspelt, in the core → the message lists those that t
   const error = await endOf(() => createClient(binding(), { timeoutMS: 5 }));
   expect(error.message).toMatch(/^timeoutMS: give \{.*\btimeoutMs:number,.*\bretry:function\b/);
 });
+
+test('a deployment in the place of one of its sites → the message says how a site is taken', async () => {
+  const { createClient } = await import('../../../src/index.ts');
+  const deployment = { sites: ['irl'], site: () => binding(), close: async () => {} };
+  const error = await endOf(() => createClient(deployment as never));
+  expect(error).toMatchObject({ field: 'binding', message: expect.stringContaining('deployment.site(name)') });
+});

@@ -1,7 +1,7 @@
 /** Puts gateways on a port: one HTTP server, one websocket path a site, health and site directory beside them. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
-import { CorrectableError } from '../../../correctable/errors.ts';
+import { invalidArgument } from '../../../correctable/errors.ts';
 import type { NamesOf } from '../../../correctable/given.ts';
 import type { Gateway } from '../gateway.ts';
 import { createHttpHandler } from './http.ts';
@@ -115,7 +115,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
     url: location.base(schemeOn(server, 'http'), host),
     siteUrl(name) {
       if (Object.hasOwn(sites, name)) return `${location.base(schemeOn(server, 'ws'), host)}/${name}`;
-      throw new CorrectableError('INVALID_ARGUMENT', `no site ${name}, only ${Object.keys(sites).join(', ')}`);
+      throw invalidArgument('site', `'${name}' is not one of ${Object.keys(sites).join(', ')}`);
     },
     handleHttp,
     async close(closing) {

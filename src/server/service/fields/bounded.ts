@@ -55,8 +55,9 @@ class BoundedState implements FieldState {
 
 const changes =
   (action: 'give' | 'take'): EffectBuilder =>
-  (name, key, amount) => {
+  (name, key, amount, options) => {
     checkAmount(name, action, amount);
+    if (options !== undefined) throw withOptions(name, action);
     return { table: name.table, key, field: name.field, action, value: amount };
   };
 
@@ -64,6 +65,12 @@ function checkAmount({ table, field }: FieldName, action: string, amount: unknow
   if (isAmount(amount)) return;
   const message = `The ${action} of a bounded field wants a whole number from 0 on, not ${kindOf(amount)}: count in the smallest unit.`;
   throw ownError('INVALID_ARGUMENT', message, `${table}.${field}`);
+}
+
+/** They would be dropped without a word. */
+function withOptions({ table, field }: FieldName, action: string): Error {
+  const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, bounded({ min: 0 }).`;
+  return ownError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 
 /** Rights go from the site of the operation to another origin: no author's effect. */

@@ -121,6 +121,28 @@ describe('serve and createEmbedded', () => {
   });
 });
 
+describe('what is said of it', () => {
+  const sites = ['a', 'b'];
+  test.each([
+    ['the delays of the paper, between other sites', { sites, wan: 'paper' }, 'wan.a-b', /paper.*irl, frk.*vrg/],
+    ['a pair without its delay', { sites, wan: {} }, 'wan.a-b', /is missing.*\{ 'a-b': 20 \}/],
+    ['a delay that is a text', { sites, wan: { 'a-b': '5' } }, 'wan.a-b', /not '5'/],
+    ['a time that is a text', { siteWaitMs: '5' }, 'siteWaitMs', /not the text '5'/],
+    ['a bound that is a fraction', { attemptsMax: 0.5 }, 'attemptsMax', /not 0\.5/],
+  ])('%s', async (_, options, field, says) => {
+    const error = await thrownBy(() => createEmbedded(service, { sites: ['irl'], ...options } as never));
+    expect(error).toMatchObject({ ...refusal(field), message: expect.stringMatching(says) });
+  });
+
+  test('the address of a site that there is not → its field, and those that there are', async () => {
+    await using listener = closing(await listenGateways({ sites: { a: gateway() } }));
+    expect(await thrownBy(() => listener.it.siteUrl('nope'))).toMatchObject({
+      ...refusal('site'),
+      message: expect.stringContaining("'nope' is not one of a"),
+    });
+  });
+});
+
 function closing<T extends { close(): Promise<void> }>(it: T): { readonly it: T } & AsyncDisposable {
   return { it, [Symbol.asyncDispose]: () => it.close() };
 }

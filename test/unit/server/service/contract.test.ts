@@ -13,6 +13,20 @@ import { bank, tickets } from '../replica/services.ts';
 
 const args = z.object({ key: z.string() });
 
+test('a result that was forgotten → INVALID_VALUE that says where it is given', () => {
+  const one = defineContract('one', { go: { effect: 'update', args, result: z.boolean() } });
+  const service = defineService(one, {
+    tables: { rows: table({ n: counter() }) },
+    shadowOperations: ({ rows }) => ({ add: blue((a: { key: string }) => [rows.row(a.key).n.add(1)]) }),
+    generators: { go: (given, { shadow }) => shadow.add(given, true) },
+  });
+  const message = expect.stringMatching(/received undefined.* beside the arguments: shadow\.x\(args, result\)/);
+  expect(() => service.checkResult('go', undefined)).toThrow(
+    expect.objectContaining({ code: 'INVALID_VALUE', field: 'result', message }),
+  );
+  expect(() => service.checkResult('go', null)).toThrow(/received null\. Correct the service\.$/);
+});
+
 describe('contract', () => {
   test('builder → plain data with the effect, and a typed result', () => {
     const withdrawal = bank.withdraw({ account: 'a', amount: 5 });

@@ -46,6 +46,17 @@ function stateAfter(changes: readonly Change[]): ReturnType<typeof boundedKind.s
   return state;
 }
 
+describe('what a shadow operation gives', () => {
+  const { t } = effectTables({ t: table({ f: bounded({ min: 0 }) }) });
+  const field = t.row('k').f as unknown as Readonly<Record<string, (amount: number, options?: unknown) => Effect>>;
+
+  test.each(['give', 'take'])('%s with options, as a stock has them → INVALID_ARGUMENT', (action) => {
+    const refused = { code: 'INVALID_ARGUMENT', field: 't.f', message: expect.stringContaining('has no options') };
+    expect(() => field[action]?.(2, { atLeast: 3 })).toThrow(expect.objectContaining(refused));
+    expect(field[action]?.(2)).toEqual({ table: 't', key: 'k', field: 'f', action, value: 2 });
+  });
+});
+
 describe('a ledger', () => {
   test('the same changes in any order → the same; rights, pool, taken and burnt are all that was given', () => {
     const shuffled = fc
