@@ -3,10 +3,11 @@
  * may wait for long, and get nothing in the end (docs/spec/rights.md, R-5).
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
+import type { ReadSet } from '../../generator/read-set.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Lack } from '../core/rights-port.ts';
-import { takeAllBehind } from './red-requests.ts';
-import type { RedRequest } from './red-requests.ts';
+import { takeAllBehind, waitFor } from './red-requests.ts';
+import type { RedRequest, RedRequests } from './red-requests.ts';
 
 /** What comes of one that waits. */
 interface Comes {
@@ -15,34 +16,53 @@ interface Comes {
   late(error: CorrectableError): void;
 }
 
-/** Has a request wait for rights; those that it gives go on without it. */
-export function waitForRights(
-  core: ReplicaCore,
-  request: RedRequest,
-  lack: Lack,
-  { retry, late }: Comes,
-): readonly RedRequest[] {
-  // What it waits otherwise is the red order's time.
-  const sinceMs = request.rejectedAtMs ?? core.nowMs - request.lackedMs;
-  request.lackingSinceMs = core.nowMs;
-  // Others are proposed before it, and it may read what they write.
-  request.mayStand = true;
-  core.rights?.wait(lack, {
-    sinceMs,
-    isOver: () => request.isOver,
-    retry: () => {
-      const rest = retry();
-      if (rest === undefined) endLacking(request, core.nowMs);
-      return rest;
-    },
-    late,
-  });
-  return takeAllBehind(request);
-}
+/** Those of one site. */
+export class Lacking {
+  readonly #core: ReplicaCore;
+  readonly #requests: RedRequests;
 
-function endLacking(request: RedRequest, nowMs: number): void {
-  request.lackedMs += nowMs - (request.lackingSinceMs ?? nowMs);
-  request.lackingSinceMs = undefined;
+  constructor(core: ReplicaCore, requests: RedRequests) {
+    this.#core = core;
+    this.#requests = requests;
+  }
+
+  /** Has a request wait for rights; those that it gives go on without it. */
+  wait(request: RedRequest, lack: Lack, { retry, late }: Comes): readonly RedRequest[] {
+    const { nowMs, rights } = this.#core;
+    request.lackingSinceMs = nowMs;
+    // Others are proposed before it, and it may read what they write.
+    request.mayStand = true;
+    rights?.wait(lack, {
+      // What it waits otherwise is the red order's time.
+      sinceMs: request.rejectedAtMs ?? nowMs - request.lackedMs,
+      isOver: () => request.isOver,
+      retry: () => {
+        const rest = retry();
+        if (rest === undefined) this.#end(request);
+        return rest;
+      },
+      late,
+    });
+    return takeAllBehind(request);
+  }
+
+  /**
+   * Whether one that has waited comes into the red order behind another one: a crowd does so as if it came new, each behind
+   * the one before it. Else all of them would be executed again whenever one of those that they stand on has ended.
+   */
+  comesBehind(request: RedRequest, reads: ReadSet): boolean {
+    if (request.lackingSinceMs === undefined) return false;
+    const writer = this.#requests.writerOf(reads, request);
+    if (writer === undefined || !isAwaited(writer)) return false;
+    waitFor(request, writer, 'followers');
+    return true;
+  }
+
+  #end(request: RedRequest): void {
+    request.lackedMs += this.#core.nowMs - (request.lackingSinceMs ?? this.#core.nowMs);
+    request.lackingSinceMs = undefined;
+    if (!request.isOver) this.#requests.comesLast(request);
+  }
 }
 
 /** Whether who reads what the request is expected to write waits until it is proposed. */

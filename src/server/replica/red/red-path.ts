@@ -34,7 +34,7 @@ import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../re
 import { PacedRequests } from './paced.ts';
 import { Previews } from './previews.ts';
 import { RedEndings } from './red-endings.ts';
-import { isAwaited, waitForRights } from './lacking.ts';
+import { isAwaited, Lacking } from './lacking.ts';
 import { isLastOf, ownDraft, recordOf } from './red-record.ts';
 import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
 import type { BegunAs, RedRequest } from './red-requests.ts';
@@ -61,6 +61,7 @@ export class RedPath {
   readonly #chain: Chain;
   readonly #contention: Contention;
   readonly #footings: Footings;
+  readonly #lacking: Lacking;
   readonly #paced: PacedRequests;
   readonly #gate = new Gate();
   readonly #endings: RedEndings;
@@ -87,6 +88,7 @@ export class RedPath {
     this.#chain = this.createChain();
     this.#contention = new Contention(host.core);
     this.#footings = new Footings(host.core, this.#chain, this.#contention);
+    this.#lacking = new Lacking(host.core, this.#requests);
   }
 
   get busy(): boolean {
@@ -336,7 +338,7 @@ export class RedPath {
   #execute(request: RedRequest): void {
     const lack = this.#tryExecute(request);
     if (lack === undefined) return;
-    const behind = waitForRights(this.#core, request, lack, {
+    const behind = this.#lacking.wait(request, lack, {
       retry: () => this.#tryExecute(request),
       late: (error) => this.#giveUp(request, error),
     });
@@ -348,17 +350,17 @@ export class RedPath {
     const { state } = this.#core;
     try {
       if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
+      if (this.#lacking.comesBehind(request, request.run.reads)) return undefined;
       const { run, after, waitsFor, lack } = this.#footings.of(request, request.run);
       if (waitsFor !== undefined) waitFor(request, waitsFor, 'heirs');
       if (waitsFor !== undefined || lack !== undefined) return lack;
       const record = recordOf(this.#core, request, run, executionsOf(after));
       this.#chain.lay(request, record, after);
       this.#proposeWhenDurable(record);
+      for (const follower of takeFollowers(request)) this.#letGo(follower);
     } catch (error) {
       this.#giveUp(request, error);
-      return undefined;
     }
-    for (const follower of takeFollowers(request)) this.#letGo(follower);
     return undefined;
   }
 

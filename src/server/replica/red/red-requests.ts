@@ -210,7 +210,12 @@ export class RedRequests {
   /** Notes what a request is expected to write, where `created` names the rows that were not there before. */
   expectWrites(request: RedRequest, effects: readonly Effect[], created: ReadonlySet<string>): void {
     request.expectedWrites = writtenNames(effects, created);
-    for (const name of request.expectedWrites) this.#lastWriter.set(name, request.submission.serial);
+    this.comesLast(request);
+  }
+
+  /** Who comes now and reads what this one is expected to write finds it. */
+  comesLast({ expectedWrites, submission }: RedRequest): void {
+    for (const name of expectedWrites) this.#lastWriter.set(name, submission.serial);
   }
 
   /** Ends an operation that may be asked for again: no execution of it is to be taken for another one. */

@@ -1,5 +1,5 @@
 /** Rights that come together for one who takes much, and what is left of them afterwards. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { fromAll, fromRichest } from '../../../../../src/server/replica/rights/portions.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, SentMessage, Sites } from '../sites.ts';
@@ -142,6 +142,23 @@ describe('a take of more than its site holds', () => {
       sites.pass(60);
       expect(takes.map(({ value, code }) => code ?? value)).toEqual(takes.map(() => SOLD));
       expect(ledgerAt(sites, 0).left).toBe(30);
+    },
+  );
+
+  test.each([900, 150])(
+    'a crowd of 300 at one site, of %i → each is executed a few times, not whenever one commits',
+    (count) => {
+      const sites = opened(count);
+      const state = sites.machines[1]?.replica.state;
+      if (state === undefined) throw new Error('it is down');
+      const runs = [vi.spyOn(state, 'run'), vi.spyOn(state, 'runLaid')];
+      const takes = Array.from({ length: 300 }, () => sites.submit(1, sellInOrder({ seats: 1 })));
+      sites.settle();
+      sites.pass(60);
+      expect(takes.filter(({ value }) => (value as { sold: boolean } | undefined)?.sold)).toHaveLength(
+        Math.min(count, 300),
+      );
+      expect(Math.max(...runs.map(({ mock }) => mock.calls.length))).toBeLessThan(8 * takes.length);
     },
   );
 
