@@ -256,8 +256,8 @@ export const RED_REQUEST_MUTANTS = [
     name: 'a row is left to others for ever',
     rule: 'redblue R13',
     file: 'src/server/replica/red/contention.ts',
-    line: 'if (untilMs <= this.#core.nowMs) this.#met.delete(id);',
-    replacement: 'if (untilMs < 0) this.#met.delete(id);',
+    line: 'if (untilMs > this.#core.nowMs) break;',
+    replacement: 'if (untilMs > 0) break;',
     command: unit('server/replica/red/given-up.test.ts'),
   },
   {
@@ -323,17 +323,19 @@ export const RED_REQUEST_MUTANTS = [
     name: 'who has had its turn is still waited for',
     rule: 'redblue R13',
     file: 'src/server/replica/red/contention.ts',
-    line: `end(id: OperationId): void {
-    this.#met.delete(id);`,
-    replacement: 'end(_id: OperationId): void {',
+    line: `const heirs = this.#met.get(id)?.heirs;
+    this.#met.delete(id);
+    for`,
+    replacement: `const heirs = this.#met.get(id)?.heirs;
+    for`,
     command: unit('server/replica/red/chain.test.ts'),
   },
   {
     name: 'who waits to scan is kept out',
     rule: 'redblue R13',
     file: 'src/server/replica/red/contention.ts',
-    line: "if (conflict?.reason === 'range') return conflict.range.table;",
-    replacement: "if (conflict?.reason === 'range') return undefined;",
+    line: "if (conflict?.reason === 'range') return [conflict.range.table];",
+    replacement: "if (conflict?.reason === 'range') return [];",
     command: unit('server/replica/red/chain.test.ts'),
   },
   {

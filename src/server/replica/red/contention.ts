@@ -1,12 +1,15 @@
 /**
  * What operations of other sites have met while they are still under way. A site that went on to propose one behind the
- * other there would keep them out: a whole chain stands in the log before they are there again.
+ * other there would keep them out: a whole chain stands in the log before they are there again. So would one that is nearer
+ * to the leader, whose takes come one after the other: a new one waits for the end of one of them first.
  */
 import type { Conflict } from '../../records/verdict.ts';
 import { SEPARATOR } from '../../generator/read-set.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
+import type { Fifo } from '../../collections/fifo.ts';
+import type { RedRequest } from './red-requests.ts';
 
 /** So many are remembered: who is not among them has a harder time. */
 const MET_MAX = 256;
@@ -15,14 +18,18 @@ const MET_FOR_RESENDS = 4;
 
 interface Met {
   /** How the names of what it met begin. */
-  readonly prefix: string;
+  readonly prefixes: readonly string[];
   readonly untilMs: number;
+  /** Operations of this site that wait for its end. */
+  heirs: Fifo<RedRequest> | undefined;
 }
 
 /** A row, or a whole table, of which somebody elsewhere waits for a turn. */
 export class Contention {
   /** By operation, the one that was rejected last at the end. */
   readonly #met = new Map<OperationId, Met>();
+  /** They wait no longer. */
+  readonly #heirs: RedRequest[] = [];
   readonly #core: Pick<ReplicaCore, 'nowMs' | 'options'>;
 
   constructor(core: Pick<ReplicaCore, 'nowMs' | 'options'>) {
@@ -31,39 +38,58 @@ export class Contention {
 
   /** An operation of another site was rejected. */
   meet(id: OperationId, conflict: Conflict | undefined): void {
-    const prefix = metBy(conflict);
-    if (prefix === undefined) return;
+    const prefixes = metBy(conflict);
+    if (prefixes.length === 0) return;
     const { nowMs, options } = this.#core;
+    const heirs = this.#met.get(id)?.heirs;
     this.#met.delete(id);
-    this.#met.set(id, { prefix, untilMs: nowMs + MET_FOR_RESENDS * options.resendAfterMs });
+    this.#met.set(id, { prefixes, untilMs: nowMs + MET_FOR_RESENDS * options.resendAfterMs, heirs });
     if (this.#met.size <= MET_MAX) return;
     const [oldest] = this.#met.keys();
-    if (oldest !== undefined) this.#met.delete(oldest);
+    if (oldest !== undefined) this.end(oldest);
   }
 
   /** It has ended. */
   end(id: OperationId): void {
+    const heirs = this.#met.get(id)?.heirs;
     this.#met.delete(id);
+    for (const heir of heirs?.slice() ?? []) this.#heirs.push(heir);
   }
 
-  /** Whether somebody waits for something of this. */
-  isAbout({ names, ranges }: ReadSet): boolean {
-    for (const [id, { prefix, untilMs }] of this.#met) {
-      if (untilMs <= this.#core.nowMs) this.#met.delete(id);
-      else {
-        for (const name of names) if (isWithin(name, prefix)) return true;
-        for (const { table } of ranges) if (isWithin(table, prefix) || isWithin(prefix, table)) return true;
-      }
+  /** Those of this site that have waited for the end of what has ended, or was not rejected again for long. */
+  takeHeirs(): readonly RedRequest[] {
+    for (const [id, { untilMs }] of this.#met) {
+      if (untilMs > this.#core.nowMs) break;
+      this.end(id);
     }
-    return false;
+    return this.#heirs.splice(0);
+  }
+
+  /** What somebody waits for of this, by the first who does: others may wait for his end. */
+  about(reads: ReadSet): Met | undefined {
+    for (const met of this.#met.values()) {
+      if (met.prefixes.some((prefix) => isOf(reads, prefix))) return met;
+    }
+    return undefined;
   }
 }
 
-function metBy(conflict: Conflict | undefined): string | undefined {
-  if (conflict?.reason === 'range') return conflict.range.table;
-  if (conflict?.reason !== 'name') return undefined;
-  const [table, key] = conflict.name.split(SEPARATOR);
+function metBy(conflict: Conflict | undefined): readonly string[] {
+  if (conflict?.reason === 'range') return [conflict.range.table];
+  if (conflict?.reason !== 'name') return [];
+  const { name, others = [] } = conflict;
+  return [...new Set([name, ...others].map(rowOf))];
+}
+
+/** How all names begin that are of the row, or of the table where it is none of a row. */
+function rowOf(name: string): string {
+  const [table = '', key] = name.split(SEPARATOR);
   return key === undefined ? table : `${table}${SEPARATOR}${key}`;
+}
+
+function isOf({ names, ranges }: ReadSet, prefix: string): boolean {
+  for (const name of names) if (isWithin(name, prefix)) return true;
+  return ranges.some(({ table }) => isWithin(table, prefix) || isWithin(prefix, table));
 }
 
 /** Whether the name is that of the whole, or of a part of it. */

@@ -6,7 +6,8 @@ import type { Chain } from './chain.ts';
 import type { Contention } from './contention.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import type { Lack } from '../core/rights-port.ts';
-import type { Laid, RedRequest, StableRun } from './red-requests.ts';
+import type { Awaited, Laid, RedRequest, StableRun } from './red-requests.ts';
+import { takesOf } from '../../service/takes.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 
 /** What an execution comes to with what lies under it, or what it has to wait for. */
@@ -14,7 +15,7 @@ export interface Footing {
   readonly run: StableRun;
   readonly after: readonly Laid[];
   /** The one whose end it waits for. */
-  readonly waitsFor?: RedRequest | undefined;
+  readonly waitsFor?: Awaited | undefined;
   /** The rights that it waits for. */
   readonly lack?: Lack | undefined;
 }
@@ -77,6 +78,8 @@ export class Footings {
   /** Executes once more where `run`, on the stable snapshot, has read what own operations in flight write: on these. */
   #under(request: RedRequest, run: StableRun): Footing {
     const standsAlone = { run, after: [] };
+    const waitsFor = this.#turnBefore(request, run);
+    if (waitsFor !== undefined) return { ...standsAlone, waitsFor };
     if (!request.mayStand || this.#chain.isEmpty) return standsAlone;
     const last = this.#chain.under(run.reads).at(-1)?.request;
     if (last === undefined) return standsAlone;
@@ -94,9 +97,21 @@ export class Footings {
     return { run: laid, after: this.#chain.named(under), waitsFor: this.#obstacleOf(laid, under) };
   }
 
+  /**
+   * A take of which another site waits for its turn: who is nearer to the leader would be faster each time. Once only, and
+   * not where it was rejected itself: two would wait for each other.
+   */
+  #turnBefore(request: RedRequest, { outcome, reads }: StableRun): Awaited | undefined {
+    if (request.hasGivenWay || request.attempt > request.cascades) return undefined;
+    if (takesOf(this.#core.options.service.tables, outcome.choice?.effects ?? []).length === 0) return undefined;
+    const met = this.#contention.about(reads);
+    request.hasGivenWay = met !== undefined;
+    return met;
+  }
+
   /** The operation whose end an execution has to wait for, if there is one. */
   #obstacleOf({ reads }: StableRun, under: readonly Laid[]): RedRequest | undefined {
-    const isInTheWay = under.length > 0 && this.#contention.isAbout(reads);
+    const isInTheWay = under.length > 0 && this.#contention.about(reads) !== undefined;
     const obstacle = isInTheWay
       ? under.at(-1)
       : (under.findLast(({ isMoved }) => isMoved) ?? under.at(-1 - this.#depth));

@@ -81,9 +81,8 @@ export class RedPath {
     this.#host = host;
     this.#core = host.core;
     this.certifier = certifier;
-    const { service, origins } = host.core.options;
     this.#endings = new RedEndings(host);
-    this.#paced = new PacedRequests(service, origins.sites.length);
+    this.#paced = new PacedRequests(host.core.options.service, host.core.options.origins.sites.length);
     this.#previews = new Previews(host, this.#requests, this.#paced);
     this.#chain = this.createChain();
     this.#contention = new Contention(host.core);
@@ -230,8 +229,9 @@ export class RedPath {
     }
   }
 
-  /** Begins what has waited for a place, as far as there are places now. */
+  /** Begins what has waited for a place, as far as there are places now, and what has given way to another site. */
   admit(): void {
+    for (const heir of this.#contention.takeHeirs()) this.#letGo(heir);
     const { state, nowMs } = this.#core;
     for (let next = this.#paced.next(nowMs); next !== undefined; next = this.#paced.next(nowMs)) {
       try {

@@ -94,6 +94,8 @@ export interface RedRequest {
   mayStand: boolean;
   /** How many of those do not count: rejections for what it stood on alone, and numbers that begin above what was dropped. */
   cascades: number;
+  /** It has waited once for one of another site, which was rejected: not again. */
+  hasGivenWay: boolean;
   /**
    * Later operations of this site that read what this one is expected to write: they wait until it is proposed, or lacks
    * rights.
@@ -186,6 +188,7 @@ export class RedRequests {
       laid: undefined,
       mayStand: false,
       cascades: this.#attemptsDropped,
+      hasGivenWay: false,
       followers: undefined,
       heirs: undefined,
       isOver: false,
@@ -239,8 +242,11 @@ export class RedRequests {
   }
 }
 
+/** What requests may wait for. */
+export type Awaited = Pick<RedRequest, 'heirs'> & Partial<Pick<RedRequest, 'followers'>>;
+
 /** Has a request wait for another one, among its followers or its heirs. */
-export function waitFor(request: RedRequest, other: RedRequest, as: 'followers' | 'heirs'): void {
+export function waitFor(request: RedRequest, other: Awaited, as: 'followers' | 'heirs'): void {
   const waiting = (other[as] ??= new Fifo());
   // Who has been given up meanwhile is kept by nobody.
   waiting.keep(({ isOver }) => !isOver);
