@@ -3,8 +3,9 @@ import type { ReadRange } from './key-range.ts';
 import type { OperationId } from './records.ts';
 
 /**
- * What a red operation met: a field or a row that it had read (and `others`, where there are more), an interval that it had scanned, one that it stood on which
- * has not committed as it was then, or nothing that is known, since its snapshot was older than the window of commits.
+ * What a red operation met: a field or a row that it had read (and `others`, where there are more), an interval that it had
+ * scanned, one that it stood on which has not committed as it was then, or nothing that is known, since its snapshot was
+ * older than the window of commits.
  */
 export type Conflict =
   | { readonly reason: 'name'; readonly name: string; readonly others?: readonly string[] }
