@@ -180,7 +180,11 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   given: Binding<L, C>,
   options: ClientOptions = {},
 ): Client<L, C> {
-  check(given?.submitOperation, 'binding', 'give one, as createClient(memory()) or createClient(deployment.site(name))');
+  check(
+    given?.submitOperation,
+    'binding',
+    'give one, as createClient(memory()) or createClient(deployment.site(name))',
+  );
   const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
   const ladder = declareLevels(levels);
