@@ -24,7 +24,12 @@ export interface CheckServiceOptions {
    * draw: ({ pick }) => pick([shop.buy({ item: 'a' }), shop.restock({ item: 'a', count: 3 })])
    */
   readonly draw: (draw: Draw) => Operation;
-  /** How many runs, each with circumstances of its own. Default 100: some seconds. */
+  /**
+   * How many runs, each with circumstances of its own. Default 100: from seconds to minutes, by how many operations a
+   * run has, how much their generators read, and how much a condition of `snapshotInvariants`, which each site asks
+   * after each operation. A service of eight updates with one took more than two seconds a run on a busy machine: begin
+   * with few.
+   */
   readonly runs?: number;
   /** Of the first run; the others follow. Default 1. */
   readonly seed?: number;

@@ -15,7 +15,10 @@ import { Workshop } from './workshop.ts';
 
 /** How a service is labelled. */
 export interface LabelOptions {
-  /** How many runs. Default 10,000: some seconds. */
+  /**
+   * How many runs. Default 10,000: from seconds to a minute or more, by how many updates there are, how much a generator
+   * reads, and how much a condition of `snapshotInvariants`, which is asked after each operation.
+   */
   readonly runs?: number;
   /** Of the first run; the others follow. Default 1. */
   readonly seed?: number;

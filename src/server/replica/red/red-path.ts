@@ -3,8 +3,7 @@
  * commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with certification instead of a serial). Rejected, it
  * is executed again on the fresher state.
  */
-import { isCorrectableError } from '../../../correctable/errors.ts';
-import type { CorrectableError } from '../../../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../../../correctable/errors.ts';
 import { WINDOWS } from '../../records/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
 import { Certifier } from './certifier.ts';

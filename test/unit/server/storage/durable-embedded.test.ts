@@ -168,14 +168,14 @@ describe('data folder', () => {
     );
   });
 
-  test('a site whose name is too long for a folder → INVALID_ARGUMENT, and nothing is made', () => {
+  test('a site whose name is too long for a folder → INVALID_ARGUMENT, and nothing is made', async () => {
     const sites = ['irl', 'f'.repeat(300)] as const;
     const message = expect.stringMatching(/has 300 letters.* 255/);
     expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'sites', message }),
     );
     expect(readdirSync(dataDir)).toEqual([]);
-    createEmbedded(notesService(), { sites }).close();
+    await createEmbedded(notesService(), { sites }).close();
   });
 
   test.each([
