@@ -95,6 +95,9 @@ test('package: an error of the package → its stack names file and line of the 
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
   const [, line] = /src\/correctable\/made\/client\.ts:(\d+):\d+/.exec(stdout) ?? [];
   const source = await readFile(join(root, 'src/correctable/made/client.ts'), 'utf8');
-  const from = source.split('\n').slice(Number(line) - 1).join(' ');
+  const from = source
+    .split('\n')
+    .slice(Number(line) - 1)
+    .join(' ');
   expect(from.replaceAll(/\s+/g, ' ').trim()).toMatch(/^check\( ?given\?\.submitOperation, 'binding'/);
 });
