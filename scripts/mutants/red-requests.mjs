@@ -144,7 +144,7 @@ export const RED_REQUEST_MUTANTS = [
     name: 'a chain keeps other sites out',
     rule: 'redblue R13',
     file: 'src/server/replica/red/red-path.ts',
-    line: 'if (operation.site !== site) this.#contention.meet(operation.id, conflict);',
+    line: 'if (operation.site !== this.#core.options.site) this.#contention.meet(operation, conflict);',
     replacement: '',
     command: unit('server/replica/red/chain.test.ts'),
   },

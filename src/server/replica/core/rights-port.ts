@@ -7,6 +7,9 @@ import type { Submission } from '../../records/submissions.ts';
 import type { Need } from '../../service/takes.ts';
 import type { StateReader } from '../../state/store.ts';
 
+/** The shadow operation by which a site moves rights itself: no author's. Rejected, it is not tried again. */
+export const RIGHTS_SHADOW = '\u0000rights';
+
 /** An operation takes what stands, and neither its site nor the pool has the rights to it yet: it has to wait. */
 export class Lack {
   readonly needs: readonly Need[];

@@ -6,7 +6,8 @@
 import type { Conflict } from '../../records/verdict.ts';
 import { SEPARATOR } from '../../generator/read-set.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
-import type { OperationId } from '../../records/records.ts';
+import type { OperationId, RedOperation } from '../../records/records.ts';
+import { RIGHTS_SHADOW } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Fifo } from '../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
@@ -36,9 +37,9 @@ export class Contention {
     this.#core = core;
   }
 
-  /** An operation of another site was rejected. */
-  meet(id: OperationId, conflict: Conflict | undefined): void {
-    const prefixes = metBy(conflict);
+  /** An operation of another site was rejected. What sites do by themselves they do not try again: it has no turn. */
+  meet({ id, shadow }: Pick<RedOperation, 'id' | 'shadow'>, conflict: Conflict | undefined): void {
+    const prefixes = shadow === RIGHTS_SHADOW ? [] : metBy(conflict);
     if (prefixes.length === 0) return;
     const { nowMs, options } = this.#core;
     const heirs = this.#met.get(id)?.heirs;

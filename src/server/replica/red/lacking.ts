@@ -3,6 +3,7 @@
  * may wait for long, and get nothing in the end (docs/spec/rights.md, R-5).
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
+import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Lack } from '../core/rights-port.ts';
@@ -44,6 +45,12 @@ export class Lacking {
       late,
     });
     return takeAllBehind(request);
+  }
+
+  /** What one that has waited lacks still, whatever lies under it: it goes on waiting, in its place, and its time goes on. */
+  stillOf({ lackingSinceMs }: RedRequest, outcome: GeneratorOutcome): Lack | undefined {
+    const { rights, state } = this.#core;
+    return lackingSinceMs === undefined ? undefined : rights?.lackInRed(outcome, state.store);
   }
 
   /**

@@ -35,8 +35,7 @@ import { Previews } from './previews.ts';
 import { RedEndings } from './red-endings.ts';
 import { isAwaited, Lacking } from './lacking.ts';
 import { isLastOf, ownDraft, recordOf } from './red-record.ts';
-import { RedRequests, takeFollowers, waitFor } from './red-requests.ts';
-import type { BegunAs, RedRequest } from './red-requests.ts';
+import { RedRequests, takeFollowers, waitFor, type BegunAs, type RedRequest } from './red-requests.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
 import type { RedPathHost } from './red-path-host.ts';
 import type { Lack } from '../core/rights-port.ts';
@@ -349,6 +348,8 @@ export class RedPath {
     const { state } = this.#core;
     try {
       if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
+      const still = this.#lacking.stillOf(request, request.run.outcome);
+      if (still !== undefined) return still;
       if (this.#lacking.comesBehind(request, request.run.reads)) return undefined;
       const { run, after, waitsFor, lack } = this.#footings.of(request, request.run);
       if (waitsFor !== undefined) waitFor(request, waitsFor, 'heirs');
@@ -443,9 +444,8 @@ export class RedPath {
   }
 
   #onReject(operation: RedOperation, conflict: Conflict | undefined): void {
-    const { observer, site } = this.#core.options;
-    observer?.rejected?.(operation, conflict);
-    if (operation.site !== site) this.#contention.meet(operation.id, conflict);
+    this.#core.options.observer?.rejected?.(operation, conflict);
+    if (operation.site !== this.#core.options.site) this.#contention.meet(operation, conflict);
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastOf(request, operation, this.#core.options)) return;
     if (this.#chain.forsake(request) > 0) this.#footings.shrink();

@@ -21,7 +21,7 @@ import type { Transfer } from '../../service/fields/bounded.ts';
 import type { Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import { Lack } from '../core/rights-port.ts';
+import { Lack, RIGHTS_SHADOW } from '../core/rights-port.ts';
 import type { RightsPort, RightsWaiter } from '../core/rights-port.ts';
 import { EarlyQuestions } from './early-questions.ts';
 import type { EarlyQuestion } from './early-questions.ts';
@@ -34,9 +34,6 @@ import { Questions } from './questions.ts';
 import type { Turn, What } from './questions.ts';
 import { WaitingForRights } from './waiting.ts';
 import type { Wanted } from './waiting.ts';
-
-/** Stands for the shadow operation of a transfer: services have none of this name. */
-const TRANSFER = '\u0000rights';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_READS: ReadSet = { names: new Set(), ranges: [] };
@@ -339,7 +336,7 @@ export class Rights implements RightsPort {
     const amount = Math.floor(exactly(ledger.pool) / sites.length);
     if (sites.length === 0 || amount === 0) return;
     const effects = sites.map((to) => transferEffect(name, { to, amount }));
-    const choice = { shadow: TRANSFER, colour: 'red', args: undefined, effects, reply: undefined } as const;
+    const choice = { shadow: RIGHTS_SHADOW, colour: 'red', args: undefined, effects, reply: undefined } as const;
     this.#host.red.proposeOwn(this.#nextId(), { reads: NO_READS, choice, reply: { value: null } });
   }
 
@@ -374,7 +371,7 @@ export class Rights implements RightsPort {
   #transfer(name: BoundedName, transfers: readonly Transfer[]): BlueOperation {
     const id = this.#nextId();
     const effects = transfers.map((each) => transferEffect(name, each));
-    const choice = { shadow: TRANSFER, colour: 'blue', args: undefined, effects, reply: undefined } as const;
+    const choice = { shadow: RIGHTS_SHADOW, colour: 'blue', args: undefined, effects, reply: undefined } as const;
     return this.#host.blue.commit({ id, hop: undefined, choice, reply: { value: null } });
   }
 
