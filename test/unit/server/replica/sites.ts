@@ -191,20 +191,25 @@ export class Sites {
     return now.length > 0;
   }
 
-  /** Syncs and delivers until nothing is under way. */
-  settle(): void {
+  /** Syncs and delivers until nothing is under way, but for what is held back. */
+  settle(isHeld: (sent: Sent) => boolean = () => false): void {
     do for (const site of this.machines.keys()) this.sync(site);
-    while (this.deliver());
+    while (this.deliver((sent) => !isHeld(sent)));
+  }
+
+  /** 10 ms go by: what follows from that is on its way. */
+  tick(): void {
+    this.nowMs += 10;
+    for (const [site, machine] of this.machines.entries()) {
+      machine?.tick(this.nowMs, this.#clockOf(site));
+      this.#act(site);
+    }
   }
 
   /** Lets time pass, with a tick and all that follows from it every 10 ms. */
   pass(ms: number): void {
     for (const untilMs = this.nowMs + ms; this.nowMs < untilMs;) {
-      this.nowMs += 10;
-      for (const [site, machine] of this.machines.entries()) {
-        machine?.tick(this.nowMs, this.#clockOf(site));
-        this.#act(site);
-      }
+      this.tick();
       this.settle();
     }
   }

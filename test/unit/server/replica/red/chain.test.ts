@@ -179,8 +179,7 @@ describe('what a run stood on comes out otherwise', () => {
       message.kind === 'log.propose' &&
       message.record.kind === 'operation' &&
       'after' in message.record;
-    do for (const site of [LEADER, SITE, OTHER]) sites.sync(site);
-    while (sites.deliver((sent) => !isSecond(sent)));
+    sites.settle(isSecond);
     const scan = sites.submit(OTHER, { name: 'rooms', args: {} });
     const [held] = sites.sent.filter(isSecond);
     expect(held).toBeDefined();

@@ -14,8 +14,7 @@ test('strong read after a move, the own blue update still under way → waits fo
   const wants = { tentative: false, causal: false, strong: true };
   const balance = { name: 'balance', args: { account: 'a' } };
   const read = sites.submit(2, balance, { after: deposited.seen, wants });
-  do for (const site of sites.machines.keys()) sites.sync(site);
-  while (sites.deliver(({ message }) => !message.kind.startsWith('blue.')));
+  sites.settle(({ message }) => message.kind.startsWith('blue.'));
   expect(read).toEqual({});
   sites.settle();
   expect(read.value).toBe(100);

@@ -11,21 +11,11 @@ const REACH_MS = 100;
 
 const isProposal = ({ message }: Sites['sent'][number]): boolean => message.kind === 'log.propose';
 
-/** 10 ms go by: what follows from that is on its way. */
-function tick(sites: Sites): void {
-  sites.nowMs += 10;
-  for (const site of [0, 1, 2]) {
-    sites.machines[site]?.tick(sites.nowMs, sites.nowMs);
-    // Nobody has this serial: what the site has to say is taken all the same.
-    sites.abandon(site, Number.MAX_SAFE_INTEGER);
-  }
-}
-
 const isTry = ({ kind }: { readonly kind: string }): boolean => kind === 'operation';
 
 /** 10 ms go by in which nothing comes to the leader, or from it. */
 function passUnled(sites: Sites): void {
-  tick(sites);
+  sites.tick();
   for (const site of [0, 1, 2]) sites.sync(site);
   const isLost = ({ from, to }: Sites['sent'][number]): boolean => from === 0 || to === 0;
   sites.deliver((sent) => !isLost(sent));
@@ -43,16 +33,12 @@ test.each([0, 50, 300])('the leader was away for %i ms before → crowds of all 
 
 /** Gives one at the leader's site, and has it taken there before who waits for it at site 2 draws on it. */
 function snatch(sites: Sites): void {
-  const flow = (): void => {
-    do for (const site of [0, 2]) sites.sync(site);
-    while (sites.deliver((sent) => !isProposal(sent)));
-  };
   sites.submit(0, open({ seats: 1 }));
   for (let ticks = 0; ticks < 3 && !sites.sent.some(isProposal); ticks += 1) {
-    flow();
-    tick(sites);
+    sites.settle(isProposal);
+    sites.tick();
   }
-  flow();
+  sites.settle(isProposal);
   sites.submit(0, sellInOrder({ seats: 1 }));
   sites.settle();
 }
@@ -102,7 +88,7 @@ test('what has come is gone before it is handed over → what it has waited for 
   // Until it is red, and its site has not synced that.
   while (waits()) {
     for (const step of [() => sites.sync(0), () => sites.sync(2), () => sites.deliver()]) if (waits()) step();
-    if (waits() && sites.sent.length === 0) tick(sites);
+    if (waits() && sites.sent.length === 0) sites.tick();
   }
   expect([...(machine?.replica.red.underWay ?? [])]).toEqual(['ann/1']);
   const first = sites.submit(0, sellInOrder({ seats: 1 }));
@@ -123,17 +109,13 @@ test('waits, then for another one to end, then lacks some still → both times c
   sites.settle();
   expect(held(sites)).toEqual([3, 0, 6, 11]);
   sites.crash(2);
-  const flow = (isHeld: (sent: Sites['sent'][number]) => boolean): void => {
-    do for (const site of [0, 1]) sites.sync(site);
-    while (sites.deliver((sent) => !isHeld(sent)));
-  };
   const taken = sites.submit(1, sellInOrder({ seats: 14 }));
   while (sites.nowMs < REACH_MS / 2) {
-    tick(sites);
-    flow(({ message }) => message.kind === 'rights.ask');
+    sites.tick();
+    sites.settle(({ message }) => message.kind === 'rights.ask');
   }
   const small = sites.submit(1, sellInOrder({ seats: 1 }));
-  flow(({ message }) => message.kind.startsWith('log.'));
+  sites.settle(({ message }) => message.kind.startsWith('log.'));
   expect([sites.machines[1]?.replica.rights?.busy, held(sites)]).toEqual([false, [0, 0, 6, 14]]);
   sites.settle();
   expect([small.value, taken, sites.machines[1]?.replica.rights?.busy]).toEqual([{ sold: true }, {}, true]);
@@ -145,19 +127,15 @@ test('what is left is read alone, and changed by others each time → CONFLICT a
   const sites = opened(90, { attemptsMax: 2 });
   const counted = sites.submit(2, count({}));
   const isMeant = (sent: Sites['sent'][number]): boolean => sent.from === 2 && isProposal(sent);
-  const flow = (): void => {
-    do for (const site of [0, 1, 2]) sites.sync(site);
-    while (sites.deliver((sent) => !isMeant(sent)));
-  };
   let tries = 0;
   for (let n = 0; n < 9 && counted.code === undefined; n += 1) {
     // More is given before what site 2 proposes is there.
     const given = sites.submit(0, openInOrder({ seats: 1 }));
-    flow();
+    sites.settle(isMeant);
     expect(given.value).toBe(null);
     tries += sites.sent.filter((sent) => sent.message.kind === 'log.propose' && isTry(sent.message.record)).length;
     sites.deliver(isMeant);
-    flow();
+    sites.settle(isMeant);
   }
   expect([counted.code, tries]).toEqual(['CONFLICT', 2]);
 });

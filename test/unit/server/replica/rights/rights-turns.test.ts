@@ -12,21 +12,15 @@ const MET_MS = 4 * 10;
 
 const isFar = ({ from, message }: Sites['sent'][number]): boolean => from === 2 && message.kind === 'log.propose';
 
-/** All goes on but for what site 2 proposes. */
-function flow(sites: Sites): void {
-  do for (const site of [0, 1, 2]) sites.sync(site);
-  while (sites.deliver((sent) => !isFar(sent)));
-}
-
 /** A take at site 2 that was rejected, since one at the leader's site came before it. */
 function rejected(): { sites: Sites; far: Outcome } {
   const sites = opened(90, { attemptsMax: 100 });
   const far = sites.submit(2, one);
-  flow(sites);
+  sites.settle(isFar);
   expect(sites.submit(0, one)).toEqual({});
-  flow(sites);
+  sites.settle(isFar);
   sites.deliver(isFar);
-  flow(sites);
+  sites.settle(isFar);
   expect([far, ledgerAt(sites, 0).taken]).toEqual([{}, 1]);
   return { sites, far };
 }
@@ -34,7 +28,7 @@ function rejected(): { sites: Sites; far: Outcome } {
 test('a take of another site was rejected → one that begins then waits until that has its turn', () => {
   const { sites, far } = rejected();
   const near = sites.submit(0, one);
-  flow(sites);
+  sites.settle(isFar);
   expect([near, ledgerAt(sites, 0).taken]).toEqual([{}, 1]);
   sites.settle();
   expect([far.value, near.value, sites.nowMs]).toEqual([SOLD, SOLD, 0]);
@@ -43,7 +37,7 @@ test('a take of another site was rejected → one that begins then waits until t
 test('what takes nothing → does not wait for it', () => {
   const { sites } = rejected();
   const counted = sites.submit(0, count({}));
-  flow(sites);
+  sites.settle(isFar);
   expect(counted.value).toBe(89);
 });
 
@@ -51,21 +45,21 @@ test('it is not rejected again for long → who has waited goes on', () => {
   const { sites } = rejected();
   const near = sites.submit(0, one);
   for (let ms = 0; ms < MET_MS; ms += 10) {
-    flow(sites);
+    sites.settle(isFar);
     expect(near).toEqual({});
     sites.nowMs += 10;
     sites.machines[0]?.tick(sites.nowMs, sites.nowMs);
     // There is nothing of that serial: what the tick has put out goes on its way.
     sites.abandon(0, 0);
   }
-  flow(sites);
+  sites.settle(isFar);
   expect(near.value).toEqual(SOLD);
 });
 
 test('given up while it waits for the other one → it takes nothing', () => {
   const { sites, far } = rejected();
   const near = sites.submit(0, one);
-  flow(sites);
+  sites.settle(isFar);
   sites.abandon(0);
   sites.settle();
   sites.pass(2 * MET_MS);
@@ -75,23 +69,19 @@ test('given up while it waits for the other one → it takes nothing', () => {
 test('takes of two sites were rejected, and the first one once more → neither waits for the other', () => {
   const sites = opened(90, { attemptsMax: 100 });
   const isHeld = ({ from, message }: Sites['sent'][number]): boolean => from > 0 && message.kind === 'log.propose';
-  const goOn = (): void => {
-    do for (const site of [0, 1, 2]) sites.sync(site);
-    while (sites.deliver((sent) => !isHeld(sent)));
-  };
   const [far, other] = [2, 1].map((site) => sites.submit(site, one));
-  goOn();
+  sites.settle(isHeld);
   sites.submit(0, one);
-  goOn();
+  sites.settle(isHeld);
   // The one of site 2 comes to the leader first, both times.
   sites.deliver(isFar);
   sites.sync(0);
   sites.deliver(isHeld);
-  goOn();
+  sites.settle(isHeld);
   sites.submit(0, openInOrder({ seats: 1 }));
-  goOn();
+  sites.settle(isHeld);
   sites.deliver(isFar);
-  goOn();
+  sites.settle(isHeld);
   expect([far, other]).toEqual([{}, {}]);
   sites.settle();
   expect([far?.value, other?.value, sites.nowMs]).toEqual([SOLD, SOLD, 0]);

@@ -10,8 +10,7 @@ const { left, sell, sellInOrder } = contract;
 
 /** All but questions for rights arrives. */
 function settleUnasked(sites: Sites): void {
-  do for (const site of [0, 1, 2]) sites.sync(site);
-  while (sites.deliver(({ message }) => message.kind !== 'rights.ask'));
+  sites.settle(({ message }) => message.kind === 'rights.ask');
 }
 
 describe('as many as may wait for rights', () => {
@@ -93,8 +92,7 @@ describe('waiting for several fields', () => {
     const taken = sites.submit(1, one);
     const isOfCoats = ({ message }: Sites['sent'][number]): boolean =>
       message.kind === 'rights.ask' && message.asked.some(({ field }) => field === 'coats');
-    do for (const site of [0, 1, 2]) sites.sync(site);
-    while (sites.deliver((sent) => !isOfCoats(sent)));
+    sites.settle(isOfCoats);
     expect([both, taken.value]).toEqual([{}, { sold: true }]);
     sites.settle();
     sites.pass(60);
@@ -190,8 +188,7 @@ describe('behind one that waits for rights in the red order', () => {
     const { pool } = ledgerAt(sites, 1);
     const large = sites.submit(1, sellInOrder({ seats: pool + 3 }));
     const small = sites.submit(1, sellInOrder({ seats: 1 }));
-    do for (const site of [0, 1, 2]) sites.sync(site);
-    while (sites.deliver(({ message }) => !message.kind.startsWith('log.')));
+    sites.settle(({ message }) => message.kind.startsWith('log.'));
     expect([large, small, ledgerAt(sites, 1).pool]).toEqual([{}, {}, pool + 3]);
     sites.settle();
     sites.pass(60);

@@ -137,8 +137,7 @@ describe('rights', () => {
   test('a question that is lost → asked again while somebody waits', () => {
     const sites = opened(12);
     const takes = Array.from({ length: 6 }, () => sites.submit(1, one));
-    do for (const site of [0, 1, 2]) sites.sync(site);
-    while (sites.deliver(({ message }) => message.kind !== 'rights.ask'));
+    sites.settle(({ message }) => message.kind === 'rights.ask');
     sites.sent = [];
     expect(takes.filter(({ value }) => value !== undefined)).toHaveLength(4);
     sites.pass(40);
