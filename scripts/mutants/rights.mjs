@@ -415,7 +415,7 @@ export const RIGHTS_MUTANTS = [
     name: 'who reads what is left has the tries of a take',
     rule: 'rights R-4',
     file: 'src/server/replica/red/tries.ts',
-    line: 'return taken.some((each) => each === name || others.includes(each));',
+    line: 'return takesOf(tables, record.effects).some(({ table, key, field }) => met.includes(fieldName(table, key, field)));',
     replacement: 'return true;',
     command: unit('server/replica/rights/rights-tries.test.ts'),
   },
@@ -423,8 +423,9 @@ export const RIGHTS_MUTANTS = [
     name: 'what was read first hides that others have drawn on the pool',
     rule: 'rights R-4',
     file: 'src/server/replica/red/tries.ts',
-    line: 'return taken.some((each) => each === name || others.includes(each));',
-    replacement: 'return taken.some((each) => each === name);',
+    line: 'return takesOf(tables, record.effects).some(({ table, key, field }) => met.includes(fieldName(table, key, field)));',
+    replacement:
+      'return takesOf(tables, record.effects).some(({ table, key, field }) => met[0] === fieldName(table, key, field));',
     command: unit('server/replica/rights/rights-gathered.test.ts'),
   },
   {

@@ -13,6 +13,11 @@ export type Conflict =
   | { readonly reason: 'predecessor'; readonly id: OperationId }
   | { readonly reason: 'window' };
 
+/** All fields and rows that it met: none where it met something else. */
+export function namesMet(conflict: Conflict | undefined): readonly string[] {
+  return conflict?.reason === 'name' ? [conflict.name, ...(conflict.others ?? [])] : [];
+}
+
 /** What the log's prefix says about a record. */
 export type Decision =
   | { readonly kind: 'commit'; readonly stamp: number }

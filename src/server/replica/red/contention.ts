@@ -3,6 +3,7 @@
  * other there would keep them out: a whole chain stands in the log before they are there again. So would one that is nearer
  * to the leader, whose takes come one after the other: a new one waits for the end of one of them first.
  */
+import { namesMet } from '../../records/verdict.ts';
 import type { Conflict } from '../../records/verdict.ts';
 import { SEPARATOR } from '../../generator/read-set.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
@@ -77,9 +78,7 @@ export class Contention {
 
 function metBy(conflict: Conflict | undefined): readonly string[] {
   if (conflict?.reason === 'range') return [conflict.range.table];
-  if (conflict?.reason !== 'name') return [];
-  const { name, others = [] } = conflict;
-  return [...new Set([name, ...others].map(rowOf))];
+  return [...new Set(namesMet(conflict).map(rowOf))];
 }
 
 /** How all names begin that are of the row, or of the table where it is none of a row. */

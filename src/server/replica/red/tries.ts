@@ -1,5 +1,6 @@
 /** How often a red operation is executed that is rejected again and again. */
 import { fieldName } from '../../generator/read-set.ts';
+import { namesMet } from '../../records/verdict.ts';
 import type { Conflict } from '../../records/verdict.ts';
 import { takesOf } from '../../service/takes.ts';
 import type { Tables } from '../../service/tables.ts';
@@ -36,8 +37,7 @@ export function triesAgain(
 
 /** Whether what it met is, among others, what its last execution has taken from. */
 function isAboutTakes({ conflict, record }: Tried, tables: Tables): boolean {
-  if (conflict?.reason !== 'name' || record?.kind !== 'operation') return false;
-  const { name, others = [] } = conflict;
-  const taken = takesOf(tables, record.effects).map(({ table, key, field }) => fieldName(table, key, field));
-  return taken.some((each) => each === name || others.includes(each));
+  const met = namesMet(conflict);
+  if (met.length === 0 || record?.kind !== 'operation') return false;
+  return takesOf(tables, record.effects).some(({ table, key, field }) => met.includes(fieldName(table, key, field)));
 }
