@@ -12,6 +12,22 @@ export const SERVICE_MUTANTS = [
     command: unit('server/generator/hand-made-effects.test.ts'),
   },
   {
+    name: 'an element that no set makes is chosen',
+    rule: 'redblue V11',
+    file: 'src/server/service/fields/set.ts',
+    line: "chooses: (action, value) => action !== 'add' || isElement(value),",
+    replacement: 'chooses: () => true,',
+    command: unit('server/generator/hand-made-effects.test.ts'),
+  },
+  {
+    name: 'the pool is closed',
+    rule: 'redblue V11',
+    file: 'src/server/service/fields/bounded.ts',
+    line: "if (action === 'close') return isAmount(value) && value !== RED;",
+    replacement: "if (action === 'close') return isAmount(value);",
+    command: unit('server/generator/hand-made-effects.test.ts'),
+  },
+  {
     name: 'what colours say of a shadow operation is not looked at',
     rule: 'redblue V4',
     file: 'src/server/service/colours.ts',

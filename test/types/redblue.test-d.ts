@@ -45,12 +45,12 @@ const tables = {
 describe('service types', () => {
   test('effects: values by kind, colours by field', () => {
     const { notes, plain, queues } = effectTables(tables);
-    expectTypeOf(notes.row('k').size.add).toEqualTypeOf<(amount: number) => Effect<undefined, 'blue'>>();
+    expectTypeOf(notes.row('k').size.add).toEqualTypeOf<(amount: number) => Effect<undefined, 'blue', false>>();
     expectTypeOf(notes.row('k').rank.assign).toEqualTypeOf<(value: number) => Effect<number | undefined, 'red'>>();
     expectTypeOf(notes.row('k').tags.add).parameter(0).toEqualTypeOf<'a' | 'b'>();
-    expectTypeOf(plain.remove('k')).toEqualTypeOf<Effect<undefined, 'blue'>>();
-    expectTypeOf(notes.remove('k')).toEqualTypeOf<Effect<undefined, 'red'>>();
-    expectTypeOf(queues.insert('k')).toEqualTypeOf<Effect<undefined, 'blue'>>();
+    expectTypeOf(plain.remove('k')).toEqualTypeOf<Effect<undefined, 'blue', false>>();
+    expectTypeOf(notes.remove('k')).toEqualTypeOf<Effect<undefined, 'red', false>>();
+    expectTypeOf(queues.insert('k')).toEqualTypeOf<Effect<undefined, 'blue', false>>();
     // @ts-expect-error rows of this table are never removed
     queues.remove('k');
     // @ts-expect-error a queue is red
@@ -82,6 +82,13 @@ describe('service types', () => {
       open: blue((a: { id: string }) => [events.row(a.id).seats.give(2), events.row(a.id).sold.add(0)]),
       take: blue((a: { id: string }) => [events.row(a.id).sold.add(1), events.row(a.id).seats.take(1)]),
       takeAll: blue((a: { ids: readonly string[] }) => a.ids.map((id) => events.row(id).seats.take(1))),
+      move: blue((a: { id: string; by: number }) => [
+        a.by < 0 ? events.row(a.id).seats.take(-a.by) : events.row(a.id).seats.give(a.by),
+      ]),
+      swap: blue((a: { id: string; by: number }) =>
+        a.by < 0 ? [events.row(a.id).seats.take(-a.by)] : [events.row(a.id).sold.add(a.by)],
+      ),
+      known: blue((a: { id: string }): readonly Effect<undefined, 'blue'>[] => [events.row(a.id).sold.add(1)]),
       sell: shadow((a: { id: string }) => [events.row(a.id).seats.take(1)]),
       fill: shadow((a: { id: string }) => [events.row(a.id).seats.give(1)]),
       stop: shadow((a: { id: string }) => [events.row(a.id).seats.take(1)]),
@@ -93,12 +100,12 @@ describe('service types', () => {
       shadowOperations,
       generators: {
         blueOne: (_, { shadow }) => {
-          expectTypeOf<Offered<typeof shadow>>().toEqualTypeOf<'open' | 'fill'>();
+          expectTypeOf<Offered<typeof shadow>>().toEqualTypeOf<'open' | 'known' | 'fill'>();
           return shadow.open({ id: 'a' }, null);
         },
         either: (_, { shadow }) => {
           expectTypeOf<Offered<typeof shadow>>().toEqualTypeOf<
-            'open' | 'take' | 'takeAll' | 'sell' | 'fill' | 'stop' | 'close'
+            'open' | 'take' | 'takeAll' | 'move' | 'swap' | 'known' | 'sell' | 'fill' | 'stop' | 'close'
           >();
           return shadow.take({ id: 'a' }, null);
         },

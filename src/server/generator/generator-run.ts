@@ -22,8 +22,6 @@ import { KnownEffects } from '../service/known-effects.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { tablesReader } from './table-readers.ts';
-import { hasRedActions, isBarredFromBlue } from '../service/tables.ts';
-import type { Table } from '../service/tables.ts';
 import { hasBounded, takesOf } from '../service/takes.ts';
 import { check, checkEffect, checkRed, portable } from './writable.ts';
 
@@ -66,8 +64,6 @@ const NO_REPLY: Reply = { value: undefined };
 export class GeneratorRunner {
   readonly #service: Service;
   readonly #operations: ReadonlyMap<string, Runnable>;
-  /** Those with a field that only red shadow operations may change, or change in some way. */
-  readonly #tablesWithRed: ReadonlySet<string>;
   readonly #hasBounded: boolean;
   readonly #known: KnownEffects;
   readonly #limits: GeneratorLimits;
@@ -86,8 +82,6 @@ export class GeneratorRunner {
         return [name, { generator, isRead: service.contract.operations[name]?.effect === 'read' }];
       }),
     );
-    const hasRed = ([, { fields }]: readonly [string, Table]): boolean => Object.values(fields).some(hasRedActions);
-    this.#tablesWithRed = new Set(Object.entries(service.tables).flatMap((each) => (hasRed(each) ? [each[0]] : [])));
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
     this.#guard = guard;
     this.#onThrown = onThrown;
@@ -139,9 +133,9 @@ export class GeneratorRunner {
     const { choice } = returned;
     this.#checkDeclared(operation, choice);
     this.#budget.checkEffects(choice.effects.length);
+    this.#checkKnown(choice);
     if (choice.colour === 'blue') this.#checkBlue(choice);
     else checkRed(choice, reads);
-    this.#checkKnown(choice);
     const makesReply = choice.colour === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
       reads,
@@ -234,7 +228,7 @@ export class GeneratorRunner {
   /** What no site could apply would end each that tries: nobody must get it, nor any log. */
   #checkKnown(choice: Choice): void {
     for (let at = 0; at < choice.effects.length; at += 1) {
-      const problem = this.#known.problemOfChosen(choice.effects[at] as Effect, choice);
+      const problem = this.#known.problemOfChosen(choice.effects[at] as Effect);
       if (problem !== undefined) throw impossible(choice.shadow, at, problem);
     }
   }
@@ -243,8 +237,7 @@ export class GeneratorRunner {
   #checkBlue({ shadow, effects }: Choice): void {
     for (let at = 0; at < effects.length; at += 1) {
       const effect = effects[at] as Effect;
-      const mayBeRed = this.#tablesWithRed.has(effect.table);
-      if (mayBeRed && isBarredFromBlue(this.#service.tables, effect)) throw notBlue(shadow, effect);
+      if (this.#known.isBarredFromBlue(effect)) throw notBlue(shadow, effect);
       checkEffect(effect, at);
     }
   }

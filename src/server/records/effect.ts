@@ -10,11 +10,14 @@ declare const colourType: unique symbol;
 /** The colour of a shadow operation: blue commits at its site, red is ordered over all sites. */
 export type Colour = 'blue' | 'red';
 
+declare const rightsType: unique symbol;
+
 /**
  * One change of one field, independent of the state. `R` is what applying it yields (the item of a `pop`); `C` is `red`
- * where only red shadow operations may have it.
+ * where only red shadow operations may have it. `Rights` is `true` where it goes by rights, `false` where it does not, and
+ * `boolean` where that is not known.
  */
-export interface Effect<out R = unknown, out C extends Colour = Colour> {
+export interface Effect<out R = unknown, out C extends Colour = Colour, out Rights extends boolean = boolean> {
   readonly table: string;
   readonly key: string;
   readonly field: string;
@@ -24,19 +27,17 @@ export interface Effect<out R = unknown, out C extends Colour = Colour> {
   readonly [resultType]?: R;
   /** Carries the colour; never present at run time. */
   readonly [colourType]?: C;
+  /** Tells what goes by rights from the others; never present at run time. */
+  readonly [rightsType]?: Rights;
 }
-
-declare const byRights: unique symbol;
 
 /** An effect that goes by rights: a blue operation that has it is red where its site lacks them. */
-export interface EffectByRights extends Effect<undefined, 'blue'> {
-  /** Tells it from the others; never present at run time. */
-  readonly [byRights]?: true;
-}
+export type EffectByRights = Effect<undefined, 'blue', true>;
 
 /** Whether one of the effects goes by rights, as far as their types say. */
 export type GoesByRights<E extends readonly Effect[]> = true extends IsByRights<E[number]> ? true : false;
-type IsByRights<E> = E extends unknown ? (typeof byRights extends keyof E ? true : false) : never;
+type IsByRights<E> =
+  E extends Effect<unknown, Colour, infer Rights> ? (boolean extends Rights ? false : Rights) : never;
 
 /** The results of a list of effects, in order. */
 export type ResultsOf<E extends readonly Effect[]> = {

@@ -1,16 +1,19 @@
 /** Whether an effect is one that a service can apply: a site that tried any other would end. */
 import type { Effect } from '../records/effect.ts';
-import type { Choice } from '../records/reply.ts';
+import { kindOf } from '../records/own-errors.ts';
 import type { FieldKind } from './fields/field.ts';
 import { isRedAction } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
-import { isRemoval, isWholeRow } from './row-effects.ts';
+import { isRemoval, isWholeRow, WHOLE_ROW } from './row-effects.ts';
 import type { Tables } from './tables.ts';
 
 /** What is known of a table. */
 interface KnownTable {
   readonly removable: boolean;
+  /** Whether a field is changed in the red order only. */
   readonly hasRed: boolean;
+  /** Or in some way only there. */
+  readonly mayBeRed: boolean;
   readonly fields: ReadonlyMap<string, FieldKind>;
 }
 
@@ -23,23 +26,27 @@ export class KnownEffects {
   constructor(tables: Tables) {
     this.#tables = new Map(
       Object.entries(tables).map(([name, { fields, removable }]) => {
-        const kinds = Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]] as const);
-        return [name, { removable, hasRed: kinds.some(([, { redOnly }]) => redOnly), fields: new Map(kinds) }];
+        const kinds = new Map(Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]));
+        const all = [...kinds.values()];
+        const hasRed = all.some(({ redOnly }) => redOnly);
+        const mayBeRed = hasRed || all.some(({ redActions }) => redActions !== undefined);
+        return [name, { removable, hasRed, mayBeRed, fields: kinds }];
       }),
     );
   }
 
   /**
-   * The same of what a generator has chosen: its author may have made effects by hand. What sites do by themselves in their
-   * own streams is not his.
+   * What is wrong, but for its colour, with an effect that a generator has chosen: its author may have made it by hand. What
+   * sites do by themselves in their own streams is not his.
    */
-  problemOfChosen(effect: Effect, { colour }: Pick<Choice, 'colour'>): string | undefined {
-    const { table, field, action } = effect;
+  problemOfChosen(effect: Effect): string | undefined {
+    if (typeof effect !== 'object' || effect === null) return `it is ${kindOf(effect)}`;
+    const { table, field, action, value } = effect;
     const kind = this.#tables.get(table)?.fields.get(field);
     if (kind?.ownActions?.includes(action) && !isRedAction(kind, action)) {
       return `only sites themselves have the '${action}' of '${table}.${field}'`;
     }
-    return this.problemOf(effect, colour === 'red');
+    return kind?.chooses?.(action, value) === false ? notFor(effect, kind) : this.#problemInAny(effect);
   }
 
   /**
@@ -48,26 +55,45 @@ export class KnownEffects {
    * @param isRed whether it comes of a red operation: what goes by the red order alone no other may change
    */
   problemOf(effect: Effect, isRed: boolean): string | undefined {
+    const problem = this.#problemInAny(effect);
+    if (problem !== undefined || isRed || !this.isBarredFromBlue(effect)) return problem;
+    return `it is blue and has the '${effect.action}' of '${nameOf(effect)}', which only red ones may`;
+  }
+
+  /** Whether no blue operation may have this effect: its field is changed in the red order only, or by it there. */
+  isBarredFromBlue(effect: Effect): boolean {
+    const { table, field, action } = effect;
+    const known = this.#tables.get(table);
+    if (known?.mayBeRed !== true) return false;
+    if (isRemoval(effect)) return known.hasRed;
+    const kind = known.fields.get(field);
+    return kind !== undefined && (kind.redOnly || isRedAction(kind, action));
+  }
+
+  /** What is wrong with it whatever colour it has. */
+  #problemInAny(effect: Effect): string | undefined {
     const { table, field, action, value } = effect;
     const known = this.#tables.get(table);
     if (known === undefined) return `it changes the table '${table}', which this service does not have`;
-    if (isWholeRow(effect)) return rowProblem(effect, known, isRed);
+    if (isWholeRow(effect)) return rowProblem(effect, known);
     const kind = known.fields.get(field);
     if (kind === undefined) return `it changes the field '${table}.${field}', which this service does not have`;
     const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
     if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
-    if (kind.redOnly && !isRed) return `it is blue and changes '${table}.${field}', which only red ones may`;
-    if (isRedAction(kind, action) && !isRed) {
-      return `it is blue and has the '${action}' of '${table}.${field}', which only red ones may`;
-    }
-    if (kind.takes?.(action, value) === false) return `'${table}.${field}' is a ${kind.name}, and not for that value`;
-    return undefined;
+    return kind.takes?.(action, value) === false ? notFor(effect, kind) : undefined;
   }
 }
 
-function rowProblem(effect: Effect, { removable, hasRed }: KnownTable, isRed: boolean): string | undefined {
+function rowProblem(effect: Effect, { removable }: KnownTable): string | undefined {
   const { table, action } = effect;
   if (!isRemoval(effect)) return action === INSERT ? undefined : `rows of '${table}' have no '${action}'`;
-  if (!removable) return `it removes a row of '${table}', whose rows stay`;
-  return hasRed && !isRed ? `it is blue and removes a row of '${table}', which only red ones may` : undefined;
+  return removable ? undefined : `it removes a row of '${table}', whose rows stay`;
+}
+
+function notFor(effect: Effect, { name }: FieldKind): string {
+  return `'${nameOf(effect)}' is a ${name}, and not for that value`;
+}
+
+function nameOf({ table, field }: Effect): string {
+  return field === WHOLE_ROW ? table : `${table}.${field}`;
 }

@@ -8,7 +8,7 @@ import type { Effect } from '../records/effect.ts';
 /** Stands for the field of an effect on the whole row. */
 export const WHOLE_ROW = '';
 
-export const insertEffect = (table: string, key: string): Effect<undefined, 'blue'> => ({
+export const insertEffect = (table: string, key: string): Effect<undefined, 'blue', false> => ({
   table,
   key,
   field: WHOLE_ROW,

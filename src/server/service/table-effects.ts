@@ -10,11 +10,11 @@ export type EffectTable<T extends Table> = {
   /** The effects on the fields of a row. Any of them brings the row into being. */
   row(key: string): { readonly [F in keyof T['fields']]: EffectsOf<T['fields'][F]> };
   /** Brings a row into being without writing a field. */
-  insert(key: string): Effect<undefined, 'blue'>;
+  insert(key: string): Effect<undefined, 'blue', false>;
 } & (T['removable'] extends true
   ? {
       /** Removes a row: takes what was written up to the time of the operation. Red where a field is red-only. */
-      remove(key: string): Effect<undefined, RemovalColour<T['fields']>>;
+      remove(key: string): Effect<undefined, RemovalColour<T['fields']>, false>;
     }
   : unknown);
 

@@ -5,7 +5,6 @@
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, isRecord, type NamesOf } from '../../correctable/given.ts';
 import type { Effect, EffectByRights } from '../records/effect.ts';
-import { isRedAction } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
 import type { BoundedView } from './fields/bounded-view.ts';
@@ -129,7 +128,7 @@ function plainField(kind: FieldKindName, given: readonly unknown[]): Field {
  * @example
  * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
  */
-export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue'> }>;
+export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue', false> }>;
 export function counter(...given: readonly unknown[]): Field {
   return plainField('counter', given);
 }
@@ -140,7 +139,7 @@ export function counter(...given: readonly unknown[]): Field {
  * @example
  * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
  */
-export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue'> }>;
+export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue', false> }>;
 export function register(...given: readonly unknown[]): Field {
   return plainField('register', given);
 }
@@ -156,7 +155,7 @@ export function register(...given: readonly unknown[]): Field {
  */
 export function set<T extends string | number>(): Field<
   ReadonlySet<T>,
-  { add(element: T): Effect<undefined, 'blue'>; remove(element: T): Effect<undefined, 'blue'> }
+  { add(element: T): Effect<undefined, 'blue', false>; remove(element: T): Effect<undefined, 'blue', false> }
 >;
 export function set(...given: readonly unknown[]): Field {
   return plainField('set', given);
@@ -168,7 +167,7 @@ export function set(...given: readonly unknown[]): Field {
  * @example
  * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
  */
-export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue'> }>;
+export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue', false> }>;
 export function log(...given: readonly unknown[]): Field {
   return plainField('log', given);
 }
@@ -234,7 +233,10 @@ const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
  */
 export function bounded(options: {
   readonly min: number;
-}): Field<BoundedView, { give(amount: number): Effect<undefined, 'blue'>; take(amount: number): EffectByRights }> {
+}): Field<
+  BoundedView,
+  { give(amount: number): Effect<undefined, 'blue', false>; take(amount: number): EffectByRights }
+> {
   checkNamed(options, { call: 'bounded({ min: 0 })' }, BOUNDED_OPTIONS);
   const { min } = options;
   check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
@@ -249,19 +251,6 @@ export type EffectsOf<F> = F extends Field<unknown, infer E> ? E : never;
 /** Whether a field is changed in the red order only. */
 export function isRedOnlyField(field: Field | undefined): boolean {
   return field !== undefined && FIELD_KINDS[field.kind].redOnly;
-}
-
-/** Whether a field is changed in the red order only, or in some way only there. */
-export function hasRedActions(field: Field): boolean {
-  const { redOnly, redActions } = FIELD_KINDS[field.kind];
-  return redOnly || redActions !== undefined;
-}
-
-/** Whether no blue operation may have this effect: its field is changed in the red order only, or by it there. */
-export function isBarredFromBlue(tables: Tables, effect: Effect): boolean {
-  if (isRedOnly(tables, effect)) return true;
-  const field = tables[effect.table]?.fields[effect.field];
-  return field !== undefined && isRedAction(FIELD_KINDS[field.kind], effect.action);
 }
 
 /**

@@ -4,6 +4,7 @@
  * the pool where it is red.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
+import { RED } from '../../records/origin.ts';
 import type { Origin } from '../../records/origin.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
@@ -88,6 +89,8 @@ export function closeEffect({ table, key, field }: Pick<Effect, 'table' | 'key' 
 
 /** What an effect of another site may carry: with anything else rights would be made of nothing. */
 function mayCarry(action: string, value: unknown): boolean {
+  // The red order never closes: what its pool holds would be burnt.
+  if (action === 'close') return isAmount(value) && value !== RED;
   if (action !== 'transfer') return isAmount(value);
   if (typeof value !== 'object' || value === null) return false;
   const { to, amount } = value as Partial<Transfer>;

@@ -78,6 +78,8 @@ export interface FieldKind {
   readonly redActions?: readonly string[];
   /** Whether an effect that was made elsewhere may carry this value; any, unless given. */
   takes?(action: string, value: unknown): boolean;
+  /** Whether one that is made here may, by hand or not, where that is less. */
+  chooses?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */
   state(saved?: unknown, options?: FieldOptions): FieldState;
   /** The same for a row that can be removed, where it must remember more. */

@@ -145,8 +145,10 @@ function isSame(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
 
 const writesElement = writes('add');
 
+const isElement = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
+
 const add: EffectBuilder = (name, key, element) => {
-  if (typeof element !== 'string' && typeof element !== 'number') {
+  if (!isElement(element)) {
     const message = `A set has strings and numbers, not ${kindOf(element)}.`;
     throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
   }
@@ -160,6 +162,8 @@ export const setKind: FieldKind = {
   effects: { add, remove: writes('remove') },
   // What a version before took beside strings and numbers others take of it, unless it cannot be put in order.
   takes: (action, value) => action === 'remove' || typeof value !== 'object' || value === null,
+  // Of what is no element two sites could read another order.
+  chooses: (action, value) => action !== 'add' || isElement(value),
   state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
   pending: () => new PendingChanges(),
 };

@@ -48,6 +48,11 @@ const IMPOSSIBLE: readonly (readonly [field: string, action: string, value?: unk
   ['f', 'steal', 1],
   ['f', 'transfer', { from: 1, to: 2, amount: 3 }],
   ['f', 'close', 'x'],
+  ['f', 'close', 0],
+  ['s', 'add', true],
+  ['s', 'add', 5n],
+  ['s', 'add', null],
+  ['s', 'add'],
   ['f', 'add', 1],
   ['n', 'add', 0.5],
   ['n', 'add', 'x'],
@@ -56,6 +61,7 @@ const IMPOSSIBLE: readonly (readonly [field: string, action: string, value?: unk
   ['nope', 'add', 1],
   ['', 'remove'],
   ['', 'clear'],
+  ['__proto__', 'add', 1],
 ];
 
 test.each(
@@ -89,4 +95,18 @@ test('as the tables make them → taken', async () => {
   const client = createClient(deployment.site('a'));
   await client.invoke(contract.byBlue({ table: 't', field: 'n', action: 'add', value: 4 }));
   expect(await client.invoke(contract.count({}))).toBe(5);
+});
+
+test.each(['blue', 'red'] as const)('%s: what is no effect → INVALID_ARGUMENT that names its place', async (colour) => {
+  const nothing = [null] as unknown as readonly Effect<unknown, 'blue'>[];
+  const spoilt = defineContract('spoilt', { act: { effect: 'update', args: z.object({}), result: z.null() } });
+  const service = defineService(spoilt, {
+    tables: { t: table({ f: bounded({ min: 0 }), n: counter() }) },
+    shadowOperations: () => ({ blue: blue((_: object) => nothing), red: red((_: object) => nothing) }),
+    generators: { act: (args, { shadow }) => shadow[colour](args, null) },
+  });
+  const deployment = createEmbedded(service, { sites: ['a'] });
+  onTestFinished(() => deployment.close());
+  const told = createClient(deployment.site('a')).invoke(spoilt.act({}));
+  await expect(told).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'effects.0' });
 });
