@@ -461,6 +461,48 @@ export const RIGHTS_MUTANTS = [
     command: unit('server/replica/rights/rights-turns.test.ts'),
   },
   {
+    name: 'who was rejected and given up keeps others waiting',
+    rule: 'redblue R13',
+    file: 'src/server/replica/red/contention.ts',
+    line: 'untilMs: nowMs + options.resendAfterMs,',
+    replacement: 'untilMs: nowMs + 4 * options.resendAfterMs,',
+    command: unit('server/replica/red/contention.test.ts'),
+  },
+  {
+    name: 'an operation waits for itself',
+    rule: 'redblue R13',
+    file: 'src/server/replica/red/contention.ts',
+    line: 'if (id === by) continue;',
+    replacement: '',
+    command: unit('server/replica/red/contention.test.ts'),
+  },
+  {
+    name: 'takes wait for what is not tried again',
+    rule: 'redblue R13',
+    file: 'src/server/replica/red/contention.ts',
+    line: 'const prefixes = shadow === RIGHTS_SHADOW ? [] : metBy(conflict);',
+    replacement: 'const prefixes = metBy(conflict);',
+    command: unit('server/replica/red/contention.test.ts'),
+  },
+  {
+    name: 'the time of who waits stands still at a busy site',
+    rule: 'rights R-5',
+    file: 'src/server/replica/red/lacking.ts',
+    line: `return rights?.lackInRed(outcome, state.store);
+    } catch`,
+    replacement: `return undefined;
+    } catch`,
+    command: unit('server/replica/rights/rights-tries.test.ts'),
+  },
+  {
+    name: 'what is in flight gives nothing to who has waited',
+    rule: 'rights R-5',
+    file: 'src/server/replica/red/lacking.ts',
+    line: 'if (!isCorrectableError(error)) throw error;',
+    replacement: 'throw error;',
+    command: unit('server/replica/rights/rights-tries.test.ts'),
+  },
+  {
     name: 'two takes that were rejected wait for each other',
     rule: 'redblue R13',
     file: 'src/server/replica/red/footing.ts',

@@ -15,12 +15,10 @@ import type { RedRequest } from './red-requests.ts';
 
 /** So many are remembered: who is not among them has a harder time. */
 const MET_MAX = 256;
-/** Who was not rejected again for so many times the time after which a message is sent again may have been given up. */
-const MET_FOR_RESENDS = 4;
-
 interface Met {
   /** How the names of what it met begin. */
   readonly prefixes: readonly string[];
+  /** By then it has its turn, unless a message of it was lost: or it was given up, or its site is gone. */
   readonly untilMs: number;
   /** Operations of this site that wait for its end. */
   heirs: Fifo<RedRequest> | undefined;
@@ -45,7 +43,7 @@ export class Contention {
     const { nowMs, options } = this.#core;
     const heirs = this.#met.get(id)?.heirs;
     this.#met.delete(id);
-    this.#met.set(id, { prefixes, untilMs: nowMs + MET_FOR_RESENDS * options.resendAfterMs, heirs });
+    this.#met.set(id, { prefixes, untilMs: nowMs + options.resendAfterMs, heirs });
     if (this.#met.size <= MET_MAX) return;
     const [oldest] = this.#met.keys();
     if (oldest !== undefined) this.end(oldest);
@@ -67,10 +65,15 @@ export class Contention {
     return this.#heirs.splice(0);
   }
 
-  /** What somebody waits for of this, by the first who does: others may wait for his end. */
-  about(reads: ReadSet): Met | undefined {
-    for (const met of this.#met.values()) {
-      if (met.prefixes.some((prefix) => isOf(reads, prefix))) return met;
+  /** What somebody else waits for of what this one reads, by the first who does: it may wait for his end. */
+  about({ names, ranges }: ReadSet, by: OperationId): Met | undefined {
+    if (this.#met.size === 0) return undefined;
+    const wholes = new Set<string>();
+    for (const name of names) wholes.add(tableOf(name)).add(rowOf(name));
+    const scanned = new Set(ranges.map(({ table }) => table));
+    for (const [id, met] of this.#met) {
+      if (id === by) continue;
+      if (met.prefixes.some((prefix) => wholes.has(prefix) || scanned.has(tableOf(prefix)))) return met;
     }
     return undefined;
   }
@@ -87,12 +90,6 @@ function rowOf(name: string): string {
   return key === undefined ? table : `${table}${SEPARATOR}${key}`;
 }
 
-function isOf({ names, ranges }: ReadSet, prefix: string): boolean {
-  for (const name of names) if (isWithin(name, prefix)) return true;
-  return ranges.some(({ table }) => isWithin(table, prefix) || isWithin(prefix, table));
-}
-
-/** Whether the name is that of the whole, or of a part of it. */
-function isWithin(name: string, whole: string): boolean {
-  return name === whole || name.startsWith(whole + SEPARATOR);
+function tableOf(name: string): string {
+  return name.split(SEPARATOR, 1)[0] ?? '';
 }

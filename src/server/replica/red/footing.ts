@@ -94,7 +94,7 @@ export class Footings {
       throw error;
     }
     const under = this.#chain.under(laid.reads);
-    return { run: laid, after: this.#chain.named(under), waitsFor: this.#obstacleOf(laid, under) };
+    return { run: laid, after: this.#chain.named(under), waitsFor: this.#obstacleOf(request, laid, under) };
   }
 
   /**
@@ -104,14 +104,14 @@ export class Footings {
   #turnBefore(request: RedRequest, { outcome, reads }: StableRun): Awaited | undefined {
     if (request.hasGivenWay || request.attempt > request.cascades) return undefined;
     if (takesOf(this.#core.options.service.tables, outcome.choice?.effects ?? []).length === 0) return undefined;
-    const met = this.#contention.about(reads);
+    const met = this.#contention.about(reads, request.id);
     request.hasGivenWay = met !== undefined;
     return met;
   }
 
   /** The operation whose end an execution has to wait for, if there is one. */
-  #obstacleOf({ reads }: StableRun, under: readonly Laid[]): RedRequest | undefined {
-    const isInTheWay = under.length > 0 && this.#contention.about(reads) !== undefined;
+  #obstacleOf({ id }: RedRequest, { reads }: StableRun, under: readonly Laid[]): RedRequest | undefined {
+    const isInTheWay = under.length > 0 && this.#contention.about(reads, id) !== undefined;
     const obstacle = isInTheWay
       ? under.at(-1)
       : (under.findLast(({ isMoved }) => isMoved) ?? under.at(-1 - this.#depth));

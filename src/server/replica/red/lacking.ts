@@ -2,7 +2,7 @@
  * Red operations that wait for rights. Nobody of their site waits for them, as R7 of docs/spec/redblue.md has it else: they
  * may wait for long, and get nothing in the end (docs/spec/rights.md, R-5).
  */
-import type { CorrectableError } from '../../../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
@@ -49,8 +49,15 @@ export class Lacking {
 
   /** What one that has waited lacks still, whatever lies under it: it goes on waiting, in its place, and its time goes on. */
   stillOf({ lackingSinceMs }: RedRequest, outcome: GeneratorOutcome): Lack | undefined {
+    if (lackingSinceMs === undefined) return undefined;
     const { rights, state } = this.#core;
-    return lackingSinceMs === undefined ? undefined : rights?.lackInRed(outcome, state.store);
+    try {
+      return rights?.lackInRed(outcome, state.store);
+    } catch (error) {
+      // It takes more than stands: what lies under it may give that.
+      if (!isCorrectableError(error)) throw error;
+      return undefined;
+    }
   }
 
   /**

@@ -1,9 +1,10 @@
 /** Takes that the red order rejects: for how long they are executed again, and what they are told then. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, Sites } from '../sites.ts';
-import { contract, held, one, opened } from './sale.ts';
+import { contract, held, ledgerAt, one, opened } from './sale.ts';
 
-const { count, open, openInOrder, sellInOrder } = contract;
+const { count, open, openInOrder, sellBlindlyInOrder, sellInOrder } = contract;
 
 const SOLD = { sold: true };
 /** As long as sites may be out of reach, in these tests. */
@@ -65,6 +66,48 @@ test('what comes is taken by others each time → it is told so after two such t
   }
   expect([taken, held(sites)]).toEqual([{ code: 'UNAVAILABLE' }, [0, 1, 0, 0]]);
   expect(sites.nowMs).toBeLessThan(3 * REACH_MS);
+});
+
+/**
+ * 10 ms in which a named operation of site 2 changes the row in the red order, and ends while the one that comes behind it
+ * is handed over: who looks again then finds that one, which is not proposed yet.
+ */
+function busyTick(sites: Sites, number: number): void {
+  sites.ask(2, openInOrder({ seats: 0 }), { id: `ann/${number}`, home: 2 });
+  do {
+    sites.sync(0);
+    sites.sync(2, ['red']);
+  } while (sites.deliver());
+  sites.tick();
+  sites.sync(2);
+}
+
+test.each([1, 100])('%i at a site that is busy with the row all the time → told so after one such time', (count) => {
+  const sites = leftAway();
+  const taken = Array.from({ length: count }, () => sites.submit(2, sellInOrder({ seats: 1 })));
+  const { state } = sites.machines[2]!.replica;
+  const runs = [vi.spyOn(state, 'run'), vi.spyOn(state, 'runLaid')];
+  let others = 0;
+  for (; !taken.every(isTold) && sites.nowMs < 10 * REACH_MS; others += 1) busyTick(sites, others);
+  expect(taken.filter(({ code }) => code === 'UNAVAILABLE')).toHaveLength(count);
+  // With the trip of what ends them in the red order.
+  expect(sites.nowMs).toBeLessThanOrEqual(REACH_MS + 10);
+  // One of a crowd looks for all, whenever the row has changed.
+  for (const { mock } of runs) expect(mock.calls.length).toBeLessThan(2 * count + 10 * others);
+});
+
+test('what stands is burnt, and an operation of its site in flight gives more → it waits for that, and gets it', () => {
+  const sites = leftAway();
+  const isOwn = (sent: Sites['sent'][number]): boolean => sent.from === 2 && isProposal(sent);
+  const taken = sites.submit(2, sellBlindlyInOrder({ seats: 1 }));
+  sites.submit(2, openInOrder({ seats: 1 }));
+  sites.settle(isOwn);
+  sites.submit(0, contract.close({ site: siteAt(1) }));
+  sites.settle(isOwn);
+  expect([taken, ledgerAt(sites, 2).left]).toEqual([{}, 0]);
+  sites.settle();
+  sites.pass(REACH_MS - 20);
+  expect([taken, ledgerAt(sites, 2).left]).toEqual([{ value: SOLD }, 0]);
 });
 
 test('rejected after it has waited → its time begins once more, from there', () => {

@@ -8,7 +8,7 @@ const { count, openInOrder, sellInOrder } = contract;
 const SOLD = { sold: true };
 const one = sellInOrder({ seats: 1 });
 /** Until who was not rejected again may have been given up, in these tests. */
-const MET_MS = 4 * 10;
+const MET_MS = 10;
 
 const isFar = ({ from, message }: Sites['sent'][number]): boolean => from === 2 && message.kind === 'log.propose';
 
