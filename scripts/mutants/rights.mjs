@@ -132,6 +132,14 @@ export const RIGHTS_MUTANTS = [
     command: unit('server/replica/rights/rights-gathered.test.ts'),
   },
   {
+    name: 'what a preview did not foresee wakes nobody',
+    rule: 'rights R-5',
+    file: 'src/server/replica/red/chain.ts',
+    line: 'this.#core.rights?.takenOff(laid.effects);',
+    replacement: '',
+    command: unit('server/replica/rights/rights-gathered.test.ts'),
+  },
+  {
     name: 'what a site hands in itself answers its own question',
     rule: 'rights R-9',
     file: 'src/server/replica/rights/rights.ts',

@@ -443,7 +443,7 @@ export const BROKEN = {
     (replica) =>
       new (class extends RedPath {
         protected override createChain(): Chain {
-          return new BlindChain(replica.state, replica.options.service.tables);
+          return new BlindChain(replica);
         }
       })(replica),
   ),

@@ -13,6 +13,7 @@ import type { ReadRange } from '../../records/key-range.ts';
 import { isSeenInRange, rowName, writtenNames } from '../../generator/read-set.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { Execution, RedOperation } from '../../records/records.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Laid, RedRequest, Trace } from './red-requests.ts';
 import { isRemoval, isWholeRow } from '../../service/row-effects.ts';
 import { burns } from '../../service/takes.ts';
@@ -27,15 +28,17 @@ const NONE: readonly Laid[] = [];
 
 /** The proposed operations of one site, in the order of their proposals. */
 export class Chain {
+  readonly #core: Pick<ReplicaCore, 'state' | 'rights'>;
   readonly #state: SiteState;
   readonly #tables: Tables;
   readonly #laid = new Fifo<Laid>();
   /** Whether their effects are on the overlay: from the first time that somebody stands on one until there are none. */
   #isShown = false;
 
-  constructor(state: SiteState, tables: Tables) {
-    this.#state = state;
-    this.#tables = tables;
+  constructor(core: Pick<ReplicaCore, 'state' | 'rights' | 'options'>) {
+    this.#core = core;
+    this.#state = core.state;
+    this.#tables = core.options.service.tables;
   }
 
   get isEmpty(): boolean {
@@ -107,13 +110,13 @@ export class Chain {
   forsake({ laid }: RedRequest): number {
     if (laid === undefined) return 0;
     const { standing } = laid;
-    this.#take(laid);
+    this.#drop(laid);
     if (standing === 0) return 0;
     const lost = new Set([laid]);
     for (const each of this.#present()) {
       if (!each.isGone && each.after.some((below) => lost.has(below))) {
         lost.add(each);
-        this.#take(each);
+        this.#drop(each);
       }
     }
     return lost.size - 1;
@@ -158,6 +161,12 @@ export class Chain {
     }
     laid.trace = { created, written: new Set(writtenNames(laid.effects, created)) };
     return laid.trace;
+  }
+
+  /** It will not be applied: what it was to take is there for who waits. */
+  #drop(laid: Laid): void {
+    this.#core.rights?.takenOff(laid.effects);
+    this.#take(laid);
   }
 
   #take(laid: Laid): void {

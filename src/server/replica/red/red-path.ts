@@ -310,7 +310,7 @@ export class RedPath {
   }
 
   protected createChain(): Chain {
-    return new Chain(this.#core.state, this.#core.options.service.tables);
+    return new Chain(this.#core);
   }
 
   protected mayPass(record: RedRecord): boolean {

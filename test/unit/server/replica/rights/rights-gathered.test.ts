@@ -1,11 +1,12 @@
 /** Rights that come together for one who takes much, and what is left of them afterwards. */
 import { describe, expect, test, vi } from 'vitest';
+import { WINDOWS } from '../../../../../src/server/records/windows.ts';
 import { fromAll, fromRichest } from '../../../../../src/server/replica/rights/portions.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, SentMessage, Sites } from '../sites.ts';
 import { contract, held, ledgerAt, one, opened } from './sale.ts';
 
-const { sell, sellCounted, sellInOrder } = contract;
+const { count, sell, sellCounted, sellInOrder } = contract;
 const SOLD = { sold: true };
 
 /** What a take comes to without a word of another site. */
@@ -201,6 +202,25 @@ describe('a take of more than its site holds', () => {
     sites.abandon(1, first);
     sites.pass(10);
     expect(second.value).toEqual(SOLD);
+  });
+
+  test('one whose preview took nothing takes all, and is given up → who waits behind it looks again', () => {
+    const sites = opened(12, { windows: { ...WINDOWS, proposed: 1 } });
+    sites.submit(1, sell({ seats: 10 }));
+    sites.abandon(1);
+    sites.settle();
+    sites.crash(2);
+    // With this on its way no other proposal leaves the site.
+    sites.submit(1, count({}));
+    sites.ask(1, sellInOrder({ seats: 3 }), { id: 'c/1', home: 1 });
+    const before = sites.lastSerial;
+    const all = sites.submit(1, sellInOrder({ seats: 10 }));
+    const serial = sites.lastSerial;
+    const next = sites.submit(1, sellInOrder({ seats: 1 }));
+    sites.abandon(1, before);
+    sites.abandon(1, serial);
+    sites.settle();
+    expect([all.code, next.value]).toEqual(['ABORTED', SOLD]);
   });
 
   test('given up while rights come together → who draws on the pool next gives the rest back to all', () => {
