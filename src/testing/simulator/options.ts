@@ -180,15 +180,30 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
 
 /**
  * Limits that sites take from by rights; apart, for the same reason. In half of them sites are near each other: how long
- * takes wait shows only where that is long for what trips there take.
+ * takes wait shows only where that is long for what trips there take. Some of these have more to do than ends in time.
  */
 function drawRights(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x219);
   if (!random.chance(0.2)) return {};
   if (random.chance(0.5)) return { world: 'rights' };
   const trips = { delayMinMs: 0, delayMeanMs: random.between(1, 8), syncMeanMs: random.pick([0, 2]) };
-  return { world: 'rights', ...trips, windowMax: 1000 };
+  const near = { world: 'rights', ...trips, windowMax: 1000 } as const;
+  return random.chance(0.25) ? { ...near, ...CROWDS } : near;
 }
+
+/** Who asks again before an answer can be there, at all sites, about one thing: somebody is under way there at any time. */
+const CROWDS: Partial<SimulationOptions> = {
+  delayMeanMs: 0.3,
+  syncMeanMs: 0,
+  siteCount: 3,
+  clientCount: 10,
+  operationsPerClient: 40,
+  thinkMeanMs: 2,
+  clientTimeoutMs: 8,
+  giveUpChance: 0,
+  redInFlightMax: Infinity,
+  queueCount: 1,
+};
 
 /** Logs as engines that are not ours may be; apart, for the same reason. */
 function drawEngines(seed: number, profile: Profile): Engines {
