@@ -2,6 +2,7 @@
  * A stock: a number that is changed in the red order only. A `take` decides when it is applied whether there is enough,
  * so that it reads nothing beforehand and a contended stock sends nobody back.
  */
+import { isName, isRecord } from '../../../correctable/given.ts';
 import type { Effect } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
@@ -44,8 +45,18 @@ const add: EffectBuilder = (name, key, amount) => {
   return { table: name.table, key, field: name.field, action: 'add', value };
 };
 
+const NO_OPTIONS: TakeOptions = {};
+
+/** What is misspelt would be dropped without a word. */
+function checkedOptions({ table, field }: FieldName, options: unknown): TakeOptions {
+  const wrong = isRecord(options) ? Object.keys(options).find((name) => name !== 'atLeast') : '';
+  if (wrong === undefined) return options as TakeOptions;
+  const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${wrong || kindOf(options)}.`;
+  throw ownError('INVALID_ARGUMENT', message, [table, field, wrong].filter(isName).join('.'));
+}
+
 const take: EffectBuilder = (name, key, amount, options) => {
-  const { atLeast = 0 } = (options ?? {}) as TakeOptions;
+  const { atLeast = 0 } = options === undefined ? NO_OPTIONS : checkedOptions(name, options);
   if (!Number.isSafeInteger(atLeast)) {
     const message = `atLeast must be a whole number, not ${kindOf(atLeast)}: count in the smallest unit, such as cents.`;
     throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);

@@ -131,6 +131,16 @@ describe('a stock', () => {
     expect(() => seats.take(1, { atLeast: 0.5 })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'events.seats.atLeast' }),
     );
+    for (const [options, field] of [
+      [{ atLest: 2 }, 'events.seats.atLest'],
+      [{ atLeast: 2, min: undefined }, 'events.seats.min'],
+      [2, 'events.seats'],
+      [null, 'events.seats'],
+      [[2], 'events.seats'],
+    ] as const) {
+      const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
+      expect(() => seats.take(1, options as never)).toThrow(refused);
+    }
     expect(seats.take(2, { atLeast: -5 })).toMatchObject({ action: 'take', value: { amount: 2, atLeast: -5 } });
   });
 });
