@@ -15,6 +15,7 @@ import { LABEL_MUTANTS } from './label.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { RIGHTS_MUTANTS } from './rights.mjs';
+import { RIGHTS_IN_RED_MUTANTS } from './rights-in-red.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
@@ -33,6 +34,7 @@ export const MUTANTS = [
   ...RED_REQUEST_MUTANTS,
   ...BETWEEN_SITES_MUTANTS,
   ...RIGHTS_MUTANTS,
+  ...RIGHTS_IN_RED_MUTANTS,
   ...SERVICE_MUTANTS,
   ...LABEL_MUTANTS,
   ...STORAGE_MUTANTS,

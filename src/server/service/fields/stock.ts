@@ -2,7 +2,6 @@
  * A stock: a number that is changed in the red order only. A `take` decides when it is applied whether there is enough,
  * so that it reads nothing beforehand and a contended stock sends nobody back.
  */
-import { isName, isRecord } from '../../../correctable/given.ts';
 import type { Effect } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
@@ -49,10 +48,12 @@ const NO_OPTIONS: TakeOptions = {};
 
 /** What is misspelt would be dropped without a word. */
 function checkedOptions({ table, field }: FieldName, options: unknown): TakeOptions {
-  const wrong = isRecord(options) ? Object.keys(options).find((name) => name !== 'atLeast') : '';
-  if (wrong === undefined) return options as TakeOptions;
-  const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${wrong || kindOf(options)}.`;
-  throw ownError('INVALID_ARGUMENT', message, [table, field, wrong].filter(isName).join('.'));
+  const isGiven = typeof options === 'object' && options !== null && !Array.isArray(options);
+  const misspelt = isGiven ? Object.keys(options).find((name) => name !== 'atLeast') : undefined;
+  if (isGiven && misspelt === undefined) return options;
+  const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${misspelt ?? kindOf(options)}.`;
+  const place = `${table}.${field}`;
+  throw ownError('INVALID_ARGUMENT', message, misspelt === undefined ? place : `${place}.${misspelt}`);
 }
 
 const take: EffectBuilder = (name, key, amount, options) => {

@@ -102,7 +102,7 @@ test.each(['blue', 'red'] as const)('%s: what is no effect → INVALID_ARGUMENT 
   const spoilt = defineContract('spoilt', { act: { effect: 'update', args: z.object({}), result: z.null() } });
   const service = defineService(spoilt, {
     tables: { t: table({ f: bounded({ min: 0 }), n: counter() }) },
-    shadowOperations: () => ({ blue: blue((_: object) => nothing), red: red((_: object) => nothing) }),
+    shadowOperations: () => ({ blue: blue((_args: object) => nothing), red: red((_args: object) => nothing) }),
     generators: { act: (args, { shadow }) => shadow[colour](args, null) },
   });
   const deployment = createEmbedded(service, { sites: ['a'] });
