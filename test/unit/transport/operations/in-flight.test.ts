@@ -1,0 +1,230 @@
+/** What the rows of a server do to the operations of a client, without a connection around them. */
+import { describe, expect, test } from 'vitest';
+import { CorrectableError } from '../../../../src/correctable/errors.ts';
+import { InFlightOperation, type Carrier } from '../../../../src/transport/operations/in-flight-operation.ts';
+import { InFlight } from '../../../../src/transport/operations/in-flight.ts';
+import { Outage } from '../../../../src/transport/operations/outage.ts';
+import { WireSession } from '../../../../src/transport/operations/wire-session.ts';
+import { quietContext, SinkDouble } from '../../../support/wire.ts';
+
+const STRONGEST = 2;
+
+function carrier(given: Partial<Carrier> = {}): Carrier {
+  return { memory: 'm', awaited: 0, awaitedBytes: 0, retired: false, push: () => {}, ...given };
+}
+
+interface Begun {
+  readonly operation: InFlightOperation;
+  readonly sink: SinkDouble;
+}
+
+/** All operations of a client, and how one of them begins on a line. */
+function client() {
+  const inFlight = new InFlight(['weak', 'causal', 'strong', 'linearizable']);
+  const line = carrier();
+  const begin = (on: Carrier | undefined = line, given: Partial<Begun['operation']> = {}): Begun => {
+    const sink = new SinkDouble();
+    const { effect = 'read', strongest = STRONGEST, context = quietContext() } = given;
+    const parts = { id: inFlight.nextId(), name: 'get', effect, strongest, sink, context };
+    const operation = new InFlightOperation(parts, 'row' as never, new Outage(() => 0));
+    inFlight.add(operation);
+    operation.line = on;
+    if (on !== undefined) on.awaited += 1;
+    return { operation, sink };
+  };
+  return { inFlight, line, begin };
+}
+
+describe('a view', () => {
+  test.each([
+    ['nothing beside', [undefined, undefined], undefined],
+    ['null beside', [null, null], undefined],
+    ['a version', [7, undefined], { version: 7 }],
+    ['facts', [undefined, { left: 3 }], { meta: { left: 3 } }],
+    ['facts, and null for a version', [null, { left: 3 }], { meta: { left: 3 } }],
+    ['both', [7, { left: 3 }], { version: 7, meta: { left: 3 } }],
+  ] as const)('with %s → the sink gets just that', (_what, [version, meta], details) => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    inFlight.view([operation.id, 'view', 0, 0, 'value', version, meta] as never, line);
+    expect(sink.calls).toStrictEqual([{ kind: 'update', value: 'value', level: 'weak', details }]);
+    expect(inFlight.has(operation)).toBe(true);
+  });
+
+  test.each([
+    ['view', STRONGEST, undefined],
+    ['view', STRONGEST + 1, undefined],
+    ['final', STRONGEST, undefined],
+    ['final', 0, { version: undefined, meta: undefined, final: true }],
+  ] as const)('%s at level %i → is the last', (kind, level, details) => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    inFlight.view([operation.id, kind, level, 0, 'value'] as never, line);
+    expect(sink.calls).toMatchObject([{ kind: 'update', details }]);
+    expect([inFlight.has(operation), inFlight.size, line.awaited]).toEqual([false, 0, 0]);
+  });
+
+  test('an early final with a version and facts → has both', () => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    inFlight.view([operation.id, 'final', 0, 0, 'value', 7, { left: 3 }] as never, line);
+    expect(sink.calls).toMatchObject([{ details: { version: 7, meta: { left: 3 }, final: true } }]);
+    const other = begin();
+    inFlight.view([other.operation.id, 'final', 0, 0, 'value', null, null] as never, line);
+    const details = { version: undefined, meta: undefined, final: true };
+    expect(other.sink.calls).toStrictEqual([{ kind: 'update', value: 'value', level: 'weak', details }]);
+  });
+
+  test('at a level that there is not → the operation ends, as of a server that breaks the rules', () => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    inFlight.view([operation.id, 'view', 9, 0, 'value'] as never, line);
+    expect(sink.calls).toMatchObject([{ kind: 'fail', error: { code: 'PROTOCOL' } }]);
+    expect(inFlight.has(operation)).toBe(false);
+  });
+
+  test('on another line than it was submitted on → nothing', () => {
+    const { inFlight, begin } = client();
+    const { operation, sink } = begin();
+    inFlight.view([operation.id, 'view', 0, 0, 'value'] as never, carrier());
+    expect([sink.calls, inFlight.has(operation)]).toEqual([[], true]);
+  });
+
+  test.each(['view', 'confirm'] as const)(
+    '%s says what the session has seen → the session has that, though given up',
+    (kind) => {
+      for (const cancelled of [false, true]) {
+        const { inFlight, line, begin } = client();
+        const session = new WireSession();
+        const { operation, sink } = begin(line, { context: quietContext({ session: session as never }) });
+        inFlight.view([operation.id, 'view', 0, 0, 'value'] as never, line);
+        operation.cancelled = cancelled;
+        const { length } = sink.calls;
+        if (kind === 'view') inFlight.view([operation.id, 'view', 1, 1, 'v', null, null, '0.token.s'] as never, line);
+        else inFlight.confirm([operation.id, 'confirm', 1, 0, null, null, '0.token.s'] as never, line);
+        expect(session.tokens).toEqual(['0.token.s']);
+        expect(sink.calls.length - length).toBe(cancelled ? 0 : 1);
+      }
+    },
+  );
+});
+
+describe('a confirmation', () => {
+  test.each([
+    [1, true],
+    [STRONGEST, false],
+    [STRONGEST + 1, false],
+  ])('at level %i → still under way: %s', (level, isLeft) => {
+    for (const cancelled of [false, true]) {
+      const { inFlight, line, begin } = client();
+      const { operation, sink } = begin();
+      inFlight.view([operation.id, 'view', 0, 0, 'value'] as never, line);
+      operation.cancelled = cancelled;
+      inFlight.confirm([operation.id, 'confirm', level, 0, 7] as never, line);
+      expect(inFlight.has(operation)).toBe(isLeft);
+      expect(sink.calls.length).toBe(cancelled ? 1 : 2);
+    }
+  });
+
+  test('of what never came → the operation ends', () => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    inFlight.confirm([operation.id, 'confirm', 1, 5] as never, line);
+    expect(sink.calls).toMatchObject([{ kind: 'fail', error: { code: 'PROTOCOL' } }]);
+  });
+});
+
+describe('a failure', () => {
+  const fail = (id: number, code: string, level?: number | null): never => [id, 'fail', code, 'why', level] as never;
+
+  test.each([
+    [0, 'weak', true],
+    [1, 'causal', true],
+    [STRONGEST, undefined, false],
+    [STRONGEST + 1, undefined, false],
+    [undefined, undefined, false],
+    [null, undefined, false],
+  ])('of level %s → told as that of %s; still under way: %s', (level, name, isLeft) => {
+    for (const cancelled of [false, true]) {
+      const { inFlight, line, begin } = client();
+      const { operation, sink } = begin();
+      operation.cancelled = cancelled;
+      inFlight.fail(fail(operation.id, 'CONFLICT', level), line);
+      expect(inFlight.has(operation)).toBe(isLeft);
+      const error = expect.objectContaining({ code: 'CONFLICT' }) as unknown;
+      expect(sink.calls).toEqual(cancelled ? [] : [{ kind: 'fail', error, level: name }]);
+    }
+  });
+
+  test.each([
+    ['UNAVAILABLE', true, false, true],
+    ['UNAVAILABLE', false, false, false],
+    ['CONFLICT', true, false, false],
+    ['UNAVAILABLE', true, true, false],
+  ])(
+    '%s of a server that goes away (%s), given up (%s) → asked of the next one: %s',
+    (code, retired, cancelled, again) => {
+      const { inFlight, begin } = client();
+      const line = carrier({ retired });
+      const { operation, sink } = begin(line);
+      operation.cancelled = cancelled;
+      operation.home = operation.site = 'irl';
+      inFlight.fail(fail(operation.id, code), line);
+      expect(inFlight.takeRefused()).toEqual(again ? [operation] : []);
+      expect(inFlight.takeRefused()).toEqual([]);
+      expect([inFlight.has(operation), sink.calls.length]).toEqual([again, again || cancelled ? 0 : 1]);
+      if (again) expect([operation.line, operation.home, operation.site]).toEqual([undefined, undefined, undefined]);
+    },
+  );
+
+  test('the same of one that another server may have begun with → it is known where that was', () => {
+    const { inFlight, begin } = client();
+    const line = carrier({ retired: true });
+    const { operation } = begin(line);
+    operation.home = operation.site = 'irl';
+    operation.sentBefore = true;
+    inFlight.fail(fail(operation.id, 'UNAVAILABLE'), line);
+    expect([operation.home, operation.site]).toEqual(['irl', 'irl']);
+  });
+});
+
+describe('what ends', () => {
+  test('is forgotten once, with what the caller keeps of it', () => {
+    const { inFlight, line, begin } = client();
+    let released = 0;
+    const { operation } = begin();
+    const other = begin();
+    operation.release = () => void (released += 1);
+    operation.context.whereabouts = operation;
+    other.operation.context.whereabouts = operation;
+    inFlight.remove(other.operation);
+    // Its context tells of another one by now.
+    expect(other.operation.context.whereabouts).toBe(operation);
+    for (let times = 0; times < 2; times += 1) inFlight.remove(operation);
+    expect([released, line.awaited, operation.context.whereabouts]).toEqual([1, 0, undefined]);
+  });
+
+  test('all at once → in the order in which they began, without those that their ends begin', () => {
+    const { inFlight, begin } = client();
+    const ended: number[] = [];
+    const all = [1, 2, 3].map(() => begin());
+    for (const { operation, sink } of all) {
+      sink.fail = () => {
+        ended.push(operation.id);
+        begin();
+      };
+    }
+    inFlight.abandonAll(new CorrectableError('UNAVAILABLE', 'gone'));
+    expect([ended, inFlight.size]).toEqual([[1, 2, 3], 3]);
+  });
+
+  test('its line is gone → what was given up is forgotten, the rest waits for another', () => {
+    const { inFlight, line, begin } = client();
+    const [first, second, elsewhere] = [begin(), begin(), begin(carrier())];
+    first.operation.cancelled = true;
+    inFlight.unbind(line);
+    expect([first, second, elsewhere].map(({ operation }) => inFlight.has(operation))).toEqual([false, true, true]);
+    expect(inFlight.unsubmitted()).toEqual([second.operation]);
+    expect(second.operation.sentBefore).toBe(true);
+  });
+});
