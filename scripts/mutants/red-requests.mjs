@@ -352,7 +352,7 @@ export const RED_REQUEST_MUTANTS = [
     file: 'src/server/replica/red/red-requests.ts',
     line: 'this.#attemptsDropped = Math.max(this.#attemptsDropped, request.attempt);',
     replacement: '',
-    command: ['tsx', 'test/simulator/cli.ts', '--runs', '1', '--seed', '6314', '--profile', 'swarm', '--jobs', '1'],
+    command: unit('server/replica/red/chain.test.ts'),
   },
   {
     name: 'who gives up a red update passes all that are proposed',

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
+import type { BlueOperation, RedOperation } from '../../../../../src/server/records/records.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
 import { cell, register, set, table } from '../../../../../src/server/service/tables.ts';
@@ -207,6 +208,25 @@ describe('what a run stood on comes out otherwise', () => {
     sites.abandon(SITE, serial);
     sites.settle();
     expect(valuesOf([first, second, third])).toEqual(['a', 'ABORTED', 'c']);
+  });
+
+  test('given up and asked for again → no execution has the number of another one', () => {
+    const executions: string[] = [];
+    const created = (made: BlueOperation | RedOperation): void => {
+      if ('attempt' in made) executions.push(`${made.id}, attempt ${made.attempt}`);
+    };
+    const sites = start({ windows: { proposed: 1 }, observer: { created } });
+    sites.submit(SITE, append('a', 'q'));
+    const asked = [1, 2, 3].map((times) => {
+      const outcome = sites.ask(SITE, append('b'), { id: 'c/1' });
+      if (times < 3) sites.abandon(SITE);
+      return outcome;
+    });
+    sites.settle();
+    // Whether an earlier start of the site had begun it is not known there yet.
+    expect(valuesOf(asked)).toEqual(['UNKNOWN', 'UNKNOWN', 'b']);
+    expect(executions).toHaveLength(4);
+    expect(new Set(executions).size).toBe(4);
   });
 
   test('the site restarts with a chain in the log → it is decided by the log alone, the same everywhere', () => {
