@@ -178,7 +178,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'nothing is taken of the red log behind a gap',
     caughtBy: ['red total order', 'serializability', 'exactly once', 'convergence', 'durability', 'oracle', 'progress'],
     profile: 'calm',
-    shownBy: 10,
+    shownBy: 11,
     overrides: { siteCount: 3, redJumpChance: 0.05 },
     makeMachine: BROKEN.trustingFeed,
   },
@@ -200,7 +200,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'the last writer wins by time, not by arrival',
     caughtBy: ['convergence'],
     profile: 'calm',
-    shownBy: 10,
+    shownBy: 12,
     makeMachine: BROKEN.arrivalOrder,
   },
   'local-strong-reads': {
