@@ -311,7 +311,7 @@ export const RIGHTS_MUTANTS = [
     name: 'rights go to whoever a message names',
     rule: 'rights R-7',
     file: 'src/server/service/fields/bounded.ts',
-    line: 'return isAmount(to) && isAmount(amount);',
+    line: 'return (to === RED || isSite(to, origins)) && isAmount(amount);',
     replacement: 'return isAmount(amount);',
     command: unit('server/service/fields/bounded.test.ts'),
   },
