@@ -101,7 +101,7 @@ test('as the tables make them → taken', async () => {
 /** What a shadow operation may give against its types, and what is named then. */
 const SPOILT: readonly (readonly [what: string, effects: unknown, field: string])[] = [
   ['null among effects', [null], 'effects.0'],
-  ['a hole', new Array(1), 'effects.0'],
+  ['a hole', Array.from({ length: 1 }), 'effects.0'],
   ['a number', [1], 'effects.0'],
   ['a list for an action', [{ table: 't', key: 'k', field: 'n', action: ['add'], value: 1 }], 'effects.0'],
   ['a symbol for a table', [{ table: Symbol('t'), key: 'k', field: 'n', action: 'add', value: 1 }], 'effects.0'],
