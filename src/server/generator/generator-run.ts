@@ -5,7 +5,7 @@
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
-import type { Origin } from '../records/origin.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import { own, ownError, toldOf } from '../records/own-errors.ts';
@@ -45,6 +45,8 @@ export interface GeneratorOptions extends GeneratorPorts {
   readonly name?: string;
   /** Whose rights they read of bounded fields; all rights unless given. */
   readonly site?: Origin | undefined;
+  /** Those of the deployment. */
+  readonly origins?: Origins | undefined;
 }
 
 /** What the service says of an operation, looked up once. */
@@ -75,7 +77,7 @@ export class GeneratorRunner {
   readonly #world: GeneratorWorld;
 
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
-    const { limits, elapsedMs, guard, onThrown, name = '', site } = options;
+    const { limits, elapsedMs, guard, onThrown, name = '', site, origins } = options;
     this.#service = service;
     this.#operations = new Map(
       Object.entries(service.generators).map(([name, generator]) => {
@@ -88,7 +90,7 @@ export class GeneratorRunner {
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
     this.#scratch = new ScratchState(service, state, this.#budget);
     this.#hasBounded = hasBounded(service.tables);
-    this.#known = new KnownEffects(service.tables);
+    this.#known = new KnownEffects(service.tables, origins);
     const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site) : this.#scratch;
     const tables = tablesReader(service.tables, read, this.#budget);
     const { shadowBuilders: shadow, refusals } = service;
@@ -131,9 +133,8 @@ export class GeneratorRunner {
       return { reads, choice: undefined, reply: portable(this.#service.checkResult(operation, returned)) };
     }
     const { choice } = returned;
-    this.#checkDeclared(operation, choice);
-    this.#budget.checkEffects(choice.effects.length);
     this.#checkKnown(choice);
+    this.#checkDeclared(operation, choice);
     if (choice.colour === 'blue') this.#checkBlue(choice);
     else checkRed(choice, reads);
     const makesReply = choice.colour === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
@@ -226,10 +227,12 @@ export class GeneratorRunner {
   }
 
   /** What no site could apply would end each that tries: nobody must get it, nor any log. */
-  #checkKnown(choice: Choice): void {
-    for (let at = 0; at < choice.effects.length; at += 1) {
-      const problem = this.#known.problemOfChosen(choice.effects[at] as Effect);
-      if (problem !== undefined) throw impossible(choice.shadow, at, problem);
+  #checkKnown({ shadow, effects }: Choice): void {
+    if (!Array.isArray(effects)) throw noList(shadow);
+    this.#budget.checkEffects(effects.length);
+    for (let at = 0; at < effects.length; at += 1) {
+      const problem = this.#known.problemOfChosen(effects[at] as Effect);
+      if (problem !== undefined) throw impossible(shadow, at, problem);
     }
   }
 
@@ -246,6 +249,11 @@ export class GeneratorRunner {
 /** Without their replies: those are compared as they travel, where what `withMeta` has made is plain. */
 function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
   return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
+}
+
+function noList(shadow: string): CorrectableError {
+  const message = `'${shadow}' gives no list of effects. Nothing was changed: give one, as [row(key).field.action(value)].`;
+  return ownError('INVALID_ARGUMENT', message, 'effects');
 }
 
 function impossible(shadow: string, at: number, problem: string): CorrectableError {

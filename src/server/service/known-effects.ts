@@ -1,6 +1,6 @@
 /** Whether an effect is one that a service can apply: a site that tried any other would end. */
 import type { Effect } from '../records/effect.ts';
-import { kindOf } from '../records/own-errors.ts';
+import type { Origins } from '../records/origin.ts';
 import type { FieldKind } from './fields/field.ts';
 import { isRedAction } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
@@ -22,8 +22,11 @@ const INSERT = 'insert';
 /** The effects that there are on the tables of a service. */
 export class KnownEffects {
   readonly #tables: ReadonlyMap<string, KnownTable>;
+  readonly #origins: Origins | undefined;
 
-  constructor(tables: Tables) {
+  /** @param origins those that effects may name; any, where none are known */
+  constructor(tables: Tables, origins?: Origins) {
+    this.#origins = origins;
     this.#tables = new Map(
       Object.entries(tables).map(([name, { fields, removable }]) => {
         const kinds = new Map(Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]));
@@ -40,7 +43,7 @@ export class KnownEffects {
    * sites do by themselves in their own streams is not his.
    */
   problemOfChosen(effect: Effect): string | undefined {
-    if (typeof effect !== 'object' || effect === null) return `it is ${kindOf(effect)}`;
+    if (!isNamed(effect)) return 'it is no object that names its table, its field and its action';
     const { table, field, action, value } = effect;
     const kind = this.#tables.get(table)?.fields.get(field);
     if (kind?.ownActions?.includes(action) && !isRedAction(kind, action)) {
@@ -80,8 +83,14 @@ export class KnownEffects {
     if (kind === undefined) return `it changes the field '${table}.${field}', which this service does not have`;
     const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
     if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
-    return kind.takes?.(action, value) === false ? notFor(effect, kind) : undefined;
+    return kind.takes?.(action, value, this.#origins) === false ? notFor(effect, kind) : undefined;
   }
+}
+
+function isNamed(effect: unknown): boolean {
+  if (typeof effect !== 'object' || effect === null) return false;
+  const { table, field, action } = effect as Partial<Effect>;
+  return typeof table === 'string' && typeof field === 'string' && typeof action === 'string';
 }
 
 function rowProblem(effect: Effect, { removable }: KnownTable): string | undefined {

@@ -91,7 +91,7 @@ export class SiteMachine {
     const { partition = ONLY_PARTITION, redLog = SEQUENCED, haltedBytesMax = HALTED_BYTES_MAX } = options;
     this.#engine = redLog;
     this.#logIds = logIds(partition);
-    this.#known = new KnownEffects(options.service.tables);
+    this.#known = new KnownEffects(options.service.tables, origins);
     this.#haltedBytesMax = haltedBytesMax;
     this.#foundBytes = plainBytes(entriesBehind(stored));
     this.door = this.createDoor({ deployment, origins, self: { site, partition }, epoch, onRefused });

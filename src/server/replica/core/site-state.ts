@@ -42,9 +42,10 @@ export class SiteState {
   readonly #stable: number[];
   #version = 0;
 
-  constructor(service: Service, origins: Origins, generators: GeneratorOptions = {}) {
+  constructor(service: Service, origins: Origins, given: GeneratorOptions = {}) {
+    const generators = { ...given, origins };
     this.#service = service;
-    this.#onThrown = generators.onThrown;
+    this.#onThrown = given.onThrown;
     this.#stable = zeroVector(origins);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);

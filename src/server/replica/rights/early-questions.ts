@@ -24,7 +24,10 @@ export class EarlyQuestions {
   /** By field, and by who asked; the field that was first asked for longest ago stands first. */
   readonly #kept = new Map<string, Map<Origin, EarlyQuestion>>();
 
-  /** What somebody waits for is not to be forgotten for what the same site asks for to have it later. */
+  /**
+   * What somebody waits for is not to be forgotten for what the same site asks for to have it later. Of two that are for
+   * somebody who waits the newest stands for both: it says all that the site lacks by then, here or in the pool.
+   */
   keep(question: EarlyQuestion): void {
     const { from, asked } = question;
     const field = nameOf(asked);

@@ -19,17 +19,24 @@ interface QuestionTimes {
 /** Questions of one site under way. */
 export class Questions {
   readonly #times: QuestionTimes;
-  /** By field and for what: when it was asked last, unless something has come since. */
+  /** By field and for what: when it was asked last, unless something has come since. The latest stands last. */
   readonly #askedAtMs = new Map<string, number>();
 
   constructor(times: QuestionTimes) {
     this.#times = times;
   }
 
+  /** So many are remembered. */
+  get size(): number {
+    return this.#askedAtMs.size;
+  }
+
   /** Whether it may be asked now: then it counts as asked. */
   turn(name: BoundedName, what: What, nowMs: number): Turn | undefined {
     if (this.isOpen(name, what, nowMs)) return undefined;
     const isSilent = this.#silentMs(name, what, nowMs) < this.#times.reachTimeoutMs;
+    this.#forget(nowMs);
+    this.#askedAtMs.delete(what + nameOf(name));
     this.#askedAtMs.set(what + nameOf(name), nowMs);
     return isSilent ? 'again' : 'first';
   }
@@ -42,6 +49,15 @@ export class Questions {
   /** Something has come of this field: who needs more may ask again. */
   answered(name: BoundedName): void {
     for (const what of WHATS) this.#askedAtMs.delete(what + nameOf(name));
+  }
+
+  /** What was asked for so long ago that it makes no difference. */
+  #forget(nowMs: number): void {
+    const { resendAfterMs, reachTimeoutMs } = this.#times;
+    for (const [asked, atMs] of this.#askedAtMs) {
+      if (nowMs - atMs < Math.max(resendAfterMs, reachTimeoutMs)) return;
+      this.#askedAtMs.delete(asked);
+    }
   }
 
   #silentMs(name: BoundedName, what: What, nowMs: number): number {

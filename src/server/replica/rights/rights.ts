@@ -23,6 +23,7 @@ import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { Lack, RIGHTS_SHADOW } from '../core/rights-port.ts';
 import type { RightsPort, RightsWaiter } from '../core/rights-port.ts';
+import { Answered } from './answered.ts';
 import { EarlyQuestions } from './early-questions.ts';
 import type { EarlyQuestion } from './early-questions.ts';
 import { nameOf } from './field-name.ts';
@@ -70,8 +71,7 @@ export class Rights implements RightsPort {
   readonly #early = new EarlyQuestions();
   /** By field: when another site last asked for it, for somebody who waits there. */
   readonly #wantedElsewhere = new Map<string, number>();
-  /** By site and field: the stamp of the last operation that gave it some. */
-  readonly #answered = new Map<string, number>();
+  readonly #answered: Answered;
   #transfers = 0;
 
   constructor(host: RightsHost, startName: string) {
@@ -80,6 +80,7 @@ export class Rights implements RightsPort {
     this.#client = `${startName}.rights`;
     this.#inFlight = new InFlight(this.core.options.service.tables);
     this.#questions = this.createQuestions();
+    this.#answered = new Answered(this.core.options.reachTimeoutMs);
   }
 
   get busy(): boolean {
@@ -306,12 +307,13 @@ export class Rights implements RightsPort {
 
   #answer(question: EarlyQuestion): void {
     const { from, asked, seen } = question;
-    const name = `${from} ${nameOf(asked)}`;
-    if ((this.#answered.get(name) ?? 0) > seen) return;
+    const { nowMs } = this.core;
+    const field = nameOf(asked);
+    if (this.#answered.isOnItsWay(from, field, seen, nowMs)) return;
     const given = this.#givenTo(from, asked);
     if (given === undefined) return this.#early.keep(question);
     const { vector, site } = this.#transfer(asked, [given]);
-    this.#answered.set(name, vector[site] ?? 0);
+    this.#answered.note(from, field, { stamp: vector[site] ?? 0, atMs: nowMs });
   }
 
   /** Half of what is here at most; where that is too little for who waits, what he lacks goes into the pool. */

@@ -5,7 +5,7 @@
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import { RED } from '../../records/origin.ts';
-import type { Origin } from '../../records/origin.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
 import { LedgerState } from './ledger.ts';
@@ -88,14 +88,18 @@ export function closeEffect({ table, key, field }: Pick<Effect, 'table' | 'key' 
 }
 
 /** What an effect of another site may carry: with anything else rights would be made of nothing. */
-function mayCarry(action: string, value: unknown): boolean {
+function mayCarry(action: string, value: unknown, origins?: Origins): boolean {
   // The red order never closes: what its pool holds would be burnt.
-  if (action === 'close') return isAmount(value) && value !== RED;
+  if (action === 'close') return isSite(value, origins);
   if (action !== 'transfer') return isAmount(value);
   if (typeof value !== 'object' || value === null) return false;
   const { to, amount } = value as Partial<Transfer>;
-  return isAmount(to) && isAmount(amount);
+  return (to === RED || isSite(to, origins)) && isAmount(amount);
 }
+
+/** A site that there is: one that is to come would be closed before it does. Any, where nobody says which there are. */
+const isSite = (value: unknown, origins?: Origins): boolean =>
+  isAmount(value) && (origins?.isSite(value) ?? value !== RED);
 
 const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 

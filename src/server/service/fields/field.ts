@@ -3,6 +3,7 @@
  * site shows what its own red operations in flight would do (Correctables, OSDI 2016, §5.2: simulate on local state).
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
+import type { Origins } from '../../records/origin.ts';
 import { frozen } from '../../records/frozen.ts';
 
 /** The committed state of one field at one site. */
@@ -76,8 +77,8 @@ export interface FieldKind {
   readonly ownActions?: readonly string[];
   /** Of all actions those that only red operations have, where others change the field too. */
   readonly redActions?: readonly string[];
-  /** Whether an effect that was made elsewhere may carry this value; any, unless given. */
-  takes?(action: string, value: unknown): boolean;
+  /** Whether an effect that was made elsewhere may carry this value; any, unless given. It may name these origins. */
+  takes?(action: string, value: unknown, origins?: Origins): boolean;
   /** Whether one that is made here may, by hand or not, where that is less. */
   chooses?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */

@@ -2,7 +2,7 @@
  * Effects that no table has made (docs/spec/redblue.md, V11): by their type they are plain objects, so that anybody can. One
  * that a site cannot apply would end it, and with its log each that starts after it.
  */
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -49,6 +49,7 @@ const IMPOSSIBLE: readonly (readonly [field: string, action: string, value?: unk
   ['f', 'transfer', { from: 1, to: 2, amount: 3 }],
   ['f', 'close', 'x'],
   ['f', 'close', 0],
+  ['f', 'close', 3],
   ['s', 'add', true],
   ['s', 'add', 5n],
   ['s', 'add', null],
@@ -97,16 +98,48 @@ test('as the tables make them → taken', async () => {
   expect(await client.invoke(contract.count({}))).toBe(5);
 });
 
-test.each(['blue', 'red'] as const)('%s: what is no effect → INVALID_ARGUMENT that names its place', async (colour) => {
-  const nothing = [null] as unknown as readonly Effect<unknown, 'blue'>[];
-  const spoilt = defineContract('spoilt', { act: { effect: 'update', args: z.object({}), result: z.null() } });
-  const service = defineService(spoilt, {
-    tables: { t: table({ f: bounded({ min: 0 }), n: counter() }) },
-    shadowOperations: () => ({ blue: blue((_args: object) => nothing), red: red((_args: object) => nothing) }),
-    generators: { act: (args, { shadow }) => shadow[colour](args, null) },
+/** What a shadow operation may give against its types, and what is named then. */
+const SPOILT: readonly (readonly [what: string, effects: unknown, field: string])[] = [
+  ['null among effects', [null], 'effects.0'],
+  ['a hole', Array.from({ length: 1 }), 'effects.0'],
+  ['a number', [1], 'effects.0'],
+  ['a list for an action', [{ table: 't', key: 'k', field: 'n', action: ['add'], value: 1 }], 'effects.0'],
+  ['a symbol for a table', [{ table: Symbol('t'), key: 'k', field: 'n', action: 'add', value: 1 }], 'effects.0'],
+  ['no field', [{ table: 't', key: 'k', action: 'add', value: 1 }], 'effects.0'],
+  ['no list', undefined, 'effects'],
+  ['text', '', 'effects'],
+  ['a set', new Set([{ table: 't', key: 'k', field: 'n', action: 'add', value: 1 }]), 'effects'],
+  ['a promise', Promise.resolve([]), 'effects'],
+];
+
+const spoilt = defineContract('spoilt', {
+  byBlue: { effect: 'update', args: z.object({}), result: z.null() },
+  byDeclared: { effect: 'update', args: z.object({}), result: z.null(), colour: 'blue' },
+  byRed: { effect: 'update', args: z.object({}), result: z.null() },
+  count: contract.operations.count,
+});
+
+describe.each(['byBlue', 'byDeclared', 'byRed'] as const)('%s', (name) => {
+  test.each(SPOILT)('%s → INVALID_ARGUMENT that names its place, and the site goes on', async (_, effects, field) => {
+    const given = effects as readonly Effect<unknown, 'blue', false>[];
+    const spoiltService = defineService(spoilt, {
+      tables: { t: table({ f: bounded({ min: 0 }), n: counter() }) },
+      shadowOperations: ({ t }) => ({
+        blue: blue((_args: object) => given),
+        red: red((_args: object) => given),
+        count: red((_args: object) => [t.row('k').n.add(1)]),
+      }),
+      generators: {
+        byBlue: (args, { shadow }) => shadow.blue(args, null),
+        byDeclared: (args, { shadow }) => shadow.blue(args, null),
+        byRed: (args, { shadow }) => shadow.red(args, null),
+        count: (args, { tables, shadow }) => shadow.count(args, tables.t.row('k').n + 1),
+      },
+    });
+    const deployment = createEmbedded(spoiltService, { sites: ['a'] });
+    onTestFinished(() => deployment.close());
+    const client = createClient(deployment.site('a'));
+    await expect(client.invoke(spoilt[name]({}))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+    expect(await client.invoke(spoilt.count({}))).toBe(1);
   });
-  const deployment = createEmbedded(service, { sites: ['a'] });
-  onTestFinished(() => deployment.close());
-  const told = createClient(deployment.site('a')).invoke(spoilt.act({}));
-  await expect(told).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'effects.0' });
 });

@@ -34,6 +34,12 @@ test.each(['here', 'pool'] as const)(
   },
 );
 
+test('somebody waits here, and then for the pool → the newest stands for both', () => {
+  const early = new EarlyQuestions();
+  for (const each of [question(0, 1, { waits: 'here' }), question(0, 2, { waits: 'pool' })]) early.keep(each);
+  expect(amounts(early)).toEqual([2]);
+});
+
 test.each([
   [9, [1]],
   [10, []],

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
-import { RED } from '../../../../../src/server/records/origin.ts';
+import { Origins, RED } from '../../../../../src/server/records/origin.ts';
 import type { Origin } from '../../../../../src/server/records/origin.ts';
 import { boundedKind, closeEffect, transferEffect } from '../../../../../src/server/service/fields/bounded.ts';
 import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
@@ -190,7 +190,9 @@ describe('a table with a bounded field', () => {
 });
 
 describe('an effect of another site', () => {
-  const known = new KnownEffects({ t: table({ f: bounded({ min: 0 }) }) });
+  const tables = { t: table({ f: bounded({ min: 0 }) }) };
+  const known = new KnownEffects(tables);
+  const amongTwo = new KnownEffects(tables, Origins.of(['irl', 'frk']));
 
   test.each([give(3), take(0), transferEffect(address, { to: FRK, amount: 2 })])(
     '$action of $value → may be applied',
@@ -216,5 +218,15 @@ describe('an effect of another site', () => {
     { ...address, action: 'burn', value: 1 },
   ])('$action of $value → may not', (effect) => {
     expect(known.problemOf(effect, false)).toContain("'t.f' is a bounded");
+  });
+
+  test('of two sites → neither closes a third, nor gives to it', () => {
+    const of = (origin: number): readonly Effect[] => [
+      closeEffect(address, origin as Origin),
+      transferEffect(address, { to: origin as Origin, amount: 2 }),
+    ];
+    for (const effect of of(2)) expect(amongTwo.problemOf(effect, true)).toBeUndefined();
+    for (const effect of of(3)) expect(amongTwo.problemOf(effect, true)).toContain('not for that value');
+    expect(of(RED).map((effect) => amongTwo.problemOf(effect, true) === undefined)).toEqual([false, true]);
   });
 });

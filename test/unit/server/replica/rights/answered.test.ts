@@ -1,0 +1,53 @@
+/** What sites remember of what they have asked for and answered: no longer than it makes a difference. */
+import { expect, test } from 'vitest';
+import { Answered } from '../../../../../src/server/replica/rights/answered.ts';
+import { nameOf } from '../../../../../src/server/replica/rights/field-name.ts';
+import { Questions } from '../../../../../src/server/replica/rights/questions.ts';
+import { siteAt } from '../../../../support/origins.ts';
+
+const SEATS = { table: 'events', key: 'E', field: 'seats' };
+const COATS = { ...SEATS, field: 'coats' };
+const [SEATS_NAME, COATS_NAME] = [nameOf(SEATS), nameOf(COATS)];
+const [IRL, FRK] = [siteAt(0), siteAt(1)];
+
+function answered(): Answered {
+  const all = new Answered(100);
+  all.note(IRL, SEATS_NAME, { stamp: 5, atMs: 0 });
+  all.note(IRL, COATS_NAME, { stamp: 7, atMs: 0 });
+  all.note(FRK, SEATS_NAME, { stamp: 6, atMs: 0 });
+  return all;
+}
+
+test.each([
+  { seen: 4, nowMs: 100, left: 3 },
+  { seen: 6, nowMs: 99, left: 3 },
+  { seen: 6, nowMs: 100, left: 2 },
+  { seen: 7, nowMs: 100, left: 1 },
+])('who asks has seen up to $seen, after $nowMs ms of 100 → $left answers are left', ({ seen, nowMs, left }) => {
+  const all = answered();
+  all.isOnItsWay(IRL, SEATS_NAME, seen, nowMs);
+  expect(all.size).toBe(left);
+  expect(all.isOnItsWay(FRK, SEATS_NAME, 5, nowMs)).toBe(true);
+});
+
+test('on its way → until who asks has seen it', () => {
+  const all = answered();
+  expect([4, 5].map((seen) => all.isOnItsWay(IRL, SEATS_NAME, seen, 200))).toEqual([true, false]);
+});
+
+test('answered once more → as new', () => {
+  const all = answered();
+  all.note(IRL, SEATS_NAME, { stamp: 8, atMs: 50 });
+  expect([all.isOnItsWay(IRL, SEATS_NAME, 7, 100), all.size]).toEqual([true, 2]);
+});
+
+test('asked for long ago → forgotten with the next question', () => {
+  const questions = new Questions({ resendAfterMs: 10, reachTimeoutMs: 100 });
+  questions.turn(SEATS, 'here', 0);
+  questions.turn(COATS, 'here', 1);
+  expect(questions.turn(SEATS, 'here', 50)).toBe('again');
+  questions.turn(SEATS, 'pool', 100);
+  expect(questions.size).toBe(3);
+  questions.turn(SEATS, 'pool', 120);
+  expect([questions.size, questions.turn(SEATS, 'here', 120)]).toEqual([2, 'again']);
+});
