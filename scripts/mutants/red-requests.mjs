@@ -323,8 +323,7 @@ export const RED_REQUEST_MUTANTS = [
     name: 'who has had its turn is still waited for',
     rule: 'redblue R13',
     file: 'src/server/replica/red/contention.ts',
-    line: `const heirs = this.#met.get(id)?.heirs;
-    this.#met.delete(id);
+    line: `const heirs = this.#takeOff(id)?.heirs;
     for`,
     replacement: `const heirs = this.#met.get(id)?.heirs;
     for`,
@@ -334,8 +333,8 @@ export const RED_REQUEST_MUTANTS = [
     name: 'who waits to scan is kept out',
     rule: 'redblue R13',
     file: 'src/server/replica/red/contention.ts',
-    line: "if (conflict?.reason === 'range') return [conflict.range.table];",
-    replacement: "if (conflict?.reason === 'range') return [];",
+    line: "conflict?.reason === 'range' ? [conflict.range.table]",
+    replacement: "conflict?.reason === 'range' ? []",
     command: unit('server/replica/red/chain.test.ts'),
   },
   {

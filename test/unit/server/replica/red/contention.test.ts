@@ -1,9 +1,10 @@
 /** What operations of other sites have met, and which of this site read of it (docs/spec/redblue.md, R13). */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { fieldName, removalName, rowName, tableName } from '../../../../../src/server/generator/read-set.ts';
 import type { ReadSet } from '../../../../../src/server/generator/read-set.ts';
 import { rangeOf } from '../../../../../src/server/records/key-range.ts';
+import { namesMet } from '../../../../../src/server/records/verdict.ts';
 import type { Conflict } from '../../../../../src/server/records/verdict.ts';
 import { Contention } from '../../../../../src/server/replica/red/contention.ts';
 import { RIGHTS_SHADOW } from '../../../../../src/server/replica/core/rights-port.ts';
@@ -92,11 +93,8 @@ test.each([
   expect(met.about(reading(SEATS), OWN) !== undefined).toBe(waits);
 });
 
-test('many have met many rows, and one reads many others → each name is looked at once', () => {
-  const { met } = contention();
-  const rows = (of: string): string[] => Array.from({ length: 200 }, (_, n) => fieldName('t', of + n, 'seats'));
-  for (let n = 0; n < 256; n += 1)
-    met.meet({ id: `far/${n}`, shadow: 'sell' }, changed(...(rows(`${n}-`) as [string])));
+/** What it looks up while `run` goes on, and how much of `read` it goes through. */
+function looksOf(read: readonly string[], run: (reads: ReadSet) => void): number {
   let looks = 0;
   class Counted extends Set<string> {
     override *[Symbol.iterator](): ReturnType<Set<string>['values']> {
@@ -106,6 +104,72 @@ test('many have met many rows, and one reads many others → each name is looked
       }
     }
   }
-  const names = new Counted(rows('own-'));
-  expect([met.about({ names, ranges: [] }, OWN), looks]).toEqual([undefined, 200]);
+  const lookups = [vi.spyOn(Map.prototype, 'get'), vi.spyOn(Set.prototype, 'has')];
+  run({ names: new Counted(read), ranges: [] });
+  for (const { mock } of lookups) looks += mock.calls.length;
+  vi.restoreAllMocks();
+  return looks;
+}
+
+test.each([3, 200])('many have met many rows, and one reads %i others → it looks for what it reads alone', (count) => {
+  const { met } = contention();
+  const rows = (of: string, to: number): string[] =>
+    Array.from({ length: to }, (_, n) => fieldName('t', of + n, 'seats'));
+  for (let n = 0; n < 256; n += 1)
+    met.meet({ id: `far/${n}`, shadow: 'sell' }, changed(...(rows(`${n}-`, 200) as [string])));
+  const looks = looksOf(rows('own-', count), (reads) => expect(met.about(reads, OWN)).toBeUndefined());
+  // A name is looked for in its row and in its table, which all of them are of.
+  expect(looks).toBeLessThanOrEqual(2 * count + 1);
+});
+
+/** What was met and read of two tables of two rows. */
+const tables = fc.constantFrom('t', 'u');
+const names = fc.oneof(
+  fc.tuple(tables, fc.constantFrom('a', 'b'), fc.constantFrom('seats', 'name')).map((parts) => fieldName(...parts)),
+  tables.map(tableName),
+);
+const conflicts = fc.oneof(
+  fc.array(names, { minLength: 1, maxLength: 3 }).map((all) => changed(...(all as [string]))),
+  tables.map(scanned),
+);
+const ids = fc.constantFrom('far/1', 'far/2', 'far/3');
+
+const isIn = (name: string, place: string): boolean => `${name}\u0000`.startsWith(`${place}\u0000`);
+
+/** Whether who reads so waits for who has met that: all with all. */
+function isMet({ names: read, ranges }: ReadSet, conflict: Conflict): boolean {
+  const places =
+    conflict.reason === 'range'
+      ? [conflict.range.table]
+      : namesMet(conflict).map((name) => name.split('\u0000', 2).join('\u0000'));
+  return places.some(
+    (place) => [...read].some((name) => isIn(name, place)) || ranges.some(({ table }) => isIn(place, table)),
+  );
+}
+
+test('whatever was met and has ended → it waits for the first of them that met what it reads', () => {
+  // None: it has ended.
+  const events = fc.array(fc.tuple(ids, fc.option(conflicts, { nil: undefined })), { maxLength: 6 });
+  const read = fc.record({
+    names: fc.uniqueArray(names, { maxLength: 3 }).map((all) => new Set(all)),
+    ranges: fc.uniqueArray(tables).map((all) => scanning(...all).ranges),
+  });
+  fc.assert(
+    fc.property(events, read, ids, (all, reads, by) => {
+      const { met } = contention();
+      const rest = new Map<string, Conflict>();
+      for (const [id, conflict] of all) {
+        rest.delete(id);
+        if (conflict === undefined) {
+          met.end(id);
+        } else {
+          met.meet({ id, shadow: 'sell' }, conflict);
+          rest.set(id, conflict);
+        }
+      }
+      const first = [...rest].find(([id, conflict]) => id !== by && isMet(reads, conflict));
+      expect(met.about(reads, by)?.id).toBe(first?.[0]);
+    }),
+    { numRuns: 500 },
+  );
 });

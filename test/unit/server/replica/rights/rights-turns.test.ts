@@ -95,3 +95,20 @@ test('it has waited once, and another one was rejected meanwhile → it waits no
   sites.settle();
   expect([near, next, ...others].map(({ value }) => value)).toEqual([SOLD, SOLD, SOLD, SOLD]);
 });
+
+test('what gives a pool back was rejected, and is not tried again → who takes then waits for nobody', () => {
+  const sites = opened(12);
+  sites.submit(1, sellInOrder({ seats: 10 }));
+  sites.abandon(1);
+  sites.settle();
+  sites.submit(1, one);
+  const isOwn = ({ from, message }: Sites['sent'][number]): boolean => from === 1 && message.kind === 'log.propose';
+  sites.settle(isOwn);
+  sites.deliver(isOwn);
+  sites.settle(isOwn);
+  const taken = sites.submit(0, sellInOrder({ seats: 8 }));
+  sites.settle();
+  const near = sites.submit(0, one);
+  sites.settle();
+  expect([taken.value, near.value, sites.nowMs]).toEqual([SOLD, SOLD, 0]);
+});
