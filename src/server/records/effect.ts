@@ -6,11 +6,10 @@ import type { Vector } from './vector.ts';
 
 declare const resultType: unique symbol;
 declare const colourType: unique symbol;
+declare const rightsType: unique symbol;
 
 /** The colour of a shadow operation: blue commits at its site, red is ordered over all sites. */
 export type Colour = 'blue' | 'red';
-
-declare const rightsType: unique symbol;
 
 /**
  * One change of one field, independent of the state. `R` is what applying it yields (the item of a `pop`); `C` is `red`

@@ -12,8 +12,6 @@ interface KnownTable {
   readonly removable: boolean;
   /** Whether a field is changed in the red order only. */
   readonly hasRed: boolean;
-  /** Or in some way only there. */
-  readonly mayBeRed: boolean;
   readonly fields: ReadonlyMap<string, FieldKind>;
 }
 
@@ -30,10 +28,8 @@ export class KnownEffects {
     this.#tables = new Map(
       Object.entries(tables).map(([name, { fields, removable }]) => {
         const kinds = new Map(Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]));
-        const all = [...kinds.values()];
-        const hasRed = all.some(({ redOnly }) => redOnly);
-        const mayBeRed = hasRed || all.some(({ redActions }) => redActions !== undefined);
-        return [name, { removable, hasRed, mayBeRed, fields: kinds }];
+        const hasRed = [...kinds.values()].some(({ redOnly }) => redOnly);
+        return [name, { removable, hasRed, fields: kinds }];
       }),
     );
   }
@@ -67,9 +63,8 @@ export class KnownEffects {
   isBarredFromBlue(effect: Effect): boolean {
     const { table, field, action } = effect;
     const known = this.#tables.get(table);
-    if (known?.mayBeRed !== true) return false;
-    if (isRemoval(effect)) return known.hasRed;
-    const kind = known.fields.get(field);
+    if (isRemoval(effect)) return known?.hasRed === true;
+    const kind = known?.fields.get(field);
     return kind !== undefined && (kind.redOnly || isRedAction(kind, action));
   }
 

@@ -17,7 +17,6 @@ import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Laid, RedRequest, Trace } from './red-requests.ts';
 import { isRemoval, isWholeRow } from '../../service/row-effects.ts';
 import { burns } from '../../service/takes.ts';
-import type { SiteState } from '../core/site-state.ts';
 import { isRedOnlyField } from '../../service/tables.ts';
 import type { Tables } from '../../service/tables.ts';
 
@@ -29,7 +28,6 @@ const NONE: readonly Laid[] = [];
 /** The proposed operations of one site, in the order of their proposals. */
 export class Chain {
   readonly #core: Pick<ReplicaCore, 'state' | 'rights'>;
-  readonly #state: SiteState;
   readonly #tables: Tables;
   readonly #laid = new Fifo<Laid>();
   /** Whether their effects are on the overlay: from the first time that somebody stands on one until there are none. */
@@ -37,7 +35,6 @@ export class Chain {
 
   constructor(core: Pick<ReplicaCore, 'state' | 'rights' | 'options'>) {
     this.#core = core;
-    this.#state = core.state;
     this.#tables = core.options.service.tables;
   }
 
@@ -48,7 +45,7 @@ export class Chain {
   /** Adds what was executed last; what changes nothing lies under nobody. */
   lay(request: RedRequest, { attempt, effects, created, site }: RedOperation, after: readonly Laid[]): void {
     if (effects.length === 0) return;
-    const { version } = this.#state;
+    const { version } = this.#core.state;
     const laid: Laid = {
       request,
       attempt,
@@ -59,7 +56,7 @@ export class Chain {
       standing: 0,
       version,
       // What is burnt there, by it or since its site is closed, does not show where it is laid.
-      isMoved: effects.some((effect) => burns(this.#tables, effect, site, this.#state.store)),
+      isMoved: effects.some((effect) => burns(this.#tables, effect, site, this.#core.state.store)),
       isGone: false,
     };
     request.laid = laid;
@@ -72,7 +69,7 @@ export class Chain {
   show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    const { version } = this.#state;
+    const { version } = this.#core.state;
     for (const laid of this.#present()) {
       this.#overlay.add(laid.request.submission.serial, laid.effects);
       // Nobody has looked at what came since.
@@ -188,7 +185,7 @@ export class Chain {
   }
 
   get #overlay(): Overlay {
-    return this.#state.laid;
+    return this.#core.state.laid;
   }
 }
 

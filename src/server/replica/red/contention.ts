@@ -13,9 +13,9 @@ import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Fifo } from '../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
 
-const NONE: ReadonlySet<string> = new Set();
 /** So many are remembered: who is not among them has a harder time. */
 const MET_MAX = 256;
+
 interface Met {
   readonly id: OperationId;
   /** Who reads what it met finds it under one of these. */
@@ -45,7 +45,8 @@ export class Contention {
 
   /** An operation of another site was rejected. What sites do by themselves they do not try again: it has no turn. */
   meet({ id, shadow }: Pick<RedOperation, 'id' | 'shadow'>, conflict: Conflict | undefined): void {
-    const marks = shadow === RIGHTS_SHADOW ? NONE : marksOf(conflict);
+    if (shadow === RIGHTS_SHADOW) return;
+    const marks = marksOf(conflict);
     if (marks.size === 0) return;
     const { nowMs, options } = this.#core;
     const heirs = this.#takeOff(id)?.heirs;

@@ -4,7 +4,7 @@ import { WINDOWS } from '../../../../../src/server/records/windows.ts';
 import { fromAll, fromRichest } from '../../../../../src/server/replica/rights/portions.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, SentMessage, Sites } from '../sites.ts';
-import { contract, held, ledgerAt, one, opened } from './sale.ts';
+import { contract, held, ledgerAt, one, opened, pooled } from './sale.ts';
 
 const { count, sell, sellCounted, sellInOrder } = contract;
 const SOLD = { sold: true };
@@ -18,10 +18,7 @@ function soldAlone(sites: Sites, site: number): Outcome {
 
 /** A sale of so many seats, all of which are in the pool. */
 function poolOf(count: number): Sites {
-  const sites = opened(count);
-  sites.submit(1, sell({ seats: count }));
-  sites.abandon(1);
-  sites.settle();
+  const sites = pooled(count, count);
   expect(held(sites)).toEqual([0, 0, 0, count]);
   return sites;
 }
@@ -104,10 +101,7 @@ describe('a take of more than its site holds', () => {
   });
 
   test('some is in the pool → the rest comes there too, and no more', () => {
-    const sites = opened(12);
-    sites.submit(1, sell({ seats: 10 }));
-    sites.abandon(1);
-    sites.settle();
+    const sites = pooled(12, 10);
     expect(held(sites)).toEqual([0, 0, 2, 10]);
     const taken = sites.submit(1, sell({ seats: 11 }));
     sites.settle();
@@ -205,10 +199,7 @@ describe('a take of more than its site holds', () => {
   });
 
   test('one whose preview took nothing takes all, and is given up → who waits behind it looks again', () => {
-    const sites = opened(12, { windows: { ...WINDOWS, proposed: 1 } });
-    sites.submit(1, sell({ seats: 10 }));
-    sites.abandon(1);
-    sites.settle();
+    const sites = pooled(12, 10, { windows: { ...WINDOWS, proposed: 1 } });
     sites.crash(2);
     // With this on its way no other proposal leaves the site.
     sites.submit(1, count({}));
@@ -236,10 +227,7 @@ describe('a take of more than its site holds', () => {
   });
 
   test('another site draws on the pool before what is left is given back → the pool has what is left, and no less', () => {
-    const sites = opened(12);
-    sites.submit(1, sell({ seats: 10 }));
-    sites.abandon(1);
-    sites.settle();
+    const sites = pooled(12, 10);
     sites.submit(1, one);
     do for (const site of [0, 1, 2]) sites.sync(site);
     while (ledgerAt(sites, 1).taken === 0 && sites.deliver());

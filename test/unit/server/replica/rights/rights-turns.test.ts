@@ -1,7 +1,7 @@
 /** Takes in the red order of sites that are not equally near to its leader: each has its turn. */
 import { expect, test } from 'vitest';
 import type { Outcome, Sites } from '../sites.ts';
-import { contract, ledgerAt, opened } from './sale.ts';
+import { contract, ledgerAt, opened, pooled } from './sale.ts';
 
 const { count, openInOrder, sellInOrder } = contract;
 
@@ -97,10 +97,7 @@ test('it has waited once, and another one was rejected meanwhile → it waits no
 });
 
 test('what gives a pool back was rejected, and is not tried again → who takes then waits for nobody', () => {
-  const sites = opened(12);
-  sites.submit(1, sellInOrder({ seats: 10 }));
-  sites.abandon(1);
-  sites.settle();
+  const sites = pooled(12, 10);
   sites.submit(1, one);
   const isOwn = ({ from, message }: Sites['sent'][number]): boolean => from === 1 && message.kind === 'log.propose';
   sites.settle(isOwn);

@@ -94,3 +94,12 @@ export function opened(count: number, given: SitesGiven = {}): Sites {
   sites.settle();
   return sites;
 }
+
+/** The same, where so many of them have come together in the pool, for a take at site 1 that was given up. */
+export function pooled(count: number, taken: number, given: SitesGiven = {}): Sites {
+  const sites = opened(count, given);
+  sites.submit(1, contract.sell({ seats: taken }));
+  sites.abandon(1);
+  sites.settle();
+  return sites;
+}
