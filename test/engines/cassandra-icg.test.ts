@@ -296,16 +296,20 @@ describe('many at once', () => {
     const id = await slow.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);
     const before = await counters(frk);
     slow.pause();
-    const reads = Array.from({ length: 300 }, () => {
-      return slow.execute(id, { values: [text('large')], consistency: 'quorum', icg: 1 });
-    });
-    await expect.poll(async () => skipped(before)).toBeGreaterThan(100);
+    // How much the kernel takes before the server notices differs from machine to machine: so ask until it has.
+    const reads: Promise<Answer[]>[] = [];
+    const askMore = async (): Promise<number> => {
+      const ask: Ask = { values: [text('large')], consistency: 'quorum', icg: 1 };
+      for (let n = 0; n < 100; n += 1) reads.push(slow.execute(id, ask));
+      return await skipped(before);
+    };
+    await expect.poll(askMore, { interval: 500 }).toBeGreaterThan(100);
     slow.resume();
     for (const answers of await Promise.all(reads)) {
       expect(answers.some(({ rows }) => rows[0]?.[0]?.length === large.length)).toBe(true);
       expect([[1, 2], [undefined]]).toContainEqual(codes(answers));
     }
-    expect(await skipped(before)).toBeLessThan(300);
+    expect(await skipped(before)).toBeLessThan(reads.length);
   });
 
   async function skipped(before: Readonly<Record<string, number>>): Promise<number> {

@@ -144,8 +144,10 @@ export class RawCql implements AsyncDisposable {
     this.#socket.resume();
   }
 
+  /** Closes the connection. Who closes it waits for nothing any more: what is open ends without a word. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#socket.destroyed) return;
+    this.#waiting.clear();
     const closed = once(this.#socket, 'close');
     this.#socket.destroy();
     await closed;
