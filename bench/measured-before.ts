@@ -5,14 +5,7 @@
  */
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
   'ads-cassandra': '2026-11-20',
-  'cassandra-bandwidth': '2026-11-21',
-  'cassandra-divergence': '2026-11-21',
-  'cassandra-latency': '2026-11-21',
-  'cassandra-load': '2026-11-22',
-  tickets: '2026-11-21',
   'tickets-zookeeper': '2026-11-21',
   twissandra: '2026-11-21',
   'twissandra-cassandra': '2026-11-22',
-  'zookeeper-bandwidth': '2026-11-21',
-  'zookeeper-latency': '2026-11-21',
 };
