@@ -1,0 +1,92 @@
+/** Looking for sites, with a network and a clock that the test plays. */
+import { expect, test } from 'vitest';
+import { findSites } from '../../../src/transport/find-sites.ts';
+
+const HOME = 'http://127.0.0.1:7070';
+
+interface Network {
+  /** What the server says of its sites. */
+  readonly directory: () => Response;
+  /** By site, how long each of its answers takes, in milliseconds; one that fails is `'down'`, one that refuses `'closed'`. */
+  readonly answers: Readonly<Record<string, readonly (number | 'down' | 'closed')[]>>;
+}
+
+/** Servers with sites `irl` and `frk`, unless they say otherwise, and how often each site was asked. */
+function played({ directory, answers }: Partial<Network>) {
+  const asked: Record<string, number> = {};
+  let nowMs = 1000;
+  const fetch = async (url: string): Promise<Response> => {
+    if (url === `${HOME}/sites`) return directory?.() ?? Response.json({ sites: [{ name: 'irl' }, { name: 'frk' }] });
+    const site = url.replace(`${HOME}/ready/`, '');
+    const n = asked[site] ?? 0;
+    asked[site] = n + 1;
+    const answer = answers?.[site]?.[n] ?? 5;
+    if (answer === 'down') throw new Error('out of reach');
+    if (answer === 'closed') return new Response('', { status: 503 });
+    nowMs += answer;
+    return new Response('');
+  };
+  return { asked, options: { fetch, now: () => nowMs } };
+}
+
+const socket = (site: string): string => `ws://127.0.0.1:7070/${site}`;
+
+test('each site is asked three times', async () => {
+  const { asked, options } = played({ directory: () => Response.json({ sites: [{ name: 'irl' }] }) });
+  expect(await findSites(HOME, options)).toEqual([socket('irl')]);
+  expect(asked).toEqual({ irl: 3 });
+});
+
+test('the clock given is the one looked at', async () => {
+  const { options } = played({});
+  let looked = 0;
+  await findSites(HOME, { ...options, now: () => (looked += 1) });
+  expect(looked).toBeGreaterThanOrEqual(12); // Before and after each of three answers, of two sites.
+});
+
+test.each<[what: string, irl: Network['answers'][string], asked: number]>([
+  ['refuses clients', ['closed'], 1],
+  ['is out of reach', ['down'], 1],
+  ['refuses the second time', [0, 'closed'], 2],
+])('a site that %s → last, and not asked again', async (_what, irl, times) => {
+  const { asked, options } = played({ answers: { irl } });
+  expect(await findSites(HOME, options)).toEqual([socket('frk'), socket('irl')]);
+  expect(asked['irl']).toBe(times);
+});
+
+test('a directory with an error status → UNAVAILABLE, whatever its body', async () => {
+  const directory = (): Response => Response.json({ sites: [{ name: 'irl' }] }, { status: 500 });
+  const { options } = played({ directory });
+  await expect(findSites(HOME, options)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('HTTP 500'),
+  });
+});
+
+test('no server → UNAVAILABLE, rather than no addresses', async () => {
+  await expect(findSites([], played({}).options)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test.each<[what: string, options: Readonly<Record<string, unknown>>, code: string]>([
+  ['an option that is misspelt', { timeOutMs: 5 }, 'INVALID_ARGUMENT'],
+  ['a clock that is none', { now: 5 }, 'INVALID_ARGUMENT'],
+  ['a fetch that is none', { fetch: 'fetch' }, 'INVALID_ARGUMENT'],
+  ['no time', { timeoutMs: 0 }, 'INVALID_ARGUMENT'],
+])('%s → %s', async (_what, given, code) => {
+  await expect(findSites(HOME, { ...played({}).options, ...given })).rejects.toMatchObject({ code });
+});
+
+test.each([1, 0.5, 2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE, Infinity])(
+  '%d ms for an answer → taken',
+  async (timeoutMs) => {
+    expect(await findSites(HOME, { ...played({}).options, timeoutMs })).toHaveLength(2);
+  },
+);
+
+test('an address that is none → INVALID_ARGUMENT, and it is named', async () => {
+  await expect(findSites('nowhere', played({}).options)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    field: 'directory',
+    message: expect.stringContaining('nowhere must be'),
+  });
+});
