@@ -56,9 +56,15 @@ function gainBars(measured: readonly Measured[]): Bar[] {
   const gain = (title: string, changesOf: (swept: readonly Measured[]) => readonly number[]): Bar =>
     atLeast(title, least(sweeps.map((swept) => estimate(changesOf(swept)))), { aim: AIMS.throughput }, 'fraction');
   return [
-    gain('gain-of-peaks', ownPeaks),
+    gain('gain-of-peaks', (swept) => ownPeaks(swept, 'opsPerSec')),
     ...WAYS.map((way) => gain(`gain-at-peak-of-${way}`, (swept) => changes(peakOf(swept, way)))),
     gain('throughput-change', (swept) => changes(peakOf(swept, 'baseline', WORKERS_BEFORE))),
+    // The same peaks, reckoned as before.
+    reported(
+      'gain-of-peaks-by-busy-time',
+      least(sweeps.map((swept) => estimate(ownPeaks(swept, 'opsPerSecByBusyTime')))),
+      'fraction',
+    ),
   ];
 }
 
@@ -74,10 +80,10 @@ function changes({ atPeak }: Measured): number[] {
 }
 
 /** The one at its peak against the other at its own, by round. */
-function ownPeaks(swept: readonly Measured[]): number[] {
+function ownPeaks(swept: readonly Measured[], rate: 'opsPerSec' | 'opsPerSecByBusyTime'): number[] {
   const [plain, speculating] = WAYS.map((way) => peakOf(swept, way).atPeak) as [Comparison[], Comparison[]];
   return speculating.map(
-    ({ correctable }, round) => correctable.opsPerSec / (plain[round] as Comparison).baseline.opsPerSec - 1,
+    ({ correctable }, round) => correctable[rate] / (plain[round] as Comparison).baseline[rate] - 1,
   );
 }
 

@@ -4,7 +4,7 @@
  */
 import { contend } from '../../demo/shared/chase/contend.ts';
 import { WAYS } from '../../demo/shared/chase/application.ts';
-import { writeHistory, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
+import { warmUp, writeHistory, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
 import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
 import type { HistoryLine } from '../../demo/shared/chase/request.ts';
 import { BINDINGS } from '../../demo/shared/options.ts';
@@ -85,6 +85,7 @@ async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Meas
     const deployment = await deploy(options, output.progress);
     try {
       const here = measured.filter((setting) => placeOf(setting) === place);
+      if (cassandra !== undefined) await warmUp(deployment, { ...plan.warmUp, seed: SEED }, output.progress);
       await measureHere(deployment, here, plan, output);
     } finally {
       await deployment.close();

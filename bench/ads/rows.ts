@@ -41,6 +41,8 @@ export function rowOf({
     vsPossible: of(vsPossible),
     baselineOpsPerSec: of(({ baseline }) => baseline.opsPerSec),
     correctableOpsPerSec: of(({ correctable }) => correctable.opsPerSec),
+    baselineOpsPerSecByBusyTime: of(({ baseline }) => baseline.opsPerSecByBusyTime),
+    correctableOpsPerSecByBusyTime: of(({ correctable }) => correctable.opsPerSecByBusyTime),
     throughputChange: of(({ throughputChange }) => throughputChange),
     throughputChangeRange: range(({ throughputChange }) => throughputChange),
     ...(atPeak.length > 0 && {

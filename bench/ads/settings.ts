@@ -43,6 +43,8 @@ export interface Plan {
   readonly secondsPerSetting: number;
   readonly peak: PeakPlan;
   readonly offers: OfferPlan;
+  /** What a cluster that has just been started carries out first, uncounted: under how many seconds of which workload. */
+  readonly warmUp: { readonly workload: Workload; readonly seconds: number };
   /** The share of the paper's data. */
   readonly scale: number;
 }
@@ -64,6 +66,8 @@ export interface OfferPlan {
 
 const OFFERS: OfferPlan = { shares: [0.25, 0.5, 0.75], rounds: 6, seconds: 4 };
 const QUICK_OFFERS: OfferPlan = { shares: [0.5], rounds: 1, seconds: 1.5 };
+
+const WARM_UP: Plan['warmUp'] = { workload: 'B', seconds: 10 };
 
 const PEAK: PeakPlan = { rounds: 9, seconds: 6, sliceMs: 1500 };
 const QUICK_PEAK: PeakPlan = { rounds: 1, seconds: 2, sliceMs: 1000 };
@@ -94,10 +98,11 @@ export function planOf(quick: boolean, { placement, way }: Scene): Plan {
       secondsPerSetting: 2,
       peak: QUICK_PEAK,
       offers: QUICK_OFFERS,
+      warmUp: { workload: 'B', seconds: 1 },
       scale: 0.02,
     };
   const settings = [...WORKLOADS.flatMap((workload) => sweep(workload, LOADS)), ...unloaded];
-  return { settings, rounds: 6, secondsPerSetting: 3, peak: PEAK, offers: OFFERS, scale: 1 };
+  return { settings, rounds: 6, secondsPerSetting: 3, peak: PEAK, offers: OFFERS, warmUp: WARM_UP, scale: 1 };
 }
 
 /** Where a client stands, and what it asks. */

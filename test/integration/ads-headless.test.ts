@@ -13,7 +13,7 @@ const ADS = await built('demo/ad-server/cli.ts');
 const TIMELINES = await built('demo/twissandra/cli.ts');
 const SMALL = ['--headless', '--json', '--scale', '0.005', '--seconds', '3', '--workload', 'A'];
 
-const PERFORMANCE = ['avgMs', 'p50Ms', 'p95Ms', 'p99Ms', 'opsPerSec'];
+const PERFORMANCE = ['avgMs', 'p50Ms', 'p95Ms', 'p99Ms', 'opsPerSec', 'opsPerSecByBusyTime'];
 
 test.each([
   ['demo:ads', ADS, { profiles: 500, ads: 1150 }],

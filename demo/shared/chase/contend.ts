@@ -4,20 +4,21 @@
  */
 import { seeded } from '../random.ts';
 import { WAYS, type Application, type Way } from './application.ts';
+import { countedSpan } from './counted-span.ts';
 import { carryOut, type HistoryLine, type Timing } from './request.ts';
 import { workloadOf, type Step, type Workload } from './workload.ts';
 
 export interface ContendOptions {
   readonly application: Application;
   readonly workload: Workload;
-  /** How long the contenders run, both together. */
+  /** How long the contenders are counted, both together; what it takes until all workers are at work comes on top. */
   readonly seconds: number;
   /** Requests under way at a time. */
   readonly workers: number;
   readonly seed: number;
   /** Pairs of slices that are run and thrown away first, so that the code is warm. Default 2. */
   readonly warmUpPairs?: number;
-  /** How long a slice lasts: long beside a request, short beside the moods of a machine. Default 500. */
+  /** How long a slice is counted: short beside the moods of a machine. Default 500. */
   readonly sliceMs?: number | undefined;
   readonly progress?: (text: string) => void;
 }
@@ -30,6 +31,10 @@ export interface Slice {
   readonly operations: number;
   /** The time that its workers were at work, added up, in milliseconds. */
   readonly busyMs: number;
+  /** Those of the operations that ended while it was counted, with all workers at work. */
+  readonly counted: number;
+  /** How long that was, in milliseconds. */
+  readonly countedMs: number;
 }
 
 /** A contest. Slices come in pairs: a baseline and a speculating one with the same operations, in either order. */
@@ -81,13 +86,13 @@ async function runSlice(options: SliceOptions): Promise<Slice> {
   const { application, steps, workers, way, pair, durationMs, onLine } = options;
   const timings: Timing[] = [];
   let [operations, busyMs] = [0, 0];
-  const endsAt = performance.now() + durationMs;
+  const span = countedSpan(workers, durationMs);
   const work = async (worker: number): Promise<void> => {
     // Both contenders of a pair get the same sequence.
     const seed = options.seed + (pair * workers + worker) * 7919;
     const [next, random] = [steps(seed), seeded(seed + 1)];
     const beganAt = performance.now();
-    for (let n = 0; performance.now() < endsAt; n += 1) {
+    for (let n = 0; performance.now() < span.endsAt(); n += 1) {
       const { kind, user } = next();
       if (kind === 'change') await application.change(user, random);
       else {
@@ -95,13 +100,19 @@ async function runSlice(options: SliceOptions): Promise<Slice> {
         timings.push(await carryOut({ application, way, user, request, onLine }));
       }
       operations += 1;
+      span.ended(performance.now(), n === 0);
     }
     busyMs += performance.now() - beganAt;
   };
-  const outcomes = await Promise.allSettled(Array.from({ length: workers }, (_, worker) => work(worker)));
+  const workOrStop = (worker: number): Promise<void> =>
+    work(worker).catch((failure: unknown) => {
+      span.stop();
+      throw failure;
+    });
+  const outcomes = await Promise.allSettled(Array.from({ length: workers }, (_, worker) => workOrStop(worker)));
   const failure = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
-  return { way, timings, operations, busyMs };
+  return { way, timings, operations, busyMs, counted: span.counted(), countedMs: durationMs };
 }
 
 /** Microseconds are enough. */

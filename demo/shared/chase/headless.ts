@@ -61,7 +61,11 @@ export async function runHeadless(
 }
 
 /** A cluster that has just been started spends its first minute on compiling itself: that is not what is compared. */
-async function warmUp({ application }: Deployment, options: Options, progress: Progress): Promise<void> {
+export async function warmUp(
+  { application }: Deployment,
+  options: Pick<Options, 'workload' | 'seed' | 'seconds'>,
+  progress: Progress,
+): Promise<void> {
   const { workload, seed } = options;
   const [workers, seconds] = [WARM_UP_WORKERS, Math.min(WARM_UP_SECONDS_MAX, 2 * options.seconds)];
   progress(`warming up: ${seconds} s, ${workers} requests at a time`);

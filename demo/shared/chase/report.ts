@@ -9,8 +9,10 @@ export interface Performance {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Fetches and changes together, as YCSB counts. */
+  /** Fetches and changes together, as YCSB counts: what ends in a span of time with all workers at work. */
   readonly opsPerSec: number;
+  /** The same by the time of the workers, as it was reckoned before: too much where many queue. */
+  readonly opsPerSecByBusyTime: number;
 }
 
 /** What can be recomputed from the history alone. */
@@ -43,11 +45,11 @@ export interface Comparison extends Counts {
 /**
  * Compares the contenders.
  *
- * @throws RangeError when one of them has served no request: the run was too short
+ * @throws RangeError when one of them has served no request, or none while it was counted: the run was too short
  */
 export function compare(contest: Contest): Comparison {
   const [plain, incremental] = [timingsOf(contest, 'baseline'), timingsOf(contest, 'correctable')];
-  if (plain.length === 0 || incremental.length === 0) throw new RangeError('no requests: run for more seconds');
+  if (plain.length === 0 || incremental.length === 0) throw tooShort();
   const P = mean(incremental.map(({ preliminaryMs, finalMs }) => preliminaryMs ?? finalMs));
   const F = mean(plain.map(({ finalMs }) => finalMs));
   const t = mean(plain.map(({ finalMs, deliveredMs }) => deliveredMs - finalMs));
@@ -102,15 +104,21 @@ function performanceOf(contest: Contest, way: Way): Performance {
     .map(({ deliveredMs }) => deliveredMs)
     .sort((a, b) => a - b);
   const at = (share: number): number => round(sorted[Math.ceil(share * sorted.length) - 1] as number);
-  const operations = slices.reduce((sum, slice) => sum + slice.operations, 0);
-  const busyMs = slices.reduce((sum, slice) => sum + slice.busyMs, 0);
+  const sum = (figure: 'operations' | 'busyMs' | 'counted' | 'countedMs'): number =>
+    slices.reduce((total, slice) => total + slice[figure], 0);
+  if (sum('counted') === 0) throw tooShort();
   return {
     avgMs: round(mean(sorted)),
     p50Ms: at(0.5),
     p95Ms: at(0.95),
     p99Ms: at(0.99),
-    opsPerSec: round((1000 * operations * contest.workers) / busyMs),
+    opsPerSec: round((1000 * sum('counted')) / sum('countedMs')),
+    opsPerSecByBusyTime: round((1000 * sum('operations') * contest.workers) / sum('busyMs')),
   };
+}
+
+function tooShort(): RangeError {
+  return new RangeError('no requests: run for more seconds');
 }
 
 function mean(values: readonly number[]): number {

@@ -1,8 +1,10 @@
 /** A contest between the two ways, on an application that the test plays. */
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Application, Watch, Way } from '../../../demo/shared/chase/application.ts';
 import { contend, type ContendOptions } from '../../../demo/shared/chase/contend.ts';
 import { compare } from '../../../demo/shared/chase/report.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 type Serve = (way: Way, watch: Watch) => void;
 
@@ -80,4 +82,46 @@ test('contend: an application that ends without delivering → a failure that na
   await expect(contend({ ...SHORT, application })).rejects.toThrow(
     /correctable-0-\d+-\d+ ended without being delivered/,
   );
+});
+
+/** One place that serves one after the other: what it does in a second is known, however many wait. */
+function oneAtATime(serviceMs: number): Application {
+  let free = 0;
+  const served = (): Promise<void> => {
+    free = Math.max(free, performance.now()) + serviceMs;
+    return new Promise((resolve) => setTimeout(resolve, free - performance.now()));
+  };
+  return {
+    users: 1000,
+    fetch: async (_user, way, watch) => {
+      await served();
+      serveRightly(way, watch);
+      return [];
+    },
+    change: served,
+  };
+}
+
+test.each([
+  ['nobody waits', 1],
+  ['many wait, less than a slice', 20],
+  ['all wait longer than a slice lasts', 200],
+])('contend: %s → the rate is what the store does', async (_case, workers) => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
+  const over = contend({ ...SHORT, seconds: 2, sliceMs: 500, workers, application: oneAtATime(5) });
+  await vi.advanceTimersByTimeAsync(60_000);
+  const { baseline, correctable } = compare(await over);
+  for (const { opsPerSec } of [baseline, correctable]) expect(Math.abs(opsPerSec - 200)).toBeLessThanOrEqual(2);
+  // What it was by the time of the workers, and what the test can notice.
+  if (workers === 200) expect(baseline.opsPerSecByBusyTime).toBeGreaterThan(220);
+});
+
+test('contend: no operation of some worker ends → its failure ends the others too', async () => {
+  const { application } = played(serveRightly);
+  let asked = 0;
+  const fetch: Application['fetch'] = (...call) => {
+    asked += 1;
+    return asked === 1 ? Promise.reject(new Error('refused')) : application.fetch(...call);
+  };
+  await expect(contend({ ...SHORT, workload: 'C', application: { ...application, fetch } })).rejects.toThrow('refused');
 });

@@ -48,7 +48,7 @@ function slice(way: Way, timings: readonly Partial<Timing>[], busyMs: number): S
     runs: 1,
     ...timing,
   }));
-  return { way, timings: full, operations: timings.length, busyMs };
+  return { way, timings: full, operations: timings.length, busyMs, counted: timings.length, countedMs: busyMs / 4 };
 }
 
 test('compare: known times → P, F, t, the possible reduction and what was reached of it', () => {
@@ -64,8 +64,22 @@ test('compare: known times → P, F, t, the possible reduction and what was reac
   };
   const figures = compare(contest);
   expect(figures).toMatchObject({ P: 2, F: 20, t: 30, possibleReduction: 0.36, misspeculations: 1, divergence: 0 });
-  expect(figures.baseline).toEqual({ avgMs: 50, p50Ms: 45, p95Ms: 55, p99Ms: 55, opsPerSec: 20 });
-  expect(figures.correctable).toEqual({ avgMs: 35, p50Ms: 32, p95Ms: 38, p99Ms: 38, opsPerSec: 28.5714 });
+  expect(figures.baseline).toEqual({
+    avgMs: 50,
+    p50Ms: 45,
+    p95Ms: 55,
+    p99Ms: 55,
+    opsPerSec: 40,
+    opsPerSecByBusyTime: 20,
+  });
+  expect(figures.correctable).toEqual({
+    avgMs: 35,
+    p50Ms: 32,
+    p95Ms: 38,
+    p99Ms: 38,
+    opsPerSec: 57.1429,
+    opsPerSecByBusyTime: 28.5714,
+  });
   expect(figures.latencyReduction).toBe(0.3);
   expect(figures.throughputChange).toBeCloseTo(0.4286, 4);
 });

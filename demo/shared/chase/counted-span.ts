@@ -1,0 +1,37 @@
+/**
+ * In which span of time a slice counts what ends. At first all workers begin at once, at last one after the other stops:
+ * who is served among few is served sooner, so that a rate by the time of the workers would be up to twice what is done where
+ * many queue.
+ */
+
+/** The span that counts. Times are as of `performance.now()`. */
+export interface CountedSpan {
+  /** When workers begin nothing more; `Infinity` while some have not ended their first operation. */
+  endsAt(): number;
+  /** An operation has ended, the first of its worker or a later one. */
+  ended(at: number, isFirst: boolean): void;
+  /** Nothing more is begun: a worker has failed, and its first operation may never end. */
+  stop(): void;
+  /** How many operations have ended within the span. */
+  counted(): number;
+}
+
+/**
+ * A span of `durationMs` that begins once each worker has ended an operation, and half as long again: at a moment that
+ * no operation chooses, since a span from one end to another counts one too few.
+ */
+export function countedSpan(workers: number, durationMs: number): CountedSpan {
+  const createdAt = performance.now();
+  const ends: number[] = [];
+  let [left, beginsAt, isStopped] = [workers, Infinity, false];
+  return {
+    endsAt: () => (isStopped ? -Infinity : beginsAt + durationMs),
+    ended(at, isFirst) {
+      ends.push(at);
+      if (isFirst) left -= 1;
+      if (isFirst && left === 0) beginsAt = at + (at - createdAt) / 2;
+    },
+    stop: () => (isStopped = true),
+    counted: () => ends.filter((at) => at > beginsAt && at <= beginsAt + durationMs).length,
+  };
+}
