@@ -1,7 +1,11 @@
 /** Getting creatives over HTTP from the real service: batches, bounds, cancellation. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import axios from 'axios';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startContentService, type ContentService } from '../../../demo/ad-server/content-service.ts';
+import { CONNECTIONS_MAX, openContent } from '../../../demo/ad-server/content-client.ts';
+import { contentListener, startContentService, type ContentService } from '../../../demo/ad-server/content-service.ts';
 import { contentOver, CREATIVES_PER_REQUEST_MAX } from '../../../demo/ad-server/creative.ts';
 import { ODD_TARGETS, statusOf } from '../../support/targets.ts';
 
@@ -38,6 +42,20 @@ test('content: many names → never more than three requests at a time', async (
   });
   await contentOver(http)(names(200), undefined);
   expect(most).toBe(3);
+});
+
+test('content: more at once than there are connections → all are served, over as many as there are', async () => {
+  const server = createServer(contentListener(0)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
+  const client = openContent(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const each = Array.from({ length: 3 * CONNECTIONS_MAX }, (_, n) => client.content([`creative-${n}`], undefined));
+  const creatives = await Promise.all(each);
+  expect(creatives.map(([first]) => first?.name)).toEqual(names(3 * CONNECTIONS_MAX));
+  expect(connections).toBe(CONNECTIONS_MAX);
+  client.close();
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test('content: the signal aborts → the requests under way end, and no more are made', async () => {

@@ -1,4 +1,8 @@
 /** The names of bars as they are today, of the benchmarks whose definitions have changed. */
+import * as chase from '../../../bench/ads/bars.ts';
+import type { Latency } from '../../../bench/ads/offered.ts';
+import { isSwept, planOf, type Scene } from '../../../bench/ads/settings.ts';
+import { wayOf } from '../../../bench/cassandra/way.ts';
 import type { Bar } from '../../../bench/harness/bars.ts';
 import * as redblue from '../../../bench/redblue-overhead/bars.ts';
 import * as server from '../../../bench/server/bars.ts';
@@ -6,6 +10,7 @@ import { CLIENTS, NAMED, PAIRED, PAIRS, RED, SHARES, TARGETS, WINDOWS } from '..
 import type { Name } from '../../../bench/server/targets.ts';
 import type { Measurement } from '../../../bench/server/measurement.ts';
 import * as wire from '../../../bench/wire/bars.ts';
+import type { Comparison, Performance } from '../../../demo/shared/chase/report.ts';
 
 /** Any run: only names matter. */
 const run = {
@@ -40,10 +45,51 @@ function serverBars(): Bar[] {
   return server.barsOf(closed, open);
 }
 
+const latency: Latency = { avgMs: 1, p50Ms: 1, p99Ms: 1 };
+const performance: Performance = { ...latency, p95Ms: 1, opsPerSec: 1, opsPerSecByBusyTime: 1 };
+const comparison: Comparison = {
+  P: 1,
+  F: 1,
+  t: 1,
+  possibleReduction: 1,
+  baseline: performance,
+  correctable: performance,
+  latencyReduction: 1,
+  throughputChange: 1,
+  divergence: 0,
+  misspeculations: 0,
+  wrongDeliveries: 0,
+};
+
+function chaseBars(name: string, scene: Scene): Bar[] {
+  const { settings, offers } = planOf(false, scene);
+  const offered = offers.shares.map((share) => ({
+    share,
+    perSecond: 1,
+    wrongDeliveries: 0,
+    baseline: latency,
+    correctable: latency,
+  }));
+  const [once, never] = [[comparison], []];
+  return chase.barsOf(
+    name,
+    settings.map((each) => ({
+      ...each,
+      rounds: once,
+      atPeak: isSwept(each) ? once : never,
+      offered: isSwept(each) ? offered : never,
+    })),
+  );
+}
+
 const BARS: Readonly<Record<string, () => readonly Bar[]>> = {
   server: serverBars,
   'redblue-overhead': () =>
     redblue.barsOf(new Map(redblue.WORKLOADS.map((workload) => [workload, samplesOf(redblue.NAMES_OF[workload])]))),
+  ads: () => chaseBars('ads', { placement: 'paper' }),
+  'ads-cassandra': () => chaseBars('ads', { placement: 'paper', way: wayOf({ way: undefined }) }),
+  twissandra: () => chaseBars('twissandra', { placement: 'twissandra' }),
+  'twissandra-cassandra': () => chaseBars('twissandra', { placement: 'twissandra', way: wayOf({ way: undefined }) }),
   wire: () => wire.barsOf(new Map(wire.WINDOWS.map((window) => [window, samplesOf(wire.MODES)])), 0.01),
 };
 
