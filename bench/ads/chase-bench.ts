@@ -4,9 +4,9 @@
  */
 import { contend } from '../../demo/shared/chase/contend.ts';
 import { WAYS } from '../../demo/shared/chase/application.ts';
-import { warmUp, writeHistory, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
+import { warmUp, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
+import { openHistory, type HistoryFile } from '../../demo/shared/chase/history-file.ts';
 import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
-import type { HistoryLine } from '../../demo/shared/chase/request.ts';
 import { BINDINGS } from '../../demo/shared/options.ts';
 import type { Placement } from '../../engines/wan.ts';
 import { UsageError } from '../../engines/usage-error.ts';
@@ -39,9 +39,7 @@ export function chaseBench({ name, about, title, placement, deploy }: ChaseBench
   const run = async (settings: Settings): Promise<Outcome> => {
     const way = storeOf(settings);
     const plan = planOf(settings.quick, { placement, way });
-    const history: HistoryLine[] = [];
-    const measured = await measure(plan, deploy, { progress: settings.progress, history });
-    if (settings.history !== undefined) await writeHistory(settings.history, history);
+    const measured = await measureAndTell(plan, deploy, settings);
     const file = way === undefined ? name : nameOf(`${name}-cassandra`, way);
     const heading = way === undefined ? title : `${title} on Cassandra`;
     return {
@@ -67,7 +65,7 @@ function storeOf(settings: Settings): Way | undefined {
 
 interface Output {
   readonly progress: (text: string) => void;
-  readonly history: HistoryLine[];
+  readonly history: HistoryFile;
 }
 
 /** A setting while it is measured. */
@@ -75,6 +73,16 @@ interface Measuring extends Measured {
   readonly rounds: Comparison[];
   readonly atPeak: Comparison[];
   readonly offered: Offered[];
+}
+
+/** With each request in the file of the history, if there is to be one. */
+async function measureAndTell(plan: Plan, deploy: Deploy, settings: Settings): Promise<Measured[]> {
+  const history = openHistory(settings.history);
+  try {
+    return await measure(plan, deploy, { progress: settings.progress, history });
+  } finally {
+    await history.close();
+  }
 }
 
 async function measure(plan: Plan, deploy: Deploy, output: Output): Promise<Measured[]> {
@@ -166,7 +174,7 @@ async function runOffers(
         durationMs: 1000 * offers.seconds,
         seed: SEED + round,
         first: WAYS[round % WAYS.length] ?? 'baseline',
-        onLine: (line) => output.history.push({ ...line, atMs: 0, request: `${where}, ${line.request}` }),
+        onLine: (line) => output.history.write({ ...line, atMs: 0, request: `${where}, ${line.request}` }),
       });
       offered.push(one);
     }
@@ -198,16 +206,18 @@ async function runRounds(
       const where = `${labelOf(setting)}, ${about} ${round + 1}`;
       output.progress(`${about} ${round + 1} of ${rounds}: ${labelOf(setting)}`);
       const { workload, workers } = setting;
+      const isHeavy = workers > WORKERS_BEFORE;
       const contest = await contend({
         application,
         workload,
         workers,
-        ...(heavy !== undefined && workers > WORKERS_BEFORE ? heavy : { seconds, sliceMs }),
+        ...(heavy !== undefined && isHeavy ? heavy : { seconds, sliceMs }),
         seed: SEED + round,
-        warmUpPairs: warmUpPairs(round),
+        // A slice counts from when each worker has ended an operation: of many workers, that has warmed all up.
+        warmUpPairs: isHeavy ? 0 : warmUpPairs(round),
       });
       keep(setting, compare(contest));
-      for (const line of contest.history) output.history.push({ ...line, request: `${where}, ${line.request}` });
+      for (const line of contest.history) output.history.write({ ...line, request: `${where}, ${line.request}` });
     }
   }
 }

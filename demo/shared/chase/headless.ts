@@ -1,12 +1,10 @@
 /** A contest without a page: starts what the application needs, runs both contenders, reports. */
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Placement } from '../../../engines/wan.ts';
 import type { Options, Site } from '../options.ts';
 import type { Application } from './application.ts';
 import { contend, type Contest } from './contend.ts';
-import type { HistoryLine } from './request.ts';
+import { openHistory } from './history-file.ts';
 import { compare, type Comparison } from './report.ts';
 
 /** An application with all that it stands on. */
@@ -52,7 +50,9 @@ export async function runHeadless(
   try {
     if (binding === 'cassandra') await warmUp(deployment, options, progress);
     const contest = await runContest(deployment, options, progress);
-    if (options.history !== undefined) await writeHistory(options.history, contest.history);
+    const history = openHistory(options.history);
+    contest.history.forEach(history.write);
+    await history.close();
     const { sizes } = deployment;
     return { binding, ...sizes, workload, ...compare(contest) };
   } finally {
@@ -76,12 +76,4 @@ function runContest({ application }: Deployment, options: Options, progress: Pro
   const { workload, seconds, workers, seed } = options;
   progress(`workload ${workload}, ${seconds} s, ${workers} requests at a time, with and without speculation by turns`);
   return contend({ application, workload, seconds, workers, seed, progress });
-}
-
-/** Writes a history, one JSON line each. */
-export async function writeHistory(path: string, history: readonly HistoryLine[]): Promise<void> {
-  const file = createWriteStream(path);
-  for (const line of history) file.write(`${JSON.stringify(line)}\n`);
-  file.end();
-  await once(file, 'close');
 }

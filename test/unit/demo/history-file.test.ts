@@ -1,0 +1,38 @@
+/** Histories of runs: in their file line by line, nowhere without one, and failures told. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openHistory } from '../../../demo/shared/chase/history-file.ts';
+import type { HistoryLine } from '../../../demo/shared/chase/request.ts';
+
+const line = (request: string): HistoryLine => ({ request, user: '1', kind: 'final', ads: ['ad-1'], atMs: 1 });
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'correctables-history-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test('lines → in the file before it is closed, one JSON line each', async () => {
+  const path = join(await newFolder(), 'history.jsonl');
+  const history = openHistory(path);
+  history.write(line('a'));
+  await expect.poll(() => readFile(path, 'utf8').catch(() => '')).toBe(`${JSON.stringify(line('a'))}\n`);
+  history.write(line('b'));
+  await history.close();
+  const lines = (await readFile(path, 'utf8')).trim().split('\n');
+  expect(lines.map((each) => JSON.parse(each) as HistoryLine)).toEqual([line('a'), line('b')]);
+});
+
+test('no file → lines go nowhere', async () => {
+  const history = openHistory(undefined);
+  history.write(line('a'));
+  await expect(history.close()).resolves.toBeUndefined();
+});
+
+test('a file that cannot be made → told at the close', async () => {
+  const history = openHistory(join(await newFolder(), 'not-there', 'history.jsonl'));
+  history.write(line('a'));
+  await expect(history.close()).rejects.toMatchObject({ code: 'ENOENT' });
+});
