@@ -338,11 +338,12 @@ const ENDS: { readonly [C in ErrorCode]?: (setUp: SetUp, read: Any) => PromiseLi
 describe('messages', () => {
   test.each(Object.entries(ENDS))('%s → begins with the operation and its key', async (code, end) => {
     const setUp = silent();
-    const read = setUp.client.invoke(get('user:7'));
+    // Watched from the start: the clock may run for longer than an unwatched failure stays unreported.
+    const read = setUp.client.invoke(get('user:7')).onError(() => 0);
     const error = await errorOf(end(setUp, read));
     expect(error.code).toBe(code);
     expect(error.message).toMatch(code === 'UNKNOWN' ? /^put "user:7": / : /^get "user:7": /);
-    read.onError(() => 0).cancel();
+    read.cancel();
   });
 
   test('CLOSED_WITHOUT_FINAL → begins with the operation and its key', async () => {
