@@ -207,7 +207,7 @@ function onError`,
     replacement: `}
 
 function onError`,
-    command: unit('correctable/speculate.test.ts'),
+    command: unit('correctable/undo.test.ts'),
   },
   {
     name: 'rest abort goes on',

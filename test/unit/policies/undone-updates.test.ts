@@ -1,5 +1,5 @@
 /** C8, C15: an update of a run that was undone is not tried again: it would be done after its undo, for good. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Correctable } from '../../../src/index.ts';
 import { all } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
@@ -65,6 +65,27 @@ test.each(WAYS)('undone during an attempt that then fails as busy, %s → not do
   expect(binding.calls).toHaveLength(3);
 });
 
+test('undone during an attempt that then fails as busy → told at once, since no other one comes', async () => {
+  const { binding, client } = setUp({ retry });
+  const errors: unknown[] = [];
+  const result = client.invoke(get('next')).speculate(
+    (job) => {
+      const write = client.invoke(put('running', job));
+      write.onError((error) => errors.push(error));
+      return write;
+    },
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  const refuted = await binding.next();
+  read.view('job-2', 'strong');
+  refuted.fail(failure());
+  (await binding.next()).view(null, 'strong');
+  await result;
+  expect(errors).toHaveLength(1);
+});
+
 /** What a step does with an update that it does not return. */
 const UNSEEN_WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
   ['one that the step awaits', async (write) => await write],
@@ -118,6 +139,26 @@ test('an update beside a run that is undone → tried again', async () => {
   const { clock, binding, client } = setUp({ retry });
   const result = client.invoke(get('next')).speculate(() => 1);
   (await binding.next()).view('job-1', 'weak');
+  const beside = client.invoke(put('beside', 1));
+  result.cancel();
+  (await binding.next()).fail(failure());
+  await clock.advance(STEP_MS);
+  (await binding.next()).view(null, 'strong');
+  await beside;
+  expect(binding.calls).toHaveLength(3);
+});
+
+test('an update beside the run after an undone one, which is undone too → tried again', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const steps: unknown[] = [];
+  const result = client.invoke(get('next')).speculate(
+    (job) => steps.push(job),
+    () => {},
+  );
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  read.view('job-2', 'causal');
+  await vi.waitFor(() => expect(steps).toEqual(['job-1', 'job-2']));
   const beside = client.invoke(put('beside', 1));
   result.cancel();
   (await binding.next()).fail(failure());

@@ -6,6 +6,7 @@ import type { Checkpoint } from '../../../../src/server/records/checkpoint.ts';
 import type { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import { fromText, toText } from '../../../../src/server/storage/format/values.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { bank, bankService } from '../label/bank.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
 
@@ -76,6 +77,23 @@ test('the shared part of the first site and an empty own part → another site s
   expect(popped.value).toEqual({ item: expect.stringContaining('of') });
   for (const site of [1, 2]) expect(stateOf(site)).toEqual(stateOf(0));
   expect(sites.read(1, get('own'))).toBe(1);
+});
+
+test('blue operations that add, of before and after the shared part → counted once at the new site', () => {
+  sites = new Sites(bankService(), 3);
+  sites.crash(2);
+  const deposit = (cents: number): void => {
+    for (const site of [0, 1]) sites.submit(site, bank.deposit({ account: 'a', cents }));
+    sites.settle();
+    sites.pass(100);
+  };
+  const balances = (): unknown[] => [0, 1, 2].map((site) => sites.read(site, bank.balance({ account: 'a' })));
+  deposit(1);
+  const shared = sharedPart(checkpointOf(0));
+  deposit(10);
+  sites.start(2, siteFromShared(shared));
+  sites.pass(2000);
+  expect(balances()).toEqual([22, 22, 22]);
 });
 
 test('a repetition of what was answered before, at the new site → the same answer, done once', () => {
