@@ -28,6 +28,19 @@ interface World {
   readonly hasTies: boolean;
 }
 
+/** The newest that a user knows of a key: what was shown to them, or what they wrote. */
+interface Sight {
+  readonly at: number;
+  /** Whether it is that there is nothing. */
+  readonly isAbsence: boolean;
+}
+
+/** Worlds in which one replica has nothing at all of a key that another has a deletion of; draws seldom make one. */
+const ABSENT_TWICE: [World][] = [
+  [{ seed: 2088657532, write: 'QUORUM', keysMax: 100, isSkewed: true, hasTies: false }],
+  [{ seed: -910862249, write: 'QUORUM', keysMax: 2, isSkewed: true, hasTies: true }],
+];
+
 const worlds: fc.Arbitrary<World> = fc.record({
   seed: fc.integer(),
   write: fc.constantFrom('QUORUM', 'ONE'),
@@ -40,7 +53,7 @@ test(
   'Cassandra: sessions, writers, deletions, replicas behind → never back, never stuck',
   { timeout: 120_000 },
   async () => {
-    await fc.assert(fc.asyncProperty(worlds, runs), { numRuns: 200 });
+    await fc.assert(fc.asyncProperty(worlds, runs), { numRuns: 200, examples: ABSENT_TWICE });
   },
 );
 
@@ -59,7 +72,7 @@ async function runs(world: World): Promise<void> {
   });
   binding.openSession = () => new ReadSession({ isStrong, keysMax: world.keysMax });
   const client = createClient(binding);
-  const users = [0, 1].map(() => ({ session: client.session(), seen: new Map<string, number>() }));
+  const users = [0, 1].map(() => ({ session: client.session(), seen: new Map<string, Sight>() }));
   const faults: string[] = [];
   type User = (typeof users)[number];
 
@@ -77,13 +90,14 @@ async function runs(world: World): Promise<void> {
         faults.push(`${level} of ${keys.join()} is not what was answered`);
       for (const key of keys) {
         const { at, text } = replicas.answered?.cellOf(key) ?? { at: NaN, text: undefined };
-        if (!(at >= (before.get(key) ?? -Infinity))) faults.push(`${level} of ${key} went back`);
+        const sight = { at, isAbsence: text === undefined };
+        if (isBehind(sight, before.get(key))) faults.push(`${level} of ${key} went back`);
         // A deletion that one replica has heard of may not have been made yet, and nobody can tell from its answer.
         const isSure = (level === 'strong' || replicas.answered?.consistency === 'ALL') && level !== 'weak';
-        if (text === undefined && !isSure) continue;
-        raise(before, key, at);
+        if (sight.isAbsence && !isSure) continue;
+        raise(before, key, sight);
         // Of keys that were forgotten, `strong` knows only what was answered.
-        if (isSure || !isStrong || world.keysMax > KEYS.length) raise(seen, key, at);
+        if (isSure || !isStrong || world.keysMax > KEYS.length) raise(seen, key, sight);
       }
     });
     return reading.settle().then(
@@ -96,11 +110,11 @@ async function runs(world: World): Promise<void> {
   }
 
   function write({ session, seen }: User, key: string, value: number): void {
-    const before = seen.get(key) ?? -Infinity;
+    const before = seen.get(key)?.at ?? -Infinity;
     const writing = client.invoke(put(key, value), { session });
     void writing.settle().then(({ version }) => {
       if (!((version as number) > before)) faults.push(`put of ${key} was lost before it was made`);
-      raise(seen, key, version as number);
+      raise(seen, key, { at: version as number, isAbsence: false });
     });
   }
 
@@ -144,6 +158,14 @@ async function runs(world: World): Promise<void> {
   expect(faults).toEqual([]);
 }
 
-function raise(seen: Map<string, number>, key: string, at: number): void {
-  seen.set(key, Math.max(seen.get(key) ?? -Infinity, at));
+/** Nothing is nothing: who saw that a value is gone loses nothing where a replica has yet to hear of it at all. */
+function isBehind(now: Sight, known: Sight | undefined): boolean {
+  if (now.at >= (known?.at ?? -Infinity)) return false;
+  return !(now.isAbsence && known?.isAbsence);
+}
+
+function raise(seen: Map<string, Sight>, key: string, sight: Sight): void {
+  const known = seen.get(key);
+  // Of one instant, a deletion wins.
+  if (known === undefined || sight.at > known.at || (sight.at === known.at && sight.isAbsence)) seen.set(key, sight);
 }
