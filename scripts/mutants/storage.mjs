@@ -225,7 +225,7 @@ export const STORAGE_MUTANTS = [
     name: 'a log file goes before the next one says where it begins',
     rule: 'storage S9',
     file: `${STORAGE}/segment-log.ts`,
-    line: 'if (next.number === this.#number && !this.#hasHeader) return;',
+    line: 'if (next.number > this.#headed) return;',
     replacement: '',
     command: unit('server/storage/disk/file-changes.test.ts'),
   },

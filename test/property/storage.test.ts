@@ -53,6 +53,28 @@ describe('frames', () => {
   });
 });
 
+type Step = 'checkpoint' | 'crash' | { waitMs: number } | { log: 'local' | 'red'; count: number };
+
+/** Shrunk: a checkpoint, while the first file of a start was left with nothing in it for a larger one. */
+const FIRST_FILE_LEFT_EMPTY: [number, { segmentBytes: 300; checkpointBytes: number; largeGroup: 1 }, 1, Step[]] = [
+  614991320,
+  { segmentBytes: 300, checkpointBytes: 200, largeGroup: 1 },
+  1,
+  [
+    { log: 'local', count: 11 },
+    { waitMs: 6 },
+    'crash',
+    { log: 'local', count: 4 },
+    { waitMs: 2 },
+    'crash',
+    'crash',
+    { log: 'local', count: 12 },
+    'checkpoint',
+    { log: 'local', count: 25 },
+    { waitMs: 7 },
+  ],
+];
+
 describe('durable storage', () => {
   /** Appends to a log, lets time pass, makes a checkpoint, or crashes. */
   const step = fc.oneof(
@@ -105,7 +127,7 @@ describe('durable storage', () => {
           }
         },
       ),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [FIRST_FILE_LEFT_EMPTY] },
     );
   });
 });

@@ -80,8 +80,8 @@ export class SegmentLog implements LocalLog {
   /** What has been given to the current file, whether it is on the disk or not. */
   #position = 0;
   #frames = 0;
-  /** Whether the current file says, on the disk, where the logs had got to before it. */
-  #hasHeader = false;
+  /** The last file that says, on the disk, where the logs had got to before it. */
+  #headed: number;
   #number: number;
   /** The largest number that a file was made with. */
   #lastNumber: number;
@@ -108,6 +108,7 @@ export class SegmentLog implements LocalLog {
     });
     this.#number = options.number;
     this.#lastNumber = options.number;
+    this.#headed = options.segments.at(-1)?.number ?? 0;
     this.#fileBytes = Math.min(FIRST_BYTES_MAX, options.segmentBytes);
   }
 
@@ -168,8 +169,8 @@ export class SegmentLog implements LocalLog {
     for (;;) {
       const next = this.#segments[1];
       if (next === undefined || next.local > places.local || next.red > places.red) return;
-      // A file without a header does not say where the logs have got to.
-      if (next.number === this.#number && !this.#hasHeader) return;
+      // None of those that stay would say where the logs have got to: nor does one that was left with nothing in it.
+      if (next.number > this.#headed) return;
       this.#options.files.remove(this.#pathOf((this.#segments.shift() as Segment).number));
     }
   }
@@ -264,7 +265,7 @@ export class SegmentLog implements LocalLog {
 
   #onWritten(counts: LogPlaces, byteCount: number): void {
     if (!this.#lacksNext) this.#setFull(undefined);
-    this.#hasHeader = true;
+    this.#headed = this.#number;
     this.#writtenBytes += byteCount;
     if (this.#position > this.#fileBytes / 2) this.#makeNext();
     this.#lengths.local += counts.local;
@@ -293,7 +294,6 @@ export class SegmentLog implements LocalLog {
     this.#next = undefined;
     this.#position = 0;
     this.#frames = 0;
-    this.#hasHeader = false;
     this.#segments.push({ number: this.#number, ...this.#lengths });
     this.#write();
   }

@@ -1,5 +1,6 @@
 /** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
 import { describe, expect, test } from 'vitest';
+import { readCheckpoint } from '../../../../src/server/storage/format/checkpoint-file.ts';
 import { checkpointName } from '../../../../src/server/storage/format/names.ts';
 import { FOLDER, TestSite, VirtualMachine, virtualStorage } from './virtual-storage.ts';
 
@@ -12,6 +13,13 @@ function write(site: TestSite, machine: VirtualMachine, entry: string): number {
   site.append('local', entry);
   machine.run(100);
   return site.synced.local - before;
+}
+
+/** How many checkpoints are on the disk. */
+function checkpointsOf(machine: VirtualMachine): number {
+  const [name] = machine.files('.checkpoint');
+  if (name === undefined) return 0;
+  return readCheckpoint(machine.disk.read(`${FOLDER}/${name}`), Number.parseInt(name, 10)).commits;
 }
 
 describe('durable storage: logs', () => {
@@ -67,6 +75,29 @@ describe('durable storage: logs', () => {
     site.append('local', 33);
     machine.run();
     expect({ writes, synced: site.synced.local }).toEqual({ writes: 3, synced: 34 });
+  });
+
+  test('the first file of a start is too small for what comes first → those before stay until the next one says where it begins', () => {
+    const ahead = numbers(40).filter((seed) => {
+      const machine = new VirtualMachine(seed, { ...SMALL, segmentBytes: 300 }, { instantShare: 1 });
+      write(machine.start(), machine, 'before');
+      machine.disk.crash();
+      const site = machine.start();
+      const [before] = machine.files('.log');
+      for (const entry of numbers(50)) site.append('local', `entry ${entry}`);
+      site.storage.checkpoint();
+      let isAhead = false;
+      for (let untilMs = machine.timeline.nowMs; site.synced.local === 1; untilMs += 1) {
+        expect(machine.files('.log')).toContain(before);
+        isAhead ||= checkpointsOf(machine) > 0;
+        machine.timeline.run(untilMs);
+      }
+      machine.run();
+      expect(machine.files('.log')).not.toContain(before);
+      return isAhead;
+    });
+    // The checkpoint was made while the first group was under way.
+    expect(ahead.length).toBeGreaterThan(5);
   });
 
   test('more than a file holds → next files, made in advance; all back after a restart', () => {
