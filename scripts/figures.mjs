@@ -60,9 +60,9 @@ const row = (cells) => `| ${cells.join(' | ')} |`;
 const table = (heads, rows) => [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
 
 function ofPage(all) {
-  const parts = [...all].map(([name, { bars, at, commit, machine, versions }]) => {
+  const parts = [...all].map(([name, { bars, at, date = at, commit, machine, versions }]) => {
     const with_ = Object.entries(versions).map(([what, version]) => `${what} ${version}`);
-    const where = `${at.slice(0, 10)}, commit ${commit}; ${machine.cores} processors (${machine.cpu}), ${with_.join(', ')}.`;
+    const where = `${date.slice(0, 10)}, commit ${commit}; ${machine.cores} processors (${machine.cpu}), ${with_.join(', ')}.`;
     const rows = bars.map((bar) => [
       `\`${bar.name}\``,
       range(bar),

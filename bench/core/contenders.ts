@@ -18,8 +18,8 @@ export interface Way {
   finish(id: number, preliminary: unknown, final: unknown): void;
 }
 
-/** What callbacks do with a value, so that no optimiser drops the call. */
-const seen = { count: 0 };
+/** What callbacks do with a value, so that no optimiser drops the call, and it can be seen that all were made. */
+export const seen = { count: 0 };
 const see = (): void => {
   seen.count += 1;
 };

@@ -9,7 +9,7 @@ export type Verdict =
   | 'held'
   /** Not known: more rounds may tell. */
   | 'undecided'
-  /** It does not keep to the floor; where there is none, it does not reach the aim. */
+  /** It does not keep to the floor; where there is none, it does not reach the aim. Or nothing was measured. */
   | 'missed';
 
 /** A figure that was measured: its median, and between what the true one is, with 95 % confidence. */
@@ -43,8 +43,12 @@ export interface Goals {
   readonly aim?: number;
 }
 
-/** The median of the rounds, four digits of it. `looks`: how often it may be asked whether that is enough. */
+/**
+ * The median of the rounds, four digits of it. `looks`: how often it may be asked whether that is enough. Not a number where
+ * one of the samples is none: whoever did nothing in a round has no middle among those in which he did something.
+ */
 export function estimate(samples: readonly number[], looks = 1): Estimate {
+  if (!samples.every(Number.isFinite)) return { value: NaN, low: NaN, high: NaN, samples: samples.length };
   const { low, high } = medianInterval(samples, looks);
   return { value: rounded(median(samples)), low: rounded(low), high: rounded(high), samples: samples.length };
 }
@@ -108,8 +112,13 @@ interface Measure {
 function barOf(name: string, figure: Estimate | number, goals: Goals, measure: Measure): Bar {
   const { floor = null, aim = null } = goals;
   const known = estimated(figure);
-  const isSure = known.samples === null || known.samples >= SAMPLES_MIN;
-  return { name, ...known, unit: measure.unit, floor, aim, verdict: isSure ? verdictOf(goals, measure) : 'undecided' };
+  return { name, ...known, unit: measure.unit, floor, aim, verdict: judged(known, goals, measure) };
+}
+
+function judged({ value, low, high, samples }: Estimate, goals: Goals, measure: Measure): Verdict | null {
+  // The worst of nothing is infinite, on the right side of any goal.
+  if (![value, low, high].every(Number.isFinite)) return 'missed';
+  return samples === null || samples >= SAMPLES_MIN ? verdictOf(goals, measure) : 'undecided';
 }
 
 function verdictOf({ floor, aim }: Goals, { reaches, misses }: Measure): Verdict | null {

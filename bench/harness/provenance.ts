@@ -9,12 +9,18 @@ import { versionIn } from '../../engines/maven.ts';
 
 const ENGINES = { cassandra: 'cassandra-all', zookeeper: 'zookeeper' } as const;
 
+/** Where benchmarks write. */
+const WRITTEN = ['bench/results', 'docs/figures'];
+
+/** What changes how processes run, beside the command line. */
+const SETTINGS = ['BENCH_SERVER_FLAGS', 'BENCH_CLIENT_FLAGS', 'NODE_OPTIONS'];
+
 export interface Provenance {
   /** What gets it again, at this commit. */
   readonly command: string;
   /** When it was begun, in UTC. */
-  readonly at: string;
-  /** `+` where files had been changed since. */
+  readonly date: string;
+  /** `+` where files had been changed since, other than by benchmarks: what those write they do not read. */
   readonly commit: string;
   readonly machine: Readonly<Record<string, string | number>>;
   /** Of Node, engines and drivers. */
@@ -23,28 +29,31 @@ export interface Provenance {
   readonly flags: readonly string[];
 }
 
-/** What only the benchmark knows. */
-export interface Known {
-  /** Of engines and drivers that were measured beside this package. */
-  readonly versions?: Readonly<Record<string, string>> | undefined;
-  readonly flags?: readonly string[] | undefined;
-}
-
-export function provenance({ versions = {}, flags = [] }: Known): Provenance {
+/** What is to be known before anything is measured: the tree may be another one afterwards. */
+export function provenance(): Omit<Provenance, 'flags'> {
   const [cpu] = cpus();
   return {
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    at: new Date(performance.timeOrigin).toISOString(),
-    commit: commit(),
+    command: [...SETTINGS.flatMap(told), 'npm run bench --', ...process.argv.slice(2).map(quoted)].join(' '),
+    date: new Date(performance.timeOrigin).toISOString(),
+    commit: commitOf(fileURLToPath(new URL('../../', import.meta.url))),
     machine: {
       cpu: cpu?.model ?? 'unknown',
       cores: cpus().length,
       memoryGb: Math.round(totalmem() / 2 ** 30),
       platform: `${process.platform} ${process.arch}`,
     },
-    versions: { node: process.versions.node, v8: process.versions.v8, ...versions },
-    flags,
+    versions: { node: process.versions.node, v8: process.versions.v8 },
   };
+}
+
+function told(name: string): string[] {
+  const value = process.env[name];
+  return value === undefined || value === '' ? [] : [`${name}=${quoted(value)}`];
+}
+
+/** As a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** The versions of these packages that are installed. */
@@ -78,10 +87,12 @@ function described(path: string): { readonly name?: string; readonly version?: s
   }
 }
 
-function commit(): string {
-  const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
+/** Of the tree in a folder. */
+export function commitOf(cwd: string): string {
+  const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
   try {
-    return `${git('rev-parse', '--short=12', 'HEAD')}${git('status', '--porcelain') === '' ? '' : '+'}`;
+    const changed = git('status', '--porcelain', '--', '.', ...WRITTEN.map((path) => `:!${path}`));
+    return `${git('rev-parse', '--short=12', 'HEAD')}${changed === '' ? '' : '+'}`;
   } catch {
     return 'unknown: not in a git clone';
   }

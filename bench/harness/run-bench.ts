@@ -17,8 +17,9 @@ export interface Asked extends Omit<Settings, 'progress'> {
 /** Gives the exit code: 1 where what has to hold does not. Writes no files where it was asked to be quick. */
 export async function runBench(bench: Bench, { json, ...settings }: Asked): Promise<0 | 1> {
   const progress = (text: string): void => void process.stderr.write(`${bench.name}: ${text}\n`);
+  const from = provenance();
   const outcome = await bench.run({ ...settings, progress });
-  const report = reportOf(bench.name, outcome);
+  const report = reportOf(bench.name, from, outcome);
   progress(`got again by ${report.command}, at ${report.commit}`);
   if (!settings.quick) save(outcome.name ?? bench.name, report, outcome);
   if (json) console.log(JSON.stringify(report, null, 2));
@@ -32,9 +33,10 @@ export async function runBench(bench: Bench, { json, ...settings }: Asked): Prom
 
 function reportOf(
   bench: string,
-  { rounds, rows, bars, versions, flags }: Outcome,
+  from: Omit<Provenance, 'flags'>,
+  { rounds, rows, bars, versions, flags = [] }: Outcome,
 ): Provenance & { readonly bench: string; readonly rounds: number } & Pick<Outcome, 'rows' | 'bars'> {
-  return { bench, ...provenance({ versions, flags }), rounds, rows, bars };
+  return { bench, ...from, versions: { ...from.versions, ...versions }, flags, rounds, rows, bars };
 }
 
 function save(name: string, report: object, { samples, figures }: Outcome): void {

@@ -95,9 +95,16 @@ async function ownServer(target: Target): Promise<RunningServer> {
 /** What `correctables serve` gives the thread that it serves in (docs/operating.md, "Memory"). */
 export const SERVER_FLAGS = '--max-semi-space-size=64';
 
-/** Flags of Node can be given, for profiles and experiments. */
+/** What our servers run with: others can be given, for profiles and experiments. */
+export function serverFlags(): string[] {
+  return wordsOf(process.env['BENCH_SERVER_FLAGS'] ?? SERVER_FLAGS);
+}
+
 function start(script: string, args: readonly string[]): ChildProcess {
-  const { BENCH_SERVER_FLAGS = SERVER_FLAGS, BENCH_CLIENT_FLAGS = '' } = process.env;
-  const flags = script === 'server.ts' ? BENCH_SERVER_FLAGS : BENCH_CLIENT_FLAGS;
-  return startChild(new URL(script, import.meta.url), args, flags.split(' ').filter(Boolean));
+  const flags = script === 'server.ts' ? serverFlags() : wordsOf(process.env['BENCH_CLIENT_FLAGS'] ?? '');
+  return startChild(new URL(script, import.meta.url), args, flags);
+}
+
+function wordsOf(flags: string): string[] {
+  return flags.split(' ').filter(Boolean);
 }

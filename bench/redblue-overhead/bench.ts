@@ -8,7 +8,7 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import type { Target } from '../load/messages.ts';
-import { SERVER_FLAGS } from '../load/processes.ts';
+import { serverFlags } from '../load/processes.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/starts.ts';
 import { AIM, barsOf, isHeld, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
@@ -49,7 +49,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     bars: barsOf(samples),
     samples: Object.fromEntries([...samples].map(([workload, of]) => [workload, Object.fromEntries(of)])),
     versions: versionsOf('ws', 'msgpackr'),
-    flags: [SERVER_FLAGS],
+    flags: serverFlags(),
     figures: { 'redblue-overhead': plot(samples) },
   };
 }

@@ -2,6 +2,7 @@
 import { judge } from '../../demo/tickets/judge/judge.ts';
 import { atLeast, atMost, estimate, reported, type Bar } from '../harness/bars.ts';
 import { median, rounded } from '../harness/statistics.ts';
+import { finished } from '../tickets/finished.ts';
 import type { Placement, RoundSale } from './sales.ts';
 
 /** No trip between two sites and back is shorter: Ireland to Frankfurt. */
@@ -26,7 +27,7 @@ interface Row extends Readonly<Record<string, unknown>> {
 
 export function rowOf(placement: Placement, stock: string, sales: readonly RoundSale[]): Row {
   const mine = salesOf(sales, placement, stock);
-  const verdicts = mine.map(({ sale }) => judge(sale.history));
+  const verdicts = mine.map(({ sale }) => finished(judge(sale.history)));
   const worst = (fault: 'revoked' | 'oversold' | 'duplicates' | 'lost'): number =>
     Math.max(...verdicts.map((verdict) => verdict[fault]));
   return {

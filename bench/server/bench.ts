@@ -10,7 +10,7 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import type { Spread } from '../harness/statistics.ts';
-import { SERVER_FLAGS } from '../load/processes.ts';
+import { serverFlags } from '../load/processes.ts';
 import { redisVersion } from '../load/redis.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent, type Plan } from '../load/starts.ts';
@@ -62,7 +62,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     bars: barsOf(closed, open),
     samples: all.map(({ plan, samples }) => ({ ...plan, samples: Object.fromEntries(samples) })),
     versions: { redis: await redisVersion(), ...versionsOf('ioredis', 'ws') },
-    flags: [SERVER_FLAGS],
+    flags: serverFlags(),
     figures: { server: plot(closed) },
   };
 }

@@ -2,6 +2,7 @@
 import { judge, type Verdict } from '../../demo/tickets/judge/judge.ts';
 import { atLeast, atMost, estimate, least, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import { median, rounded } from '../harness/statistics.ts';
+import { finished } from './finished.ts';
 import type { Placement, RoundSale, Setting } from './sales.ts';
 
 /** What is aimed at: ZooKeeper's agreement takes longer, and retailers of one process know of each other's sales. */
@@ -58,7 +59,7 @@ type Fault =
 export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
   const { placement, stock, threshold } = setting;
   const mine = salesOf(sales, setting);
-  const verdicts = mine.map(verdictOf);
+  const verdicts = mine.map((sale) => finished(verdictOf(sale)));
   const worst = (fault: Fault): number => Math.max(...verdicts.map((verdict) => verdict[fault]));
   const medianOf = (value: (verdict: Verdict) => number | null): number | null => {
     const values = verdicts.map(value).filter((each) => each !== null);

@@ -44,6 +44,18 @@ describe('verdicts', () => {
     expect(reported('rate', 12)).toMatchObject({ value: 12, floor: null, aim: null, verdict: null });
   });
 
+  test('nothing measured, or nothing that is a number → missed, and a floor is broken', () => {
+    const nothing = [
+      atLeast('slowest', least([]), { floor: 4 }),
+      atMost('worst sale', -Infinity, { floor: 0 }),
+      atLeast('rate', estimate(around(NaN)), { floor: 1 }),
+      atLeast('rate', estimate([...around(9), Infinity]), { floor: 1 }),
+      atMost('time', estimate([...around(0.5), NaN, 0.1]), { floor: 1 }),
+    ];
+    expect(nothing.map(({ verdict }) => verdict)).toEqual(Array(5).fill('missed'));
+    expect(nothing.every(isBroken)).toBe(true);
+  });
+
   test('a missed floor breaks, a missed aim does not; only what is undecided goes on', () => {
     const missed = [atMost('a', 2, { floor: 1 }), atMost('a', 2, { aim: 1 }), reported('a', 2)];
     expect(missed.map(isBroken)).toEqual([true, false, false]);

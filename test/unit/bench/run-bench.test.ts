@@ -1,6 +1,7 @@
 /** What a benchmark ends with. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { atMost, reported, type Bar } from '../../../bench/harness/bars.ts';
+import { provenance } from '../../../bench/harness/provenance.ts';
 import { runBench } from '../../../bench/harness/run-bench.ts';
 
 const told: string[] = [];
@@ -30,4 +31,35 @@ test('a missed floor → 1, and it is told which; the report is told all the sam
 
 test('a missed aim, and a floor that holds → 0', async () => {
   expect(await ended([atMost('weight', 2, { aim: 1 }), atMost('width', 2, { floor: 3 })])).toBe(0);
+});
+
+test('the report is what it is said to be; where it comes from is known before anything is measured', async () => {
+  const before = provenance();
+  const [rounds, rows, bars] = [6, [{ contender: 'a' }], [atMost('weight', 1, { floor: 2, aim: 1 })]];
+  await runBench(
+    {
+      name: 'shelf',
+      about: 'nothing',
+      run: async () => {
+        // From here on nobody could tell.
+        vi.stubEnv('GIT_DIR', '/nowhere');
+        return { rounds, rows, bars, versions: { redis: '7' }, flags: ['--flag'], samples: [], figures: {} };
+      },
+    },
+    { quick: true, json: true, binding: undefined, way: undefined, history: undefined },
+  );
+  vi.unstubAllEnvs();
+  const { date, machine, command, commit, versions } = before;
+  const from = { date, machine, command, commit, versions: { ...versions, redis: '7' }, flags: ['--flag'] };
+  expect(told.map((text) => JSON.parse(text) as unknown)).toEqual([
+    {
+      bench: 'shelf',
+      ...from,
+      rounds,
+      rows,
+      bars: [
+        { name: 'weight', value: 1, low: 1, high: 1, samples: null, unit: 'ratio', floor: 2, aim: 1, verdict: 'met' },
+      ],
+    },
+  ]);
 });

@@ -150,3 +150,10 @@ test('bars: retailers who trust their threshold at three sites, and those who sh
     'purchase-speedup-shared': 20,
   });
 });
+
+test('rows: a sale that sold nothing, or not all → no figures', () => {
+  const setting = { placement: PAPER, stock: STOCK, threshold: null };
+  const ended = (customers: readonly Told[]) => () => rowOf(setting, [sale(null, 1, customers)]);
+  expect(ended([])).toThrow('a sale ended with 3 of 3 tickets still to be sold');
+  expect(ended(sold(20).slice(1))).toThrow('a sale ended with 1 of 3 tickets still to be sold');
+});
