@@ -64,9 +64,10 @@ export class Footings {
 
   #withRights(footing: Footing): Footing {
     const { rights, state } = this.#core;
+    if (rights === undefined) return footing;
     const last = footing.after.at(-1)?.request;
     try {
-      const lack = rights?.lackInRed(footing.run.outcome, last === undefined ? state.store : state.laid);
+      const lack = rights.lackInRed(footing.run.outcome, last === undefined ? state.store : state.laid);
       return { ...footing, lack };
     } catch (error) {
       // What lies under it may not come to that: then enough stands.
