@@ -13,8 +13,11 @@ import type { Circumstances } from '../../../src/testing/simulator/world.ts';
 const FIELD = 'free';
 const KEYS = ['a', 'b'] as const;
 
-/** Times that something may have to be sent again, and trips from site to site, until a take is at its end. */
-const RESENDS = 3;
+/**
+ * Times that something may have to be sent again, and trips from site to site, until a take is at its end; and the time in which
+ * something is sent again that it may give way to one that is never heard of any more, once.
+ */
+const RESENDS = 3 + 1;
 const TRIPS = 16;
 /** Who waits for rights does so for as long as other sites may be out of reach, and once more when rejected. */
 const WAITS = 2;
