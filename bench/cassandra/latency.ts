@@ -93,7 +93,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function barsOf(rounds: readonly TurnsReport[]): Bar[] {
+export function barsOf(rounds: readonly TurnsReport[]): Bar[] {
   const avgMs = (round: TurnsReport, system: System, view: keyof Read): number =>
     mean((round[system] ?? []).flatMap((read) => read[view] ?? []));
   const versus = (system: System, view: keyof Read, baseline: System): Estimate =>

@@ -129,7 +129,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 }
 
 /** `callbacks, shared objects` is the bar `callbacks-shared-objects-vs-promise`. */
-function barOf(contender: string, ratios: readonly number[]): Bar {
+export function barOf(contender: string, ratios: readonly number[]): Bar {
   const name = `${contender.replaceAll(/,? /g, '-')}-vs-promise`;
   const goals = GOALS[contender];
   const figure = estimate(ratios, LOOKS);

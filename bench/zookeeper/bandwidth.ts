@@ -128,7 +128,7 @@ function rowOf({ recipe, length, consumers }: Cell, bytes: readonly number[]): R
   };
 }
 
-function barsOf(rows: readonly Row[]): Outcome['bars'] {
+export function barsOf(rows: readonly Row[]): Outcome['bars'] {
   const ours = rows.filter(({ recipe }) => recipe === OURS);
   return [
     atMost('bytes-flat-length', flatness(ours, 'consumers'), { aim: AIM }),
