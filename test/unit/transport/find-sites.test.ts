@@ -1,5 +1,5 @@
 /** Looking for sites, with a network and a clock that the test plays. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { findSites } from '../../../src/transport/find-sites.ts';
 
 const HOME = 'http://127.0.0.1:7070';
@@ -89,4 +89,15 @@ test('an address that is none → INVALID_ARGUMENT, and it is named', async () =
     field: 'directory',
     message: expect.stringContaining('nowhere must be'),
   });
+});
+
+test.each([
+  ['not said', undefined, 2_000],
+  ['said', 700, 700],
+  ['longer than platforms can wait', Infinity, 2 ** 31 - 1],
+])('a time that is %s → each answer is waited for so long', async (_what, timeoutMs, waitsMs) => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout');
+  await findSites(HOME, { ...played({}).options, timeoutMs });
+  expect(new Set(timeout.mock.calls.map(([ms]) => ms))).toEqual(new Set([waitsMs]));
+  timeout.mockRestore();
 });

@@ -137,6 +137,36 @@ describe('a site that falls silent', () => {
     expect(untilNextSocket(platform)).toBeLessThan(9_500);
   });
 
+  test('a large read that waited for the connection is given up at once → it is on its way all the same', async () => {
+    const { platform, connection } = start();
+    const abort = new AbortController();
+    const large: Operation = { ...readX, args: { text: 'x'.repeat(320 * 1024) } };
+    submit(connection, large, { ...quietContext(), signal: abort.signal });
+    await welcome(platform);
+    abort.abort();
+    submit(connection, readX);
+    expect(untilNextSocket(platform)).toBeGreaterThan(8_000 + 7_000);
+  });
+
+  test('most of a large update has come, and a small read follows → no more time for that', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, largeUpdate(320));
+    platform.advance(9_000);
+    platform.socket.receive([2, 'pong']);
+    submit(connection, readX);
+    expect(untilNextSocket(platform)).toBeLessThan(8_000 + 2_000);
+  });
+
+  test('nothing was awaited for a while, then a read is → asked a fifth of the heartbeat later, not at once', async () => {
+    const { platform, connection } = await startOpen();
+    platform.advance(10_000);
+    submit(connection, readX);
+    platform.advance(2_990);
+    expect(platform.socket.rows('ping')).toEqual([]);
+    platform.advance(20);
+    expect(platform.socket.rows('ping')).toHaveLength(1);
+  });
+
   test('a word comes while a large update is under way → waited for all the same', async () => {
     const { platform, connection } = await startOpen();
     submit(connection, largeUpdate(320));

@@ -38,3 +38,20 @@ test('sites: only one → always the same', () => {
   sites.failed(false);
   expect(sites.url).toBe('a');
 });
+
+test('sites: the connection has held since it was lost → once more the same', () => {
+  const sites = new SiteRing(['a', 'b']);
+  for (let n = 0; n < 2; n++) {
+    sites.failed(true);
+    sites.held();
+  }
+  expect(sites.url).toBe('a');
+});
+
+test('sites: it has gone, and the next is lost → that one once more', () => {
+  const sites = new SiteRing(['a', 'b']);
+  sites.leaving();
+  sites.failed(true);
+  sites.failed(true);
+  expect(sites.url).toBe('b');
+});

@@ -1,6 +1,10 @@
 /** When it is noticed that an operation was cancelled: those that are under way for a while are looked at. */
 import { expect, test } from 'vitest';
+import { Cancellation } from '../../../../src/transport/operations/cancellation.ts';
+import type { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
+import { InFlight } from '../../../../src/transport/operations/in-flight.ts';
 import { quietContext, readX } from '../../../support/wire.ts';
+import { FakePlatform } from '../fake-platform.ts';
 import { startOpen, submit } from '../set-up.ts';
 
 test('submitted while others wait to be looked at, and cancelled → noticed when it is its turn', async () => {
@@ -25,4 +29,20 @@ test('nothing is under way any more → nobody looks', async () => {
   platform.socket.receive([1, 'view', 1, 0, 'v'], [2, 'view', 1, 0, 'v']);
   platform.advance(100);
   expect(platform.timers).toBe(0);
+});
+
+test.each([
+  ['waits a second time → told once that it was cancelled', false],
+  ['has ended → not told, and its signal holds nothing of it', true],
+])('an operation that %s', (_, hasEnded) => {
+  const told: unknown[] = [];
+  const cancellation = new Cancellation(new InFlight([]), new FakePlatform(), (operation) => told.push(operation));
+  const controller = new AbortController();
+  const { signal } = controller;
+  const operation = { release: undefined, context: quietContext({ signal }) } as InFlightOperation;
+  cancellation.listen(operation);
+  cancellation.listen(operation);
+  if (hasEnded) operation.release?.();
+  controller.abort();
+  expect(told).toEqual(hasEnded ? [] : [operation]);
 });

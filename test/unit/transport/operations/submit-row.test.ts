@@ -20,6 +20,8 @@ describe('what is not there', () => {
     expect(rowOf({})).toEqual(START);
     expect(rowOf({}, 'k')).toEqual([...START, 'k']);
     expect(rowOf({ deadlineAt: NOW_MS + 20 })).toEqual([...START, null, 20]);
+    expect(rowOf({ trace: 't' })).toEqual([...START, null, null, 't']);
+    expect(rowOf({ deadlineAt: NOW_MS + 20 }, 'k')).toEqual([...START, 'k', 20]);
     expect(rowOf({ trace: 't' }, 'k')).toEqual([...START, 'k', null, 't']);
   });
 

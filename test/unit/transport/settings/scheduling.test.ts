@@ -41,3 +41,9 @@ test('clock: somebody sets the machine’s clock back → it goes on', () => {
   spy.mockRestore();
   expect(Math.abs(before - Date.now())).toBeLessThan(3_600_000);
 });
+
+test('clock of the machine → what it says, since deadlines are of that', () => {
+  const spy = vi.spyOn(Date, 'now').mockReturnValue(1_700_000_000_000);
+  expect(platformScheduling().wallNow?.()).toBe(1_700_000_000_000);
+  spy.mockRestore();
+});

@@ -1,0 +1,79 @@
+/** An earlier connection that is kept for its answers says more than those: the present one has nothing of it. */
+import { expect, test } from 'vitest';
+import { settled, type FakeSocket } from './fake-platform.ts';
+import { start, submit, welcome, type Fixture } from './set-up.ts';
+
+/** A client that has moved on, while two answers are awaited on an earlier connection. */
+async function moved(options: Parameters<typeof start>[0] = {}): Promise<Fixture & { earlier: FakeSocket }> {
+  const fixture = start(options);
+  const { platform, connection } = fixture;
+  await welcome(platform);
+  submit(connection);
+  submit(connection);
+  platform.tick();
+  const earlier = platform.socket;
+  earlier.receive([0, 'goaway', 1_000_000]);
+  platform.advance(0);
+  await welcome(platform);
+  expect([platform.sockets.length, connection.state]).toEqual([2, 'open']);
+  return { ...fixture, earlier };
+}
+
+test('a word on it → the present server is asked all the same whether it is there, and must answer itself', async () => {
+  const { platform, connection, earlier } = await moved();
+  platform.advance(14_000);
+  earlier.receive([1, 'pong']);
+  platform.advance(1_000);
+  expect([connection.state, platform.socket.rows('ping').length]).toEqual(['probing', 1]);
+  earlier.receive([1, 'pong']);
+  expect(connection.state).toBe('probing');
+});
+
+test('a large answer is announced on it → the same', async () => {
+  const { platform, connection, earlier } = await moved();
+  earlier.receive([640 * 1024, 'incoming']);
+  platform.advance(15_000);
+  expect(connection.state).toBe('probing');
+});
+
+test('it says again that it goes away → the present server is not left', async () => {
+  const { connection, earlier } = await moved();
+  earlier.receive([0, 'goaway', 1_000]);
+  expect(connection.state).toBe('open');
+});
+
+test('its server would not take an operation → that is submitted anew at once, though another is still awaited', async () => {
+  const { platform, earlier } = await moved();
+  earlier.receive([1, 'fail', 'UNAVAILABLE', 'it goes away']);
+  platform.tick();
+  expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1]);
+});
+
+test('it says how long a token lasts → nothing is renewed on the present one', async () => {
+  const { platform, earlier } = await moved({ token: () => 'token' });
+  earlier.receive([0, 'renewed', 1_000]);
+  platform.advance(1_000);
+  await settled();
+  platform.tick();
+  expect(platform.socket.rows('renew')).toEqual([]);
+});
+
+test('how long a token lasts is said of the present one → renewed again and again, but not before the welcome', async () => {
+  let asked = 0;
+  const { platform } = start({ token: () => `token ${++asked}` });
+  platform.socket.open();
+  await settled();
+  platform.socket.receive([0, 'renewed', 1_000]);
+  platform.advance(1_000);
+  expect(asked).toBe(1);
+  platform.socket.lose();
+  platform.advance(50);
+  await welcome(platform, { expiresInMs: 1_000 });
+  for (const number of [3, 4]) {
+    platform.advance(750);
+    await settled();
+    platform.tick();
+    expect(platform.socket.rows('renew').at(-1)).toEqual([0, 'renew', `token ${number}`]);
+    platform.socket.receive([0, 'renewed', 1_000]);
+  }
+});

@@ -1,0 +1,74 @@
+/** A client that is closed: what it still says, for how long it waits, and what it is told. */
+import { describe, expect, test } from 'vitest';
+import { writeX } from '../../support/wire.ts';
+import { settled } from './fake-platform.ts';
+import { start, startOpen, submit } from './set-up.ts';
+
+describe('closed by the application', () => {
+  test('an update has ended → acknowledged first, and then the socket closes in order', async () => {
+    const { platform, connection } = await startOpen();
+    submit(connection, writeX);
+    platform.tick();
+    platform.socket.receive([1, 'view', 1, 0, 'v']);
+    const { socket } = platform;
+    const closes: unknown[] = [];
+    socket.close = (code?: number) => void closes.push([code, ...socket.rows('ack')]);
+    void connection.close();
+    expect(closes).toEqual([[1000, [1, 'ack']]]);
+  });
+
+  test('the server closes its end → over then, not before', async () => {
+    const { platform, connection } = await startOpen();
+    let isOver = false;
+    const over = connection.close().then(() => (isOver = true));
+    await settled();
+    expect([isOver, connection.state]).toEqual([false, 'closing']);
+    platform.socket.lose(1000);
+    await over;
+    expect(connection.state).toBe('closed');
+  });
+
+  test('the server never closes its end → over after a second', async () => {
+    const { platform, connection } = await startOpen();
+    const over = connection.close();
+    platform.advance(999);
+    expect(connection.state).toBe('closing');
+    platform.advance(1);
+    await over;
+    expect(connection.state).toBe('closed');
+  });
+});
+
+describe('closed before it has said hello', () => {
+  test('a token comes then → it is not said', async () => {
+    let give = (_token: string): void => {};
+    const { platform, connection } = start({ token: () => new Promise((resolve) => (give = resolve)) });
+    platform.socket.open();
+    void connection.close();
+    give('late');
+    await settled();
+    platform.tick();
+    expect(platform.socket.sent).toEqual([]);
+  });
+
+  test('by whoever hears that another is signed in → no hello for that one', async () => {
+    let user = 'ann';
+    const { platform, connection } = start({ principal: () => user, token: () => `of ${user}` });
+    const sink = submit(connection);
+    sink.fail = () => void connection.close();
+    user = 'bob';
+    platform.socket.open();
+    await settled();
+    platform.tick();
+    expect([connection.state, platform.socket.sent]).toEqual(['closing', []]);
+  });
+});
+
+test('wake() while it connects → nothing is told twice, and it waits no longer', () => {
+  const { platform, connection, states } = start({ connectTimeoutMs: 1_000 });
+  platform.advance(900);
+  connection.wake();
+  expect(states).toEqual([]);
+  platform.advance(100);
+  expect(states).toEqual(['waiting']);
+});

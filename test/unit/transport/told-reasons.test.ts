@@ -1,0 +1,97 @@
+/** Why a connection was lost, as the application is told with the change of state. */
+import { describe, expect, test } from 'vitest';
+import { neverReconnect } from '../../../src/correctable/backoff.ts';
+import type { ConnectionOptions } from '../../../src/transport/settings/options.ts';
+import { settled } from './fake-platform.ts';
+import { start, submit, welcome } from './set-up.ts';
+
+/** A client, and the states that were told with their reasons. */
+function startTold(options: Partial<ConnectionOptions> = {}) {
+  const told: unknown[] = [];
+  const onStateChange: ConnectionOptions['onStateChange'] = (state, reason) => told.push([state, reason?.message]);
+  return { told, ...start({ ...options, onStateChange }) };
+}
+
+const SITE = 'no connection to ws://server.test/irl: ';
+
+describe('waiting again', () => {
+  test('no answer to a ping → so', async () => {
+    const { told, platform } = startTold({ heartbeatMs: 1_000, pongTimeoutMs: 2_000 });
+    await welcome(platform);
+    platform.advance(3_000);
+    expect(told.at(-1)).toEqual(['waiting', `${SITE}no answer to a ping within 2000 ms`]);
+  });
+
+  test('the server goes away → so', async () => {
+    const { told, platform } = startTold();
+    await welcome(platform);
+    platform.socket.receive([0, 'goaway', 1_000]);
+    expect(told.at(-1)).toEqual(['waiting', `${SITE}the server goes away`]);
+  });
+
+  test('the server says why before it closes → by its words', async () => {
+    const { told, platform } = startTold();
+    await welcome(platform);
+    platform.socket.receive([0, 'fail', 'UNAVAILABLE', 'too many clients']);
+    platform.socket.lose(1013, 'later');
+    expect(told.at(-1)).toEqual(['waiting', expect.stringContaining('too many clients (1013)')]);
+  });
+
+  test('the server takes the client for another → so', async () => {
+    const { told, platform } = startTold();
+    await welcome(platform, { principal: 'ann' });
+    platform.socket.lose();
+    platform.advance(50);
+    await welcome(platform, { principal: 'bob' });
+    expect(told.at(-1)).toEqual(['waiting', `${SITE}the principal has changed`]);
+  });
+
+  test.each([
+    ['before there is a token → so', true, 'closed with 1006, while no token was given yet'],
+    ['after hello → without a word of tokens', false, 'closed with 1006'],
+  ])('lost %s', async (_, isPending, detail) => {
+    const { told, platform } = startTold({ token: () => (isPending ? new Promise(() => {}) : 'token') });
+    platform.socket.open();
+    await settled();
+    platform.socket.lose();
+    expect(told.at(-1)).toEqual(['waiting', SITE + detail]);
+  });
+
+  test.each([
+    ['no token comes → so', true, 'no token within 1000 ms'],
+    ['no welcome comes → so', false, 'no welcome within 1000 ms'],
+  ])('%s', async (_, isPending, detail) => {
+    const token = (): string | Promise<string> => (isPending ? new Promise(() => {}) : 'token');
+    const { told, platform } = startTold({ token, connectTimeoutMs: 1_000 });
+    platform.socket.open();
+    await settled();
+    platform.advance(1_000);
+    expect(told.at(-1)).toEqual(['waiting', SITE + detail]);
+  });
+});
+
+describe('closed for good', () => {
+  test('a token that is always the same has expired → so', async () => {
+    const { told, platform } = startTold({ token: 'fixed' });
+    await welcome(platform);
+    platform.socket.lose(4402, 'the token has expired');
+    expect(told.at(-1)).toEqual(['closed', expect.stringContaining('give a function, which is asked anew')]);
+  });
+
+  test('answers are to come on an earlier connection, and there is no next attempt → only once they have come', async () => {
+    const { told, platform, connection } = startTold({ reconnect: neverReconnect });
+    await welcome(platform);
+    const sink = submit(connection);
+    platform.tick();
+    const earlier = platform.socket;
+    earlier.receive([0, 'goaway', 1_000_000]);
+    platform.advance(0);
+    platform.socket.lose();
+    expect(told.at(-1)).toEqual(['waiting', `${SITE}closed with 1006`]);
+    platform.advance(900_000);
+    expect([platform.sockets.length, connection.state]).toEqual([2, 'waiting']);
+    earlier.receive([1, 'view', 1, 0, 'v']);
+    expect(await sink.call(0)).toMatchObject({ value: 'v' });
+    expect(connection.state).toBe('closed');
+  });
+});
