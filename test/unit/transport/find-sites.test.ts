@@ -101,3 +101,24 @@ test.each([
   expect(new Set(timeout.mock.calls.map(([ms]) => ms))).toEqual(new Set([waitsMs]));
   timeout.mockRestore();
 });
+
+test.each([
+  [50, ['frk', 'irl']],
+  [1, ['irl', 'frk']],
+])('by the clock of the platform, an answer of the first takes %d ms, of the other 5 → %s', async (tookMs, order) => {
+  let nowMs = 1_000;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  let asked = 0;
+  let go = (): void => {};
+  // The first answers once the other has been measured: neither takes the time of the other for its own.
+  const others = new Promise<void>((resolve) => (go = resolve));
+  const fetch = async (url: string): Promise<Response> => {
+    if (url === `${HOME}/sites`) return Response.json({ sites: [{ name: 'irl' }, { name: 'frk' }] });
+    if (url.endsWith('/irl')) await others;
+    nowMs += url.endsWith('/irl') ? tookMs : 5;
+    if (url.endsWith('/frk') && ++asked === 3) go();
+    return new Response('');
+  };
+  expect(await findSites(HOME, { fetch })).toEqual(order.map(socket));
+  now.mockRestore();
+});

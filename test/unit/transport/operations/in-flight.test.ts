@@ -123,6 +123,8 @@ describe('a confirmation', () => {
       inFlight.confirm([operation.id, 'confirm', level, 0, 7] as never, line);
       expect(inFlight.has(operation)).toBe(isLeft);
       expect(sink.calls.length).toBe(cancelled ? 1 : 2);
+      const confirmed = { kind: 'confirm', seq: 0, details: { version: 7 } };
+      expect(sink.calls.slice(1)).toStrictEqual(cancelled ? [] : [expect.objectContaining(confirmed)]);
     }
   });
 

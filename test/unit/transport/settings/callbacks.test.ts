@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
 import { exponentialBackoff } from '../../../../src/correctable/backoff.ts';
+import { TOKEN_LENGTH_MAX } from '../../../../src/protocol/rows/elements.ts';
+import { guardedToken } from '../../../../src/transport/settings/callbacks.ts';
 import type { ConnectionOptions } from '../../../../src/transport/settings/options.ts';
 import { readX, writeX, type SinkDouble } from '../../../support/wire.ts';
 import { FakePlatform } from '../fake-platform.ts';
@@ -202,4 +204,13 @@ describe('callbacks that throw', () => {
       expect(platform.timers).toBe(0);
     },
   );
+});
+
+test('a token as long as servers read → taken; a longer one → refused, and it is said how long it is', async () => {
+  const longest = 'x'.repeat(TOKEN_LENGTH_MAX);
+  expect(await guardedToken(() => longest)()).toEqual({ principal: undefined, token: longest });
+  await expect(guardedToken(() => `${longest}x`)()).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: `has ${TOKEN_LENGTH_MAX + 1} characters, of ${TOKEN_LENGTH_MAX} at most`,
+  });
 });
