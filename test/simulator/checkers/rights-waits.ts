@@ -13,11 +13,9 @@ import type { Circumstances } from '../../../src/testing/simulator/world.ts';
 const FIELD = 'free';
 const KEYS = ['a', 'b'] as const;
 
-/**
- * Times that something may have to be sent again, and trips from site to site, until a take is at its end; and the time in which
- * something is sent again that it may give way to one that is never heard of any more, once.
- */
+/** Times that something may have to be sent again; and one more, for which it gives way to what is never heard of again. */
 const RESENDS = 3 + 1;
+/** Trips from site to site until a take is at its end. */
 const TRIPS = 16;
 /** Who waits for rights does so for as long as other sites may be out of reach, and once more when rejected. */
 const WAITS = 2;
