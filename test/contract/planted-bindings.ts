@@ -466,7 +466,8 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'confirms a stale preliminary view as the final one': {
     make: ConfirmsStale,
     test: 'history: all levels → the same finals, whatever the preliminary views were',
-    says: 'the final view is wrong: 0, not 1',
+    // By which of its updates first depends on how busy the machine is: a guess may be right by chance.
+    says: 'the final view is wrong: ',
   },
   'tells the final view before the preliminary one': {
     make: FinalBeforePreliminary,
