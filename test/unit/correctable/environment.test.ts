@@ -1,0 +1,89 @@
+/** What all operations of a client share: the time of the running stretch of code, and what was dropped (C15). */
+import { expect, test, vi } from 'vitest';
+import { correctable, CorrectableError, createClient, systemClock } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
+import { codeOf, LEVELS } from './support.ts';
+
+test('C15: nothing was dropped yet → each reason counts 0', () => {
+  expect(createClient(scriptedBinding(LEVELS)).drops).toEqual({
+    weaker: 0,
+    older: 0,
+    repeated: 0,
+    'not-requested': 0,
+    'unknown-level': 0,
+    closed: 0,
+  });
+});
+
+test('C1: views that come together → the clock is read once, and they carry one time', async () => {
+  let readings = 0;
+  const clock = { ...systemClock, now: () => (readings += 1), wallNow: () => readings };
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding, { clock, timeoutMs: Infinity }).invoke(get('k'));
+  const call = await binding.next();
+  readings = 0;
+  const times: number[] = [];
+  read.subscribe(({ at }) => times.push(at));
+  for (const level of LEVELS) call.view(1, level);
+  await read;
+  expect([readings, new Set(times).size]).toEqual([1, 1]);
+});
+
+test('C1: a clock alone is given → its time counts', async () => {
+  const clock = virtualClock();
+  const hanging = codeOf(correctable(LEVELS, () => {}, { clock, timeoutMs: 10 }));
+  expect(clock.pending).toBe(1);
+  await clock.advance(10);
+  expect(await hanging).toBe('TIMEOUT');
+});
+
+test('C1: the clock of the process → goes on in whole milliseconds', () => {
+  const now = vi.spyOn(performance, 'now');
+  const seen = [1_234.5, 2_000].map((ms) => {
+    now.mockReturnValue(ms);
+    return systemClock.now();
+  });
+  now.mockRestore();
+  expect(seen).toEqual([1_234, 2_000]);
+});
+
+test('C6: the strongest level fails, with what says no level of its own or with one → named, in the message too', async () => {
+  const failing = async (error: unknown): Promise<unknown> => {
+    const binding = scriptedBinding(LEVELS);
+    const read = createClient(binding).invoke(get('k'));
+    const call = await binding.next();
+    call.view(1, 'weak');
+    call.fail(error, 'strong');
+    return read.catch((told: unknown) => told);
+  };
+  expect(await failing(new Error('disk'))).toMatchObject({
+    code: 'FINAL_FAILED',
+    level: 'strong',
+    message: expect.stringContaining('the strong view failed') as string,
+  });
+  const own = new CorrectableError('CONFLICT', 'not now', { level: 'causal' });
+  expect(await failing(own)).toMatchObject({ code: 'CONFLICT', level: 'causal', message: 'not now' });
+});
+
+test('C10: no time limit, and the operation has closed → nothing of it stays on its signal', async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    listeners++;
+    add(...given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    listeners--;
+    remove(...given);
+  };
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get('k'), { signal, timeoutMs: Infinity });
+  expect(listeners).toBe(1);
+  (await binding.next()).view(1, 'strong');
+  await read;
+  expect(listeners).toBe(0);
+});
