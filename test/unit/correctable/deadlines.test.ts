@@ -82,3 +82,17 @@ test('nobody waits for those that are left when the timer is set again → it ho
   fire();
   expect(held.at(-1)).toBe(false);
 });
+
+test('all have closed → none is looked at any more', async () => {
+  const clock = virtualClock();
+  const list = new DeadlineList(clock, () => {});
+  const all = Array.from({ length: 3 }, () => limited(clock.now() + 10));
+  for (const one of all) list.add(one, 10);
+  for (const one of all) {
+    one.isOpen = false;
+    list.forget(true);
+  }
+  for (const one of all) one.looks = 0;
+  await clock.advance(10);
+  expect(all.map(({ looks }) => looks)).toEqual([0, 0, 0]);
+});

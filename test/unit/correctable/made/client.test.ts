@@ -1,0 +1,89 @@
+/** What a client tells its binding, and what of it comes back (C1, C10, C14). */
+import { expect, test, vi } from 'vitest';
+import { createClient, getSnapshot } from '../../../../src/index.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../../src/testing/scripted-binding.ts';
+import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
+import { LEVELS, manual, unhandledDuring } from '../support.ts';
+
+const errorOf = (c: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(c).catch((error: unknown) => error);
+
+test('C1: no time limit → the binding is told of no deadline', async () => {
+  const binding = scriptedBinding(LEVELS);
+  void createClient(binding, { timeoutMs: Infinity }).invoke(get('k'));
+  expect((await binding.next()).context.deadlineAt).toBeUndefined();
+});
+
+test('C1: the limit of the strongest level has passed → its signal has aborted, also where it is asked for then', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding, { clock }).invoke(get('k'), { levelTimeoutsMs: { strong: 10 } });
+  const failed = errorOf(read);
+  const call = await binding.next();
+  await clock.advance(10);
+  expect(await failed).toMatchObject({ code: 'TIMEOUT', level: 'strong' });
+  expect(call.context.signal.aborted).toBe(true);
+});
+
+test('C10: an update that certainly was not sent, and its time is over → so it says', async () => {
+  const clock = virtualClock();
+  const binding = scriptedBinding(LEVELS);
+  const failed = errorOf(createClient(binding, { clock, timeoutMs: 10 }).invoke(put('k', 1)));
+  const call = await binding.next();
+  call.context.whereabouts = { mayHaveLeft: false, obstacle: undefined };
+  await clock.advance(10);
+  expect(await failed).toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('; it was not sent') as string,
+  });
+});
+
+test.each([
+  ['a read', get('k'), 'INVALID_VALUE', /chain$/],
+  ['an update', put('k', 1), 'UNKNOWN', /the update may take effect all the same$/],
+])('C14: a binding gives a promise for the value of %s → %s', async (_what, operation, code, message) => {
+  const binding = scriptedBinding(LEVELS);
+  const failed = errorOf(createClient(binding).invoke<unknown>(operation));
+  (await binding.next()).view(Promise.resolve(1), 'weak');
+  expect(await failed).toMatchObject({ code, message: expect.stringMatching(message) as string });
+});
+
+test('C14: a policy that is none → INVALID_ARGUMENT, nothing is submitted', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const failed = errorOf(createClient(binding).invoke(get('k'), { retry: true as never }));
+  expect(await failed).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'retry' });
+  expect(binding.calls).toEqual([]);
+});
+
+test('C5: a callback throws, and the platform has a place for that → reported there', async () => {
+  const report = vi.fn<(error: unknown) => void>();
+  vi.stubGlobal('reportError', report);
+  const mistake = new Error('mistake');
+  const { c, sink } = manual();
+  c.onUpdate(() => {
+    throw mistake;
+  });
+  sink.update(1, 'weak');
+  vi.unstubAllGlobals();
+  expect(report.mock.calls).toEqual([[mistake]]);
+});
+
+test('C5: only snapshots are taken of it, and it fails → an unhandled rejection all the same', async () => {
+  const unhandled = await unhandledDuring(() => {
+    const { c, sink } = manual();
+    getSnapshot(c);
+    sink.fail(new Error('disk'));
+    getSnapshot(c);
+  });
+  expect(unhandled).toMatchObject([{ code: 'FINAL_FAILED' }]);
+});
+
+test.each(['onUpdate', 'onFinal', 'onError'] as const)(
+  'C10: what is mapped is cancelled, and somebody has %s alone → the operation goes on',
+  (callback) => {
+    const { c } = manual();
+    c[callback](() => {});
+    c.map(String).cancel();
+    expect(c.state).toBe('updating');
+  },
+);

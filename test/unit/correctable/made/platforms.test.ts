@@ -1,0 +1,16 @@
+/** C12: what a Correctable is to a platform that has more than this one. */
+import { expect, test, vi } from 'vitest';
+
+test('C12: the platform has a symbol for observables → a Correctable answers to it, and to the name that others use', async () => {
+  const observable = Symbol('observable');
+  Object.defineProperty(Symbol, 'observable', { value: observable, configurable: true });
+  try {
+    vi.resetModules();
+    const { correctable } = await import('../../../../src/index.ts');
+    const c = correctable(['weak', 'strong'], () => 1) as unknown as Record<PropertyKey, () => unknown>;
+    expect([c[observable]?.(), c['@@observable']?.()]).toEqual([c, c]);
+  } finally {
+    Reflect.deleteProperty(Symbol, 'observable');
+    vi.resetModules();
+  }
+});

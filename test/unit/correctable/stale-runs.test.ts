@@ -1,0 +1,64 @@
+/** C8: runs on inputs that turned out wrong, and what they come to afterwards. */
+import { expect, test } from 'vitest';
+import { all, correctable, CorrectableError, createClient } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { LEVELS, manual, record, settled } from './support.ts';
+
+test('C8c: a run comes to its result once its input was refuted → not told', async () => {
+  const { c, sink } = manual<number>();
+  const gives: ((value: string) => void)[] = [];
+  const result = c.speculate(() => new Promise<string>((resolve) => gives.push(resolve)));
+  const told = record(result);
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  await settled();
+  gives[0]!('of 1');
+  await settled();
+  expect(told).toEqual([]);
+  gives[1]!('of 2');
+  await settled();
+  expect(told).toEqual(['update of 2 causal']);
+});
+
+test('C8d: the source fails while a run is undone, and a newer input waits → no run on that', async () => {
+  const { c, sink } = manual<number>();
+  let undo = (): void => {};
+  const inputs: number[] = [];
+  const result = c.speculate(
+    (value) => void inputs.push(value),
+    () => new Promise<void>((resolve) => (undo = resolve)),
+  );
+  const told = record(result);
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  sink.fail(new CorrectableError('UNAVAILABLE', 'away'));
+  await settled();
+  undo();
+  await settled();
+  expect([inputs, told.at(-1)]).toEqual([[1], 'error UNAVAILABLE']);
+});
+
+test('C8g: the run gives a Correctable of another store, which is not final yet → told at the weakest level', async () => {
+  const { c, sink } = manual<number>();
+  const told = record(c.speculate(() => correctable(['near', 'far'], (inner) => void inner.update('early', 'near'))));
+  sink.update(1, 'causal');
+  await settled();
+  expect(told).toEqual(['update early weak']);
+});
+
+test('C10: the step of a chain on a preliminary view has begun, another part fails → not retryable: one on the final may come', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding);
+  const chained = client.invoke(get('a')).chain(() => client.invoke(get('b')));
+  const other = client.invoke(get('c'));
+  const failed = all([chained, other]).then(
+    () => 'no error',
+    (error: unknown) => error,
+  );
+  binding.calls[0]!.view(1, 'weak');
+  await settled();
+  expect(binding.calls).toHaveLength(3);
+  binding.calls[1]!.fail(new CorrectableError('UNAVAILABLE', 'away'));
+  expect(await failed).toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+});
