@@ -1,0 +1,53 @@
+/** C4, C12: what those who come and go leave behind, and what is told of a Correctable of another copy of the package. */
+import { expect, test } from 'vitest';
+import type { Correctable } from '../../../src/index.ts';
+import { CorrectableError, getSnapshot } from '../../../src/index.ts';
+import { Environment } from '../../../src/correctable/environment.ts';
+import { declareLevels } from '../../../src/correctable/ladder.ts';
+import { limit, Source, sourceOf } from '../../../src/correctable/source.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
+import { codeOf, LEVELS, manual } from './support.ts';
+
+test('C4: many come and go while two stay → no more seats are kept than twice as many', () => {
+  const { c } = manual();
+  for (let n = 0; n < 2; n++) c.subscribe(() => {});
+  for (let n = 0; n < 100; n++) c.subscribe(() => {}).unsubscribe();
+  expect(sourceOf(c)!.seats!.length).toBeLessThanOrEqual(4);
+});
+
+test('C1: all with one limit have ended → its list is given up', async () => {
+  const clock = virtualClock();
+  const environment = new Environment({ clock });
+  const source = new Source(declareLevels(LEVELS), environment, {});
+  source.observed = true;
+  limit(source, 10);
+  expect(environment.deadlines.size).toBe(1);
+  await clock.advance(10);
+  expect([source.state, environment.deadlines.size]).toEqual(['error', 0]);
+});
+
+test('C12: one of another copy of the package fails after a snapshot → the next one has the error', () => {
+  let tell = (_error: CorrectableError): void => {};
+  const foreign = {
+    state: 'updating',
+    latest: undefined,
+    onError: (told: typeof tell) => void (tell = told),
+  };
+  const given = foreign as unknown as Correctable<unknown>;
+  expect(getSnapshot(given).error).toBeUndefined();
+  const error = new CorrectableError('UNAVAILABLE', 'away');
+  foreign.state = 'error';
+  tell(error);
+  expect(getSnapshot(given)).toMatchObject({ state: 'error', error });
+});
+
+test('C8: a step throws on the final view → SPECULATION_FAILED', async () => {
+  const { c, sink } = manual();
+  const failed = codeOf(
+    c.speculate(() => {
+      throw new Error('mistake');
+    }),
+  );
+  sink.update(1, 'strong');
+  expect(await failed).toBe('SPECULATION_FAILED');
+});
