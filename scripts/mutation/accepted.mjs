@@ -1,3 +1,6 @@
+import { OF_TRANSPORT } from './accepted-transport.mjs';
+import { stay } from './stay.mjs';
+
 /**
  * Mutants that no test notices and that stay, each with the reason. One is found by its file, the line where it begins,
  * and what is replaced by what; a test holds each to be still there.
@@ -30,6 +33,7 @@ export const ACCEPTED = [
     'Only whether the first to listen has a seat: those with one are told the same, in the same order.',
     'const isTaken = (onUpdate && audience.onUpdate) || (onFinal && audience.onFinal) || (onError && audience.onError);',
     ['onUpdate && audience.onUpdate', '(onUpdate) || (audience.onUpdate)'],
+    ['onFinal && audience.onFinal', '(onFinal) || (audience.onFinal)'],
     ['onError && audience.onError', '(onError) || (audience.onError)'],
   ),
   ...stay(
@@ -37,6 +41,7 @@ export const ACCEPTED = [
     'Only whether the first to listen has a seat: those with one are told the same, in the same order.',
     'if (isTaken || audience.accepted > 0 || audience.seats) listen(audience, { onUpdate, onFinal, onError });',
     ['isTaken || audience.accepted > 0 || audience.seats', 'true'],
+    ['audience.accepted > 0', 'audience.accepted >= 0'],
   ),
   ...stay(
     'src/correctable/audience.ts',
@@ -159,6 +164,7 @@ export const ACCEPTED = [
   ...ofEqual(
     'Only when assumptions begin to be kept, which saves looks: what is equal is the same without them.',
     ['const FREE_LOOKS_MAX = 100_000;', ['100_000', '(100_000 + 1)']],
+    ['const FREE_DEPTH_MAX = 32;', ['32', '(32 + 1)']],
     ['return a === b || proven(a, b, 0, { looks: 0, later: [], assumptions: undefined });', ['0', '1']],
     [
       'comparison.looks += depth > FREE_DEPTH_MAX ? FREE_LOOKS_MAX : 1;',
@@ -173,6 +179,7 @@ export const ACCEPTED = [
   ),
   ...ofEqual(
     'Only how deep the stack is when pairs begin to be compared later: half as deep, they all are compared too.',
+    ['const DEPTH_MAX = 256;', ['256', '(256 + 1)']],
     [
       'if (Array.isArray(a)) return isList(a) && isList(b) && equalArrays(a, b, depth + 1, comparison);',
       ['1', '(1 + 1)'],
@@ -191,6 +198,10 @@ export const ACCEPTED = [
     ],
     ['if (!isEqual) {', ['!isEqual', 'true']],
   ),
+  ...ofEqual('What is no object is told from one later too.', [
+    'if (!isObject(a) || !isObject(b)) return Object.is(a, b);',
+    ['!isObject(a) || !isObject(b)', '(!isObject(a)) && (!isObject(b))'],
+  ]),
   ...ofEqual('A list that something was pushed to has a length above 0.', [
     'if (depth > DEPTH_MAX) return comparison.later.push([a, b]) > 0;',
     ['comparison.later.push([a, b]) > 0', 'comparison.later.push([a, b]) >= 0'],
@@ -265,217 +276,127 @@ export const ACCEPTED = [
     ['0', '1'],
   ),
   ...stay(
-    'src/transport/connection-timer.ts',
-    'Asked for in `open` alone, where there is a line.',
-    'const NOTHING: Awaiting = { awaited: 0, awaitedBytes: 0, frameBytesMax: 0 };',
-    ['0', '1'],
+    'src/correctable/audience.ts',
+    'Who came in time has missed nothing: catching up tells nothing.',
+    'if (isLate) queueMicrotask(() => catchUp(audience, seat));',
+    ['isLate', 'true'],
   ),
   ...stay(
-    'src/transport/connection-timer.ts',
-    'What is large was submitted just before: that it is on its way is said twice.',
-    "if (from !== 'probing' && this.#awaiting().awaited > 0) this.expectAnswer(false);",
-    ['false', 'true'],
+    'src/correctable/audience.ts',
+    'Only when empty seats are taken away: they are passed over until then.',
+    'extras.emptySeats = (extras.emptySeats ?? 0) + 1;',
+    ['1', '(1 + 1)'],
   ),
   ...stay(
-    'src/transport/connection-timer.ts',
-    'A millisecond less, of a time that is a guess.',
-    'if (leftMs > 0) this.#set(() => this.#check(), Math.min(leftMs, this.#silence.limitMs));',
-    ['0', '1'],
-  ),
-  ...stay('src/transport/connection.ts', 'The first attempt sets it, as the connection is made.', '#gaveUp = false;', [
-    'false',
-    'true',
-  ]),
-  ...stay(
-    'src/transport/connection.ts',
-    'It is asked for once a line has gone, which sets it.',
-    '#siteIsBlameless = false;',
-    ['false', 'true'],
+    'src/correctable/audience.ts',
+    'Only when empty seats are taken away: they are passed over until then.',
+    'extras.emptySeats = 0;',
+    ['extras.emptySeats = 0;', ';'],
   ),
   ...stay(
-    'src/transport/connection.ts',
-    'How long to wait counts in `waiting` alone.',
-    'this.#timer.arm(this.#state, 0);',
-    ['0', '1'],
-  ),
-  ...stay(
-    'src/transport/connection.ts',
-    'How long to wait counts in `waiting` alone.',
-    "const delayMs = state === 'waiting' ? this.#delayMs(event, from) : 0;",
-    ['0', '1'],
-  ),
-  ...stay(
-    'src/transport/connection.ts',
-    'A token that is asked for early is as good: for whom it is stands beside it.',
-    'if (this.#settings.principal === undefined) this.#greeting.askAhead();',
-    ['this.#settings.principal === undefined', 'true'],
-  ),
-  ...stay(
-    'src/transport/connection.ts',
-    'In all other states to be heard changes nothing.',
-    "if (this.#state === 'probing') this.#dispatch('heard');",
-    ["this.#state === 'probing'", 'true'],
-  ),
-  ...stay('src/transport/line/greeting.ts', 'Rounds are only compared for being the same.', '#round = 0;', ['0', '1']),
-  ...stay('src/transport/line/greeting.ts', 'Rounds are only compared for being the same.', 'this.#round++;', [
-    'this.#round++',
-    'this.#round--',
-  ]),
-  ...stay('src/transport/line/line.ts', 'One byte of a slow link, of a time that is a guess.', 'awaitedBytes = 0;', [
-    '0',
-    '1',
-  ]),
-  ...stay('src/transport/line/line.ts', 'A millisecond more, of a time that is a guess.', 'drainMs = 0;', ['0', '1']),
-  ...stay(
-    'src/transport/line/line.ts',
-    'The first acknowledgement comes one submission earlier: how often there is one is a guess.',
-    '#unacknowledged = 0;',
-    ['0', '1'],
-  ),
-  ...stay(
-    'src/transport/line/token-renewal.ts',
+    'src/correctable/binding.ts',
     'A millisecond more, of a time that is a guess.',
-    'const RENEW_AFTER_MS_MIN = 50;',
-    ['50', '(50 + 1)'],
-  ),
-  ...stay('src/transport/line/token-renewal.ts', 'Rounds are only compared for being the same.', '#round = 0;', [
-    '0',
-    '1',
-  ]),
-  ...stay('src/transport/line/token-renewal.ts', 'Rounds are only compared for being the same.', 'this.#round++;', [
-    'this.#round++',
-    'this.#round--',
-  ]),
-  ...stay('src/transport/line/token-renewal.ts', 'It is set before it is asked for.', '#failures = 0;', ['0', '1']),
-  ...stay('src/transport/line/token-renewal.ts', 'It is set before it is asked for.', '#endsAt = 0;', ['0', '1']),
-  ...stay(
-    'src/transport/line/token-renewal.ts',
-    'To cancel a timer twice is to cancel it.',
-    'this.#cancel = undefined;',
-    ['this.#cancel = undefined;', ';'],
+    'export const LOOK_AFTER_MS = 20;',
+    ['20', '(20 + 1)'],
   ),
   ...stay(
-    'src/transport/line/token-renewal.ts',
-    'At the very end of a token the server closes the connection all the same.',
-    'if (this.#settings.scheduling.now() + delayMs < this.#endsAt) this.#renewIn(delayMs);',
+    'src/correctable/deadlines.ts',
+    'The timer is there as long as one is open; beside that, only when those that have closed are taken away.',
+    'if (this.#open++ === 0) this.#arm(one, limitMs);',
+    ['this.#open++', 'this.#open--'],
+  ),
+  ...stay(
+    'src/correctable/deadlines.ts',
+    'Only when those that have closed are taken away: they are passed over until then.',
+    'if (this.#all.length > 2 * this.#open) this.#tidy();',
+    ['this.#all.length > 2 * this.#open', 'true'],
+  ),
+  ...stay('src/correctable/deadlines.ts', 'It is only compared with 0.', 'this.#held += isHeld ? 1 : -1;', [
+    'this.#held += isHeld ? 1 : -1',
+    'this.#held -= isHeld ? 1 : -1',
+  ]),
+  ...stay(
+    'src/correctable/made/handle.ts',
+    'The Node that runs the tests has the symbol.',
+    "const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);",
+    ["Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose)", 'Symbol.dispose'],
+  ),
+  ...stay(
+    'src/correctable/made/handle.ts',
+    'Where there is no such symbol, a method of that name stands beside it.',
+    'const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;',
     [
-      'this.#settings.scheduling.now() + delayMs < this.#endsAt',
-      'this.#settings.scheduling.now() + delayMs <= this.#endsAt',
+      '(Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME',
+      '(Symbol as { observable?: symbol }).observable',
     ],
   ),
-  ...stay('src/transport/operations/cancellation.ts', 'It is set before it is asked for.', '#olderThan = 0;', [
-    '0',
-    '1',
-  ]),
   ...stay(
-    'src/transport/operations/cancellation.ts',
-    'A signal aborts once.',
-    "signal.addEventListener('abort', cancel, { once: true });",
+    'src/correctable/made/handle.ts',
+    'It saves a seat: who is told, and in which order, is the same.',
+    'if (signal === undefined) attach(source, onUpdate, onFinal, onError);',
+    ['signal === undefined', 'false'],
+  ),
+  ...stay(
+    'src/correctable/made/handle.ts',
+    'Line ends are taken out all the same.',
+    'const oneLine = { ...options, depth, compact: true, breakLength: Infinity };',
     ['true', 'false'],
   ),
   ...stay(
-    'src/transport/operations/in-flight-operation.ts',
-    'Which message is large is a guess.',
-    'return length < ANNOUNCED_BYTES_MIN ? 0 : length;',
-    ['length < ANNOUNCED_BYTES_MIN', 'length <= ANNOUNCED_BYTES_MIN'],
+    'src/correctable/made/make.ts',
+    'It saves an environment, which does the same.',
+    'return (options.clock ?? options.onUncaught ?? options.onEvent) ? new Environment(options) : defaultEnvironment;',
+    ['(options.clock ?? options.onUncaught ?? options.onEvent)', 'true'],
+  ),
+  ...stay('src/correctable/run.ts', 'It is only compared with 0.', 'done++;', ['done++', 'done--']),
+  ...stay(
+    'src/correctable/source.ts',
+    'It is asked again when the timer fires.',
+    'else if (!source.observed) setTimeout(() => source.observed || void Promise.reject(error), 0);',
+    ['!source.observed', 'true'],
   ),
   ...stay(
-    'src/transport/operations/in-flight.ts',
-    'Of what has ended no view is confirmed any more.',
-    'if (!last) operation.saw(row[at.seq], given);',
-    ['!last', 'true'],
+    'src/correctable/source.ts',
+    'Who listens after the end is told by itself.',
+    "else if (source.state === 'error') onError(source.extras?.error);",
+    ["source.state === 'error'", 'false'],
   ),
-  ...stay(
-    'src/transport/operations/in-flight.ts',
-    'It saves the making of an empty list.',
-    'return this.#refused.length === 0 ? NONE : this.#refused.splice(0);',
-    ['this.#refused.length === 0', 'false'],
-  ),
-  ...stay(
-    'src/transport/operations/wire-session.ts',
-    'The tokens of servers have a dot.',
-    "this.#tokens.set(token.slice(0, Math.max(0, token.indexOf('.'))), token);",
-    ['0', '1'],
-  ),
-  ...stay(
-    'src/transport/sender.ts',
-    'What has ended is passed over when its turn comes, and what waits is set again.',
-    'this.#waiting.clear();',
-    ['this.#waiting.clear();', ';'],
-  ),
-  ...stay(
-    'src/transport/sender.ts',
-    'What is true of this one is true of all after it: none is sent.',
-    'if (line === undefined || this.#line !== line || !line.hasRoom) return false;',
-    ['false', 'true'],
-  ),
-  ...stay(
-    'src/transport/sender.ts',
-    'What waits for a line is gathered once there is one.',
-    'if (line !== undefined) this.#waiting.set(operation.id, operation);',
-    ['line !== undefined', 'true'],
-  ),
-  ...stay(
-    'src/transport/sender.ts',
-    'What is large has more than one byte.',
-    'this.#events.expectAnswer(operation.largeBytes > 0);',
-    ['0', '1'],
-  ),
-  ...stay(
-    'src/transport/sender.ts',
-    'What was given up is passed over when its turn comes.',
-    'this.#waiting.delete(id);',
-    ['this.#waiting.delete(id);', ';'],
-  ),
-  ...stay(
-    'src/transport/settings/callbacks.ts',
-    'One more or less, of a number that is a guess.',
-    'const ASKS_MAX = 8;',
-    ['8', '(8 + 1)'],
-  ),
-  ...stay(
-    'src/transport/settings/callbacks.ts',
-    'One more or less, of a number that is a guess.',
-    'for (let asks = 0; asks < ASKS_MAX; asks++) {',
-    ['0', '1'],
-    ['asks < ASKS_MAX', 'asks <= ASKS_MAX'],
-  ),
-  ...stay('src/transport/settings/callbacks.ts', 'It is undefined there.', 'if (given === undefined) return given;', [
-    'given',
-    'undefined',
+  ...stay('src/correctable/source.ts', 'It is for engines: what is made there is thrown away.', 'draft();', [
+    'draft();',
+    ';',
   ]),
   ...stay(
-    'src/transport/settings/callbacks.ts',
-    'Any number will do: the source of them is broken.',
-    'return Math.random();',
-    ['Math.random()', '0'],
+    'src/correctable/source.ts',
+    'To tidy up where there is nothing does nothing.',
+    'if (source.extras || source.cleanUps || source.deadlines) tidyUp(source);',
+    ['source.extras || source.cleanUps || source.deadlines', 'true'],
   ),
   ...stay(
-    'src/transport/silence.ts',
-    'What begins it, and the welcome that is heard, sets it before it is asked for.',
-    '#since = 0;',
+    'src/correctable/speculate.ts',
+    'What has closed begins no run, and is told nothing.',
+    'speculation.waiting = speculation.live = undefined;',
+    ['speculation.waiting = speculation.live = undefined;', ';'],
+  ),
+  ...stay(
+    'src/correctable/speculate.ts',
+    'As a run begins only: what waits is set anew, or taken back, before the next one does.',
+    'speculation.waiting = undefined;',
+    ['speculation.waiting = undefined;', ';'],
+  ),
+  ...stay(
+    'src/correctable/speculate.ts',
+    'What somebody waits for is not relaxed.',
+    'if (result.extras?.onListener) relax(inner);',
+    ['result.extras?.onListener', 'true'],
+  ),
+  ...stay(
+    'src/correctable/speculate.ts',
+    'A millisecond more, of a limit that has passed.',
+    'limit(result, Math.max(dueAt - environment.tickAt(), 0));',
     ['0', '1'],
   ),
-  ...stay('src/transport/silence.ts', 'Either was long ago: of messages that have been taken.', '#takenAt = 0;', [
-    '0',
-    '1',
-  ]),
-  ...stay('src/transport/silence.ts', 'The welcome that is heard sets it before it is asked for.', '#sentBytes = 0;', [
-    '0',
-    '1',
-  ]),
-  ...stay(
-    'src/transport/silence.ts',
-    'The welcome that is heard sets it before it is asked for.',
-    '#isAsked = false;',
-    ['false', 'true'],
-  ),
+  ...OF_TRANSPORT,
 ];
-
-/** Mutants of one line. */
-function stay(file, reason, text, ...mutants) {
-  return mutants.map(([from, to]) => ({ file, text, from, to, reason }));
-}
 
 /** Mutants of lines of `equal.ts`. */
 function ofEqual(reason, ...lines) {
