@@ -34,7 +34,12 @@ describe('another version of the contract', () => {
     const late = submit(connection, writeX);
     const read = submit(connection, readX);
     for (const sink of [early, late]) {
-      expect(await sink.failure(0)).toMatchObject({ code: 'UNSUPPORTED', field: 'operation', retryable: false });
+      expect(await sink.failure(0)).toMatchObject({
+        code: 'UNSUPPORTED',
+        field: 'operation',
+        retryable: false,
+        message: expect.stringContaining('(contract shop, theirs)') as string,
+      });
     }
     platform.tick();
     expect(platform.socket.rows('submit').map((row) => row[2])).toEqual(['get']);

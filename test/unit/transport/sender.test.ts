@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { quietContext, readX, SinkDouble } from '../../support/wire.ts';
 import { settled } from './fake-platform.ts';
-import { startOpen, submit } from './set-up.ts';
+import { start, startOpen, submit } from './set-up.ts';
 
 test('one level is wanted → only that is asked for', async () => {
   const { platform, connection } = await startOpen();
@@ -27,4 +27,8 @@ test('more than may be under way → OVERLOADED, to be tried again after a tenth
   const { connection } = await startOpen({ inFlightMax: 1 });
   submit(connection);
   expect(await submit(connection).failure(0)).toMatchObject({ code: 'OVERLOADED', retryAfterMs: 100 });
+});
+
+test('the application says who is signed in → so does the connection, to whoever stands in front of it', () => {
+  expect(start({ principal: () => 'ann' }).connection.principal?.()).toBe('ann');
 });

@@ -29,6 +29,15 @@ describe('waiting again', () => {
     expect(told.at(-1)).toEqual(['waiting', `${SITE}the server goes away`]);
   });
 
+  test('the server goes away as it is asked whether it is there → so', async () => {
+    const { told, platform } = startTold({ heartbeatMs: 1_000 });
+    await welcome(platform);
+    platform.advance(1_000);
+    expect(told.at(-1)).toEqual(['probing', undefined]);
+    platform.socket.receive([0, 'goaway', 1_000]);
+    expect(told.slice(-2)).toContainEqual(['waiting', `${SITE}the server goes away`]);
+  });
+
   test('the server says why before it closes → by its words', async () => {
     const { told, platform } = startTold();
     await welcome(platform);
