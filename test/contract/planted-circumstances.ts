@@ -5,7 +5,7 @@
 import type { InvocationContext, Operation, Sink } from '../../src/index.ts';
 import { CorrectableError } from '../../src/index.ts';
 import type { ContractSubject, HistoryStep, OpenBinding } from '../../src/testing/index.ts';
-import { add, Tally, total, type Call, type Count, type Delays, type Level, type Planted } from './planted-bindings.ts';
+import { FAR_BEHIND, add, Tally, total, type Call, type Count, type Level, type Planted } from './planted-bindings.ts';
 
 const isUpdate = ({ operation }: Call): boolean => operation.effect === 'update';
 
@@ -258,9 +258,6 @@ class DeniesWhatIsSent extends Noting {
     setTimeout(() => (context.whereabouts = { mayHaveLeft: false, obstacle: undefined }), 1);
   }
 }
-
-/** Its backup is behind for as long as anybody looks, also on a busy machine. */
-const FAR_BEHIND: Delays = { weak: 1, strong: 4, lag: 400 };
 
 const objects = (object: string): HistoryStep[] =>
   [1, 2, 3].flatMap((n) => [
