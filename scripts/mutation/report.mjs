@@ -58,8 +58,8 @@ function scored(folder, rows) {
 }
 
 /**
- * What survives with a reason survives: the score counts it as missed. What a run that was cut short had not decided counts
- * neither way: `mutants` are those that are decided, and without any there is no score.
+ * What survives with a reason survives: the score counts it as missed. `mutants` are those that are decided. Where a run that
+ * was cut short left some open there is no score: those that are noticed are decided first.
  */
 function counted(all) {
   const rows = all.filter((row) => !row.isUndecided);
@@ -69,7 +69,7 @@ function counted(all) {
     mutants: rows.length,
     noticed,
     withReason,
-    score: rows.length === 0 ? null : rounded(noticed / rows.length),
+    score: rows.length === 0 || rows.length < all.length ? null : rounded(noticed / rows.length),
   };
 }
 
@@ -100,7 +100,7 @@ export function told({ folders, survivors, undecided, notAsked, seconds, testFil
       `${folder}: ${noticed} of ${mutants} noticed, ${score ?? 'no score'} (aim ${aim}${met ? '' : ', not met'}); ${withReason} stay with a reason`,
     );
   if (notAsked > 0) lines.push(`${notAsked} test files were not asked: those before had said nothing new for long`);
-  if (undecided.length > 0) lines.push(`${undecided.length} are undecided: of them no score speaks`);
+  if (undecided.length > 0) lines.push(`${undecided.length} are undecided: there is no score where they are`);
   lines.push(
     `${all.noticed} of ${all.mutants} in ${seconds} s, by ${testFiles} test files${isCut ? '; cut short' : ''}`,
   );

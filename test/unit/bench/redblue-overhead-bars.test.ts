@@ -46,3 +46,11 @@ test("a day's work is reported without a goal, with a log on the disk too", () =
   expect(barIn(given, 'one-site-vs-a-day-durable-deposit')).toMatchObject({ value: 0.5, verdict: null });
   expect(barIn(given, 'server-time-vs-the-same-parts')).toMatchObject({ value: 1, verdict: null });
 });
+
+test('the mix when all the rest has run in the same processes is reported beside it, without a goal', () => {
+  const samples = new Map(measured({ 'one site': 700 }));
+  samples.set('mix-warm', measured({ 'one site': 900 }).get('mix-warm')!);
+  const valueOf = (name: string): unknown => barsOf(samples).find((bar) => bar.name === name);
+  expect(valueOf('one-site-vs-the-same-parts')).toMatchObject({ value: 0.7, verdict: 'missed' });
+  expect(valueOf('one-site-vs-the-same-parts-mix-warm')).toMatchObject({ value: 0.9, verdict: null });
+});

@@ -82,7 +82,7 @@ interface Scripts {
     readonly mutants: number;
     readonly undecided: readonly Mutant[];
     readonly withReason: number;
-    readonly folders: readonly { readonly folder: string; readonly score: number; readonly met: boolean }[];
+    readonly folders: readonly { readonly folder: string; readonly score: number | null; readonly met: boolean }[];
     readonly survivors: readonly (Mutant & { readonly isMet: boolean; readonly reason?: string })[];
   };
   readonly ACCEPTED: readonly Accepted[];
