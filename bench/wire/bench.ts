@@ -76,7 +76,7 @@ function rowOf(window: number, contender: Mode, samples: Samples): Record<string
 function plot(samples: Samples): string {
   return rangesFigure(
     'Through the gateway, beside bare echoes',
-    `ratio at window ${AIMED} (median and range of the rounds; red: the aim)`,
+    `ratio at window ${AIMED} (median and range of the rounds; red: aim or floor)`,
     rangesOf(samples),
   );
 }
