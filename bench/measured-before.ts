@@ -4,6 +4,7 @@
  * has the same list.
  */
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
+  ads: '2026-11-24',
   'ads-cassandra': '2026-11-20',
   'tickets-zookeeper': '2026-11-21',
   twissandra: '2026-11-21',

@@ -6,7 +6,7 @@ import { contend } from '../../demo/shared/chase/contend.ts';
 import { WAYS } from '../../demo/shared/chase/application.ts';
 import { warmUp, type Deploy, type Deployment } from '../../demo/shared/chase/headless.ts';
 import { openHistory, type HistoryFile } from '../../demo/shared/chase/history-file.ts';
-import { compare, type Comparison } from '../../demo/shared/chase/report.ts';
+import { compare } from '../../demo/shared/chase/report.ts';
 import { BINDINGS } from '../../demo/shared/options.ts';
 import type { Placement } from '../../engines/wan.ts';
 import { UsageError } from '../../engines/usage-error.ts';
@@ -17,10 +17,11 @@ import { loadsUntilFall } from '../harness/until-fall.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { barsOf } from './bars.ts';
 import { curvesFigure, latencyFigure } from './figures.ts';
-import { offer, type Offered } from './offered.ts';
-import { peakOf, peaksOf, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
+import { offer } from './offered.ts';
+import { isKnownPeak, openPeaksTold, peakOf, sweepsOf } from './peaks.ts';
+import { measureRounds, type Contest, type Measuring } from './rounds.ts';
 import { offersOf, peakRowsOf, rowOf } from './rows.ts';
-import { isSwept, labelOf, placeOf, planOf, type Measured, type PeakPlan, type Plan } from './settings.ts';
+import { isSwept, labelOf, placeOf, planOf, type Measured, type Plan } from './settings.ts';
 
 export interface ChaseBench {
   readonly name: string;
@@ -40,13 +41,18 @@ export function chaseBench({ name, about, title, placement, deploy }: ChaseBench
     const way = storeOf(settings);
     const plan = planOf(settings.quick, { placement, way });
     const measured = await measureAndTell(plan, deploy, settings);
+    for (const told of openPeaksTold(measured)) settings.progress(told);
     const file = way === undefined ? name : nameOf(`${name}-cassandra`, way);
     const heading = way === undefined ? title : `${title} on Cassandra`;
     return {
       name: file,
       versions: way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
-      rounds: plan.rounds,
-      rows: [...measured.map(rowOf), ...measured.flatMap(offersOf), ...peakRowsOf(measured)],
+      rounds: Math.max(...measured.map(({ rounds }) => rounds.length)),
+      rows: [
+        ...measured.map((each) => rowOf(each, isKnownPeak(each, measured))),
+        ...measured.flatMap(offersOf),
+        ...peakRowsOf(measured),
+      ],
       bars: barsOf(name, measured),
       samples: measured,
       figures: { [file]: latencyFigure(heading, measured), [`${file}-throughput`]: curvesFigure(heading, measured) },
@@ -66,13 +72,6 @@ function storeOf(settings: Settings): Way | undefined {
 interface Output {
   readonly progress: (text: string) => void;
   readonly history: HistoryFile;
-}
-
-/** A setting while it is measured. */
-interface Measuring extends Measured {
-  readonly rounds: Comparison[];
-  readonly atPeak: Comparison[];
-  readonly offered: Offered[];
 }
 
 /** With each request in the file of the history, if there is to be one. */
@@ -109,24 +108,17 @@ async function measureHere(
   plan: Plan,
   output: Output,
 ): Promise<void> {
-  const { rounds, secondsPerSetting: seconds, peak } = plan;
-  const kept = await untilFall(deployment, here, { ...peak, output });
-  await runRounds(deployment, kept, {
-    about: 'round',
-    rounds,
-    seconds,
-    heavy: { seconds: peak.seconds, sliceMs: peak.sliceMs },
-    warmUpPairs: (round) => (round === 0 ? 2 : 1),
-    keep: (setting, comparison) => setting.rounds.push(comparison),
-    output,
-  });
-  await runRounds(deployment, peaksOf(kept), {
-    about: 'at the peak, round',
-    ...peak,
-    warmUpPairs: () => 1,
-    keep: (setting, comparison) => setting.atPeak.push(comparison),
-    output,
-  });
+  const kept = await untilFall(deployment, here, plan, output);
+  const contest: Contest = async (setting, { of, round, ...extent }) => {
+    const where = `${labelOf(setting)}, ${of}`;
+    output.progress(where);
+    const { workload, workers } = setting;
+    const { application } = deployment;
+    const contested = await contend({ application, workload, workers, seed: SEED + round, ...extent });
+    for (const line of contested.history) output.history.write({ ...line, request: `${where}, ${line.request}` });
+    return compare(contested);
+  };
+  await measureRounds(kept, plan, contest);
   for (const swept of sweepsOf(kept)) await runOffers(deployment, swept, plan, output);
 }
 
@@ -134,7 +126,8 @@ async function measureHere(
 async function untilFall(
   { application }: Deployment,
   here: readonly Measuring[],
-  { seconds, sliceMs, output }: Pick<Rounds, 'seconds' | 'sliceMs' | 'output'>,
+  { peak: { seconds, sliceMs } }: Plan,
+  output: Output,
 ): Promise<readonly Measuring[]> {
   const swept = here.filter(isSwept);
   const ends = new Map<string, number>();
@@ -177,47 +170,6 @@ async function runOffers(
         onLine: (line) => output.history.write({ ...line, atMs: 0, request: `${where}, ${line.request}` }),
       });
       offered.push(one);
-    }
-  }
-}
-
-interface Rounds {
-  readonly about: string;
-  readonly rounds: number;
-  /** How long each setting is measured in a round. */
-  readonly seconds: number;
-  readonly sliceMs?: number | undefined;
-  /** The same of loads under which requests take longer than a slice does. */
-  readonly heavy?: Pick<PeakPlan, 'seconds' | 'sliceMs'>;
-  readonly warmUpPairs: (round: number) => number;
-  readonly keep: (setting: Measuring, comparison: Comparison) => void;
-  readonly output: Output;
-}
-
-/** All settings once a round, each round beginning with another one. */
-async function runRounds(
-  { application }: Deployment,
-  settings: readonly Measuring[],
-  { about, rounds, seconds, sliceMs, heavy, warmUpPairs, keep, output }: Rounds,
-): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) {
-    const first = round % settings.length;
-    for (const setting of [...settings.slice(first), ...settings.slice(0, first)]) {
-      const where = `${labelOf(setting)}, ${about} ${round + 1}`;
-      output.progress(`${about} ${round + 1} of ${rounds}: ${labelOf(setting)}`);
-      const { workload, workers } = setting;
-      const isHeavy = workers > WORKERS_BEFORE;
-      const contest = await contend({
-        application,
-        workload,
-        workers,
-        ...(heavy !== undefined && isHeavy ? heavy : { seconds, sliceMs }),
-        seed: SEED + round,
-        // A slice counts from when each worker has ended an operation: of many workers, that has warmed all up.
-        warmUpPairs: isHeavy ? 0 : warmUpPairs(round),
-      });
-      keep(setting, compare(contest));
-      for (const line of contest.history) output.history.write({ ...line, request: `${where}, ${line.request}` });
     }
   }
 }

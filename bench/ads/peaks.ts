@@ -28,14 +28,19 @@ export interface Peak {
 /** The peak of each workload, with speculation and without. */
 export function peaksFound(measured: readonly Measured[]): Peak[] {
   return sweepsOf(measured).flatMap((swept) => {
-    const loads = swept.map(({ workers }) => workers);
     return WAYS.map((way): Peak => {
       const peak = peakOf(swept, way);
       const { workload, workers } = peak;
-      const isBracketed = loads.some((load) => load < workers) && loads.some((load) => load > workers);
-      return { workload, way, workers, opsPerSec: opsPerSec(peak, way), isBracketed };
+      return { workload, way, workers, opsPerSec: opsPerSec(peak, way), isBracketed: isBracketed(swept, way) };
     });
   });
+}
+
+/** Whether the peak of a workload is known to be one: less was done under fewer requests at a time, and under more. */
+export function isBracketed(swept: readonly Measured[], way: Way): boolean {
+  const peak = peakOf(swept, way);
+  const less = swept.filter((each) => opsPerSec(each, way) < opsPerSec(peak, way));
+  return less.some(({ workers }) => workers < peak.workers) && less.some(({ workers }) => workers > peak.workers);
 }
 
 /** The sweeps of the workloads, one after the other. */
@@ -44,6 +49,22 @@ export function sweepsOf<Each extends Measured>(measured: readonly Each[]): Each
   return [...new Set(swept.map(({ workload }) => workload))].map((workload) =>
     swept.filter((each) => each.workload === workload),
   );
+}
+
+/** Of each peak that is not known to be one, that no gain is told of it, for a person. */
+export function openPeaksTold(measured: readonly Measured[]): string[] {
+  const open = peaksFound(measured).filter((peak) => !peak.isBracketed);
+  return open.map(
+    ({ workload, way, workers }) =>
+      `workload ${workload}, ${way}: most was done at ${workers} at a time, with no less on one side of it: ` +
+      'that is no peak, and no gain there is told',
+  );
+}
+
+/** Whether what is done there, with speculation or without, is known to be a peak. */
+export function isKnownPeak(setting: Measured, measured: readonly Measured[]): boolean {
+  const swept = sweepsOf(measured).find((each) => each.includes(setting)) ?? [];
+  return swept.length > 0 && WAYS.some((way) => peakOf(swept, way) === setting && isBracketed(swept, way));
 }
 
 /** The settings to compare longer: of each workload either's peak, and the one that counted before. */

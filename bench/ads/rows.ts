@@ -6,17 +6,9 @@ import { vsPossible } from './bars.ts';
 import { peaksFound } from './peaks.ts';
 import type { Measured } from './settings.ts';
 
-/** One setting: medians of the rounds. */
-export function rowOf({
-  rounds,
-  atPeak,
-  placement,
-  client,
-  asks,
-  cassandra,
-  workload,
-  workers,
-}: Measured): Record<string, unknown> {
+/** One setting: medians of the rounds; the longer ones too, where it is known to be a peak. */
+export function rowOf(setting: Measured, isPeak: boolean): Record<string, unknown> {
+  const { rounds, atPeak, placement, client, asks, cassandra, workload, workers } = setting;
   const of = (value: (comparison: Comparison) => number, comparisons = rounds): number =>
     rounded(median(comparisons.map(value)));
   const range = (value: (comparison: Comparison) => number, comparisons = rounds): string => {
@@ -45,7 +37,7 @@ export function rowOf({
     correctableOpsPerSecByBusyTime: of(({ correctable }) => correctable.opsPerSecByBusyTime),
     throughputChange: of(({ throughputChange }) => throughputChange),
     throughputChangeRange: range(({ throughputChange }) => throughputChange),
-    ...(atPeak.length > 0 && {
+    ...(isPeak && {
       baselineOpsPerSecAtPeak: of(({ baseline }) => baseline.opsPerSec, atPeak),
       correctableOpsPerSecAtPeak: of(({ correctable }) => correctable.opsPerSec, atPeak),
       changeAtPeak: of(({ throughputChange }) => throughputChange, atPeak),

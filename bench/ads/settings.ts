@@ -3,6 +3,7 @@ import type { Placement } from '../../engines/wan.ts';
 import type { CassandraOptions, Site } from '../../demo/shared/options.ts';
 import type { Comparison } from '../../demo/shared/chase/report.ts';
 import { WORKLOADS, type Workload } from '../../demo/shared/chase/workload.ts';
+import { LOOKS } from '../harness/until-decided.ts';
 import type { Offered } from './offered.ts';
 
 /** One row of the report. */
@@ -40,6 +41,8 @@ const QUICK_LOADS = [UNLOADED_WORKERS, 64];
 export interface Plan {
   readonly settings: readonly Setting[];
   readonly rounds: number;
+  /** How often the rounds are looked at, those at a peak too. */
+  readonly looks: 1 | typeof LOOKS;
   readonly secondsPerSetting: number;
   readonly peak: PeakPlan;
   readonly offers: OfferPlan;
@@ -95,6 +98,7 @@ export function planOf(quick: boolean, { placement, way }: Scene): Plan {
     return {
       settings: [...sweep('B', QUICK_LOADS), ...unloaded],
       rounds: 2,
+      looks: 1,
       secondsPerSetting: 2,
       peak: QUICK_PEAK,
       offers: QUICK_OFFERS,
@@ -102,7 +106,8 @@ export function planOf(quick: boolean, { placement, way }: Scene): Plan {
       scale: 0.02,
     };
   const settings = [...WORKLOADS.flatMap((workload) => sweep(workload, LOADS)), ...unloaded];
-  return { settings, rounds: 6, secondsPerSetting: 3, peak: PEAK, offers: OFFERS, warmUp: WARM_UP, scale: 1 };
+  const full = { secondsPerSetting: 3, peak: PEAK, offers: OFFERS, warmUp: WARM_UP, scale: 1 };
+  return { settings, rounds: 7, looks: LOOKS, ...full };
 }
 
 /** Where a client stands, and what it asks. */

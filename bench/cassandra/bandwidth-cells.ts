@@ -4,6 +4,7 @@
  */
 import { atLeast, atMost, estimate, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import { spread } from '../harness/statistics.ts';
+import { LOOKS } from '../harness/until-decided.ts';
 import type { Mix } from './divergence.ts';
 import type { System } from './messages.ts';
 import { RECORDS } from './ycsb-table.ts';
@@ -77,7 +78,10 @@ export function rowOf(cell: Cell, samples: readonly Sample[]) {
   const bytes = (kind: Kind): number[] => of(kind, ({ bytesPerOp }) => bytesPerOp);
   const baseline = bytes('C1');
   const overhead = (kind: Kind): Estimate =>
-    estimate(bytes(kind).map((each, round) => each / (baseline[round] as number) - 1));
+    estimate(
+      bytes(kind).map((each, round) => each / (baseline[round] as number) - 1),
+      LOOKS,
+    );
   return {
     workload,
     distribution,
@@ -91,7 +95,10 @@ export function rowOf(cell: Cell, samples: readonly Sample[]) {
     overhead: overhead('CC2'),
     twoRequestsOverhead: overhead('C1 + C2'),
     twoRequestsOfDriverOverhead: overhead('CC2 twice'),
-    divergence: estimate(of('CC2', (sample) => sample.divergence)),
+    divergence: estimate(
+      of('CC2', (sample) => sample.divergence),
+      LOOKS,
+    ),
   };
 }
 

@@ -6,17 +6,8 @@
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
-import {
-  barsOf,
-  cellOf,
-  driven,
-  KINDS,
-  rowOf,
-  type Cell,
-  type Kind,
-  type Row,
-  type Sample,
-} from './bandwidth-cells.ts';
+import { barsOf, cellOf, driven, rowOf, type Cell, type Kind, type Row, type Sample } from './bandwidth-cells.ts';
+import { measureRounds, type Extent, type Measuring } from './bandwidth-rounds.ts';
 import { openCrew, type Crew } from './crew.ts';
 import { MIXES } from './divergence.ts';
 import { count } from './history.ts';
@@ -39,31 +30,29 @@ interface Times {
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
   const way = wayOf(settings);
-  const [rounds, durationMs, warmUpMs] = quick ? [2, 2_000, 500] : [6, 5_000, 1_000];
-  const times = { durationMs, warmUpMs };
+  const times = quick ? { durationMs: 2_000, warmUpMs: 500 } : { durationMs: 5_000, warmUpMs: 1_000 };
+  const extent: Extent = quick ? { rounds: 2, looks: 1 } : { rounds: 7 };
   const crew = await openCrew({ sites: SITES, way, countBytes: true }, progress);
-  const samples: Sample[] = [];
   const cells = MIXES.map(cellOf);
+  let rounds: readonly (readonly Sample[])[];
   try {
     cells.push(await drivenOn(crew, times, progress));
-    const contests = cells.flatMap((cell) => KINDS.map((kind) => ({ ...cell, kind })));
-    for (let round = 0; round < rounds; round += 1) {
-      for (let place = 0; place < contests.length; place += 1) {
-        const { kind, ...cell } = contests[(place + round) % contests.length] as (typeof contests)[number];
-        progress(`round ${round + 1} of ${rounds}: ${labelOf(cell)}, ${kind}`);
-        const { bytes, operations, divergence } = await measure(crew, cell, kind, { ...times, seed: 1 + round });
-        samples.push({ ...cell, kind, round, bytesPerOp: bytes / operations, divergence });
-      }
-    }
+    const measured: Measuring['measure'] = async ({ kind, round, ...cell }) => {
+      const { bytes, operations, divergence } = await measure(crew, cell, kind, { ...times, seed: 1 + round });
+      return { bytesPerOp: bytes / operations, divergence };
+    };
+    const told = (cell: Cell, text: string): void => progress(`${text}: ${labelOf(cell)}`);
+    rounds = await measureRounds(cells, { ...extent, measure: measured, progress: told });
   } finally {
     await crew.close();
   }
+  const samples = rounds.flat();
   const measured = cells.map((cell) => rowOf(cell, samples));
   const name = nameOf('cassandra-bandwidth', way);
   return {
     name,
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
-    rounds,
+    rounds: rounds.length,
     rows: measured.map(flat),
     bars: barsOf(measured),
     samples,

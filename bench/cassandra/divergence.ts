@@ -3,7 +3,7 @@
  * clients at work, updates at one replica. From the same history: finals that are stale, as that profile allows.
  */
 import { writeFileSync } from 'node:fs';
-import { reported, type Bar } from '../harness/bars.ts';
+import { estimate, reported, type Bar } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
@@ -35,7 +35,7 @@ export const MIXES: readonly Mix[] = WORKLOADS.flatMap((workload) =>
   DISTRIBUTIONS.map((distribution) => ({ workload, distribution })),
 );
 
-interface Sample extends Mix {
+export interface Sample extends Mix {
   readonly round: number;
   readonly reads: number;
   readonly divergence: number;
@@ -45,7 +45,7 @@ interface Sample extends Mix {
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
   const way = wayOf(settings);
-  const [rounds, durationMs, warmUpMs] = quick ? [2, 2_000, 500] : [5, 8_000, 2_000];
+  const [rounds, durationMs, warmUpMs] = quick ? [2, 2_000, 500] : [6, 8_000, 2_000];
   const crew = await openCrew({ sites: SITES, way }, progress);
   const samples: Sample[] = [];
   const history: HistoryEvent[] = [];
@@ -76,7 +76,7 @@ async function run(settings: Settings): Promise<Outcome> {
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
     rounds,
     rows,
-    bars: barsOf(rows, history),
+    bars: barsOf(samples, history),
     samples,
     figures: { [name]: plot(rows) },
   };
@@ -85,7 +85,7 @@ async function run(settings: Settings): Promise<Outcome> {
 type Row = ReturnType<typeof rowOf>;
 
 function rowOf({ workload, distribution }: Mix, samples: readonly Sample[]) {
-  const own = samples.filter((sample) => sample.workload === workload && sample.distribution === distribution);
+  const own = samplesOf({ workload, distribution }, samples);
   const { median, min, max } = spread(own.map(({ divergence }) => divergence));
   return {
     workload,
@@ -98,11 +98,17 @@ function rowOf({ workload, distribution }: Mix, samples: readonly Sample[]) {
   };
 }
 
-function barsOf(rows: readonly Row[], history: readonly HistoryEvent[]): Bar[] {
+function samplesOf({ workload, distribution }: Mix, samples: readonly Sample[]): Sample[] {
+  return samples.filter((sample) => sample.workload === workload && sample.distribution === distribution);
+}
+
+/** The shares by the rounds; what is stale is counted in the whole history. */
+export function barsOf(samples: readonly Sample[], history: readonly HistoryEvent[]): Bar[] {
   const { reads, staleFinals, stalePreliminaries } = count(history);
-  const divergences = rows.map(({ workload, distribution, divergence }) =>
-    reported(`divergence-${workload}-${distribution}`, divergence, 'fraction'),
-  );
+  const divergences = MIXES.map((mix) => {
+    const shares = samplesOf(mix, samples).map(({ divergence }) => divergence);
+    return reported(`divergence-${mix.workload}-${mix.distribution}`, estimate(shares), 'fraction');
+  });
   return [
     ...divergences,
     reported('stale-finals', staleFinals, 'reads'),

@@ -6,13 +6,15 @@ import { atMost, estimate, largest, type Bar, type Estimate } from '../harness/b
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
+import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
-import { openCrew } from './crew.ts';
+import { openCrew, type Crew } from './crew.ts';
 import { REPORTED, type System, type TurnsReport } from './messages.ts';
 import { nameOf, wayOf } from './way.ts';
 
 const PLAIN = ['driver C1', 'driver C2', 'driver C3'] as const satisfies readonly System[];
 const INCREMENTAL = ['CC2', 'CC3'] as const satisfies readonly System[];
+const SYSTEMS = [...PLAIN, ...INCREMENTAL];
 /** As near as this, in parts of the round trip to the coordinator or of the baseline, whichever is longer. */
 const AIM = 1.05;
 const ROUND_TRIP_MS = 20;
@@ -26,15 +28,12 @@ export const cassandraLatency: Bench = {
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
   const way = wayOf(settings);
-  const [rounds, turns] = quick ? [2, 10] : [6, 60];
+  const extent: Extent = quick ? { rounds: 2, looks: 1, turns: 10 } : { rounds: 7, turns: 60 };
   const crew = await openCrew({ sites: [REPORTED], way }, progress);
-  const samples: TurnsReport[] = [];
+  let samples: readonly TurnsReport[];
   try {
-    await crew.takeTurns({ systems: [...PLAIN, ...INCREMENTAL], turns: 10 });
-    for (let round = 0; round < rounds; round += 1) {
-      progress(`round ${round + 1} of ${rounds}: ${turns} reads of each system, by turns`);
-      samples.push(await crew.takeTurns({ systems: [...PLAIN, ...INCREMENTAL], turns }));
-    }
+    await crew.takeTurns({ systems: SYSTEMS, turns: 10 });
+    samples = await takeRounds(crew, extent, progress);
   } finally {
     await crew.close();
   }
@@ -43,12 +42,30 @@ async function run(settings: Settings): Promise<Outcome> {
   return {
     name,
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
-    rounds,
+    rounds: samples.length,
     rows,
     bars: barsOf(samples),
     samples,
     figures: { [name]: plot(rows) },
   };
+}
+
+interface Extent extends Pick<Course<TurnsReport>, 'rounds' | 'looks'> {
+  /** Reads of each system in a round. */
+  readonly turns: number;
+}
+
+/** Reads by turns, and as many again while a view beside a plain read is undecided. */
+export function takeRounds(
+  crew: Pick<Crew, 'takeTurns'>,
+  { turns, ...course }: Extent,
+  progress: Settings['progress'],
+): Promise<readonly TurnsReport[]> {
+  const round = (_round: number, of: string): Promise<TurnsReport> => {
+    progress(`${of}: ${turns} reads of each system, by turns`);
+    return crew.takeTurns({ systems: SYSTEMS, turns });
+  };
+  return untilDecided(round, { ...course, barsOf });
 }
 
 interface Row extends Readonly<Record<string, unknown>> {
@@ -102,6 +119,7 @@ export function barsOf(rounds: readonly TurnsReport[]): Bar[] {
         const baselineMs = avgMs(round, baseline, 'finalMs');
         return 1 + (avgMs(round, system, view) - baselineMs) / Math.max(baselineMs, ROUND_TRIP_MS);
       }),
+      LOOKS,
     );
   const preliminaries = INCREMENTAL.map((system) => versus(system, 'preliminaryMs', 'driver C1'));
   return [

@@ -9,16 +9,15 @@ import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import type { Site } from '../../engines/wan.ts';
 import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
 import { COORDINATORS, openCrew, type Crew } from './crew.ts';
-import { barsOf, CLIENTS, comparedAt, dropOf, type Sample } from './load-drops.ts';
+import { barsOf, CLIENTS, dropOf, type Sample } from './load-drops.ts';
 import { curvesFigure, type CurveRow } from './load-figure.ts';
+import { comparePairs, PAIR, type Cell, type Extent } from './load-pairs.ts';
 import { REPORTED, type LoadReport, type System } from './messages.ts';
 import { nameOf, wayOf } from './way.ts';
 import { RECORDS } from './ycsb-table.ts';
 
 const SITES = ['irl', 'frk', 'vrg'] as const;
 const CURVES = ['C1', 'C2', 'CC2'] as const satisfies readonly System[];
-/** Those whose throughput is compared, in every round of pairs. */
-const PAIR = ['C2', 'CC2', 'driver C2'] as const satisfies readonly System[];
 
 export const cassandraLoad: Bench = {
   name: 'cassandra-load',
@@ -29,15 +28,15 @@ export const cassandraLoad: Bench = {
 interface Plan {
   readonly loads: readonly number[];
   readonly rounds: number;
-  readonly pairs: number;
+  readonly pairs: Extent;
   readonly durationMs: number;
   readonly pairMs: number;
 }
 
 /** At most these: the sweep ends where throughput has fallen. */
 const LOADS = [4, 16, 32, 64, 96, 128, 192, 256, 384, 512];
-const FULL: Plan = { loads: LOADS, rounds: 5, pairs: 15, durationMs: 2_000, pairMs: 4_000 };
-const QUICK: Plan = { loads: [8, 64], rounds: 1, pairs: 2, durationMs: 1_500, pairMs: 1_500 };
+const FULL: Plan = { loads: LOADS, rounds: 5, pairs: { rounds: 15 }, durationMs: 2_000, pairMs: 4_000 };
+const QUICK: Plan = { loads: [8, 64], rounds: 1, pairs: { rounds: 2, looks: 1 }, durationMs: 1_500, pairMs: 1_500 };
 const WARM_UP_MS = 500;
 
 async function run(settings: Settings): Promise<Outcome> {
@@ -49,14 +48,18 @@ async function run(settings: Settings): Promise<Outcome> {
   const pairs: Sample[] = [];
   try {
     progress('warming up');
-    for (const system of [...CURVES, 'driver C2'] as const) {
+    for (const system of new Set([...CURVES, ...PAIR])) {
       await measure(crew, { workload: 'A', system, inFlight: 32, round: 0 }, quick ? 1_000 : 8_000);
     }
     for (const workload of WORKLOADS) {
       const loads = await loadsOf(crew, workload, { plan, progress });
       const swept = await sweep(crew, workload, { plan: { ...plan, loads }, progress });
       sweeps.push(...swept);
-      pairs.push(...(await compare(crew, { workload, loads: comparedAt(swept) }, { plan, progress })));
+      const told = (text: string): void => progress(`workload ${workload}: ${text}`);
+      const measured = (cell: Cell): Promise<Sample> => measure(crew, cell, plan.pairMs);
+      pairs.push(
+        ...(await comparePairs({ workload, sweep: swept }, { ...plan.pairs, measure: measured, progress: told })),
+      );
     }
   } finally {
     await crew.close();
@@ -80,14 +83,19 @@ function outcomeOf(
     name,
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
     rounds,
-    rows: [...rows, ...drops.map(({ dropOfPeaks, ...drop }) => ({ ...drop, dropOfPeaks: dropOfPeaks.value }))],
+    rows: [
+      ...rows,
+      ...drops.map(({ dropOfPeaks, coordinatorTime, ...drop }) => ({
+        ...drop,
+        dropOfPeaks: dropOfPeaks.value,
+        coordinatorTime: coordinatorTime?.value ?? null,
+      })),
+    ],
     bars: drops.flatMap(barsOf),
     samples,
     figures: { [name]: curvesFigure(rows) },
   };
 }
-
-type Cell = Pick<Sample, 'workload' | 'system' | 'inFlight' | 'round'>;
 
 async function measure(crew: Crew, cell: Cell, durationMs: number): Promise<Sample> {
   const { workload, system, inFlight, round } = cell;
@@ -146,23 +154,6 @@ async function sweep(crew: Crew, workload: Workload, { plan, progress }: Course)
       const cell = cells[(place + round * CURVES.length) % cells.length] as (typeof cells)[number];
       samples.push(await measure(crew, { ...cell, round }, plan.durationMs));
     }
-  }
-  return samples;
-}
-
-interface Compared {
-  readonly workload: Workload;
-  readonly loads: readonly number[];
-}
-
-/** The systems one after the other at the same loads, again and again, in another order each time. */
-async function compare(crew: Crew, { workload, loads }: Compared, { plan, progress }: Course): Promise<Sample[]> {
-  const cells = loads.flatMap((inFlight) => PAIR.map((system) => ({ workload, system, inFlight })));
-  const samples: Sample[] = [];
-  for (let round = 0; round < plan.pairs; round += 1) {
-    progress(`workload ${workload}: pair ${round + 1} of ${plan.pairs} at ${loads.join(', ')} requests a client`);
-    const order = round % 2 === 0 ? cells : cells.toReversed();
-    for (const cell of order) samples.push(await measure(crew, { ...cell, round }, plan.pairMs));
   }
   return samples;
 }

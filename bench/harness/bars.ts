@@ -1,5 +1,5 @@
 /** Figures with goals, and what can be said of them: not by their middle, but by where they surely are. */
-import { median, medianInterval, rounded } from './statistics.ts';
+import { median, medianInterval, rounded, samplesMin } from './statistics.ts';
 
 /** What can be said of a figure with a goal, with 95 % confidence. */
 export type Verdict =
@@ -19,13 +19,12 @@ export interface Estimate {
   readonly high: number;
   /** How often it was measured; null where it was counted, and is as sure as it is. */
   readonly samples: number | null;
+  /** How often it may be asked whether so many samples are enough: once unless given. */
+  readonly looks?: number;
 }
 
-/** Of fewer no interval is that sure, whatever their distribution: they decide nothing. */
-const SAMPLES_MIN = 6;
-
 /** A figure and its goals, which are never changed to meet them. */
-export interface Bar extends Estimate {
+export interface Bar extends Omit<Estimate, 'looks'> {
   readonly name: string;
   /** `ratio`, `fraction`, `bytes`, `ms`… */
   readonly unit: string;
@@ -48,9 +47,10 @@ export interface Goals {
  * one of the samples is none: whoever did nothing in a round has no middle among those in which he did something.
  */
 export function estimate(samples: readonly number[], looks = 1): Estimate {
-  if (!samples.every(Number.isFinite)) return { value: NaN, low: NaN, high: NaN, samples: samples.length };
+  const taken = { samples: samples.length, looks };
+  if (!samples.every(Number.isFinite)) return { value: NaN, low: NaN, high: NaN, ...taken };
   const { low, high } = medianInterval(samples, looks);
-  return { value: rounded(median(samples)), low: rounded(low), high: rounded(high), samples: samples.length };
+  return { value: rounded(median(samples)), low: rounded(low), high: rounded(high), ...taken };
 }
 
 /** The smallest of several, where all have to reach a goal: as low as any of them may be. */
@@ -71,6 +71,7 @@ function extreme(estimates: readonly Estimate[], choose: (...values: number[]) =
     low: of(({ low }) => low),
     high: of(({ high }) => high),
     samples: samples === Infinity ? null : samples,
+    looks: Math.max(1, ...estimates.map(({ looks = 1 }) => looks)),
   };
 }
 
@@ -88,7 +89,8 @@ export function atLeast(name: string, figure: Estimate | number, goals: Goals, u
 
 /** A figure that is reported without a goal. */
 export function reported(name: string, figure: Estimate | number, unit = 'ratio'): Bar {
-  return { name, ...estimated(figure), unit, floor: null, aim: null, verdict: null };
+  const { value, low, high, samples } = estimated(figure);
+  return { name, value, low, high, samples, unit, floor: null, aim: null, verdict: null };
 }
 
 /** Whether more rounds could tell more. */
@@ -112,13 +114,15 @@ interface Measure {
 function barOf(name: string, figure: Estimate | number, goals: Goals, measure: Measure): Bar {
   const { floor = null, aim = null } = goals;
   const known = estimated(figure);
-  return { name, ...known, unit: measure.unit, floor, aim, verdict: judged(known, goals, measure) };
+  const { value, low, high, samples } = known;
+  return { name, value, low, high, samples, unit: measure.unit, floor, aim, verdict: judged(known, goals, measure) };
 }
 
-function judged({ value, low, high, samples }: Estimate, goals: Goals, measure: Measure): Verdict | null {
+function judged({ value, low, high, samples, looks }: Estimate, goals: Goals, measure: Measure): Verdict | null {
   // The worst of nothing is infinite, on the right side of any goal.
   if (![value, low, high].every(Number.isFinite)) return 'missed';
-  return samples === null || samples >= SAMPLES_MIN ? verdictOf(goals, measure) : 'undecided';
+  // Of fewer no interval is that sure, whatever their distribution: they decide nothing.
+  return samples === null || samples >= samplesMin(looks) ? verdictOf(goals, measure) : 'undecided';
 }
 
 function verdictOf({ floor, aim }: Goals, { reaches, misses }: Measure): Verdict | null {

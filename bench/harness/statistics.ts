@@ -37,9 +37,17 @@ export function spread(values: readonly number[]): Spread {
 const OUTSIDE = 0.05;
 
 /**
+ * How many values it takes for an interval that sure: that all of them are on one side of the true median happens as often
+ * as so many coins fall alike. Who may look several times needs more.
+ */
+export function samplesMin(looks = 1): number {
+  return Math.ceil(Math.log2((2 * looks) / OUTSIDE));
+}
+
+/**
  * Between which of the values the true median is, with at least 95 % confidence, whatever their distribution: how many of
- * them are below it is binomial. With fewer than six values, their whole range, which is less sure. Who may look several
- * times, until an interval tells what he hoped for, says how often: each look may be wrong so much less often.
+ * them are below it is binomial. With fewer values than `samplesMin`, their whole range, which is less sure. Who may look
+ * several times, until an interval tells what he hoped for, says how often: each look may be wrong so much less often.
  */
 export function medianInterval(values: readonly number[], looks = 1): { readonly low: number; readonly high: number } {
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,29 +1,38 @@
 /** A client process under load. */
 import { closedLoop, openLoop, type Submit } from './loops.ts';
 import { DAY_PATH } from './day-protocol.ts';
-import { cpuUsedUs, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
+import { cpuUsedUs, WRITTEN, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
 import { KEYS, mixByTurnsOf, mixOf } from './mix.ts';
+import { Written, type Reads } from './written.ts';
 
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
-/** 16 bytes. */
-const VALUE = '0123456789abcdef';
+const written = new Written(process.pid.toString(36));
+/** So much on each account that nobody is ever refused. */
+const OPENING_CENTS = 1_000_000_000;
 const tell = (message: unknown): void => void process.send?.(message);
 
 const [, , url] = process.argv as [string, string, string];
-const submits = await opened();
+const { submits, reads } = await opened();
 tell({ ready: true });
-process.on('message', (order: ClientOrder) => void measure(order).then(tell));
+process.on('message', (order: ClientOrder | typeof WRITTEN) => {
+  void (order === WRITTEN ? written.report(reads) : measure(order)).then(tell);
+});
 process.on('disconnect', () => process.exit());
 
 // Each loads what it needs and nothing else: `ioredis` derives a class from `String`, and from then on V8 looks up the
 // methods of every string anew, which took our client a sixth more processor time.
 
-function opened(): Promise<Record<Workload, Submit>> {
+interface Opened {
+  readonly submits: Readonly<Record<Workload, Submit>>;
+  readonly reads: Reads;
+}
+
+function opened(): Promise<Opened> {
   if (url.startsWith('redis:')) return openRedis();
   return url.endsWith(DAY_PATH) ? openDay() : openStore();
 }
 
-async function openStore(): Promise<Record<Workload, Submit>> {
+async function openStore(): Promise<Opened> {
   const { createClient } = await import('correctables');
   const { redblue } = await import('correctables/bindings/redblue');
   const { WebSocket } = await import('ws');
@@ -32,48 +41,68 @@ async function openStore(): Promise<Record<Workload, Submit>> {
   await binding.ready;
   const store = createClient(binding);
   const account = (n: number): string => keys[n % KEYS] as string;
-  const withdraw: Submit = (n) => store.invoke(load.withdraw({ account: account(n), cents: 1 }));
-  const deposit: Submit = (n) => store.invoke(load.deposit({ account: account(n), cents: 5 }));
+  const withdraw: Submit = (n) => store.invoke(load.withdraw({ account: account(n), cents: booked(n, 1, -1) }));
+  const deposit: Submit = (n) => store.invoke(load.deposit({ account: account(n), cents: booked(n, 5) }));
   const read: Submit = (n) => store.invokeWeak(load.balance({ account: account(n) }));
-  for (let n = 0; n < KEYS; n += 1) await store.invoke(load.deposit({ account: account(n), cents: 1_000_000_000 }));
+  for (let n = 0; n < KEYS; n += 1) {
+    await store.invoke(load.deposit({ account: account(n), cents: booked(n, OPENING_CENTS) }));
+  }
   return {
-    set: (n) => store.invoke(load.set({ key: account(n), value: VALUE })),
-    deposit,
-    withdraw,
-    read,
-    mix: mixOf({ read, deposit, withdraw }),
-    'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
+    submits: {
+      set: (n) => store.invoke(load.set({ key: account(n), value: written.value(n % KEYS) })),
+      deposit,
+      withdraw,
+      read,
+      mix: mixOf({ read, deposit, withdraw }),
+      'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
+    },
+    reads: { value: (n) => store.invokeWeak(load.value({ key: account(n) })), balance: read },
   };
 }
 
-async function openDay(): Promise<Record<Workload, Submit>> {
+async function openDay(): Promise<Opened> {
   const { connectDay } = await import('./day-client.ts');
   const call = await connectDay(url);
   const account = (n: number): string => keys[n % KEYS] as string;
-  const withdraw: Submit = (n) => call('withdraw', account(n), 1);
-  const deposit: Submit = (n) => call('deposit', account(n), 5);
+  const withdraw: Submit = (n) => call('withdraw', account(n), booked(n, 1, -1));
+  const deposit: Submit = (n) => call('deposit', account(n), booked(n, 5));
   const read: Submit = (n) => call('balance', account(n));
-  for (let n = 0; n < KEYS; n += 1) await call('deposit', account(n), 1_000_000_000);
+  for (let n = 0; n < KEYS; n += 1) await call('deposit', account(n), booked(n, OPENING_CENTS));
   return {
-    set: (n) => call('set', account(n), VALUE),
-    deposit,
-    withdraw,
-    read,
-    mix: mixOf({ read, deposit, withdraw }),
-    'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
+    submits: {
+      // Nothing reads it: whoever measures this workload is told that it cannot be checked.
+      set: (n) => call('set', account(n), written.value(n % KEYS)),
+      deposit,
+      withdraw,
+      read,
+      mix: mixOf({ read, deposit, withdraw }),
+      'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
+    },
+    reads: { value: () => Promise.resolve('what cannot be read'), balance: read },
   };
 }
 
-async function openRedis(): Promise<Record<Workload, Submit>> {
+async function openRedis(): Promise<Opened> {
   const { Redis } = await import('ioredis');
   const redis = new Redis(url, { enableAutoPipelining: true });
   const key = (n: number): string => keys[n % KEYS] as string;
-  const set: Submit = (n) => redis.set(key(n), VALUE);
-  return { set, deposit: set, withdraw: set, mix: set, 'mix-by-turns': set, read: (n) => redis.get(key(n)) };
+  const set: Submit = (n) => redis.set(key(n), written.value(n % KEYS));
+  const read: Submit = (n) => redis.get(key(n));
+  return {
+    submits: { set, deposit: set, withdraw: set, mix: set, 'mix-by-turns': set, read },
+    reads: { value: read, balance: () => Promise.resolve('no account') },
+  };
+}
+
+/** How much of an operation on an account is to be booked; `sign`: -1 where it is taken. */
+function booked(n: number, cents: number, sign: 1 | -1 = 1): number {
+  written.book(n % KEYS, sign * cents);
+  return cents;
 }
 
 async function measure({ workload, window, durationMs, perSecond }: ClientOrder): Promise<ClientReport> {
   const submit = submits[workload];
+  written.begin();
   const cpuFrom = cpuUsedUs();
   const from = performance.now();
   const run =

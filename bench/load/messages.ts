@@ -23,6 +23,9 @@ export type Target =
 /** What operations are sent; `mix-by-turns` is the mix as it was, for one release. */
 export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix' | 'mix-by-turns';
 
+/** To a client process, after a run: to ask the store what it holds of what was written. */
+export const WRITTEN = 'written';
+
 /** To a client process: a closed loop, or an open one. */
 export interface ClientOrder {
   readonly workload: Workload;

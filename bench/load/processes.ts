@@ -1,9 +1,10 @@
 /** Starts a server and client processes for one contender and talks to them. */
 import type { ChildProcess } from 'node:child_process';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
-import type { ClientOrder, ClientReport, Target } from './messages.ts';
+import { WRITTEN, type ClientOrder, type ClientReport, type Target } from './messages.ts';
 import { processorTimeUs } from './processor-time.ts';
 import { startRedis } from './redis.ts';
+import { checkWritten, type WrittenReport } from './written.ts';
 
 /** One run of one contender, of all its clients together. */
 export interface Measured {
@@ -29,7 +30,11 @@ export interface Order extends ClientOrder {
 
 /** One contender, alive: an idle one waits and uses no processor time. */
 export interface Contestant {
-  /** Warms up for a quarter of the time, then measures. */
+  /**
+   * Warms up for a quarter of the time, then measures, then looks whether the store holds what was written.
+   *
+   * @throws Error where it does not
+   */
   run(order: Order): Promise<Measured>;
   stop(): Promise<void>;
 }
@@ -40,28 +45,41 @@ interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** A client process, as the contestant sees it. */
+export interface LoadClient {
+  ask<T>(order: ClientOrder | typeof WRITTEN): Promise<T>;
+  ended(): Promise<void>;
+}
+
 /** Starts the server and its client processes. */
 export async function startContestant(target: Target, clientsMax = 1): Promise<Contestant> {
   const server = target.kind === 'redis' ? await startRedis({ durable: target.durable }) : await ownServer(target);
-  const clients: ChildProcess[] = [];
+  const clients: LoadClient[] = [];
   for (let n = 0; n < clientsMax; n += 1) {
     const client = start('client.ts', [server.url]);
-    clients.push(client);
+    clients.push({ ask: (order) => ask(client, order), ended: () => ended(client) });
     await answer(client);
   }
+  return contestantOf(server, clients);
+}
+
+/** The server and its clients, ready. */
+export function contestantOf(server: Omit<RunningServer, 'url'>, clients: readonly LoadClient[]): Contestant {
   return {
     async run({ clients: count = 1, ...order }) {
       const asked = clients.slice(0, count);
       const all = (each: ClientOrder): Promise<ClientReport[]> =>
-        Promise.all(asked.map((client) => ask<ClientReport>(client, each)));
+        Promise.all(asked.map((client) => client.ask<ClientReport>(each)));
       await all({ ...order, durationMs: order.durationMs / 4 });
       const [from, before] = [performance.now(), processorTimeUs(server.pid)];
       const reports = await all(order);
       const [elapsedMs, after] = [performance.now() - from, processorTimeUs(server.pid)];
+      const written = await Promise.all(clients.map((client) => client.ask<WrittenReport>(WRITTEN)));
+      checkWritten(written.slice(0, count), written.slice(count));
       return measuredOf(reports, { elapsedMs, serverUs: before === null || after === null ? null : after - before });
     },
     async stop() {
-      for (const client of clients) await ended(client);
+      for (const client of clients) await client.ended();
       await server.stop();
     },
   };

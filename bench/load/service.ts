@@ -7,6 +7,7 @@ const account = z.string().min(1);
 
 export const load = defineContract('load', {
   set: { effect: 'update', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },
+  value: { effect: 'read', args: z.object({ key: z.string() }), result: z.string().nullable() },
   deposit: { effect: 'update', args: z.object({ account, cents: z.int() }), result: z.null() },
   withdraw: { effect: 'update', args: z.object({ account, cents: z.int() }), result: z.boolean() },
   balance: { effect: 'read', args: z.object({ account }), result: z.int() },
@@ -26,6 +27,7 @@ export const service: Service = defineService(load, {
   }),
   generators: {
     set: (args, { shadow }) => shadow.set(args, null),
+    value: (args, { tables }) => tables.values.row(args.key).value ?? null,
     deposit: (args, { shadow }) => shadow.deposit(args, null),
     withdraw: (args, { tables, shadow }) =>
       tables.accounts.row(args.account).balance < args.cents ? false : shadow.withdraw(args, true),

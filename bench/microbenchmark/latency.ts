@@ -12,6 +12,7 @@ import { atMost, estimate, largest, reported, type Bar, type Estimate } from '..
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { mean, pairedRatios } from '../harness/statistics.ts';
+import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { startSites, toucher, type Colour } from './sites.ts';
 import { simulateTokenRing } from './token-ring.ts';
@@ -48,22 +49,17 @@ export const redblueLatency: Bench = {
 };
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const rounds = quick ? 1 : 6;
   const durationMs = quick ? 1000 : 2000;
-  const taken: (readonly Taken[])[] = [];
-  for (let round = 1; round <= rounds; round += 1) {
-    const inRound: Taken[] = [];
-    for (let sites = SITES_MIN; sites <= SITES.length; sites += 1) {
-      progress(`round ${round} of ${rounds}, ${sites} sites`);
-      inRound.push(...(await measure(sites, { durationMs, seed: round })));
-    }
-    taken.push(inRound);
-  }
-  const all = taken.flat();
   const ring = SITES.slice(SITES_MIN - 1).flatMap((_, at) => simulated(SITES_MIN + at));
+  const taken = await measureRounds((sites, seed) => measure(sites, { durationMs, seed }), {
+    ...(quick ? { rounds: 1, looks: 1 } : { rounds: 7 }),
+    ring,
+    progress,
+  });
+  const all = taken.flat();
   const rows = latencyRows([...all, ...ring]);
   return {
-    rounds,
+    rounds: taken.length,
     rows: rows.map(besideTrips),
     bars: barsOf(taken, ring),
     samples: taken.map((inRound) => latencyRows(inRound)),
@@ -79,6 +75,32 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       'redblue-latency-singapore': fromSingapore(all),
     },
   };
+}
+
+interface Extent extends Pick<Course<unknown>, 'rounds' | 'looks'> {
+  /** What users of a token ring would have waited. */
+  readonly ring: readonly Taken[];
+  readonly progress: Settings['progress'];
+}
+
+/**
+ * Every number of sites in every round, and as many rounds again while what is held to the trips is undecided.
+ *
+ * @param measureOnce gives what operations take with so many sites
+ */
+export function measureRounds(
+  measureOnce: (sites: number, seed: number) => Promise<readonly Taken[]>,
+  { ring, progress, ...course }: Extent,
+): Promise<readonly (readonly Taken[])[]> {
+  const measureAll = async (round: number, of: string): Promise<readonly Taken[]> => {
+    const inRound: Taken[] = [];
+    for (let sites = SITES_MIN; sites <= SITES.length; sites += 1) {
+      progress(`${of}, ${sites} sites`);
+      inRound.push(...(await measureOnce(sites, round + 1)));
+    }
+    return inRound;
+  };
+  return untilDecided(measureAll, { ...course, barsOf: (soFar) => barsOf(soFar, ring) });
 }
 
 /** Users at all places, phase by phase. */
@@ -154,7 +176,7 @@ function besideTrips(row: LatencyRow): Readonly<Record<string, unknown>> {
   return row.series === RING ? row : { ...row, tripsMs: neededMs(row.series, row.place, row.sites) };
 }
 
-function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Taken[]): readonly Bar[] {
+export function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Taken[]): readonly Bar[] {
   const meanOf = (taken: readonly Taken[], { sites, place, series }: Omit<Taken, 'ms'>): number =>
     mean(taken.filter((t) => t.sites === sites && t.place === place && t.series === series).map(({ ms }) => ms));
   const settings = SITES.slice(SITES_MIN - 1).flatMap((_, at) =>
@@ -165,7 +187,10 @@ function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Taken[]): 
     largest(
       settings.map(({ sites, place }) => {
         const needed = neededMs(series, place, sites) + siteMs;
-        return estimate(rounds.map((taken) => meanOf(taken, { sites, place, series }) / needed));
+        return estimate(
+          rounds.map((taken) => meanOf(taken, { sites, place, series }) / needed),
+          LOOKS,
+        );
       }),
     );
   /** Of all users together. */
@@ -177,7 +202,7 @@ function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Taken[]): 
     atMost('blue-vs-rtt', against('blue', SITE_MS), { aim: BLUE_AIM }),
     atMost('red-vs-two-trips', against('red'), { aim: RED_AIM }),
     reported('red-beside-blue-vs-three-trips', against(BESIDE_BLUE)),
-    reported('red-vs-simulated-token-ring', estimate(pairedRatios(redMs, ringMs))),
+    reported('red-vs-simulated-token-ring', estimate(pairedRatios(redMs, ringMs), LOOKS)),
   ];
 }
 

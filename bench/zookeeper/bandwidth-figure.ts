@@ -9,6 +9,8 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly length: number;
   readonly consumers: number;
   readonly bytes: number;
+  /** Of each round. */
+  readonly samples: readonly number[];
 }
 
 const COLOURS = { vanilla: '#9aa0a6', 'head pointer': '#c2570c', [OURS]: '#1f6fc4' };

@@ -3,11 +3,12 @@
  * take from it at once: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
  */
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
-import { atMost } from '../harness/bars.ts';
+import { atMost, estimate, largest, type Estimate } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rounded, spread } from '../harness/statistics.ts';
+import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
 import { bandwidthFigure, type Row } from './bandwidth-figure.ts';
+import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
 import { OURS, RECIPES, type Recipe, type Taker } from './recipes.ts';
 
 /** Largest by smallest mean: flat within 10 %. */
@@ -21,7 +22,8 @@ export const zookeeperBandwidth: Bench = {
   run,
 };
 
-interface Cell {
+/** One situation. */
+export interface Cell {
   readonly recipe: Recipe;
   readonly length: number;
   readonly consumers: number;
@@ -30,7 +32,8 @@ interface Cell {
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const lengths = quick ? [100, 500] : [100, 500, 1000, 5000];
   const consumerCounts = quick ? [1, 4] : [1, 4, 16];
-  const [rounds, takes] = quick ? [2, 32] : [5, 48];
+  const takes = quick ? 32 : 48;
+  const extent: Extent = quick ? { rounds: 2, looks: 1 } : { rounds: 7 };
   const { ensemble, stop } = await useEnsemble({ wan: 'none' }, progress);
   const servers = ensemble.connectString('frk');
   const base = `/bandwidth-${Date.now()}`;
@@ -38,7 +41,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const cells = lengths.flatMap((length) =>
     consumerCounts.flatMap((consumers) => RECIPES.map((recipe): Cell => ({ recipe, length, consumers }))),
   );
-  const samples = new Map(cells.map((cell) => [cell, [] as number[]]));
+  let rows: readonly Row[];
   const producers = new Map<string, Taker>();
   const consumers = new Map<string, Taker[]>();
   try {
@@ -56,32 +59,56 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
         await refill(consumers.get(root) ?? [], producer);
       }
     }
-    for (let round = 0; round < rounds; round += 1) {
-      progress(`round ${round + 1} of ${rounds}`);
-      for (let n = 0; n < cells.length; n += 1) {
-        const cell = cells[(n + round) % cells.length]!;
-        const takers = (consumers.get(rootOf(cell)) ?? []).slice(0, cell.consumers);
-        // A steady state: so many at once are nothing new to anybody.
-        const warmUps = takers.length * WARM_UPS;
-        await bytesPerTake(takers, warmUps);
-        await producers.get(rootOf(cell))?.put(warmUps);
-        samples.get(cell)?.push(await bytesPerTake(takers, takes));
-        await producers.get(rootOf(cell))?.put(takes);
-      }
-    }
+    const measure = async (cell: Cell): Promise<number> => {
+      const takers = (consumers.get(rootOf(cell)) ?? []).slice(0, cell.consumers);
+      // A steady state: so many at once are nothing new to anybody.
+      const warmUps = takers.length * WARM_UPS;
+      await bytesPerTake(takers, warmUps);
+      await producers.get(rootOf(cell))?.put(warmUps);
+      const bytes = await bytesPerTake(takers, takes);
+      await producers.get(rootOf(cell))?.put(takes);
+      return bytes;
+    };
+    rows = await measureRounds(cells, measure, { ...extent, progress });
   } finally {
     await Promise.all([...producers.values(), ...[...consumers.values()].flat()].map((taker) => taker.close()));
     await stop();
   }
-  const rows = cells.map((cell) => rowOf(cell, samples.get(cell) ?? []));
   return {
     versions: versionOfEngine('zookeeper'),
-    rounds,
+    rounds: rows[0]?.samples.length ?? 0,
     rows,
     bars: barsOf(rows),
     samples: rows,
     figures: { 'zookeeper-bandwidth': bandwidthFigure(rows) },
   };
+}
+
+type Extent = Pick<Course<unknown>, 'rounds' | 'looks'>;
+
+/** All cells, each round beginning with another one, and as many rounds again while it is undecided whether ours is flat. */
+export async function measureRounds(
+  cells: readonly Cell[],
+  measure: (cell: Cell) => Promise<number>,
+  { progress, ...extent }: Extent & Pick<Settings, 'progress'>,
+): Promise<readonly Row[]> {
+  const measureAll = async (round: number, of: string): Promise<readonly number[]> => {
+    progress(of);
+    const bytes: number[] = [];
+    for (let n = 0; n < cells.length; n += 1) {
+      const at = (n + round) % cells.length;
+      bytes[at] = await measure(cells[at] as Cell);
+    }
+    return bytes;
+  };
+  const rowsOf = (rounds: readonly (readonly number[])[]): Row[] =>
+    cells.map((cell, at) =>
+      rowOf(
+        cell,
+        rounds.map((bytes) => bytes[at] as number),
+      ),
+    );
+  return rowsOf(await untilDecided(measureAll, { ...extent, barsOf: (soFar) => barsOf(rowsOf(soFar)) }));
 }
 
 /** Everybody takes one, so that what is done once has been done; the queue is filled up again. */
@@ -136,10 +163,19 @@ export function barsOf(rows: readonly Row[]): Outcome['bars'] {
   ];
 }
 
-/** Bytes are counted, not measured. Largest by smallest mean among rows that agree in `same`; the worst such group. */
-function flatness(rows: readonly Row[], same: 'length' | 'consumers'): number {
-  const groups = [...new Set(rows.map((row) => row[same]))].map((value) =>
-    rows.filter((row) => row[same] === value).map(({ bytes }) => bytes),
+/**
+ * Largest by smallest mean among rows that agree in `same`; the worst such group. Bytes are counted, but how many it takes is
+ * chance where several take at once: any two rows are compared round by round, and the pair that differs most says how sure
+ * it is.
+ */
+function flatness(rows: readonly Row[], same: 'length' | 'consumers'): Estimate {
+  const groups = [...new Set(rows.map((row) => row[same]))].map((value) => rows.filter((row) => row[same] === value));
+  const means = groups.map((group) => group.map(({ bytes }) => bytes));
+  const pairs = groups.flatMap((group) =>
+    group.flatMap((one) => group.map((other) => estimate(pairedRatios(one.samples, other.samples), LOOKS))),
   );
-  return rounded(Math.max(...groups.map((bytes) => Math.max(...bytes) / Math.min(...bytes))));
+  return {
+    ...largest(pairs),
+    value: rounded(Math.max(...means.map((bytes) => Math.max(...bytes) / Math.min(...bytes)))),
+  };
 }

@@ -8,19 +8,16 @@ import { enqueue } from 'correctables/operations';
 import type { Ensemble } from '../../engines/zookeeper/ensemble.ts';
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
 import type { Site } from '../../engines/wan.ts';
-import { atMost, estimate, largest } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
+import { barsOf, measureRounds, preliminaryVsRoundTrip, type Extent, type Round } from './latency-rounds.ts';
 import { SessionPair } from './session-pair.ts';
 
 const CLIENT: Site = 'irl';
 /** What the paper's elements hold: an identifier of up to 20 bytes. */
 const ITEM = 'ticket-0000000001';
-/** On top of the round trip: 15 % and a millisecond. */
-const AIM = 1.15;
-const ALLOWANCE_MS = 1;
 
 interface Placement {
   readonly server: Site;
@@ -40,18 +37,8 @@ export const zookeeperLatency: Bench = {
   run,
 };
 
-/** Mean milliseconds and bytes of one round. */
-interface Round {
-  readonly roundTripMs: number;
-  readonly plainMs: number;
-  readonly preliminaryMs: number;
-  readonly finalMs: number;
-  readonly plainBytes: number;
-  readonly bytes: number;
-}
-
 async function run({ quick, progress }: Settings): Promise<Outcome> {
-  const [rounds, operations] = quick ? [2, 8] : [6, 40];
+  const extent: Extent = quick ? { rounds: 2, looks: 1, operations: 8 } : { rounds: 7, operations: 40 };
   const used = [
     await useEnsemble({ leader: 'irl', wan: 'paper' }, progress),
     await useEnsemble({ leader: 'vrg', wan: 'paper' }, progress),
@@ -62,42 +49,33 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       return Contender.open(ensemble, placement);
     }),
   );
-  const samples = new Map(contenders.map((contender) => [contender, [] as Round[]]));
+  let samples: readonly (readonly Round[])[];
   try {
-    for (const contender of contenders) await contender.measure(Math.min(operations, 5));
-    for (let round = 0; round < rounds; round += 1) {
-      progress(`round ${round + 1} of ${rounds}`);
-      for (let n = 0; n < contenders.length; n += 1) {
-        const contender = contenders[(n + round) % contenders.length]!;
-        samples.get(contender)?.push(await contender.measure(operations));
-      }
-    }
+    for (const contender of contenders) await contender.measure(Math.min(extent.operations, 5));
+    samples = await measureRounds(contenders, extent, progress);
   } finally {
     await Promise.all(contenders.map((contender) => contender.close()));
     await Promise.all(used.map(({ stop }) => stop()));
   }
-  const rows = contenders.map((contender) => rowOf(contender.placement, samples.get(contender) ?? []));
-  const worst = largest(contenders.map((each) => estimate((samples.get(each) ?? []).map(preliminaryVsRoundTrip))));
+  const rows = PLACEMENTS.map((placement, at) => rowOf(placement, samples[at] as readonly Round[]));
   return {
     versions: versionOfEngine('zookeeper'),
-    rounds,
+    rounds: samples[0]?.length ?? 0,
     rows,
-    bars: [atMost('prelim-vs-rtt', worst, { aim: AIM })],
-    samples: contenders.map((contender) => ({ ...contender.placement, rounds: samples.get(contender) })),
+    bars: barsOf(samples),
+    samples: PLACEMENTS.map((placement, at) => ({ ...placement, rounds: samples[at] })),
     figures: { 'zookeeper-latency': plot(rows) },
   };
 }
 
 /** One placement: the sessions whose enqueues are timed. */
 class Contender {
-  readonly placement: Placement;
   readonly #plain: SessionPair;
   readonly #binding: ZooKeeperBinding;
   readonly #client: Client<ZooKeeperLevels>;
   readonly #path: string;
 
   constructor(address: string, placement: Placement) {
-    this.placement = placement;
     this.#path = `/latency-${placement.server}-${Date.now()}`;
     this.#plain = new SessionPair(address);
     this.#binding = zookeeper({ servers: address, root: `${this.#path}-ours` });
@@ -145,10 +123,6 @@ async function timed(action: () => Promise<unknown>): Promise<number> {
 
 function total({ sent, received }: { readonly sent: number; readonly received: number }): number {
   return sent + received;
-}
-
-function preliminaryVsRoundTrip({ preliminaryMs, roundTripMs }: Round): number {
-  return (preliminaryMs - ALLOWANCE_MS) / Math.max(roundTripMs, 1);
 }
 
 type Row = ReturnType<typeof rowOf>;

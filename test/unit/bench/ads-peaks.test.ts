@@ -1,8 +1,8 @@
 /** Where a workload peaks, and whether that is known: less was done on both sides of it. */
 import { expect, test } from 'vitest';
 import { barsOf } from '../../../bench/ads/bars.ts';
-import { peakOf, peaksFound } from '../../../bench/ads/peaks.ts';
-import { peakRowsOf } from '../../../bench/ads/rows.ts';
+import { isKnownPeak, openPeaksTold, peakOf, peaksFound } from '../../../bench/ads/peaks.ts';
+import { peakRowsOf, rowOf } from '../../../bench/ads/rows.ts';
 import type { Measured } from '../../../bench/ads/settings.ts';
 import type { Comparison, Performance } from '../../../demo/shared/chase/report.ts';
 
@@ -74,4 +74,69 @@ test('bar: how many peaks are at an end', () => {
     barsOf('ads', measured).find(({ name }) => name === 'peaks-not-bracketed');
   expect(bar(rising)).toMatchObject({ value: 1, aim: 0, floor: null, verdict: 'missed' });
   expect(bar(swept({ 4: [10, 10], 16: [30, 30], 48: [20, 20] }))).toMatchObject({ value: 0, verdict: 'met' });
+});
+
+test('a load beyond the peak where as much was done → no fall, and no peak', () => {
+  const level = swept({ 4: [10, 10], 16: [30, 30], 48: [30, 29] });
+  expect(peaksFound(level).map(({ way, isBracketed }) => [way, isBracketed])).toEqual([
+    ['baseline', false],
+    ['correctable', true],
+  ]);
+});
+
+/** The longer comparisons at each load. */
+function compared(measured: readonly Measured[]): Measured[] {
+  return measured.map((each) => ({ ...each, atPeak: Array.from({ length: 9 }, () => each.rounds[0] as Comparison) }));
+}
+
+const GAINS = [
+  'gain-of-peaks',
+  'gain-at-peak-of-baseline',
+  'gain-at-peak-of-correctable',
+  'gain-of-peaks-by-busy-time',
+] as const;
+const gainsOf = (measured: readonly Measured[]): string[] =>
+  barsOf('ads', measured).flatMap(({ name }) => (GAINS.some((each) => each === name) ? [name] : []));
+
+test.each([
+  { is: 'both', byLoad: { 4: [10, 10], 16: [30, 30], 48: [20, 20] }, gains: GAINS, told: [] },
+  {
+    is: 'that with speculation',
+    byLoad: { 4: [10, 10], 16: [20, 30], 48: [30, 20] },
+    gains: ['gain-at-peak-of-correctable'],
+    told: ['workload A, baseline: most was done at 48 at a time'],
+  },
+  {
+    is: 'none',
+    byLoad: { 4: [30, 10], 16: [20, 20], 48: [10, 30] },
+    gains: [],
+    told: [
+      'workload A, baseline: most was done at 4 at a time',
+      'workload A, correctable: most was done at 48 at a time',
+    ],
+  },
+] as const)(
+  'gains: known to be a peak is $is → of the others none is told, and it is said',
+  ({ byLoad, gains, told }) => {
+    const measured = compared(swept(byLoad));
+    expect(gainsOf(measured)).toEqual(GAINS.filter((each) => (gains as readonly string[]).includes(each)));
+    const said = openPeaksTold(measured);
+    expect(said.map((text) => text.split(',').slice(0, 2).join())).toEqual(told);
+    expect(said.every((text) => text.endsWith('no gain there is told'))).toBe(true);
+    // What was measured before is told as before.
+    expect(barsOf('ads', measured).some(({ name }) => name === 'throughput-change')).toBe(true);
+  },
+);
+
+test('gains: of one workload the peak is not known → of the workload that loses most nothing is', () => {
+  const known = swept({ 4: [10, 10], 16: [30, 30], 48: [20, 20] });
+  const open = swept({ 4: [10, 10], 16: [20, 20], 48: [30, 20] }).map((each) => ({ ...each, workload: 'B' }) as const);
+  expect(gainsOf(compared([...known, ...open]))).toEqual([]);
+  expect(gainsOf(compared(known))).toHaveLength(GAINS.length);
+});
+
+test('rows: what was compared for longer is told where it is known to be a peak', () => {
+  const measured = compared(rising);
+  const told = measured.map((each) => 'changeAtPeak' in rowOf(each, isKnownPeak(each, measured)));
+  expect(told).toEqual([false, true, false]);
 });

@@ -38,6 +38,23 @@ describe('verdicts', () => {
     expect(atMost('bar', estimate(samples), { floor: 1.5 }).verdict).toBe(verdict);
   });
 
+  test.each([
+    { looks: 1, sure: 6 },
+    { looks: 2, sure: 7 },
+    { looks: 3, sure: 7 },
+    { looks: 4, sure: 8 },
+  ])('looked at $looks times: of fewer than $sure samples no interval is sure, and they decide nothing', (each) => {
+    const verdict = (count: number) => {
+      const samples = Array.from({ length: count }, () => 1);
+      // What says how often stays with it, whichever of several is the worst.
+      return [estimate(samples, each.looks), largest([estimate(around(0.5)), estimate(samples, each.looks)])].map(
+        (figure) => atMost('bar', figure, { floor: 0.5, aim: 0.5 }).verdict,
+      );
+    };
+    expect(verdict(each.sure - 1)).toEqual(['undecided', 'undecided']);
+    expect(verdict(each.sure)[0]).toBe('missed');
+  });
+
   test('counted → as sure as it is, on its goal too', () => {
     expect(atMost('oversold', 0, { floor: 0 })).toMatchObject({ low: 0, high: 0, samples: null, verdict: 'met' });
     expect(atMost('oversold', 1, { floor: 0 })).toMatchObject({ value: 1, verdict: 'missed' });

@@ -11,6 +11,7 @@ import {
   type Kind,
   type Sample,
 } from '../../../bench/cassandra/bandwidth-cells.ts';
+import { measureRounds } from '../../../bench/cassandra/bandwidth-rounds.ts';
 import { MIXES } from '../../../bench/cassandra/divergence.ts';
 
 const DRIVEN = DRIVES[2] as Cell;
@@ -20,13 +21,15 @@ interface Planted {
   readonly divergence?: number;
   readonly drivenDivergence?: number;
   readonly drivenBytes?: number;
+  readonly rounds?: number;
 }
 
-function bars({ divergence = 0.15, drivenDivergence = 0.3, drivenBytes = 1250 }: Planted): Record<string, unknown> {
+function bars(planted: Planted): Record<string, unknown> {
+  const { divergence = 0.15, drivenDivergence = 0.3, drivenBytes = 1250, rounds = 7 } = planted;
   const cells = [...MIXES.map(cellOf), DRIVEN];
   const samples = cells.flatMap((cell) =>
     KINDS.flatMap((kind) =>
-      [0, 1, 2, 3, 4, 5].map((round): Sample => {
+      Array.from({ length: rounds }, (_, round): Sample => {
         const bytesPerOp = cell.driven && kind === 'CC2' ? drivenBytes : BYTES[kind];
         return { ...cell, kind, round, bytesPerOp, divergence: cell.driven ? drivenDivergence : divergence };
       }),
@@ -62,6 +65,14 @@ test('bars: too little diverges → that little was sent twice says nothing; too
   });
 });
 
+test('bars: fewer rounds than it takes to look twice → none is decided', () => {
+  expect(bars({ rounds: 6 })).toMatchObject({
+    'bytes-overhead-A-driven': [0.25, 'undecided'],
+    'divergence-A-driven': [0.3, 'undecided'],
+    'bytes-overhead-B': [0.1, 'undecided'],
+  });
+});
+
 test('driven: fewer records, until clearly a quarter diverges; the fewest where it never does', async () => {
   const asked: number[] = [];
   const found = await driven(async ({ records }) => {
@@ -71,4 +82,24 @@ test('driven: fewer records, until clearly a quarter diverges; the fewest where 
   expect(found).toEqual({ ...DRIVES[0], records: 300 });
   expect(asked).toEqual([1000, 300]);
   expect(await driven(async () => 0.1)).toEqual(DRIVES.at(-1));
+});
+
+test.each([
+  { is: 'surely', drivenBytes: [1250], rounds: 7 },
+  { is: 'not surely', drivenBytes: [1250, 1300], rounds: 14 },
+])('rounds: driven, views take $is no more than they may → $rounds of 7 to 14', async ({ drivenBytes, rounds }) => {
+  const cells = [...MIXES.map(cellOf), DRIVEN];
+  const told: string[] = [];
+  const measured = await measureRounds(cells, {
+    rounds: 7,
+    measure: async ({ kind, driven: isDriven, round }) => ({
+      bytesPerOp: isDriven && kind === 'CC2' ? (drivenBytes[round % drivenBytes.length] as number) : BYTES[kind],
+      divergence: 0.3,
+    }),
+    progress: ({ workload }, text) => told.push(`${workload}: ${text}`),
+  });
+  expect(measured.map((round) => round.length)).toEqual(Array(rounds).fill(cells.length * KINDS.length));
+  // Every round begins with another one.
+  expect(told[0]).toBe('A: round 1 of 7, C1');
+  expect(told[cells.length * KINDS.length]).toBe('A: round 2 of 7, CC2');
 });

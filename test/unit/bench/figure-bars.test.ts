@@ -1,9 +1,9 @@
 /** Bars of single figures: each says that what is worse is worse. */
 import { expect, test } from 'vitest';
-import { barsOf as latencyBars } from '../../../bench/cassandra/latency.ts';
+import { barsOf as latencyBars, takeRounds } from '../../../bench/cassandra/latency.ts';
 import type { System } from '../../../bench/cassandra/messages.ts';
 import { barOf as coreBar } from '../../../bench/core/bench.ts';
-import { barsOf as bandwidthBars } from '../../../bench/zookeeper/bandwidth.ts';
+import { barsOf as bandwidthBars, measureRounds } from '../../../bench/zookeeper/bandwidth.ts';
 import { OURS, RECIPES } from '../../../bench/zookeeper/recipes.ts';
 
 const ROUNDS = 20;
@@ -56,10 +56,63 @@ test('zookeeper-bandwidth: the largest mean by the smallest, where only the leng
     bytes,
     bytesMin: bytes,
     bytesMax: bytes,
-    samples: [bytes],
+    samples: times(bytes),
   });
   const rows = [row(10, 1, 100), row(1000, 1, 105), row(10, 8, 120), row(1000, 8, 126)];
   const bars = bandwidthBars([...rows, row(10, 1, 1, other?.name), row(1000, 1, 999, other?.name)]);
   expect(named(bars, 'bytes-flat-length')).toMatchObject({ value: 1.05, aim: 1.1, verdict: 'met' });
   expect(named(bars, 'bytes-flat-consumers')).toMatchObject({ value: 1.2, aim: 1.1, verdict: 'missed' });
+});
+
+test('zookeeper-bandwidth: by chance more in some rounds than in others → an interval, of any two rows', () => {
+  const rows = [1, 8].map((consumers) => {
+    const samples = times(100).map((bytes, round) => bytes + (consumers === 8 ? round % 10 : 0));
+    return { recipe: OURS, length: 10, consumers, bytes: consumers === 8 ? 104.5 : 100, samples };
+  });
+  const bar = named(bandwidthBars(rows), 'bytes-flat-consumers');
+  expect(bar).toMatchObject({ value: 1.045, low: 1.02, high: 1.07, samples: ROUNDS, verdict: 'met' });
+  // Of a few rounds nobody knows.
+  const few = rows.map((row) => ({ ...row, samples: row.samples.slice(0, 6) }));
+  expect(named(bandwidthBars(few), 'bytes-flat-consumers')).toMatchObject({ value: 1.045, verdict: 'undecided' });
+});
+
+const MORE = [
+  { is: 'sure', spread: 0, rounds: 7 },
+  { is: 'on both sides of the aim', spread: 0.3, rounds: 14 },
+] as const;
+
+test.each(MORE)('zookeeper-bandwidth: flatness is $is → $rounds rounds of 7 to 14', async ({ spread, rounds }) => {
+  const [recipe] = RECIPES.filter(({ name }) => name === OURS);
+  if (recipe === undefined) throw new Error('there is no recipe of ours');
+  const cells = [10, 1000].map((length) => ({ recipe, length, consumers: 1 }));
+  let measured = 0;
+  const measure = async ({ length }: { readonly length: number }): Promise<number> => {
+    if (length === 10) return 100;
+    measured += 1;
+    return measured % 2 === 0 ? 100 : 100 * (1 + spread);
+  };
+  const rows = await measureRounds(cells, measure, { rounds: 7, progress: () => {} });
+  expect(rows.map(({ samples }) => samples.length)).toEqual([rounds, rounds]);
+});
+
+test.each(MORE)('cassandra-latency: a view beside a plain read is $is → $rounds rounds of 7 to 14', async (each) => {
+  let round = 0;
+  const asked: number[] = [];
+  const takeTurns: Parameters<typeof takeRounds>[0]['takeTurns'] = async ({ systems, turns }) => {
+    asked.push(turns);
+    const times = round++ % 2 === 0 ? 1 : 1 + each.spread;
+    return Object.fromEntries(
+      systems.map((system) => {
+        const replicas = Number(system.at(-1));
+        const finalMs = 20 * replicas * (system === 'CC2' ? times : 1);
+        return [system, [{ preliminaryMs: system.startsWith('CC') ? 20 : null, finalMs }]];
+      }),
+    );
+  };
+  const reports = await takeRounds({ takeTurns }, { rounds: 7, turns: 5 }, () => {});
+  expect(reports).toHaveLength(each.rounds);
+  expect(new Set(asked)).toEqual(new Set([5]));
+  expect(named(latencyBars(reports), 'final-vs-c2')?.verdict).toBe(each.spread === 0 ? 'met' : 'undecided');
+  // Six are fewer than it takes to look twice.
+  expect(named(latencyBars(reports.slice(0, 6)), 'final-vs-c3')?.verdict).toBe('undecided');
 });

@@ -1,7 +1,8 @@
-/** Which trips an operation of the microbenchmark needs, and what rows its latencies come to. */
+/** Which trips an operation of the microbenchmark needs, what rows its latencies come to, and how many rounds it takes. */
 import { expect, test } from 'vitest';
-import { latencyRows } from '../../../bench/case-studies/latencies.ts';
-import { secondSiteMs, tripsMs } from '../../../bench/microbenchmark/latency.ts';
+import { latencyRows, type Taken } from '../../../bench/case-studies/latencies.ts';
+import { barsOf, measureRounds, secondSiteMs, tripsMs } from '../../../bench/microbenchmark/latency.ts';
+import { SITES } from '../../../demo/case-studies/sites.ts';
 
 test.each([
   // Beside a site a blue operation needs none; from elsewhere, there and back.
@@ -31,4 +32,40 @@ test('operations → a row for each number of sites, place and series, with mean
 
 test('what a red operation depends on goes to the nearest other site of the one that was asked', () => {
   expect([secondSiteMs('ue', 2), secondSiteMs('sg', 4), secondSiteMs('sg', 5)]).toEqual([85, 85, 181]);
+});
+
+/** A round in which a blue operation at one place takes so many times what its trips and the site take. */
+function takenIn(sites: number, blue: number): Taken[] {
+  return SITES.flatMap((place) => {
+    const of = (series: string, ms: number): Taken => ({ sites, place, series, ms });
+    const times = place === 'ie' ? blue : 1;
+    return [
+      of('blue', times * (tripsMs('blue', place, sites) + 1)),
+      of('red', tripsMs('red', place, sites)),
+      of('red beside blue', tripsMs('red', place, sites) + secondSiteMs(place, sites)),
+    ];
+  });
+}
+
+const RING: Taken[] = [{ sites: 2, place: 'ue', series: 'red, token ring (simulated)', ms: 1 }];
+
+test.each([
+  { is: 'the time that it needs', blue: [1], rounds: 7, verdict: 'met' },
+  { is: 'now that, now too long', blue: [1, 1.5], rounds: 14, verdict: 'undecided' },
+])('rounds: a blue operation takes $is → $rounds rounds of 7 to 14, $verdict', async ({ blue, rounds, verdict }) => {
+  const asked: string[] = [];
+  const measured = await measureRounds(
+    async (sites, seed) => {
+      asked.push(`${sites} sites, ${seed}`);
+      return takenIn(sites, blue[seed % blue.length] as number);
+    },
+    { rounds: 7, ring: RING, progress: () => {} },
+  );
+  expect(measured).toHaveLength(rounds);
+  expect(asked.slice(0, 5)).toEqual(['2 sites, 1', '3 sites, 1', '4 sites, 1', '5 sites, 1', '2 sites, 2']);
+  const bars = barsOf(measured, RING);
+  expect(bars.find(({ name }) => name === 'blue-vs-rtt')?.verdict).toBe(verdict);
+  expect(bars.find(({ name }) => name === 'red-vs-two-trips')).toMatchObject({ value: 1, verdict: 'met' });
+  // Six are fewer than it takes to look twice.
+  expect(barsOf(measured.slice(0, 6), RING).find(({ name }) => name === 'red-vs-two-trips')?.verdict).toBe('undecided');
 });

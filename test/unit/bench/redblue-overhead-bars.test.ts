@@ -7,7 +7,7 @@ import { barsOf, NAMES_OF, WORKLOADS, type Name, type Workload } from '../../../
 function runs(opsPerSecond: number): Measured[] {
   const serverUsPerOp = 1e6 / opsPerSecond;
   const each = { opsPerSecond, clientUsPerOp: 1, serverUsPerOp, serverCores: 1, p50Ms: 1, p99Ms: 1, p999Ms: 1 };
-  return Array.from({ length: 6 }, (_, at) => ({ ...each, start: at + 1 }));
+  return Array.from({ length: 7 }, (_, at) => ({ ...each, start: at + 1 }));
 }
 
 /** Everybody does as much, but for those that are given. */

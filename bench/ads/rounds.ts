@@ -1,0 +1,71 @@
+/** The settings of one place, round by round, and as many rounds again of what is held to a goal and undecided. */
+import type { Comparison } from '../../demo/shared/chase/report.ts';
+import { untilDecided } from '../harness/until-decided.ts';
+import { gainBars, reductionBars } from './bars.ts';
+import type { Offered } from './offered.ts';
+import { peaksOf, WORKERS_BEFORE } from './peaks.ts';
+import { UNLOADED_WORKERS, type Measured, type Plan, type Setting } from './settings.ts';
+
+/** A setting while it is measured. */
+export interface Measuring extends Measured {
+  readonly rounds: Comparison[];
+  readonly atPeak: Comparison[];
+  readonly offered: Offered[];
+}
+
+/** How long a setting is measured in one round. */
+interface Extent {
+  readonly round: number;
+  /** As in `round 3 of 7`. */
+  readonly of: string;
+  readonly seconds: number;
+  readonly sliceMs?: number | undefined;
+  readonly warmUpPairs: number;
+}
+
+/** Both contenders in one setting. */
+export type Contest = (setting: Setting, extent: Extent) => Promise<Comparison>;
+
+/**
+ * All settings in interleaved rounds, those without load in more of them where what speculation saves there is undecided; then
+ * those where a workload peaks, in longer ones.
+ */
+export async function measureRounds(
+  here: readonly Measuring[],
+  { rounds, looks, secondsPerSetting: seconds, peak }: Pick<Plan, 'rounds' | 'looks' | 'secondsPerSetting' | 'peak'>,
+  contest: Contest,
+): Promise<void> {
+  const { sliceMs } = peak;
+  const unloaded = here.filter(({ workers }) => workers === UNLOADED_WORKERS);
+  const measureAll = async (round: number, of: string): Promise<void> => {
+    for (const setting of rotated(round < rounds ? here : unloaded, round)) {
+      const isHeavy = setting.workers > WORKERS_BEFORE;
+      const long = isHeavy ? { seconds: peak.seconds, sliceMs } : { seconds };
+      const warmUpPairs = warmUpPairsOf(setting, round === 0 ? 2 : 1);
+      setting.rounds.push(await contest(setting, { round, of, ...long, warmUpPairs }));
+    }
+  };
+  // What is decided at each place is decided of the worst of them. What bars are called does not matter here.
+  const reductions = (): ReturnType<typeof gainBars> => Object.values(reductionBars('', here)).flat();
+  await untilDecided(measureAll, { rounds, looks, barsOf: reductions });
+
+  const peaks = peaksOf(here);
+  const measurePeaks = async (round: number, of: string): Promise<void> => {
+    for (const setting of rotated(peaks, round)) {
+      const extent = { round, of: `at the peak, ${of}`, seconds: peak.seconds, sliceMs };
+      setting.atPeak.push(await contest(setting, { ...extent, warmUpPairs: warmUpPairsOf(setting, 1) }));
+    }
+  };
+  await untilDecided(measurePeaks, { rounds: peak.rounds, looks, barsOf: () => gainBars(here) });
+}
+
+/** A slice counts from when each worker has ended an operation: of many workers, that has warmed all up. */
+function warmUpPairsOf({ workers }: Setting, pairs: number): number {
+  return workers > WORKERS_BEFORE ? 0 : pairs;
+}
+
+/** Each round begins with another one. */
+function rotated<T>(all: readonly T[], round: number): readonly T[] {
+  const first = all.length === 0 ? 0 : round % all.length;
+  return [...all.slice(first), ...all.slice(0, first)];
+}

@@ -1,0 +1,34 @@
+/** All kinds of requests in all cells, round by round, and as many again while what is held to a goal is undecided. */
+import { untilDecided, type Course } from '../harness/until-decided.ts';
+import { barsOf, KINDS, rowOf, type Cell, type Sample } from './bandwidth-cells.ts';
+
+/** How many rounds. */
+export type Extent = Pick<Course<Sample>, 'rounds' | 'looks'>;
+
+/** How they are measured. */
+export interface Measuring extends Extent {
+  readonly measure: (
+    one: Omit<Sample, 'bytesPerOp' | 'divergence'>,
+  ) => Promise<Pick<Sample, 'bytesPerOp' | 'divergence'>>;
+  readonly progress: (cell: Cell, text: string) => void;
+}
+
+/** Every round begins with another one. */
+export function measureRounds(
+  cells: readonly Cell[],
+  { measure, progress, ...extent }: Measuring,
+): Promise<readonly (readonly Sample[])[]> {
+  const contests = cells.flatMap((cell) => KINDS.map((kind) => ({ ...cell, kind })));
+  const contest = async (round: number, of: string): Promise<readonly Sample[]> => {
+    const samples: Sample[] = [];
+    for (let place = 0; place < contests.length; place += 1) {
+      const each = contests[(place + round) % contests.length] as (typeof contests)[number];
+      progress(each, `${of}, ${each.kind}`);
+      samples.push({ ...each, round, ...(await measure({ ...each, round })) });
+    }
+    return samples;
+  };
+  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof barsOf> =>
+    barsOf(cells.map((cell) => rowOf(cell, rounds.flat())));
+  return untilDecided(contest, { ...extent, barsOf: barsSoFar });
+}

@@ -1,0 +1,42 @@
+/**
+ * Systems one after the other at the loads where they peak, in pairs, and as many again while what preliminary views cost of
+ * the throughput is undecided.
+ */
+import type { Settings } from '../harness/bench.ts';
+import { untilDecided, type Course } from '../harness/until-decided.ts';
+import { barsOf, CLIENTS, comparedAt, dropOf, type Measured, type Sample } from './load-drops.ts';
+import type { System } from './messages.ts';
+
+/** Those whose throughput is compared, in every round of pairs. */
+export const PAIR = ['C2', 'CC2', 'driver C2'] as const satisfies readonly System[];
+
+/** One system under one load, in one round. */
+export type Cell = Pick<Sample, 'workload' | 'system' | 'inFlight' | 'round'>;
+
+/** How many rounds of pairs. */
+export type Extent = Pick<Course<Sample>, 'rounds' | 'looks'>;
+
+/** How they are measured. */
+export interface Comparing extends Extent {
+  readonly measure: (cell: Cell) => Promise<Sample>;
+  readonly progress: Settings['progress'];
+}
+
+/** The systems at the same loads, again and again, in another order each time. */
+export async function comparePairs(
+  { workload, sweep }: Omit<Measured, 'pairs'>,
+  { measure, progress, ...extent }: Comparing,
+): Promise<readonly Sample[]> {
+  const loads = comparedAt(sweep);
+  const cells = loads.flatMap((inFlight) => PAIR.map((system) => ({ workload, system, inFlight })));
+  const compare = async (round: number, of: string): Promise<readonly Sample[]> => {
+    progress(`pairs, ${of}, at ${loads.join(', ')} requests a client`);
+    const samples: Sample[] = [];
+    const order = round % 2 === 0 ? cells : cells.toReversed();
+    for (const cell of order) samples.push(await measure({ ...cell, round }));
+    return samples;
+  };
+  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof barsOf> =>
+    CLIENTS.flatMap((clients) => barsOf(dropOf({ workload, sweep, pairs: rounds.flat() }, clients)));
+  return (await untilDecided(compare, { ...extent, barsOf: barsSoFar })).flat();
+}

@@ -1,0 +1,57 @@
+/** The command line of benchmarks: which one, how, and with which code the process ends. */
+import { cac } from 'cac';
+import { EngineUnavailable } from '../engines/engine.ts';
+import { UsageError } from '../engines/usage-error.ts';
+import { isInterrupted } from '../engines/when-interrupted.ts';
+import type { Bench } from './harness/bench.ts';
+import { runBench } from './harness/run-bench.ts';
+
+/**
+ * Runs the one that the command line names. The process ends with 0, with 1 where a floor is missed or a benchmark cannot be
+ * run, and with 2 where the command line asks for what there is not.
+ */
+export async function runCommand(benches: readonly Bench[]): Promise<void> {
+  const cli = cac('npm run bench --');
+  cli
+    .command('[name]', benches.map(({ name, about }) => `${name}: ${about}`).join('; '))
+    .option('--json', 'Print one JSON object on stdout')
+    .option('--quick', 'Fewer and shorter rounds; writes no files')
+    .option('--binding <name>', 'The store to measure, where a benchmark has several')
+    .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (3 unless given)')
+    .option('--history <file>', 'Write the history that the claims are computed from');
+  cli.help();
+  const { args, options } = cli.parse(process.argv, { run: false });
+  if (options['help'] !== true) process.exitCode = await runNamed(benches, args[0], options).catch(toExitCode);
+}
+
+/** What the user can mend is told without a stack; the rest with it, but without all that may hang on an error. */
+function toExitCode(error: unknown): number {
+  // Ends by itself, once no engine is left.
+  if (isInterrupted()) return 1;
+  const isUsage = error instanceof UsageError;
+  if (isUsage || error instanceof EngineUnavailable) {
+    console.error(error.message);
+    return isUsage ? 2 : 1;
+  }
+  console.error(error instanceof Error ? error.stack : error);
+  // Nobody knows what is still open.
+  process.exit(1);
+}
+
+type Options = Readonly<Record<string, unknown>>;
+
+async function runNamed(benches: readonly Bench[], name: string | undefined, options: Options): Promise<number> {
+  const bench = benches.find((each) => each.name === name);
+  if (bench === undefined) {
+    const names = benches.map((each) => each.name).join(', ');
+    console.error(name === undefined ? `name a benchmark: ${names}` : `no benchmark "${name}": there are ${names}`);
+    return 2;
+  }
+  return runBench(bench, {
+    quick: options['quick'] === true,
+    json: options['json'] === true,
+    binding: options['binding'] as string | undefined,
+    way: options['way'] as number | undefined,
+    history: options['history'] as string | undefined,
+  });
+}
