@@ -7,6 +7,7 @@ import type { DrawnStep, Drawing } from './draw-meeting.ts';
 import { runMeeting } from './run-meeting.ts';
 import type { MeetingResult } from './run-meeting.ts';
 import type { Breach } from './breach.ts';
+import { Edges } from './edges.ts';
 import { LabelSite } from './site.ts';
 import { scopeOf } from './values/scope.ts';
 import { shrinkBreach } from './shrink-breach.ts';
@@ -24,6 +25,7 @@ export class Search {
   readonly tally: Tally;
   readonly #workshop: Workshop;
   readonly #seen = new SeenValues();
+  readonly #edges = new Edges();
 
   constructor(workshop: Workshop) {
     this.#workshop = workshop;
@@ -83,7 +85,7 @@ export class Search {
     if (here === undefined) return;
     const trial = this.tally.trialOf(here.shadow, operation);
     if (trial.redByItself !== undefined) return;
-    trial.unreached ??= breaksUnreached(this.#workshop, here, { random, seen: this.#seen });
+    trial.unreached ??= breaksUnreached(this.#workshop, here, { random, seen: this.#seen, edges: this.#edges });
   }
 
   /** Reads are run for their generators' sake: of these it is wanted too that they have no effects. */

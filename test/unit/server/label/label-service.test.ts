@@ -10,7 +10,7 @@ import { recoloured } from '../../../../src/server/service/recoloured.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
+import { counter, queue, register, set, table } from '../../../../src/server/service/tables.ts';
 import { bankService } from './bank.ts';
 
 const RUNS = 400;
@@ -229,6 +229,41 @@ describe('pairs', () => {
 
   test('both of two that break an invariant together have to be red, whatever they are declared', () => {
     expect(verdictsIn(labelService(service, { runs: 1000 }))).toEqual({ open: 'blue', close: 'red', take: 'unsafe' });
+  });
+});
+
+describe('what has room for some', () => {
+  const hall = defineContract('hall', { enter: { effect: 'update', args: note, result: z.null() } });
+  const hallFor = (room: number, asks: 'guests' | 'count'): Service => {
+    const sizeOf = (row: { readonly guests: ReadonlySet<string>; readonly count: number }): number =>
+      asks === 'count' ? row.count : row.guests.size;
+    return defineService(hall, {
+      tables: { halls: table({ guests: set<string>(), count: counter() }) },
+      shadowOperations: ({ halls }) => ({
+        enter: blue(({ key, text }: { key: string; text: string }) => [
+          halls.row(key).guests.add(text),
+          halls.row(key).count.add(1),
+        ]),
+      }),
+      generators: {
+        enter: (args, { tables, shadow }) =>
+          sizeOf(tables.halls.row(args.key)) < room ? shadow.enter(args, null) : null,
+      },
+      invariants: { halls: { 'fits in': (row) => sizeOf(row) <= room } },
+    }) as unknown as Service;
+  };
+
+  test.each([
+    ['guests of eight names', 'guests', 8],
+    ['sixteen', 'count', 16],
+  ] as const)('%s: becomes full', (_name, asks, room) => {
+    expect(verdictsIn(labelService(hallFor(room, asks), { runs: 2000 }))).toEqual({ enter: 'unsafe' });
+  });
+
+  test('a thousand: no run comes to that, and what would break then is told', () => {
+    const [enter] = labelService(hallFor(1000, 'count'), { runs: 400 }).shadows;
+    expect(enter).toMatchObject({ verdict: 'unreached' });
+    expect(enter?.reason).toMatch(/breaks 'fits in': .*count is 1001/);
   });
 });
 
