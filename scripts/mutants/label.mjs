@@ -48,8 +48,28 @@ export const LABEL_MUTANTS = [
   }),
   ofLabel('K5', 'labelling calls blue what it has not tried', 'verdicts', {
     file: 'verdicts',
-    line: 'if (trial.tried === 0) return',
-    replacement: 'if (trial.tried < 0) return',
+    line: 'if (trial.tried === 0) {',
+    replacement: 'if (trial.tried < 0) {',
+  }),
+  ofLabel('K5', 'labelling says nothing of who has chosen nothing', 'label-service', {
+    file: 'verdicts',
+    line: '.filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))',
+    replacement: '.filter(() => false)',
+  }),
+  ofLabel('K6', 'labelling looks for no edges', 'label-service', {
+    file: 'edges',
+    line: 'if (looks >= LOOKS_MAX) return;',
+    replacement: 'if (looks >= 0) return;',
+  }),
+  ofLabel('K7', 'labelling looks at no reads', 'label-service', {
+    file: 'search',
+    line: ', ran.isLocal, ran.reads]',
+    replacement: ', ran.isLocal]',
+  }),
+  ofLabel('K9', 'labelling makes no narrow rounds', 'label-service', {
+    file: 'values/scope',
+    line: 'turn === WIDE_ROUNDS ? NARROW : ',
+    replacement: '',
   }),
   ofLabel('K7', 'labelling does not look at arguments', 'label-service', {
     file: 'search',

@@ -1,12 +1,12 @@
 /**
  * A short look at the labels of a service before it is served, while it is being developed: once for each version of it,
- * which the data folder remembers.
+ * which the data folder remembers with how many runs there were. What time did not allow is done at the next start.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
-import { labelService } from '../server/label/label-service.ts';
+import { Labelling } from '../server/label/label-service.ts';
 import type { LabelReport } from '../server/label/report.ts';
 import { serviceVersion } from '../server/label/service-version.ts';
 import type { Service } from '../server/service/service.ts';
@@ -27,8 +27,16 @@ const FILE_MODE = 0o600;
 interface Loaded {
   readonly service: Service;
   readonly module: Readonly<Record<string, unknown>>;
+  /** The file of the module. */
+  readonly path: string;
   /** None where nothing is kept. */
   readonly dataDir: string | undefined;
+}
+
+/** Of which version there were how many runs. */
+interface Remembered {
+  readonly version: string;
+  readonly runs: number;
 }
 
 /**
@@ -37,11 +45,14 @@ interface Loaded {
  * @param onTrouble told why nothing could be said
  * @throws CorrectableError `INVALID_ARGUMENT` with the story, where a shadow operation must not have the colour that it has
  */
-export function labelFirst({ service, module, dataDir }: Loaded, onTrouble: (message: string) => void): () => void {
-  const version = serviceVersion(service);
-  if (process.env['NODE_ENV'] === 'production' || isRemembered(dataDir, version)) return () => {};
-  const report = shortReport(service, module, onTrouble);
-  if (report === undefined) return () => {};
+export function labelFirst({ service, module, path, dataDir }: Loaded, onTrouble: OnTrouble): () => void {
+  if (process.env['NODE_ENV'] === 'production') return doNothing;
+  const version = serviceVersion(service, textOf(path));
+  const made = runsOfVersion(dataDir, version);
+  const wanted = runsOf(service) - made;
+  if (wanted <= 0) return doNothing;
+  const report = shortReport(service, { module, runs: wanted, seed: made + 1 }, onTrouble);
+  if (report === undefined) return doNothing;
   for (const { name, declared, verdict, reason, counterexample } of report.shadows) {
     if (verdict !== 'unsafe') continue;
     const story = (counterexample?.story ?? []).map((line) => `\n  ${line}`).join('');
@@ -49,33 +60,32 @@ export function labelFirst({ service, module, dataDir }: Loaded, onTrouble: (mes
     const message = `--service: the shadow operation '${name}' is declared ${declared}, and ${reason}.${story}\n${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
   }
-  for (const { operation, isFault, problem } of report.generators) {
-    if (isFault) onTrouble(`The generator of '${operation}' is wrong: ${problem}. correctables label says more.`);
+  const faults = report.generators.filter(({ isFault }) => isFault);
+  for (const { operation, problem } of faults) {
+    onTrouble(`The generator of '${operation}' is wrong: ${problem}. correctables label says more.`);
   }
-  return () => {
-    if (dataDir === undefined) return;
-    try {
-      fs.writeFileSync(join(dataDir, REMEMBERED), `${JSON.stringify({ version })}\n`, { mode: FILE_MODE });
-    } catch (error) {
-      onTrouble(`That the labels of the service were looked at is not remembered: ${(error as Error).message}`);
-    }
-  };
+  // What is wrong is told each time.
+  return faults.length > 0 ? doNothing : () => remember(dataDir, { version, runs: made + report.runs }, onTrouble);
 }
+
+type OnTrouble = (message: string) => void;
+
+function doNothing(): void {}
 
 function shortReport(
   service: Service,
-  module: Loaded['module'],
-  onTrouble: (message: string) => void,
+  { module, ...options }: Pick<Loaded, 'module'> & { readonly runs: number; readonly seed: number },
+  onTrouble: OnTrouble,
 ): LabelReport | undefined {
   const untilMs = performance.now() + TIME_MAX_MS;
+  const isOver = (): boolean => performance.now() >= untilMs;
   const { arbitraries } = module;
+  const given = arbitraries !== undefined && { arbitraries: arbitraries as Arbitraries };
   try {
     return guardedRun(() => {
-      return labelService(service, {
-        runs: runsOf(service),
-        goesOn: () => performance.now() < untilMs,
-        ...(arbitraries !== undefined && { arbitraries: arbitraries as Arbitraries }),
-      });
+      const labelling = new Labelling(service, { ...options, ...given });
+      labelling.goOn(isOver, isOver);
+      return labelling.report;
     }, STUCK_MS) as LabelReport;
   } catch (error) {
     if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
@@ -89,12 +99,33 @@ function runsOf({ contract: { operations } }: Service): number {
   return Math.max(RUNS_MIN, RUNS_OF_PAIR * updates ** 2);
 }
 
-function isRemembered(dataDir: string | undefined, version: string): boolean {
-  if (dataDir === undefined) return false;
+/** The text of its module, where it can be read. */
+function textOf(path: string): string {
   try {
-    const remembered = JSON.parse(fs.readFileSync(join(dataDir, REMEMBERED), 'utf8')) as { readonly version?: unknown };
-    return remembered.version === version;
+    return fs.readFileSync(path, 'utf8');
   } catch {
-    return false;
+    return '';
+  }
+}
+
+/** How many runs of this version are remembered. */
+function runsOfVersion(dataDir: string | undefined, version: string): number {
+  if (dataDir === undefined) return 0;
+  try {
+    const text = fs.readFileSync(join(dataDir, REMEMBERED), 'utf8');
+    const remembered = JSON.parse(text) as Partial<Record<keyof Remembered, unknown>>;
+    const isKnown = remembered.version === version && Number.isSafeInteger(remembered.runs);
+    return isKnown ? Math.max(0, remembered.runs as number) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+function remember(dataDir: string | undefined, remembered: Remembered, onTrouble: OnTrouble): void {
+  if (dataDir === undefined) return;
+  try {
+    fs.writeFileSync(join(dataDir, REMEMBERED), `${JSON.stringify(remembered)}\n`, { mode: FILE_MODE });
+  } catch (error) {
+    onTrouble(`That the labels of the service were looked at is not remembered: ${(error as Error).message}`);
   }
 }

@@ -2,7 +2,9 @@
 import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
 import { Labelling } from '../server/label/label-service.ts';
+import type { LabelOptions } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
+import type { Service } from '../server/service/service.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
 import type { Command } from './command.ts';
 import { linesOf } from './label-lines.ts';
@@ -19,6 +21,8 @@ const TOLD_EVERY_MS = 2000;
 /** A run takes some milliseconds. */
 const STUCK_MS = 10_000;
 const GUARDED_MS = 500;
+/** What was found is made simpler for so long beyond that at most. */
+const SHRINKING_MS = 5000;
 
 export const LABEL: Command = {
   name: 'label',
@@ -47,7 +51,7 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
   const service = serviceIn(module, PLACE, path);
   const requests = requestsOf(module['requests']);
   const startedAtMs = performance.now();
-  const labelling = new Labelling(service, {
+  const labelling = begun(service, {
     runs,
     seed,
     ...(module['arbitraries'] !== undefined && { arbitraries: module['arbitraries'] as Arbitraries }),
@@ -63,18 +67,41 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
   if (isRefused(report)) process.exitCode = EXIT_REFUSED;
 }
 
+/** Conditions are asked of empty tables first. @throws CorrectableError where that never ends */
+function begun(service: Service, options: LabelOptions): Labelling {
+  const what = 'a condition of snapshotInvariants has not returned, of empty tables';
+  return guarded(
+    () => new Labelling(service, options),
+    STUCK_MS,
+    () => what,
+  ) as Labelling;
+}
+
 /** Makes all runs; a guard for each would cost as much as it does. @throws CorrectableError naming the run that never ends */
 function makeAll(labelling: Labelling): void {
+  const what = 'code of the service has not returned: a generator, a condition, or what draws arguments';
   while (!labelling.isDone) {
     const untilMs = performance.now() + GUARDED_MS;
-    try {
-      guardedRun(() => labelling.goOn(() => performance.now() >= untilMs), GUARDED_MS + STUCK_MS);
-    } catch (error) {
-      if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
-      const what = 'code of the service has not returned: a generator, a condition, or what draws arguments';
-      const again = `--seed ${labelling.seed} --runs 1`;
-      throw new CorrectableError('FINAL_FAILED', `for ${STUCK_MS / 1000} s ${what}. Again: ${again}`, { cause: error });
-    }
+    const isOver = (lateMs: number): boolean => performance.now() >= untilMs + lateMs;
+    guarded(
+      () =>
+        labelling.goOn(
+          () => isOver(0),
+          () => isOver(SHRINKING_MS),
+        ),
+      GUARDED_MS + SHRINKING_MS + STUCK_MS,
+      () => `${what}. Again: --seed ${labelling.seed} --runs 1`,
+    );
+  }
+}
+
+/** @throws CorrectableError `FINAL_FAILED` with what has not returned in time, and what `run` throws */
+function guarded(run: () => unknown, timeMaxMs: number, what: () => string): unknown {
+  try {
+    return guardedRun(run, timeMaxMs);
+  } catch (error) {
+    if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
+    throw new CorrectableError('FINAL_FAILED', `for ${STUCK_MS / 1000} s ${what()}`, { cause: error });
   }
 }
 

@@ -50,7 +50,7 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   const module = await loadModule('service', path);
   const service = serviceIn(module, 'service', path);
   const warn = (message: string): void => logger.warn(message);
-  const noteLabelled = options['force'] === true ? () => {} : labelFirst({ service, module, dataDir }, warn);
+  const noteLabelled = options['force'] === true ? () => {} : labelFirst({ service, module, path, dataDir }, warn);
   const server = await serveOn({
     ...auth,
     limits: limitsOf(options, auth.limits),

@@ -100,8 +100,40 @@ test('serve, with a data folder → what was looked at is remembered by its vers
   server.signal('SIGTERM');
   expect((await server.ended()).code).toBe(0);
   const remembered = JSON.parse(await readFile(join(dataDir, 'labelled.json'), 'utf8')) as object;
-  expect(remembered).toEqual({ version: expect.stringMatching(/^[0-9a-f]{16}$/) as string });
+  expect(remembered).toMatchObject({ version: expect.stringMatching(/^[0-9a-f]{16}$/) as string });
 });
+
+test('serve, where what is unsafe takes long to be made simpler → refused all the same', async () => {
+  await using module = await moduleOf(
+    `import { bankService } from ${JSON.stringify(join(root, BANK))};
+const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+let isSlow = false;
+const holds = ({ balance }) => {
+  isSlow ||= balance < 0;
+  if (isSlow) wait();
+  return balance >= 0;
+};
+export const service = { ...bankService('blue'), invariants: { accounts: { holds } } };
+`,
+  );
+  const serve = [...SERVE, '--ephemeral', '--service', module.path];
+  const { code, stderr } = await runProgram(serve, { NODE_ENV: 'test' });
+  expect(stderr).toContain("the shadow operation 'withdrawAck' is declared blue, and breaks an invariant");
+  expect(code).toBe(2);
+});
+
+test.concurrent('a condition that does not return of empty tables is stopped, and told', async () => {
+  const bank = JSON.stringify(join(root, BANK));
+  await using module = await moduleOf(
+    `import { service as bank } from ${bank};
+${NEVER_RETURNS}
+export const service = { ...bank, snapshotInvariants: { deposit } };
+`,
+  );
+  const { code, stderr } = await label(module.path);
+  expect(stderr).toContain('for 10 s a condition of snapshotInvariants has not returned, of empty tables');
+  expect(code).toBe(1);
+}, 30_000);
 
 test.concurrent('serve, of a service whose generator never returns → says so, and serves', async () => {
   const bank = JSON.stringify(join(root, BANK));

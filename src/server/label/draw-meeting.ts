@@ -52,9 +52,9 @@ const THERE_MAX = 3;
 /** Effects of an operation that are looked at for what to draw next. */
 const NOTED_MAX = 32;
 
-/** Some time in 2026, and how much later an operation may come. */
+/** Some time in 2026, and how much later an operation may come: by up to an hour, a day, a month and more, a year and more. */
 const EPOCH_MS = 1_767_225_600_000;
-const LATER_MS = [0, 1, 1000, 3_600_000, 86_400_000] as const;
+const LATER_MS = [0, 1, 1000, 3_600_000, 86_400_000, 3_000_000_000, 40_000_000_000] as const;
 
 /** Draws one. */
 export function drawMeeting(workshop: Workshop, wish: MeetingWish): Drawing {
@@ -71,6 +71,8 @@ class MeetingDraw {
   readonly #stamps = new Stamps();
   readonly #tried: DrawnStep[] = [];
   readonly #undrawn: string[] = [];
+  /** What the past is made of, and what the second site goes on with. */
+  readonly #others: readonly [string, ...string[]];
   #serials = 0;
 
   constructor(workshop: Workshop, wish: MeetingWish) {
@@ -78,12 +80,14 @@ class MeetingDraw {
     this.#wish = wish;
     this.#site = new LabelSite(workshop);
     this.#isValidAtFirst = this.#site.isValid;
+    const { random, scope, here, there } = wish;
+    this.#others = scope.isNarrow === true ? [here, there, random.pick(this.#updates)] : this.#updates;
   }
 
   all(): Drawing {
     const { random, scope, here: wanted, there: other } = this.#wish;
     const past: DrawnStep[] = [];
-    for (let left = random.between(0, scope.past); left > 0; left -= 1) this.#goOn(past);
+    for (let left = random.between(0, scope.past); left > 0; left -= 1) this.#apply(this.#step(this.#anyOther()), past);
     let here = this.#step(wanted);
     for (let tries = 1; tries < TRIES_HERE && !this.#isHeld(here); tries += 1) {
       this.#goOn(past);
@@ -97,7 +101,7 @@ class MeetingDraw {
       this.#apply(isAlike ? this.#run(other, here.step.args) : this.#step(other), there, THERE);
     }
     for (let left = random.between(0, THERE_MAX - 1); left > 0; left -= 1) {
-      this.#apply(this.#step(this.#anyUpdate()), there, THERE);
+      this.#apply(this.#step(this.#anyOther()), there, THERE);
     }
     const steps = there.map(({ step }) => step);
     const place = random.between(0, 2 * steps.length);
@@ -111,12 +115,17 @@ class MeetingDraw {
     return { meeting, tried, ran, undrawn, pool, site };
   }
 
+  /** What the wanted operation needs may be anything. */
   #goOn(past: DrawnStep[]): void {
-    this.#apply(this.#step(this.#anyUpdate()), past);
+    this.#apply(this.#step(this.#wish.random.pick(this.#updates)), past);
   }
 
-  #anyUpdate(): string {
-    return this.#wish.random.pick(this.#workshop.judged.updates as [string, ...string[]]);
+  #anyOther(): string {
+    return this.#wish.random.pick(this.#others);
+  }
+
+  get #updates(): readonly [string, ...string[]] {
+    return this.#workshop.judged.updates as [string, ...string[]];
   }
 
   /** An operation on the state so far, with arguments that are drawn for it; `undefined` where there are none. */

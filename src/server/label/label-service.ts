@@ -10,7 +10,7 @@ import type { Service } from '../service/service.ts';
 import type { Arbitraries } from './values/draw.ts';
 import type { LabelReport } from './report.ts';
 import { Search } from './search.ts';
-import { notesOf, tableOf, verdictsOf } from './verdicts.ts';
+import { notesOf, silentOf, tableOf, verdictsOf } from './verdicts.ts';
 import { Workshop } from './workshop.ts';
 
 /** How a service is labelled. */
@@ -87,13 +87,18 @@ export class Labelling {
     return this.#first + this.#made;
   }
 
-  /** Makes runs, until there are no more to be made or `until` says so. @throws as `labelService` */
-  goOn(until: () => boolean = () => false): void {
+  /**
+   * Makes runs, until there are no more to be made or `until` says so; where something was found, `endsShrinking` that it is
+   * simple enough.
+   *
+   * @throws as `labelService`
+   */
+  goOn(until: () => boolean = () => false, endsShrinking?: () => boolean): void {
     const { goesOn } = this.#options;
     while (!this.isDone && !until()) {
       this.#isEnded = goesOn?.(this.#made) === false;
       if (this.#isEnded) return;
-      this.#search.run(this.seed);
+      this.#search.run(this.seed, endsShrinking);
       this.#made += 1;
     }
   }
@@ -101,13 +106,14 @@ export class Labelling {
   get report(): LabelReport {
     const { judged } = this.#workshop;
     const { tally } = this.#search;
+    const shadows = verdictsOf(judged, tally);
     return {
       service: judged.name,
       runs: this.#made,
       seed: this.#first,
-      shadows: verdictsOf(judged, tally),
-      generators: notesOf(tally.generators),
-      table: tableOf(judged, this.#options.requests),
+      shadows,
+      generators: notesOf([...tally.generators, ...silentOf(judged, tally)]),
+      table: tableOf(judged, shadows, this.#options.requests),
     };
   }
 }

@@ -1,15 +1,18 @@
 /** Runs one after the other, each a function of its seed, and what they add up to. */
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { Random } from '../collections/random.ts';
+import type { Choice } from '../records/reply.ts';
 import { textOf } from '../records/failure.ts';
 import { drawMeeting } from './draw-meeting.ts';
 import type { DrawnStep, Drawing } from './draw-meeting.ts';
 import { runMeeting } from './run-meeting.ts';
 import type { MeetingResult } from './run-meeting.ts';
 import type { Breach } from './breach.ts';
+import { Edges } from './edges.ts';
 import { LabelSite } from './site.ts';
 import { scopeOf } from './values/scope.ts';
 import { shrinkBreach } from './shrink-breach.ts';
+import { choiceOf } from './ran.ts';
 import type { Ran } from './ran.ts';
 import type { Meeting, Step } from './step.ts';
 import { Tally } from './tally.ts';
@@ -24,14 +27,19 @@ export class Search {
   readonly tally: Tally;
   readonly #workshop: Workshop;
   readonly #seen = new SeenValues();
+  readonly #edges = new Edges();
 
   constructor(workshop: Workshop) {
     this.#workshop = workshop;
     this.tally = new Tally(new LabelSite(workshop).brokenBy([]));
   }
 
-  /** The run with this seed. In runs with seeds that follow each other all pairs of operations take turns. */
-  run(seed: number): void {
+  /**
+   * The run with this seed. In runs with seeds that follow each other all pairs of operations take turns.
+   *
+   * @param endsShrinking asked while what was found is made simpler: `true` leaves it as it is
+   */
+  run(seed: number, endsShrinking?: () => boolean): void {
     const { updates } = this.#workshop.judged;
     const { length } = updates;
     // Each beside itself first, which is what breaks most often; then beside the next one, and so on.
@@ -49,7 +57,8 @@ export class Search {
     const meeting = this.#held(drawing.meeting, drawing.ran);
     const result = runMeeting(this.#workshop, meeting);
     this.#compare(meeting, drawing.ran, result.ran);
-    this.#note(meeting, result, seed);
+    this.#note(meeting, result);
+    if (result.breach !== undefined) this.#noteBreach(result.breach, seed, endsShrinking);
     if (result.breach === undefined && random.chance(SIDE_LOOKS)) this.#lookUnreached(meeting, result, random);
   }
 
@@ -63,19 +72,17 @@ export class Search {
     return { ...meeting, there: [], place: 0 };
   }
 
-  #note(meeting: Meeting, { here, beside, breach }: MeetingResult, seed: number): void {
-    if (here !== undefined) {
-      const trial = this.tally.trialOf(here.shadow, meeting.here.operation);
-      if (beside.length > 0) trial.tried += 1;
-      for (const shadow of new Set(beside)) trial.beside.set(shadow, (trial.beside.get(shadow) ?? 0) + 1);
-    }
-    if (breach !== undefined) this.#noteBreach(breach, seed);
+  #note(meeting: Meeting, { here, beside }: MeetingResult): void {
+    if (here === undefined) return;
+    const trial = this.tally.trialOf(here.shadow, meeting.here.operation);
+    if (beside.length > 0) trial.tried += 1;
+    for (const shadow of new Set(beside)) trial.beside.set(shadow, (trial.beside.get(shadow) ?? 0) + 1);
   }
 
-  #noteBreach(breach: Breach, seed: number): void {
+  #noteBreach(breach: Breach, seed: number, endsShrinking?: () => boolean): void {
     const trial = this.tally.trialOf(breach.shadow, breach.operation);
     const place = breach.kind === 'alone' ? 'alone' : 'together';
-    trial[place] ??= { breach: shrinkBreach(this.#workshop, breach), seed };
+    trial[place] ??= { breach: shrinkBreach(this.#workshop, breach, endsShrinking), seed };
   }
 
   #lookUnreached({ here: { operation } }: Meeting, { ran, here }: MeetingResult, random: Random): void {
@@ -83,7 +90,7 @@ export class Search {
     if (here === undefined) return;
     const trial = this.tally.trialOf(here.shadow, operation);
     if (trial.redByItself !== undefined) return;
-    trial.unreached ??= breaksUnreached(this.#workshop, here, { random, seen: this.#seen });
+    trial.unreached ??= breaksUnreached(this.#workshop, here, { random, seen: this.#seen, edges: this.#edges });
   }
 
   /** Reads are run for their generators' sake: of these it is wanted too that they have no effects. */
@@ -100,11 +107,22 @@ export class Search {
     this.#compare({ past: [], here: step, there: [], place: 0 }, [first], [second]);
   }
 
-  #noteRan({ step: { operation }, ran: { failure, thrown, hasChangedArgs } }: DrawnStep): void {
+  #noteRan({ step: { operation }, ran }: DrawnStep): void {
+    const { failure, thrown, hasChangedArgs } = ran;
+    this.tally.noteRun(operation);
+    this.#noteChoice(operation, choiceOf(ran));
     if (hasChangedArgs) this.tally.noteGenerator(operation, { fault: 'it changes its arguments' });
     if (failure === undefined) return;
     const trouble = thrown === undefined ? failure.message : `it threw ${textOf(thrown)}`;
     this.tally.noteGenerator(operation, { trouble });
+  }
+
+  /** Of what was chosen a verdict speaks, though it may be tried beside nothing. */
+  #noteChoice(operation: string, choice: Choice | undefined): void {
+    if (choice === undefined) return;
+    if (this.#workshop.judged.updates.includes(operation)) this.tally.trialOf(choice.shadow, operation);
+    else
+      this.tally.noteGenerator(operation, { fault: 'a read, it has chosen a shadow operation, which no site applies' });
   }
 
   /** A generator that depends on anything else than its input and the state gives itself away on a second run. */
@@ -119,6 +137,6 @@ export class Search {
 
 function isSameOutcome({ outcome: a, failure: c }: Ran, { outcome: b, failure: d }: Ran): boolean {
   const parts = (ran: typeof a): unknown =>
-    ran && [ran.choice?.shadow, ran.choice?.effects, ran.reply, ran.refusal?.domain, ran.isLocal];
+    ran && [ran.choice?.shadow, ran.choice?.effects, ran.reply, ran.refusal?.domain, ran.isLocal, ran.reads];
   return structurallyEqual(parts(a), parts(b)) && c?.code === d?.code;
 }

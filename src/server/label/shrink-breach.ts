@@ -10,14 +10,17 @@ import type { Workshop } from './workshop.ts';
 const RUNS_MAX = 2000;
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 
-/** Leaves out and makes smaller what the breach does not need. */
-export function shrinkBreach(workshop: Workshop, found: Breach): Breach {
+/**
+ * Leaves out and makes smaller what the breach does not need. Asked before each run, `isOver` ends it with the simplest so
+ * far: the runs of a service whose conditions read much would take minutes.
+ */
+export function shrinkBreach(workshop: Workshop, found: Breach, isOver: () => boolean = () => false): Breach {
   let best = found;
   let runs = 0;
+  const isEnded = (): boolean => runs >= RUNS_MAX || isOver();
   const tries = (meeting: Meeting): boolean => {
-    if (runs >= RUNS_MAX || !stepsOf(meeting).every(({ operation, args }) => workshop.args.takes(operation, args))) {
-      return false;
-    }
+    if (isEnded()) return false;
+    if (!stepsOf(meeting).every(({ operation, args }) => workshop.args.takes(operation, args))) return false;
     runs += 1;
     const { breach } = runMeeting(workshop, meeting);
     if (breach === undefined || !isSameBreach(best, breach)) return false;
@@ -25,7 +28,10 @@ export function shrinkBreach(workshop: Workshop, found: Breach): Breach {
     return true;
   };
   const triesAny = (candidates: Iterable<Meeting>): boolean => {
-    for (const candidate of candidates) if (tries(candidate)) return true;
+    for (const candidate of candidates) {
+      if (tries(candidate)) return true;
+      if (isEnded()) return false;
+    }
     return false;
   };
   const isSimpler = (): boolean =>

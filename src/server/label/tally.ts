@@ -44,6 +44,7 @@ const OTHERS = { trouble: 'it failed in other ways too' };
 export class Tally {
   readonly #trials = new Map<string, Trial>();
   readonly #generators = new Map<string, GeneratorTrial>();
+  readonly #runs = new Map<string, number>();
   /** How many of them there are of each operation. */
   readonly #kinds = new Map<string, number>();
   /** What does not hold before anything was done, if anything. */
@@ -70,6 +71,15 @@ export class Tally {
       this.#trials.set(name, trial);
     }
     return trial;
+  }
+
+  /** That a generator was run on what was drawn. */
+  noteRun(operation: string): void {
+    this.#runs.set(operation, this.timesRun(operation) + 1);
+  }
+
+  timesRun(operation: string): number {
+    return this.#runs.get(operation) ?? 0;
   }
 
   get trials(): readonly Trial[] {

@@ -8,6 +8,7 @@ import type { Effect } from '../records/effect.ts';
 import type { Choice } from '../records/reply.ts';
 import { isWholeRow } from '../service/row-effects.ts';
 import type { Tables } from '../service/tables.ts';
+import type { Edges } from './edges.ts';
 import { shown } from './values/shown.ts';
 import { LabelSite } from './site.ts';
 import { Stamps, THERE } from './stamps.ts';
@@ -41,18 +42,35 @@ export class SeenValues {
   }
 }
 
+/** What states are drawn from. */
+export interface UnreachedSource {
+  readonly random: Random;
+  readonly seen: SeenValues;
+  readonly edges: Edges;
+}
+
+const counterName = (table: string, field: string): string => JSON.stringify([table, field]);
+
 /** A valid state, and what a shadow operation breaks in it; `undefined` where it breaks nothing, or none was drawn. */
 export function breaksUnreached(
   workshop: Workshop,
   { shadow, effects, args }: Choice,
-  { random, seen }: { readonly random: Random; readonly seen: SeenValues },
+  source: UnreachedSource,
 ): readonly string[] | undefined {
   const { tables } = workshop.judged;
   const rows = [...new Map(effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }])).values()];
-  const given = rows.flatMap((row) => drawnRow(tables, row, random, seen));
+  const given = rows.flatMap((row) => drawnRow(tables, row, source));
   const stamps = new Stamps();
-  const site = new LabelSite(workshop, [{ effects: given, stamp: stamps.next(THERE, false) }]);
+  const stamp = stamps.next(THERE, false);
+  const site = new LabelSite(workshop, [{ effects: given, stamp }]);
   if (given.length === 0 || site.brokenBy(given) !== undefined || !site.isLeftFor(effects)) return undefined;
+  for (const [at, { table, field, action, value }] of given.entries()) {
+    if (tables[table]?.fields[field]?.kind !== 'counter' || action !== 'add') continue;
+    source.edges.look(counterName(table, field), value as number, (other) => {
+      const others = given.with(at, { ...(given[at] as Effect), value: other });
+      return new LabelSite(workshop, [{ effects: others, stamp }]).brokenBy(others) === undefined;
+    });
+  }
   const before = site.rowsOf(effects).map(rowText);
   site.apply({ effects, stamp: stamps.apart(0) });
   const broken = site.brokenBy(effects);
@@ -69,20 +87,25 @@ interface RowName {
   readonly key: string;
 }
 
-function drawnRow(tables: Tables, row: RowName, random: Random, seen: SeenValues): readonly Effect[] {
+function drawnRow(tables: Tables, row: RowName, { random, seen, edges }: UnreachedSource): readonly Effect[] {
   return Object.entries(tables[row.table]?.fields ?? {}).flatMap(([field, { kind }]): readonly Effect[] => {
     const done = seen.of(row.table, field);
     const write = (action: string, value: unknown): Effect => ({ ...row, field, action, value });
     if (kind === 'counter') {
       const known = done.get('add') ?? [];
+      const ends = edges.of(counterName(row.table, field));
+      if (ends.length > 0 && random.chance(0.3)) return [write('add', pick(random, ends))];
       const near = known.length > 0 && random.chance(0.5) ? Math.abs(Number(pick(random, known))) : 0;
       return [write('add', near + random.between(-2, 3))];
     }
     if (kind === 'bounded') return [write('give', random.between(0, 3))];
     if (kind === 'stock') return [write('add', random.between(0, 3))];
-    return [...done].flatMap(([action, values]) =>
-      action === 'remove' || action === 'pop' || random.chance(0.3) ? [] : [write(action, pick(random, values))],
-    );
+    return [...done].flatMap(([action, values]) => {
+      if (action === 'remove' || action === 'pop' || random.chance(0.3)) return [];
+      if (kind !== 'set') return [write(action, pick(random, values))];
+      const share = random.fraction();
+      return values.filter(() => random.chance(share)).map((value) => write(action, value));
+    });
   });
 }
 

@@ -11,21 +11,25 @@ export function verdictsOf(judged: JudgedService, tally: Tally): readonly Shadow
     const trials = tally.trials.filter((trial) => trial.shadow === shadow);
     if (trials.length === 0) return [untried(judged, shadow, tally)];
     return judged.updates.flatMap((operation) =>
-      trials.filter((trial) => trial.operation === operation).map((trial) => verdictOf(judged, trial)),
+      trials.filter((trial) => trial.operation === operation).map((trial) => verdictOf(judged, trial, tally)),
     );
   });
 }
 
-function untried(judged: JudgedService, name: string, { brokenAtFirst }: Tally): ShadowVerdict {
-  const declared = judged.declared(name, undefined);
-  const { invariant, error } = brokenAtFirst ?? {};
-  const instead = error === undefined ? '' : `: it ${error}`;
-  const why =
-    invariant === undefined ? '' : ` in a valid state: of empty tables '${invariant}' does not hold${instead}`;
-  return { name, operation: null, declared, verdict: 'undecided', reason: `no run has chosen it${why}` };
+function untried(judged: JudgedService, name: string, tally: Tally): ShadowVerdict {
+  const reason = invalidFirst(tally) ?? 'no run has chosen it';
+  return { name, operation: null, declared: judged.declared(name, undefined), verdict: 'undecided', reason };
 }
 
-function verdictOf(judged: JudgedService, trial: Trial): ShadowVerdict {
+/** What has to be said where runs may have come to no valid state. */
+function invalidFirst({ brokenAtFirst }: Tally): string | undefined {
+  if (brokenAtFirst === undefined) return undefined;
+  const { invariant, error } = brokenAtFirst;
+  const instead = error === undefined ? '' : `: it ${error}`;
+  return `no run has chosen it in a valid state: of empty tables '${invariant}' does not hold${instead}`;
+}
+
+function verdictOf(judged: JudgedService, trial: Trial, tally: Tally): ShadowVerdict {
   const { shadow: name, operation, alone, together, redByItself, unreached } = trial;
   const declared = judged.declared(name, operation);
   const found = { name, operation, declared };
@@ -42,18 +46,20 @@ function verdictOf(judged: JudgedService, trial: Trial): ShadowVerdict {
       : 'does not commute with what another site does';
     return { ...found, verdict: mustBeRed, reason, counterexample: counterexampleOf(together) };
   }
-  if (trial.tried === 0) return { ...found, verdict: 'undecided', reason: 'no run has tried it beside another' };
-  const times = `in ${trial.tried} tries beside ${besideText(trial)}`;
+  if (trial.tried === 0) {
+    return { ...found, verdict: 'undecided', reason: invalidFirst(tally) ?? 'no run has tried it beside another' };
+  }
+  const times = `in ${trial.tried} tries beside ${besideText(judged, trial)}`;
   if (unreached === undefined) return { ...found, verdict: 'blue', reason: `no counterexample ${times}` };
   const reason = `no counterexample ${times}; only in a valid state that no run has led to. ${unreached.join(' ')}`;
   return { ...found, verdict: 'unreached', reason };
 }
 
-function besideText({ beside }: Trial): string {
-  return [...beside]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([shadow, times]) => `${shadow} (${times})`)
-    .join(', ');
+/** How often it was tried beside which others, and beside which never: of these nothing was shown. */
+function besideText({ shadows }: JudgedService, { beside }: Trial): string {
+  const tried = [...beside].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([shadow, times]) => `${shadow} (${times})`);
+  const never = shadows.filter((shadow) => !beside.has(shadow)).toSorted();
+  return `${tried.join(', ')}${never.length === 0 ? '' : `, never beside ${never.join(', ')}`}`;
 }
 
 function counterexampleOf({ breach, seed }: Found): Counterexample {
@@ -62,6 +68,17 @@ function counterexampleOf({ breach, seed }: Found): Counterexample {
 }
 
 const callOf = ({ operation, args }: Step): CalledOperation => ({ operation, args });
+
+/** The updates that have chosen nothing in any run: no verdict speaks of them, nor what is told of those never run. */
+export function silentOf({ updates }: JudgedService, tally: Tally): readonly GeneratorTrial[] {
+  const spoken = new Set(tally.trials.map(({ operation }) => operation));
+  const neverRun = tally.generators.map(({ operation }) => operation).filter((each) => tally.timesRun(each) === 0);
+  return updates
+    .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
+    .map((operation) => {
+      return { operation, trouble: 'it has chosen no shadow operation', times: tally.timesRun(operation) };
+    });
+}
 
 /** What was found of generators, faults first. */
 export function notesOf(trials: readonly GeneratorTrial[]): readonly GeneratorNote[] {
@@ -72,10 +89,16 @@ export function notesOf(trials: readonly GeneratorTrial[]): readonly GeneratorNo
     .toSorted((a, b) => Number(b.isFault) - Number(a.isFault));
 }
 
-/** The table of the service as it is declared. */
-export function tableOf(judged: JudgedService, requests: number | undefined): LabelTable {
+/** The table of the service as it is declared: red is too what only operations choose that are always red. */
+export function tableOf(
+  judged: JudgedService,
+  verdicts: readonly ShadowVerdict[],
+  requests: number | undefined,
+): LabelTable {
   const { updates, reads, shadows } = judged;
-  const red = shadows.filter((shadow) => judged.declared(shadow, undefined) === 'red').length;
+  const isRed = (shadow: string): boolean =>
+    verdicts.filter(({ name }) => name === shadow).every(({ declared }) => declared === 'red');
+  const red = shadows.filter(isRed).length;
   return {
     requests: requests ?? null,
     transactions: updates.length + reads.length,

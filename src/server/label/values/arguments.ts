@@ -39,13 +39,14 @@ export class Arguments {
    * @throws CorrectableError `INVALID_ARGUMENT` where what the author wrote threw
    */
   draw(operation: string, own: string, source: ValueSource): { readonly args: unknown } | undefined {
-    const given = this.#arbitraries[operation];
+    const given = Object.hasOwn(this.#arbitraries, operation) ? this.#arbitraries[operation] : undefined;
     for (let times = 0; times < REFUSED_MAX; times += 1) {
       const args =
         given === undefined
           ? drawValue(this.#schemaOf(operation), operation, source)
           : authored(operation, () => given(drawFrom(source.random, own)));
-      if (this.takes(operation, args)) return { args };
+      // What an author draws may be one object that he changes each time.
+      if (this.takes(operation, args)) return { args: copied(args) };
     }
     return undefined;
   }

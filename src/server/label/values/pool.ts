@@ -1,5 +1,7 @@
 /** Values that stand in a run already, by the names of what has them: drawn again, they make operations meet. */
 
+import type { Random } from '../../collections/random.ts';
+
 /** So many of one name: the first ones, which are met most often. */
 const KEPT_MAX = 16;
 /** Values lie in each other so deep at most. */
@@ -9,6 +11,7 @@ const DEPTH_MAX = 8;
 export class Pool {
   readonly #texts = new Kept<string>();
   readonly #numbers = new Kept<number>();
+  readonly #hasMany = new Map<string, boolean>();
 
   /** Notes all texts and numbers in a value under the name of what has it; those in objects under their own. */
   note(name: string, value: unknown, depth = 0): void {
@@ -22,6 +25,13 @@ export class Pool {
   /** What was noted under the name; of all names where none is given. */
   texts(name?: string): readonly string[] {
     return this.#texts.of(name);
+  }
+
+  /** Whether what has this name has one text or many in a narrow run: of groups few, of their members many, or otherwise. */
+  hasMany(name: string, random: Random): boolean {
+    const known = this.#hasMany.get(name) ?? random.chance(0.5);
+    this.#hasMany.set(name, known);
+    return known;
   }
 
   /** As `texts`. */

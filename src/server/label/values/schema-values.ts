@@ -20,7 +20,7 @@ const LIST_MAX = 3;
 /** Bounds beyond this are drawn in scopes with numbers as large as that alone: they may make a great many effects. */
 const FAR = 50;
 const FAR_FROM = 100;
-const NAMES = ['a', 'b', 'c', 'd'] as const;
+const NAMES = 'abcdefghijklmnop';
 const ODD: readonly [unknown, ...unknown[]] = [null, true, 0, 1, 'a', undefined];
 
 /** Texts of formats that letters alone do not have. */
@@ -89,11 +89,14 @@ class SchemaValues {
   #text({ format, minLength = 0, maxLength = Infinity }: JsonSchema, name: string): string {
     const { random, pool, scope } = this.#source;
     const [same, any] = [pool.texts(name), pool.texts()];
-    if (same.length > 0 && random.chance(0.5)) return random.pick(same as [string, ...string[]]);
-    if (any.length > 0 && random.chance(0.3)) return random.pick(any as [string, ...string[]]);
+    const { isNarrow = false } = scope;
+    const hasMany = isNarrow && pool.hasMany(name, random);
+    if (same.length > 0 && random.chance(hasMany ? 0.1 : 0.5)) return random.pick(same as [string, ...string[]]);
+    if (any.length > 0 && random.chance(isNarrow ? 0.1 : 0.3)) return random.pick(any as [string, ...string[]]);
     const ofFormat = OF_FORMAT[format ?? ''];
     if (ofFormat !== undefined) return random.pick(ofFormat);
-    const letter = NAMES[random.between(0, Math.min(scope.names, NAMES.length) - 1)] as string;
+    const names = isNarrow && !hasMany ? 1 : scope.names;
+    const letter = NAMES.charAt(random.between(0, Math.min(names, NAMES.length) - 1));
     return letter.repeat(Math.max(minLength, 1)).slice(0, maxLength);
   }
 

@@ -8,6 +8,8 @@ export interface Scope {
   readonly numberMax: number;
   /** Operations of the common past at most. */
   readonly past: number;
+  /** Few operations over and over, on few rows or with few names: what has room for some becomes full. */
+  readonly isNarrow?: true;
 }
 
 const SCOPES: readonly [Scope, ...Scope[]] = [
@@ -17,7 +19,12 @@ const SCOPES: readonly [Scope, ...Scope[]] = [
   { names: 4, numberMax: 100, past: 7 },
 ];
 
+const NARROW: Scope = { names: 16, numberMax: 16, past: 24, isNarrow: true };
+/** Rounds of the others between two narrow ones: each of them twice. */
+const WIDE_ROUNDS = 2 * SCOPES.length;
+
 /** That of the round with this number: they take turns, so that however many there are, some have each. */
 export function scopeOf(round: number): Scope {
-  return SCOPES[round % SCOPES.length] ?? SCOPES[0];
+  const turn = round % (WIDE_ROUNDS + 1);
+  return turn === WIDE_ROUNDS ? NARROW : (SCOPES[turn % SCOPES.length] ?? SCOPES[0]);
 }

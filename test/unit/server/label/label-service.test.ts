@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { labelService } from '../../../../src/server/label/label-service.ts';
+import { Labelling, labelService } from '../../../../src/server/label/label-service.ts';
 import { isRefused } from '../../../../src/server/label/report.ts';
 import type { LabelReport } from '../../../../src/server/label/report.ts';
 import { local } from '../../../../src/server/records/reply.ts';
@@ -10,7 +10,7 @@ import { recoloured } from '../../../../src/server/service/recoloured.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
+import { counter, queue, register, set, table } from '../../../../src/server/service/tables.ts';
 import { bankService } from './bank.ts';
 
 const RUNS = 400;
@@ -75,6 +75,7 @@ describe('colours', () => {
 
 const note = z.object({ key: z.string(), text: z.string() });
 const names = z.object({ key: z.string() });
+const noted = { effect: 'update', args: names, result: z.null() } as const;
 
 const one = defineContract('one', { go: { effect: 'update', args: names, result: z.null() } });
 
@@ -175,6 +176,38 @@ describe('generators', () => {
     expect(isRefused(report)).toBe(true);
   });
 
+  test('one that remembers what it has read gives itself away, since it reads less the next time', () => {
+    const service = bankService();
+    const deposit = service.generators['deposit'];
+    const remembered = new Set<string>();
+    const generators = {
+      ...service.generators,
+      deposit: (args: unknown, context: Parameters<NonNullable<typeof deposit>>[1]): unknown => {
+        const { account } = args as { readonly account: string };
+        if (!remembered.has(account)) context.tables['accounts']?.has(account);
+        remembered.add(account);
+        return deposit?.(args, context);
+      },
+    };
+    expect(notesOf(labelService({ ...service, generators }, { runs: 50 }))).toEqual([
+      'deposit: run twice on the same, it does not do the same',
+    ]);
+  });
+
+  test('that of a read which chooses is told: no site applies it', () => {
+    const service = bankService();
+    type Builders = Readonly<Record<string, (args: object, reply: unknown) => unknown>>;
+    const balance = (args: object, { shadow }: { readonly shadow: Builders }): unknown =>
+      shadow['deposit']?.({ ...args, cents: 1 }, 1);
+    const generators = { ...service.generators, balance: balance as unknown as Service['generators'][string] };
+    const report = labelService({ ...service, generators }, { runs: 100 });
+    expect(notesOf(report)).toEqual(['balance: a read, it has chosen a shadow operation, which no site applies']);
+    expect(report.shadows.map(({ name, operation }) => [name, operation])).toEqual([
+      ['deposit', 'deposit'],
+      ['withdraw', 'withdraw'],
+    ]);
+  });
+
   test('one that changes its arguments is found', () => {
     const beside = (booking: { cents: number }): void => {
       booking.cents += 1;
@@ -232,6 +265,86 @@ describe('pairs', () => {
   });
 });
 
+describe('what is not tried', () => {
+  test('an operation that has chosen nothing is told, though another chooses the same', () => {
+    const service = bankService();
+    const wanting = { ...service.generators, withdraw: () => local(false) };
+    const { generators } = labelService({ ...service, generators: wanting }, { runs: 30 });
+    expect(generators).toEqual([
+      {
+        operation: 'withdraw',
+        isFault: false,
+        problem: 'it has chosen no shadow operation',
+        times: expect.any(Number),
+      },
+    ]);
+    expect(generators[0]?.times).toBeGreaterThan(0);
+  });
+
+  test('what comes about after weeks alone is tried', () => {
+    const later = defineService(defineContract('later', { start: noted, end: noted }), {
+      tables: { rows: table({ at: register<number>(), ends: counter() }) },
+      shadowOperations: ({ rows }) => ({
+        start: blue(({ key, at }: Named & { readonly at: number }) => [rows.row(key).at.write(at)]),
+        end: blue(({ key }: Named) => [rows.row(key).ends.add(1)]),
+      }),
+      generators: {
+        start: ({ key }, { shadow, now }) => shadow.start({ key, at: now }, null),
+        end: ({ key }, { tables, shadow, now }) => {
+          const { at, ends } = tables.rows.row(key);
+          return at === undefined || now - at < 30 * 86_400_000 || ends > 0 ? null : shadow.end({ key }, null);
+        },
+      },
+      invariants: { rows: { 'ends once': ({ ends }) => ends <= 1 } },
+    }) as unknown as Service;
+    expect(verdictsIn(labelService(later, { runs: 200 }))).toEqual({ start: 'blue', end: 'unsafe' });
+  });
+});
+
+describe('what has room for some', () => {
+  const hall = defineContract('hall', { enter: { effect: 'update', args: note, result: z.null() } });
+  const hallFor = (room: number, asks: 'guests' | 'count'): Service => {
+    const sizeOf = (row: { readonly guests: ReadonlySet<string>; readonly count: number }): number =>
+      asks === 'count' ? row.count : row.guests.size;
+    return defineService(hall, {
+      tables: { halls: table({ guests: set<string>(), count: counter() }) },
+      shadowOperations: ({ halls }) => ({
+        enter: blue(({ key, text }: { key: string; text: string }) => [
+          halls.row(key).guests.add(text),
+          halls.row(key).count.add(1),
+        ]),
+      }),
+      generators: {
+        enter: (args, { tables, shadow }) =>
+          sizeOf(tables.halls.row(args.key)) < room ? shadow.enter(args, null) : null,
+      },
+      invariants: { halls: { 'fits in': (row) => sizeOf(row) <= room } },
+    }) as unknown as Service;
+  };
+
+  test.each([
+    ['guests of eight names', 'guests', 8],
+    ['sixteen', 'count', 16],
+  ] as const)('%s: becomes full', (_name, asks, room) => {
+    expect(verdictsIn(labelService(hallFor(room, asks), { runs: 2000 }))).toEqual({ enter: 'unsafe' });
+  });
+
+  test('a thousand: no run comes to that, and what would break then is told', () => {
+    const [enter] = labelService(hallFor(1000, 'count'), { runs: 400 }).shadows;
+    expect(enter).toMatchObject({ verdict: 'unreached' });
+    expect(enter?.reason).toMatch(/breaks 'fits in': .*count is 1001/);
+  });
+});
+
+test('what was found stays as it is where there is no time to make it simpler', () => {
+  let asked = 0;
+  const labelling = new Labelling(bankService({ withdraw: 'blue' }), { runs: RUNS });
+  labelling.goOn(undefined, () => (asked += 1) > 0);
+  expect(asked).toBeGreaterThan(0);
+  const { counterexample } = labelling.report.shadows[1] ?? {};
+  expect(counterexample?.past.length).toBeGreaterThan(1);
+});
+
 describe('options', () => {
   test.each([
     ['runs', { runs: 0 }],
@@ -255,6 +368,12 @@ describe('options', () => {
     };
     const report = labelService(bankService(), { runs: 100, arbitraries });
     expect(storyOf(report, 'withdraw')?.[1]).toMatch(/^Ireland: withdraw \{ account: 'a'/);
+  });
+
+  test('an arbitrary may give one object that it changes: no generator is blamed', () => {
+    const booking = { account: 'a', cents: 0 };
+    const deposit = (): object => Object.assign(booking, { cents: booking.cents + 1 });
+    expect(labelService(bankService(), { runs: 100, arbitraries: { deposit } }).generators).toEqual([]);
   });
 
   test('an arbitrary that throws is named', () => {

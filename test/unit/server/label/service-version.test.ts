@@ -17,3 +17,8 @@ test.each([
 ])('is another with %s changed', (_name, service) => {
   expect(serviceVersion(service)).not.toBe(serviceVersion(bankService()));
 });
+
+test('is another where its module is, though no function of the service shows it', () => {
+  const [one, two] = ['const limit = 1;', 'const limit = 2;'].map((text) => serviceVersion(bankService(), text));
+  expect(one).not.toBe(two);
+});

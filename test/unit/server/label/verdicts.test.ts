@@ -46,7 +46,7 @@ test('faults of generators come first, each once with its number', () => {
 });
 
 test('the table counts operations and declared colours; reads do nothing', () => {
-  expect(tableOf(judged, 14)).toEqual({
+  expect(tableOf(judged, verdictsOf(judged, new Tally()), 14)).toEqual({
     requests: 14,
     transactions: 3,
     readOnly: 1,
@@ -55,6 +55,27 @@ test('the table counts operations and declared colours; reads do nothing', () =>
     shadowBlue: 1,
     shadowRed: 1,
   });
+});
+
+test('the table counts as red what only operations choose that are always red', () => {
+  const always = judgedService({ ...bankService(), alwaysRed: new Set(['deposit']) });
+  const tally = new Tally();
+  tally.trialOf('deposit', 'deposit').tried = 1;
+  const verdicts = verdictsOf(always, tally);
+  expect(verdicts[0]).toMatchObject({ name: 'deposit', declared: 'red' });
+  expect(tableOf(always, verdicts, undefined)).toMatchObject({ shadowBlue: 0, shadowRed: 2 });
+  tally.trialOf('deposit', 'withdraw').tried = 1;
+  expect(tableOf(always, verdictsOf(always, tally), undefined)).toMatchObject({ shadowBlue: 1, shadowRed: 1 });
+});
+
+test('beside what it was never tried is told of what is blue', () => {
+  const tally = new Tally();
+  const trial = tally.trialOf('deposit', 'deposit');
+  trial.tried = 3;
+  trial.beside.set('deposit', 3);
+  expect(verdictsOf(judged, tally)[0]?.reason).toBe(
+    'no counterexample in 3 tries beside deposit (3), never beside withdraw',
+  );
 });
 
 test('of one operation few failures are told apart, and all faults', () => {

@@ -97,6 +97,11 @@ describe('arguments of a contract', () => {
     expect(new Arguments(contract, { dated: () => ({ at }) }).draw('dated', 'n1', from)).toEqual({ args: { at } });
   });
 
+  test('an operation whose name all objects know is drawn by its schema', () => {
+    const named = defineContract('named', { valueOf: { effect: 'update', args: z.object({}), result: z.null() } });
+    expect(new Arguments(named).draw('valueOf', 'n1', from)).toEqual({ args: {} });
+  });
+
   test('a generator gets an object of its own each time', () => {
     const args = new Arguments(contract);
     const given = { n: 2 };

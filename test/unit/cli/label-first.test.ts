@@ -1,0 +1,103 @@
+/** The short look at labels before a service is served: how often, and what is remembered of it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { bankService } from '../server/label/bank.ts';
+import { labelFirst } from '../../../src/cli/label-first.ts';
+import type { Service } from '../../../src/server/service/service.ts';
+
+let dataDir = '';
+let path = '';
+/** Goes on where a test says so alone: how many runs a second allows is the machine's. */
+let nowMs = 0;
+
+beforeEach(() => {
+  nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  dataDir = mkdtempSync(join(tmpdir(), 'correctables-label-first-'));
+  path = join(dataDir, 'service.js');
+  writeFileSync(path, 'const limit = 1;');
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** A start: what was told of it, and how often generators ran. */
+function start(
+  service: Service,
+  onRun: (runs: number) => void = () => {},
+): { readonly told: readonly string[]; readonly runs: number } {
+  const told: string[] = [];
+  let runs = 0;
+  const counted = Object.entries(service.generators).map(([name, generator]) => {
+    const run: typeof generator = (args, context) => {
+      runs += 1;
+      onRun(runs);
+      return generator(args, context);
+    };
+    return [name, run] as const;
+  });
+  const asServed = { ...service, generators: Object.fromEntries(counted) };
+  labelFirst({ service: asServed, module: {}, path, dataDir }, (message) => told.push(message))();
+  return { told, runs };
+}
+
+const remembered = (): unknown => JSON.parse(readFileSync(join(dataDir, 'labelled.json'), 'utf8'));
+
+test('each version is looked at once', () => {
+  expect(start(bankService()).runs).toBeGreaterThan(0);
+  expect(start(bankService()).runs).toBe(0);
+  expect(remembered()).toEqual({ version: expect.any(String) as string, runs: 200 });
+});
+
+test('another text of the module is another version, though no function of the service shows it', () => {
+  start(bankService());
+  writeFileSync(path, 'const limit = 2;');
+  expect(start(bankService()).runs).toBeGreaterThan(0);
+});
+
+test('what is unsafe is refused at each start', () => {
+  for (let starts = 0; starts < 2; starts += 1) {
+    expect(() => start(bankService({ withdraw: 'blue' }))).toThrow(/'withdraw' is declared blue, and breaks.*\n/);
+  }
+});
+
+test('what time did not allow is done at the next start', () => {
+  start(bankService(), (runs) => {
+    if (runs === 500) nowMs += 1000;
+  });
+  const { runs } = remembered() as { readonly runs: number };
+  expect(runs).toBeGreaterThan(0);
+  expect(runs).toBeLessThan(200);
+  expect(start(bankService()).runs).toBeGreaterThan(0);
+  expect(remembered()).toMatchObject({ runs: 200 });
+  expect(start(bankService()).runs).toBe(0);
+});
+
+test('a generator that is wrong is told at each start', () => {
+  let times = 0;
+  const isPaid = (balance: number, cents: number): boolean => balance >= cents && (times += 1) % 3 === 0;
+  const service = bankService({ isPaid });
+  for (let starts = 0; starts < 2; starts += 1) {
+    expect(start(service).told).toEqual([expect.stringContaining("The generator of 'withdraw' is wrong")]);
+  }
+});
+
+test.each([
+  ['no JSON', '{'],
+  ['null', 'null'],
+  ['a number that is none', '{ "version": 1, "runs": "many" }'],
+])('what is remembered but is %s → it is looked at', (_name, text) => {
+  writeFileSync(join(dataDir, 'labelled.json'), text);
+  expect(start(bankService()).runs).toBeGreaterThan(0);
+  expect(remembered()).toMatchObject({ runs: 200 });
+});
+
+test('in production nothing is looked at', () => {
+  vi.stubEnv('NODE_ENV', 'production');
+  expect(start(bankService({ withdraw: 'blue' }))).toEqual({ told: [], runs: 0 });
+});
