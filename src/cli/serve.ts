@@ -1,4 +1,5 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
+import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { isCorrectableError } from '../correctable/errors.ts';
@@ -10,10 +11,11 @@ import { authOf } from './auth.ts';
 import type { Command } from './command.ts';
 import { exposureOf, linesOf } from './exposure.ts';
 import { limitsOf } from './limits.ts';
-import { labelFirst } from './label-first.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
+import { labelFirst } from '../server/label-first.ts';
+import type { Arbitraries } from '../server/label/values/draw.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
 import { DATA_DIR, SERVE_FLAGS } from './serve-flags.ts';
 import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
@@ -50,7 +52,15 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   const module = await loadModule('service', path);
   const service = serviceIn(module, 'service', path);
   const warn = (message: string): void => logger.warn(message);
-  const noteLabelled = options['force'] === true ? () => {} : labelFirst({ service, module, path, dataDir }, warn);
+  const starting = {
+    service,
+    moduleText: textOf(path),
+    arbitraries: module['arbitraries'] as Arbitraries | undefined,
+    dataDir,
+    words: { given: '--service', force: '--force serves it all the same' },
+  };
+  const isForced = options['force'] === true || process.env['NODE_ENV'] === 'production';
+  const noteLabelled = isForced ? () => {} : labelFirst(starting, warn);
   const server = await serveOn({
     ...auth,
     limits: limitsOf(options, auth.limits),
@@ -59,6 +69,8 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
     service,
     sites,
     redLeader,
+    // Looked at above, as its module says more than the service.
+    checkLabels: false,
     ...checkInvariantsOf(options),
     attemptsMax: wholeNumber(options, 'attemptsMax', { min: 1, max: ATTEMPTS_MAX }),
     wan: wanOf(text(options, 'wan')),
@@ -126,4 +138,13 @@ function wanOf(given: string): Wan {
     roundTripsMs[match[1] as string] = Number(match[2]);
   }
   return roundTripsMs;
+}
+
+/** The text of its module, where it can be read. */
+function textOf(path: string): string {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -4,6 +4,7 @@ import { checkNamed, hasMethods, isName, isRecord } from '../correctable/given.t
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
+const SWITCHES = ['checkInvariants', 'checkLabels'] as const;
 const GENERATOR_COUNTS = ['stepsMax', 'effectsMax', 'timeMaxMs'] as const;
 
 const CALL = "createEmbedded(service, { sites: ['irl', 'frk'] })";
@@ -16,6 +17,7 @@ interface Given extends Readonly<Partial<Record<(typeof COUNTS)[number], unknown
   readonly clusterKey?: unknown;
   readonly onAlarm?: unknown;
   readonly checkInvariants?: unknown;
+  readonly checkLabels?: unknown;
   readonly generators?: unknown;
 }
 
@@ -33,9 +35,8 @@ export function checkEmbedded(service: unknown, given: Given, names: Names): voi
   checkWan(given.wan);
   for (const field of COUNTS) checkCount(field, given[field]);
   checkKey(given.clusterKey);
-  const { dataDir, onAlarm, checkInvariants } = given;
-  if (checkInvariants !== undefined && typeof checkInvariants !== 'boolean')
-    throw invalid('checkInvariants', 'must be true or false, or left out');
+  const { dataDir, onAlarm } = given;
+  for (const field of SWITCHES) checkSwitch(field, given[field]);
   if (dataDir !== undefined && !isName(dataDir)) throw invalid('dataDir', 'must be the path of a folder, or left out');
   if (onAlarm !== undefined && typeof onAlarm !== 'function') throw invalid('onAlarm', 'must be a function, or none');
   checkGenerators(given.generators, names.generators);
@@ -51,6 +52,10 @@ function checkSites(sites: unknown): void {
 function checkWan(wan: unknown): void {
   if (wan === undefined || wan === 'none' || wan === 'paper' || isRecord(wan)) return;
   throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
+}
+
+function checkSwitch(field: string, given: unknown): void {
+  if (given !== undefined && typeof given !== 'boolean') throw invalid(field, 'must be true or false, or left out');
 }
 
 function checkGenerators(given: unknown, names: Names['generators']): void {

@@ -63,6 +63,13 @@ export interface EmbeddedOptions<N extends string = string> {
    * What is broken stays so: `checkService` in `correctables/testing` finds it before anybody else does.
    */
   readonly checkInvariants?: boolean;
+  /**
+   * Looks for a second at most, before it starts, for what two sites can break, and refuses a service in which a shadow
+   * operation has a colour that it must not have, with the story. The `dataDir` remembers how much was looked at of which
+   * version of the service. What else it finds is told to `onAlarm`, as `labels-in-doubt`. Default: with a `dataDir`, unless
+   * `NODE_ENV` is `production`.
+   */
+  readonly checkLabels?: boolean;
   /** What a generator may take before its operation fails, and how it is checked. */
   readonly generators?: GeneratorSettings;
 }
@@ -91,6 +98,7 @@ export const EMBEDDED_OPTIONS: NamesOf<EmbeddedOptions> = {
   clusterKey: true,
   onAlarm: true,
   checkInvariants: true,
+  checkLabels: true,
   generators: true,
 };
 

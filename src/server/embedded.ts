@@ -20,6 +20,7 @@ import type { Origin } from './records/origin.ts';
 import type { Rejections } from './site/rejections.ts';
 import { guardedAlarm, warn } from './alarms/site-alarm.ts';
 import type { RefusedMessages } from './site/site-machine.ts';
+import { labelFirst } from './label-first.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 import { openStorage } from './storage/folder/open-storage.ts';
 
@@ -93,6 +94,9 @@ export function openEmbedded<const N extends string>(service: Service, options: 
   const origins = Origins.of(sites);
   const redLeader = leaderIn(origins, options.redLeader ?? sites[0]);
   const onAlarm = guardedAlarm(options.onAlarm ?? warn);
+  const noteLabelled = looked(service, options, (message) =>
+    onAlarm({ kind: 'labels-in-doubt', site: sites[0], message }),
+  );
   const made = new Map<Origin, EmbeddedSite>();
   // Before the storage is opened: where delays are missing, nothing must stay locked.
   const links = linksBetween(origins, { wan, onAlarm }, (to, envelopes) => made.get(to)?.driver.receive(envelopes));
@@ -124,11 +128,23 @@ export function openEmbedded<const N extends string>(service: Service, options: 
   });
   const begin = (): void => {
     orClosed(close, () => storage.adopt());
+    noteLabelled();
     for (const { driver } of made.values()) driver.start();
   };
   const find = (name: N): EmbeddedSite => made.get(origins.find(name) as Origin) ?? noSite(name, sites);
   const embedded = embeddedOf(sites, find, close);
   return { embedded, begin, refusedMessages: (site) => find(site).driver.refusedMessages };
+}
+
+/** Has looked at the labels where that is wanted; gives what notes it down. */
+function looked(
+  service: Service,
+  { dataDir, checkLabels = dataDir !== undefined && process.env['NODE_ENV'] !== 'production' }: EmbeddedOptions,
+  onTrouble: (message: string) => void,
+): () => void {
+  if (!checkLabels) return () => {};
+  const words = { given: 'service', force: 'checkLabels: false starts it all the same' };
+  return labelFirst({ service, dataDir, words }, onTrouble);
 }
 
 /** What is asked of the sites, which are found by their names. */

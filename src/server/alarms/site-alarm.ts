@@ -36,7 +36,9 @@ export interface SiteAlarm {
     /** The red log has a gap, or is not what it was: new red updates and strong reads are refused, blue updates go on. */
     | 'red-log-halted'
     /** An operation left a row, or all tables together, without what the service declares; told once a row and invariant. */
-    | 'invariant-broken';
+    | 'invariant-broken'
+    /** Before the start: a generator is wrong, or the labels of the service could not be looked at, or not noted down. */
+    | 'labels-in-doubt';
   /** The site that noticed. */
   readonly site: string;
   /** The site that it is about, where that is another one. */

@@ -1,16 +1,17 @@
 /**
- * A short look at the labels of a service before it is served, while it is being developed: once for each version of it,
+ * A short look at the labels of a service before it starts, while it is being developed: once for each version of it,
  * which the data folder remembers with how many runs there were. What time did not allow is done at the next start.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Arbitraries } from '../server/label/values/draw.ts';
-import { Labelling } from '../server/label/label-service.ts';
-import type { LabelReport } from '../server/label/report.ts';
-import { serviceVersion } from '../server/label/service-version.ts';
-import type { Service } from '../server/service/service.ts';
-import { guardedRun } from '../server/site/generator-guard.ts';
+import type { Arbitraries } from './label/values/draw.ts';
+import { Labelling } from './label/label-service.ts';
+import type { LabelOptions } from './label/label-service.ts';
+import type { LabelReport } from './label/report.ts';
+import { serviceVersion } from './label/service-version.ts';
+import type { Service } from './service/service.ts';
+import { guardedRun } from './site/generator-guard.ts';
 
 /** So many runs, or so many for each pair of updates, and no more once this time is over. */
 const RUNS_MIN = 200;
@@ -23,14 +24,17 @@ const REMEMBERED = 'labelled.json';
 /** For its owner alone, as all in a data folder. */
 const FILE_MODE = 0o600;
 
-/** The service, as its module exports it. */
-interface Loaded {
+/** A service that is about to start. */
+interface Starting {
   readonly service: Service;
-  readonly module: Readonly<Record<string, unknown>>;
-  /** The file of the module. */
-  readonly path: string;
+  /** The text of its module, where that is at hand. */
+  readonly moduleText?: string;
+  /** How its authors draw arguments, where they say. */
+  readonly arbitraries?: Arbitraries | undefined;
   /** None where nothing is kept. */
   readonly dataDir: string | undefined;
+  /** How it was given, and what starts it all the same, as who has started it says it. */
+  readonly words: { readonly given: string; readonly force: string };
 }
 
 /** Of which version there were how many runs. */
@@ -45,19 +49,21 @@ interface Remembered {
  * @param onTrouble told why nothing could be said
  * @throws CorrectableError `INVALID_ARGUMENT` with the story, where a shadow operation must not have the colour that it has
  */
-export function labelFirst({ service, module, path, dataDir }: Loaded, onTrouble: OnTrouble): () => void {
-  if (process.env['NODE_ENV'] === 'production') return doNothing;
-  const version = serviceVersion(service, textOf(path));
+export function labelFirst(
+  { service, moduleText, arbitraries, dataDir, words }: Starting,
+  onTrouble: OnTrouble,
+): () => void {
+  const version = serviceVersion(service, moduleText);
   const made = runsOfVersion(dataDir, version);
   const wanted = runsOf(service) - made;
   if (wanted <= 0) return doNothing;
-  const report = shortReport(service, { module, runs: wanted, seed: made + 1 }, onTrouble);
+  const report = shortReport(service, { runs: wanted, seed: made + 1, ...(arbitraries && { arbitraries }) }, onTrouble);
   if (report === undefined) return doNothing;
   for (const { name, declared, verdict, reason, counterexample } of report.shadows) {
     if (verdict !== 'unsafe') continue;
     const story = (counterexample?.story ?? []).map((line) => `\n  ${line}`).join('');
-    const advice = 'correctables label says more; --force serves it all the same';
-    const message = `--service: the shadow operation '${name}' is declared ${declared}, and ${reason}.${story}\n${advice}.`;
+    const advice = `correctables label says more; ${words.force}`;
+    const message = `${words.given}: the shadow operation '${name}' is declared ${declared}, and ${reason}.${story}\n${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
   }
   const faults = report.generators.filter(({ isFault }) => isFault);
@@ -72,18 +78,12 @@ type OnTrouble = (message: string) => void;
 
 function doNothing(): void {}
 
-function shortReport(
-  service: Service,
-  { module, ...options }: Pick<Loaded, 'module'> & { readonly runs: number; readonly seed: number },
-  onTrouble: OnTrouble,
-): LabelReport | undefined {
+function shortReport(service: Service, options: LabelOptions, onTrouble: OnTrouble): LabelReport | undefined {
   const untilMs = performance.now() + TIME_MAX_MS;
   const isOver = (): boolean => performance.now() >= untilMs;
-  const { arbitraries } = module;
-  const given = arbitraries !== undefined && { arbitraries: arbitraries as Arbitraries };
   try {
     return guardedRun(() => {
-      const labelling = new Labelling(service, { ...options, ...given });
+      const labelling = new Labelling(service, options);
       labelling.goOn(isOver, isOver);
       return labelling.report;
     }, STUCK_MS) as LabelReport;
@@ -97,15 +97,6 @@ function shortReport(
 function runsOf({ contract: { operations } }: Service): number {
   const updates = Object.values(operations).filter(({ effect }) => effect === 'update').length;
   return Math.max(RUNS_MIN, RUNS_OF_PAIR * updates ** 2);
-}
-
-/** The text of its module, where it can be read. */
-function textOf(path: string): string {
-  try {
-    return fs.readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** How many runs of this version are remembered. */

@@ -1,14 +1,16 @@
-/** The short look at labels before a service is served: how often, and what is remembered of it. */
+/** The short look at labels before a service starts: how often, and what is remembered of it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { bankService } from '../server/label/bank.ts';
-import { labelFirst } from '../../../src/cli/label-first.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createEmbedded } from '../../../src/server/embedded.ts';
+import { labelFirst } from '../../../src/server/label-first.ts';
+import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
 import type { Service } from '../../../src/server/service/service.ts';
+import { bankService } from './label/bank.ts';
 
 let dataDir = '';
-let path = '';
+let moduleText = '';
 /** Goes on where a test says so alone: how many runs a second allows is the machine's. */
 let nowMs = 0;
 
@@ -16,8 +18,7 @@ beforeEach(() => {
   nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   dataDir = mkdtempSync(join(tmpdir(), 'correctables-label-first-'));
-  path = join(dataDir, 'service.js');
-  writeFileSync(path, 'const limit = 1;');
+  moduleText = 'const limit = 1;';
 });
 
 afterEach(() => {
@@ -25,6 +26,8 @@ afterEach(() => {
   vi.unstubAllEnvs();
   rmSync(dataDir, { recursive: true });
 });
+
+const WORDS = { given: 'service', force: 'forced' };
 
 /** A start: what was told of it, and how often generators ran. */
 function start(
@@ -42,7 +45,7 @@ function start(
     return [name, run] as const;
   });
   const asServed = { ...service, generators: Object.fromEntries(counted) };
-  labelFirst({ service: asServed, module: {}, path, dataDir }, (message) => told.push(message))();
+  labelFirst({ service: asServed, moduleText, dataDir, words: WORDS }, (message) => told.push(message))();
   return { told, runs };
 }
 
@@ -56,7 +59,7 @@ test('each version is looked at once', () => {
 
 test('another text of the module is another version, though no function of the service shows it', () => {
   start(bankService());
-  writeFileSync(path, 'const limit = 2;');
+  moduleText = 'const limit = 2;';
   expect(start(bankService()).runs).toBeGreaterThan(0);
 });
 
@@ -97,7 +100,40 @@ test.each([
   expect(remembered()).toMatchObject({ runs: 200 });
 });
 
-test('in production nothing is looked at', () => {
-  vi.stubEnv('NODE_ENV', 'production');
-  expect(start(bankService({ withdraw: 'blue' }))).toEqual({ told: [], runs: 0 });
+describe('createEmbedded', () => {
+  const alarms: SiteAlarm[] = [];
+  const onAlarm = (alarm: SiteAlarm): number => alarms.push(alarm);
+
+  test('in a folder → refused with the story, and nothing stays locked; told to, it starts', async () => {
+    const service = bankService({ withdraw: 'blue' });
+    const refused = expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field: 'service',
+      message: expect.stringMatching(/'withdraw' is declared blue, and breaks[^]*checkLabels: false/) as string,
+    });
+    expect(() => createEmbedded(service, { sites: ['irl'], dataDir })).toThrow(refused as Error);
+    await createEmbedded(service, { sites: ['irl'], dataDir, checkLabels: false }).close();
+    expect(() => createEmbedded(service, { sites: ['irl'], dataDir })).toThrow(refused as Error);
+  });
+
+  test('in a folder, safe → remembered once it has begun', async () => {
+    await createEmbedded(bankService(), { sites: ['irl'], dataDir }).close();
+    expect(remembered()).toEqual({ version: expect.any(String) as string, runs: 200 });
+  });
+
+  test('without a folder, or in production → not looked at unless asked to', async () => {
+    const service = bankService({ withdraw: 'blue' });
+    await createEmbedded(service, { sites: ['irl'] }).close();
+    vi.stubEnv('NODE_ENV', 'production');
+    await createEmbedded(service, { sites: ['irl'], dataDir }).close();
+    expect(() => createEmbedded(service, { sites: ['irl'], checkLabels: true })).toThrow(/'withdraw' is declared blue/);
+  });
+
+  test('a generator that is wrong → an alarm', async () => {
+    let times = 0;
+    const isPaid = (balance: number, cents: number): boolean => balance >= cents && (times += 1) % 3 === 0;
+    await createEmbedded(bankService({ isPaid }), { sites: ['irl'], dataDir, onAlarm }).close();
+    const message = expect.stringContaining("The generator of 'withdraw' is wrong") as string;
+    expect(alarms).toEqual([{ kind: 'labels-in-doubt', site: 'irl', message }]);
+  });
 });
