@@ -16,6 +16,7 @@ import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { RIGHTS_MUTANTS } from './rights.mjs';
 import { RIGHTS_IN_RED_MUTANTS } from './rights-in-red.mjs';
+import { RIGHTS_SHARED_MUTANTS } from './rights-shared.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
@@ -35,6 +36,7 @@ export const MUTANTS = [
   ...BETWEEN_SITES_MUTANTS,
   ...RIGHTS_MUTANTS,
   ...RIGHTS_IN_RED_MUTANTS,
+  ...RIGHTS_SHARED_MUTANTS,
   ...SERVICE_MUTANTS,
   ...LABEL_MUTANTS,
   ...STORAGE_MUTANTS,
