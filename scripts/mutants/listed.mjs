@@ -12,6 +12,7 @@ import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
 import { LABEL_MUTANTS } from './label.mjs';
+import { LABEL_SEARCH_MUTANTS } from './label-search.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { RIGHTS_MUTANTS } from './rights.mjs';
@@ -39,6 +40,7 @@ export const MUTANTS = [
   ...RIGHTS_SHARED_MUTANTS,
   ...SERVICE_MUTANTS,
   ...LABEL_MUTANTS,
+  ...LABEL_SEARCH_MUTANTS,
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,
