@@ -71,6 +71,11 @@ export const ZOOKEEPER_MUTANTS = [
     'if (node?.ephemeralOwner === zk.sessionId) return true;',
     'if (node !== undefined) return true;',
   ]),
+  of('sessions', 'registration', [
+    'the registration of an earlier session is waited for, not replaced',
+    "    await zk.delete(path).catch((error: unknown) => {\n      if (!isZooKeeperError(error, 'NO_NODE')) throw error;\n    });\n    return false;",
+    '    return false;',
+  ]),
   of('sessions', 'after-the-claim', [
     'a registration that failed counts',
     '      this.#registered = undefined;\n      throw error;',
