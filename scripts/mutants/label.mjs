@@ -5,7 +5,7 @@ import { unit } from './commands.mjs';
  * @type {(rule: string, name: string, test: string, parts: { file: string, line: string, replacement: string }) =>
  * import('./listed.mjs').Mutant}
  */
-const ofLabel = (rule, name, test, { file, line, replacement }) => ({
+export const ofLabel = (rule, name, test, { file, line, replacement }) => ({
   name,
   rule: `redblue ${rule}`,
   file: `src/server/label/${file}.ts`,

@@ -12,10 +12,12 @@ import { CORE_MADE_MUTANTS } from './core-made.mjs';
 import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
 import { LABEL_MUTANTS } from './label.mjs';
+import { LABEL_SEARCH_MUTANTS } from './label-search.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { RIGHTS_MUTANTS } from './rights.mjs';
 import { RIGHTS_IN_RED_MUTANTS } from './rights-in-red.mjs';
+import { RIGHTS_SHARED_MUTANTS } from './rights-shared.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
@@ -35,8 +37,10 @@ export const MUTANTS = [
   ...BETWEEN_SITES_MUTANTS,
   ...RIGHTS_MUTANTS,
   ...RIGHTS_IN_RED_MUTANTS,
+  ...RIGHTS_SHARED_MUTANTS,
   ...SERVICE_MUTANTS,
   ...LABEL_MUTANTS,
+  ...LABEL_SEARCH_MUTANTS,
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,

@@ -26,6 +26,16 @@ export const ZOOKEEPER_MUTANTS = [
     'if (mine !== undefined) return claimOf(mine);',
     '',
   ]),
+  of('queue/claims', 'claims', [
+    'claims are looked for in a list of before they were made',
+    'this.#listing = undefined;\n      return',
+    'return',
+  ]),
+  of('queue/claims', 'closing', [
+    'a claim of which nobody knows is told as not made',
+    '      throw failure;\n    }\n  }',
+    '      return undefined;\n    }\n  }',
+  ]),
   of('queue/janitor', 'janitor', [
     'claims of the living are recovered',
     "claims.filter((name) => !alive.has(name.slice(0, name.indexOf('.')))).map(claimOf)",
@@ -50,6 +60,31 @@ export const ZOOKEEPER_MUTANTS = [
     'a session that has expired leaves its registration standing',
     'this.#registered = undefined;\n      if (wasRegistered)',
     'if (wasRegistered)',
+  ]),
+  of('sessions', 'registration', [
+    'a binding that nobody asks for anything is not registered again',
+    'if (wasRegistered) void this.register().catch(this.#options.onBackgroundError);',
+    '',
+  ]),
+  of('sessions', 'registration', [
+    'the registration of an earlier session is taken for its own',
+    'if (node?.ephemeralOwner === zk.sessionId) return true;',
+    'if (node !== undefined) return true;',
+  ]),
+  of('sessions', 'registration', [
+    'the registration of an earlier session is waited for, not replaced',
+    "    await zk.delete(path).catch((error: unknown) => {\n      if (!isZooKeeperError(error, 'NO_NODE')) throw error;\n    });\n    return false;",
+    '    return false;',
+  ]),
+  of('sessions', 'after-the-claim', [
+    'a registration that failed counts',
+    '      this.#registered = undefined;\n      throw error;',
+    '      throw error;',
+  ]),
+  of('sessions', 'after-the-claim', [
+    'what a busy server refuses is given up',
+    'if (!isBusy(error) || attempt === ATTEMPTS_MAX || this.#isClosed) throw error;',
+    'throw error;',
   ]),
   of('sessions', 'two-servers', [
     'a session may connect to a server that is behind what the other has seen',

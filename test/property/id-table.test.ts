@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IdTable } from '../../src/server/replica/once/id-table.ts';
 import { operationId } from '../../src/server/records/operation-id.ts';
+import { EXPIRED } from '../../src/server/replica/once/remembered.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 300);
 const LIMITS = { operationsMax: 6, perClientMax: 4, clientsMax: 3, clientBytesMax: 9, bytesMax: 14 };
@@ -18,7 +20,7 @@ const client = fc.constantFrom(...CLIENTS);
 const sequence = fc.integer({ min: 1, max: SEQUENCES });
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ client, set: sequence }) },
-  { weight: 1, arbitrary: fc.record({ client, expire: sequence }) },
+  { weight: 2, arbitrary: fc.record({ client, expire: sequence }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
@@ -53,26 +55,66 @@ class Saved {
   }
 }
 
-test('saved at any two moments and loaded → the same from then on, whatever follows', () => {
+/** What the table has forgotten of its own accord, in doing what was asked. */
+function noteForgotten(each: Step, before: readonly string[], after: readonly string[], note: Note): void {
+  for (const [at, line] of after.entries()) {
+    const was = before[at] as string;
+    if (was === line) continue;
+    const isOwn = line.startsWith(operationId(each.client, 0).slice(0, -1));
+    if (was.endsWith(String(EXPIRED))) note('a client is forgotten');
+    else if (line.endsWith(String(EXPIRED)) && 'set' in each && !was.endsWith('undefined'))
+      note(isOwn ? 'a client loses an operation of its own' : 'another client loses an operation');
+    else if (line.endsWith(String(EXPIRED)) && 'expire' in each) note('a watermark is moved');
+  }
+}
+
+const savedAndLoaded = (note: Note): fc.IRawProperty<unknown> => {
   const steps = fc.array(step, { maxLength: 40, size: 'max' });
-  fc.assert(
-    fc.property(steps, steps, steps, (before, between, after) => {
-      const table = new IdTable<string>(LIMITS, CODEC);
-      const saved = new Saved();
-      for (const each of before) apply(table, each);
-      for (const section of Object.values(table.sections('t'))) section.changeAll();
-      saved.take(table);
-      for (const each of between) apply(table, each);
-      saved.take(table);
-      const loaded = saved.load();
-      expect(show(loaded)).toEqual(show(table));
-      for (const each of after) {
-        apply(table, each);
-        apply(loaded, each);
-        expect(show(loaded)).toEqual(show(table));
-        expect(loaded.size).toBe(table.size);
-      }
-    }),
-    { numRuns: RUNS },
-  );
+  const later = fc.array(step, { minLength: 20, maxLength: 40, size: 'max' });
+  return fc.property(steps, steps, later, (before, between, after) => {
+    const once = onceEach(note);
+    const table = new IdTable<string>(LIMITS, CODEC);
+    const saved = new Saved();
+    for (const each of before) apply(table, each);
+    for (const section of Object.values(table.sections('t'))) section.changeAll();
+    saved.take(table);
+    const atFirst = show(table);
+    for (const each of between) apply(table, each);
+    saved.take(table);
+    const loaded = saved.load();
+    let shown = show(table);
+    expect(show(loaded)).toEqual(shown);
+    if (loaded.size > 1) once('several operations are loaded');
+    if (atFirst.some((line, at) => line !== shown[at])) once('something has changed between the two moments');
+    for (const each of after) {
+      apply(table, each);
+      apply(loaded, each);
+      const next = show(table);
+      expect(show(loaded)).toEqual(next);
+      expect(loaded.size).toBe(table.size);
+      noteForgotten(each, shown, next, once);
+      if ('set' in each && next.join() === shown.join()) once('an operation that is known, or over, comes again');
+      shown = next;
+    }
+  });
+};
+
+test('saved at any two moments and loaded → the same from then on, whatever follows', async () => {
+  await fc.assert(savedAndLoaded(unnoted), { numRuns: RUNS });
+});
+
+test('what is loaded → goes on to forget, in most runs and for each reason', async () => {
+  const shares = await sharesOf(savedAndLoaded, 200);
+  for (const what of [
+    'several operations are loaded',
+    'something has changed between the two moments',
+    'a watermark is moved',
+    'an operation that is known, or over, comes again',
+  ]) {
+    expect(shares[what], what).toBeGreaterThan(0.6);
+  }
+  expect(shares['another client loses an operation']).toBeGreaterThan(0.5);
+  for (const what of ['a client loses an operation of its own', 'a client is forgotten']) {
+    expect(shares[what], what).toBeGreaterThan(0.25);
+  }
 });

@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Places } from '../../src/correctable/pace/places.ts';
 import { unseenMax, type Pace } from '../../src/correctable/pace/unseen.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
 
 /** How long one update takes to its place in the order, and its answer back. */
 interface Trip {
@@ -14,12 +15,14 @@ interface Trip {
 }
 
 /** When each update of one who takes whenever there is a place is ordered. */
-function orderedAt(pace: Pace, trips: readonly Trip[]): number[] {
+function orderedAt(pace: Pace, trips: readonly Trip[], note: Note = unnoted): number[] {
   const places = new Places(pace);
   const underWay: { readonly takenAtMs: number; readonly endsAtMs: number }[] = [];
   let nowMs = 0;
   return trips.map(({ thereMs, backMs }) => {
     while (!places.take(nowMs)) {
+      note('somebody waits for a place');
+      if (places.nextFreeAtMs !== undefined) note('somebody waits for a turn');
       const [first] = underWay.sort((a, b) => a.endsAtMs - b.endsAtMs);
       const endsAtMs = first?.endsAtMs ?? Infinity;
       nowMs = Math.max(nowMs, Math.min(endsAtMs, places.nextFreeAtMs ?? Infinity));
@@ -34,31 +37,68 @@ function orderedAt(pace: Pace, trips: readonly Trip[]): number[] {
 }
 
 const ms = fc.integer({ min: 0, max: 60 });
-const seller = fc.record({
-  window: fc.integer({ min: 1, max: 4 }),
-  turnMs: fc.integer({ min: 1, max: 30 }),
+const pace = { window: fc.integer({ min: 1, max: 4 }), turnMs: fc.integer({ min: 1, max: 30 }) };
+const anySeller = fc.record({
+  ...pace,
   trips: fc.array(fc.record({ thereMs: ms, backMs: ms }), { minLength: 1, maxLength: 60 }),
 });
 
-test('others at their pace: any stretch of the order → no more of theirs than the bound', () => {
-  fc.assert(
-    fc.property(fc.array(seller, { maxLength: 3 }), fc.integer({ min: 1, max: 200 }), (sellers, withinMs) => {
-      const all = sellers.flatMap(({ trips, ...pace }) => orderedAt(pace, trips)).sort((a, b) => a - b);
-      const most = unseenMax({ withinMs, others: sellers });
-      // From just after one that the view knows of to just before its own place.
-      for (const [first, from] of all.entries()) {
-        const between = all.slice(first).filter((at) => at < from + withinMs).length;
-        expect(between).toBeLessThanOrEqual(most);
-      }
-    }),
-  );
+/** What hurts most: the first updates take long to their places, and arrive at the same time as those that follow. */
+const SLOW_MS = 40;
+const soon = fc.constantFrom(0, 0, 0, 1);
+const rushing = fc.record({
+  ...pace,
+  trips: fc
+    .record({
+      slow: fc.nat(3),
+      quick: fc.array(fc.record({ thereMs: soon, backMs: soon }), { minLength: 20, maxLength: 60 }),
+    })
+    .map(({ slow, quick }) => [...Array.from({ length: slow + 1 }, () => ({ thereMs: SLOW_MS, backMs: 0 })), ...quick]),
+});
+const seller = fc.oneof({ weight: 1, arbitrary: anySeller }, { weight: 3, arbitrary: rushing });
+const within = fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 40 }));
+
+const paced = (note: Note): fc.IRawProperty<unknown> =>
+  fc.property(fc.array(seller, { minLength: 1, maxLength: 3 }), within, (sellers, withinMs) => {
+    const once = onceEach(note);
+    const all = sellers.flatMap(({ trips, ...own }) => orderedAt(own, trips, once)).sort((a, b) => a - b);
+    const most = unseenMax({ withinMs, others: sellers });
+    let met = 0;
+    // From just after one that the view knows of to just before its own place.
+    for (const [first, from] of all.entries()) {
+      const between = all.slice(first).filter((at) => at < from + withinMs).length;
+      expect(between).toBeLessThanOrEqual(most);
+      met = Math.max(met, between);
+    }
+    if (met > 1) once('several in one stretch');
+    if (sellers.length > 1) once('several sellers');
+    if (met > 0 && met === most) once('as many as the bound');
+    if (met > most / 2) once('more than half of the bound');
+  });
+
+test('others at their pace: any stretch of the order → no more of theirs than the bound', async () => {
+  await fc.assert(paced(unnoted));
+});
+
+test('the sellers → most wait for their places, and come near the bound', async () => {
+  const shares = await sharesOf(paced);
+  for (const what of [
+    'somebody waits for a place',
+    'somebody waits for a turn',
+    'several in one stretch',
+    'several sellers',
+  ]) {
+    expect(shares[what], what).toBeGreaterThan(0.6);
+  }
+  expect(shares['more than half of the bound']).toBeGreaterThan(0.5);
+  expect(shares['as many as the bound']).toBeGreaterThan(0.05);
 });
 
 test('the bound is no larger than it has to be: somebody reaches it', () => {
-  const pace = { window: 3, turnMs: 20 };
+  const own = { window: 3, turnMs: 20 };
   const first = Array.from({ length: 3 }, () => ({ thereMs: 20, backMs: 0 }));
   const next = Array.from({ length: 9 }, () => ({ thereMs: 0, backMs: 0 }));
-  const at = orderedAt(pace, [...first, ...next]);
+  const at = orderedAt(own, [...first, ...next]);
   const inStretch = at.filter((each) => each >= 20 && each < 20 + 60).length;
-  expect(inStretch).toBe(unseenMax({ withinMs: 60, others: [pace] }));
+  expect(inStretch).toBe(unseenMax({ withinMs: 60, others: [own] }));
 });

@@ -21,18 +21,35 @@ const RUNS = Number(process.env['OUTCOMES_RUNS'] ?? 1_500);
 /** With so many runs, what is rare has been seen. */
 const ENOUGH_RUNS = 1_000;
 
-/** What any property of this kind must have seen. */
-const SEEN = [
-  'success',
-  'UNKNOWN',
-  'UNAVAILABLE',
-  'ABORTED',
-  'FORBIDDEN',
-  'OVERLOADED',
-  'confirmation',
-  'a site closed',
-  'forgot the replies of clients that did not come back',
-];
+/** What so many schedules must have led to, and how often in a thousand of them: about half of how often they do. */
+const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
+  success: 450,
+  UNKNOWN: 240,
+  UNAVAILABLE: 400,
+  ABORTED: 15,
+  FORBIDDEN: 70,
+  OVERLOADED: 45,
+  confirmation: 90,
+  'a site closed': 200,
+  'forgot the replies of clients that did not come back': 90,
+  'cut, with an update under way': 330,
+  'lose, with an update under way': 180,
+  'restart, with an update under way': 80,
+  'deploy, with an update under way': 50,
+  'close-site, with an update under way': 120,
+  'cancel, with an update under way': 15,
+  'close, with an update under way': 25,
+};
+
+/** The same where nothing goes wrong: a promise that is held to nobody is kept. */
+const CALM_PER_THOUSAND: Readonly<Record<string, number>> = {
+  'held to be of use': 350,
+  'held to several views': 100,
+  confirmation: 100,
+};
+
+/** Of the times after which a connection is cut below. */
+const CUTS = 101;
 
 interface Played {
   readonly make: () => Deployment;
@@ -49,15 +66,16 @@ async function problemsOf(time: VirtualTime, steps: readonly Step[], played: Pla
   return problems;
 }
 
-const DEPLOYMENTS: [string, () => Deployment, readonly string[]][] = [
-  ['a RedBlue deployment of two sites', redblueDeployment, [...SEEN, 'move']],
+/** How it is made; what any schedule leads to beside the above; and what each of those below does. */
+const DEPLOYMENTS: [string, () => Deployment, Readonly<Record<string, number>>, readonly string[]][] = [
+  ['a RedBlue deployment of two sites', redblueDeployment, { move: 70 }, ['move', 'success']],
   // Nothing that was sent before is executed elsewhere: no move is.
-  ['two gateways in front of a store without memory of names', forgetfulDeployment, [...SEEN, 'correction']],
+  ['two gateways in front of a store without memory of names', forgetfulDeployment, { correction: 100 }, ['UNKNOWN']],
 ];
 
 test.each(DEPLOYMENTS)(
   `%s, any schedule, seed ${SEED} → what clients are told is true`,
-  async (_, make, wanted) => {
+  async (_, make, more) => {
     // One for all schedules: what they share, as the modules of the package do, must not see time go back.
     using time = new VirtualTime();
     const sights = new Sights();
@@ -65,7 +83,8 @@ test.each(DEPLOYMENTS)(
       expect(await problemsOf(time, steps, { make, setting, sights })).toEqual([]);
     });
     await fc.assert(property, { seed: SEED, numRuns: RUNS });
-    if (RUNS >= ENOUGH_RUNS) expect(sights.missing(wanted), String(sights)).toEqual([]);
+    const perThousand = { ...SEEN_PER_THOUSAND, ...more };
+    if (RUNS >= ENOUGH_RUNS) expect(sights.seldom(perThousand, RUNS), String(sights)).toEqual([]);
   },
   300_000,
 );
@@ -78,7 +97,9 @@ test.each(DEPLOYMENTS)(
     const property = fc.asyncProperty(calmSchedules, usualSettings, async (steps, setting) => {
       expect(await problemsOf(time, steps, { make, setting, sights })).toEqual([]);
     });
-    await fc.assert(property, { seed: SEED, numRuns: Math.ceil(RUNS / 4) });
+    const numRuns = Math.ceil(RUNS / 4);
+    await fc.assert(property, { seed: SEED, numRuns });
+    if (RUNS >= ENOUGH_RUNS) expect(sights.seldom(CALM_PER_THOUSAND, numRuns), String(sights)).toEqual([]);
   },
   300_000,
 );
@@ -98,14 +119,20 @@ function firstThenSecondTwice(cutAfterMs: number): Step[] {
 
 test.each(DEPLOYMENTS)(
   '%s, an update goes to the first, to the second and to the second again, cut at any time → never executed twice',
-  async (_, make) => {
+  async (_, make, _more, each) => {
     using time = new VirtualTime();
     const sights = new Sights();
-    for (let cutAfterMs = 0; cutAfterMs <= 1_000; cutAfterMs += 10) {
-      const setting = { codec: CODECS[(cutAfterMs / 10) % 2] as Setting['codec'], limits: {} };
+    for (let cut = 0; cut < CUTS; cut++) {
+      const cutAfterMs = 10 * cut;
+      const setting = { codec: CODECS[cut % 2] as Setting['codec'], limits: {} };
       const problems = await problemsOf(time, firstThenSecondTwice(cutAfterMs), { make, setting, sights });
       expect(problems, `cut after ${cutAfterMs} ms`).toEqual([]);
     }
+    // Each time the first gateway has executed it, and often it is on its way to the second when that is cut off.
+    expect(['restart, with an update under way', ...each].map((what) => sights.times(what))).toEqual(
+      ['restart, with an update under way', ...each].map(() => CUTS),
+    );
+    expect(sights.times('cut, with an update under way')).toBeGreaterThan(CUTS / 4);
   },
   300_000,
 );

@@ -24,5 +24,15 @@ export async function sharesOf<T>(
   return counts;
 }
 
+/** Notes each name once, however often one run meets it: made anew in each run. */
+export function onceEach(note: Note): Note {
+  const met = new Set<string>();
+  return (what) => {
+    if (met.has(what)) return;
+    met.add(what);
+    note(what);
+  };
+}
+
 /** For properties that are only run: notes nothing. */
 export const unnoted: Note = () => {};

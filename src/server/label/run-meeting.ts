@@ -167,10 +167,8 @@ export function siteOf({ serial }: Step): Origin {
 
 /** An operation with the next stamp of its site. */
 export function placed(judged: JudgedService, step: Step, choice: Choice, stamps: Stamps, site: Origin): Placed {
-  const isRed =
-    choice.colour === 'red' ||
-    judged.declared(choice.shadow, step.operation) === 'red' ||
-    judged.redByItself(choice.shadow, choice.effects) !== undefined;
+  // What is red by itself is chosen as red.
+  const isRed = choice.colour === 'red' || judged.declared(choice.shadow, step.operation) === 'red';
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };
 }
 

@@ -74,7 +74,11 @@ function ofCall(call: Update | Read, accounts: readonly Account[], evidence: Evi
   sights.saw(told.code);
   if (told.code === 'success' && (heard?.confirmations ?? 0) > 0) sights.saw('confirmation');
   if (views.length > 1 && views.at(-1)?.confirms === false) sights.saw('correction');
-  if (isCalm && call.isGenerous) problems.push(...uselessness(call, told));
+  if (isCalm && call.isGenerous) {
+    sights.saw('held to be of use');
+    if (call.viewsMax > 1) sights.saw('held to several views');
+    problems.push(...uselessness(call, told));
+  }
   return problems;
 }
 

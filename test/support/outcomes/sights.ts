@@ -11,9 +11,9 @@ export class Sights {
     return this.#counts.get(what) ?? 0;
   }
 
-  /** Which of these were never seen. */
-  missing(wanted: readonly string[]): string[] {
-    return wanted.filter((what) => !this.#counts.has(what));
+  /** Which of these so many runs have led to less often than so often in a thousand. */
+  seldom(perThousand: Readonly<Record<string, number>>, runs: number): string[] {
+    return Object.keys(perThousand).filter((what) => this.times(what) < ((perThousand[what] ?? 0) * runs) / 1_000);
   }
 
   toString(): string {

@@ -27,6 +27,9 @@ const CLOSED_MS = 60_000;
 const GENEROUS_MS = 60_000;
 const CONNECTED = /open|probing|draining/;
 
+/** What goes wrong for whoever has sent something. */
+const FAULTS: ReadonlySet<Step['do']> = new Set(['cut', 'lose', 'restart', 'deploy', 'close-site', 'cancel', 'close']);
+
 export class World {
   readonly #time: VirtualTime;
   readonly #deployment: Deployment;
@@ -127,6 +130,7 @@ export class World {
 
   async #do(step: Step): Promise<void> {
     const { weather } = this.#network;
+    this.#noteFault(step);
     switch (step.do) {
       case 'update':
         return this.#update(step);
@@ -167,6 +171,15 @@ export class World {
         this.#closing.push(this.#client.close());
         return undefined;
     }
+  }
+
+  /** What goes wrong while nobody waits for anything proves nothing. */
+  #noteFault({ do: what }: Step): void {
+    if (!FAULTS.has(what)) return;
+    const isUnderWay = this.#updates.some(({ mark, caller }) => {
+      return caller.told === undefined && this.#network.hasLeft(mark);
+    });
+    if (isUnderWay) this.#sights.saw(`${what}, with an update under way`);
   }
 
   #update({ wants, timeoutMs, ...kind }: UpdateStep): void {

@@ -29,6 +29,11 @@ describe('two states', () => {
     expect(differingRow(a, b, [write('a', 'x'), write('b', 'x')])).toEqual({ table: 'notes', key: 'b' });
   });
 
+  test('with another text in a row that was removed before → that row is named', () => {
+    const [a, b] = ['x', 'y'].map((text) => storeOf(remove('a'), write('a', text))) as [Store, Store];
+    expect(differingRow(a, b, [remove('a')])).toEqual({ table: 'notes', key: 'a' });
+  });
+
   test('are not where only one remembers a removal, though both show nothing', () => {
     const [a, b] = [storeOf(write('a', 'x'), remove('a')), storeOf()];
     expect(a.snapshot()).toEqual(b.snapshot());

@@ -115,6 +115,22 @@ describe('takes from a bounded field', () => {
     expect(report.generators).toEqual([]);
   });
 
+  test('where one is left, and nobody else can do anything → nothing was tried beside it', () => {
+    const service = defineService(contract, {
+      tables: { events: table({ seats: bounded({ min: 0 }) }) },
+      shadowOperations: ({ events }) => ({
+        open: blue((_a: Seats) => [events.row('E').seats.give(1)]),
+        sell: blue((_a: Seats) => [events.row('E').seats.take(1)]),
+      }),
+      generators: {
+        open: (args, { tables, shadow }) => (tables.events.has('E') ? null : shadow.open(args, null)),
+        sell: (args, { tables, shadow }) => tables.events.row('E').seats.left > 0 && shadow.sell(args, true),
+      },
+    });
+    const [, sell] = labelService(service, { runs: 100 }).shadows;
+    expect(sell).toMatchObject({ verdict: 'undecided', reason: 'no run has tried it beside another' });
+  });
+
   test('who takes more than is left is told so, as a site would', () => {
     const service = defineService(contract, {
       tables: { events: table({ seats: bounded({ min: 0 }) }) },

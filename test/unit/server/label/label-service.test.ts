@@ -132,6 +132,14 @@ describe('rules', () => {
     expect(isRefused(report)).toBe(false);
   });
 
+  test('what was held against others so often was so, each of them once a try', () => {
+    const reason = /^no counterexample in (\d+) tries beside add \((\d+)\)/;
+    const report = labelService(oneUpdate('addTwo', 'blue'), { runs: 40 });
+    const [, tries, beside] = reason.exec(report.shadows.find(({ name }) => name === 'add')?.reason ?? '') ?? [];
+    expect(Number(tries)).toBeGreaterThan(10);
+    expect(beside).toBe(tries);
+  });
+
   test('what makes a valid state invalid by itself is unsafe, whatever its colour', () => {
     const report = labelService(oneUpdate('addOne', 'red'), { runs: 200 });
     const reason = 'makes a valid state invalid by itself, at one site';
@@ -147,6 +155,26 @@ describe('rules', () => {
     const report = labelService({ ...service, alwaysRed: new Set(['withdraw']) }, { runs: RUNS });
     expect(report.shadows[1]).toMatchObject({ name: 'withdraw', declared: 'red', verdict: 'red' });
   });
+});
+
+test('a row that is removed → nothing is asked of it any more', () => {
+  const contract = defineContract('titles', {
+    write: { effect: 'update', args: note, result: z.null() },
+    remove: { effect: 'update', args: names, result: z.null() },
+  });
+  const titles = defineService(contract, {
+    tables: { notes: table({ text: register<string>() }, { removable: true }) },
+    shadowOperations: ({ notes }) => ({
+      write: blue(({ key, text }: { key: string; text: string }) => [notes.row(key).text.write(text)]),
+      remove: blue(({ key }: Named) => [notes.remove(key)]),
+    }),
+    generators: {
+      write: (args, { shadow }) => shadow.write(args, null),
+      remove: (args, { shadow }) => shadow.remove(args, null),
+    },
+    invariants: { notes: { 'has a text': ({ text }) => text !== undefined } },
+  }) as unknown as Service;
+  expect(verdictsIn(labelService(titles, { runs: 200 }))).toEqual({ write: 'blue', remove: 'blue' });
 });
 
 describe('mutants of the bank', () => {
@@ -396,6 +424,9 @@ describe('options', () => {
 
   test('it ends when it is told to, and says how far it came', () => {
     expect(labelService(bankService(), { runs: 100, goesOn: (made) => made < 5 }).runs).toBe(5);
+    const labelling = new Labelling(bankService(), { runs: 100, goesOn: (made) => made < 5 });
+    labelling.goOn();
+    expect([labelling.isDone, labelling.report.runs]).toEqual([true, 5]);
   });
 });
 

@@ -74,6 +74,13 @@ describe('a valid state', () => {
     expect(breach?.meeting.there).toHaveLength(3);
   });
 
+  test('what comes after what breaks it is no part of the story', () => {
+    const past = [booking('deposit', 'a', 1)];
+    const there = [booking('withdraw', 'a', 1), booking('deposit', 'b', 1)];
+    const { breach } = runMeeting(bank, { past, here: booking('withdraw', 'a', 1), there, place: 0 });
+    expect(breach?.meeting.there).toEqual(there.slice(0, 1));
+  });
+
   test('what another operation breaks by itself is that one’s fault, and ends the run', () => {
     const wrong = new Workshop(bankService({ isPaid: () => true }));
     const there = [booking('withdraw', 'a', 5)];
@@ -83,6 +90,21 @@ describe('a valid state', () => {
       shadow: 'withdraw',
       meeting: { past: [], here: there[0], there: [] },
     });
+  });
+
+  test('broken alone, in the past or at the second site → what its site had seen before, and no more', () => {
+    const wrong = new Workshop(bankService({ isPaid: () => true }));
+    const [before, breaks, after] = [
+      booking('deposit', 'b', 1),
+      booking('withdraw', 'a', 5),
+      booking('deposit', 'b', 2),
+    ];
+    const here = booking('deposit', 'a', 1);
+    const inPast = runMeeting(wrong, { past: [before, breaks, after], here, there: [], place: 0 });
+    const there = runMeeting(wrong, { past: [after], here, there: [before, breaks], place: 0 });
+    const told = { kind: 'alone', shadow: 'withdraw' };
+    expect(inPast.breach).toMatchObject({ ...told, meeting: { past: [before], here: breaks, there: [] } });
+    expect(there.breach).toMatchObject({ ...told, meeting: { past: [after, before], here: breaks, there: [] } });
   });
 
   test('invariants of all tables count as those of rows do', () => {
@@ -156,7 +178,9 @@ describe('shrinking', () => {
     ];
     const there = [booking('deposit', 'savings', 1), booking('withdraw', 'joint', 7)];
     const { breach } = runMeeting(workshop, { past, here: booking('withdraw', 'joint', 6), there, place: 3 });
-    expect(breach && storyOf(shrinkBreach(workshop, breach))).toEqual([
+    const shrunken = breach && shrinkBreach(workshop, breach);
+    expect(shrunken?.meeting.place).toBe(0);
+    expect(shrunken && storyOf(shrunken)).toEqual([
       "At first: deposit { account: 'a', cents: 1 }.",
       "Ireland: withdraw { account: 'a', cents: 1 }.",
       "Virginia, which has not seen it: withdraw { account: 'a', cents: 1 }.",

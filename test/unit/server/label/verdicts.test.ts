@@ -1,8 +1,14 @@
 /** Verdicts out of what runs have shown. */
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { judgedService } from '../../../../src/server/label/judged-service.ts';
 import { Tally } from '../../../../src/server/label/tally.ts';
 import { notesOf, tableOf, verdictsOf } from '../../../../src/server/label/verdicts.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import type { Service } from '../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, queue, table } from '../../../../src/server/service/tables.ts';
 import { bankService } from './bank.ts';
 
 const judged = judgedService(bankService());
@@ -76,6 +82,27 @@ test('beside what it was never tried is told of what is blue', () => {
   expect(verdictsOf(judged, tally)[0]?.reason).toBe(
     'no counterexample in 3 tries beside deposit (3), never beside withdraw',
   );
+});
+
+test('shadow operations are counted by their own names', () => {
+  const service = defineService(
+    defineContract('lists', { go: { effect: 'update', args: z.object({}), result: z.null() } }),
+    {
+      tables: { lists: table({ items: queue<string>(), sum: counter() }) },
+      shadowOperations: ({ lists }) => ({
+        push: red((_args: object) => [lists.row('L').items.push('x')]),
+        shove: red((_args: object) => [lists.row('L').items.push('y')]),
+        add: blue((_args: object) => [lists.row('L').sum.add(1)]),
+      }),
+      generators: { go: (args, { shadow }) => shadow.push(args, null) },
+    },
+  ) as unknown as Service;
+  const lists = judgedService(service);
+  expect(tableOf(lists, verdictsOf(lists, new Tally()), undefined)).toMatchObject({
+    updates: 1,
+    shadowBlue: 1,
+    shadowRed: 2,
+  });
 });
 
 test('of one operation few failures are told apart, and all faults', () => {

@@ -39,3 +39,19 @@ test('not made, for the connection was cut before → made once, in the order of
   expect(asked).toBe(2);
   expect(await drain(shop)).toEqual(['T1', 'T2']);
 });
+
+test('answers are lost twice, one after the other → looked for each time, and both are found', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await stock(shop, 4);
+  expect(await sale(shop)).toBe('T0');
+  let made = 0;
+  ensemble.server.onRequest = ({ type, path }) => {
+    if (type !== OP.create || !path.startsWith(`${CLAIMS}/`)) return undefined;
+    made += 1;
+    return made > 2 ? undefined : { cut: 'after' };
+  };
+  expect([await sale(shop), await sale(shop)]).toEqual(['T1', 'T2']);
+  expect(made).toBe(2);
+  expect(await drain(shop)).toEqual(['T3']);
+});

@@ -1,6 +1,7 @@
 /** No claim without a registration: it would be the janitor's, and others would not count its binding. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
+import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, drain, open, sale, stock, writerOf } from '../set-up.ts';
 
@@ -41,4 +42,33 @@ test('what stood in the way of the registration is gone already → registered',
     type === OP.create && path.startsWith(`${CONSUMERS}/`) && refusals++ === 1 ? { error: NODE_EXISTS } : undefined;
   expect(await sale(shop)).toBe('T0');
   expect(ensemble.children(CONSUMERS)).toHaveLength(1);
+});
+
+test('the session expires while nobody asks for anything → registered again all the same: the janitor looks', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await stock(shop, 1);
+  expect(await sale(shop)).toBe('T0');
+  const writer = writerOf(ensemble);
+  ensemble.leader.expire(writer);
+  expect(ensemble.children(CONSUMERS)).toEqual([]);
+  ensemble.server.connectionOf(writer)?.cut();
+  await expect.poll(() => ensemble.children(CONSUMERS)).toHaveLength(1);
+});
+
+test('the registration of the session before still stands → it is replaced by one of this session', async () => {
+  await using ensemble = await FakeEnsemble.start();
+  await using shop = open(ensemble);
+  await stock(shop, 2);
+  expect(await sale(shop)).toBe('T0');
+  const [name] = ensemble.children(CONSUMERS);
+  const path = `${CONSUMERS}/${name}`;
+  const writer = writerOf(ensemble);
+  await using before = new ZooKeeper(ensemble.connectString);
+  await before.connected();
+  ensemble.leader.expire(writer);
+  await before.create(path, null, { mode: 'ephemeral' });
+  ensemble.server.connectionOf(writer)?.cut();
+  expect(await sale(shop)).toBe('T1');
+  expect((await before.exists(path))?.ephemeralOwner).not.toBe(before.sessionId);
 });

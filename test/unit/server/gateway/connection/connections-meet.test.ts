@@ -185,3 +185,19 @@ test('superseded by one that moved, and the earlier one fails later → only the
   expect(await client.row()).toMatchObject([1, 'view', 1, 0, 'done']);
   expect(await client.row()).toEqual([1, 'pong']);
 });
+
+test('one that has moved fails, and is asked for again → the same failure, executed once', async () => {
+  const store = new StoreDouble();
+  store.executesOnce = true;
+  await using server = await startGateway({ store, site: 'here' });
+  await using client = new RawClient(server.url);
+  await client.greet();
+  const moved = [1, 'submit', ...UPDATE, null, null, null, null, ['here', 2]];
+  client.send(moved);
+  (await store.next()).sink.fail(new CorrectableError('UNAVAILABLE', 'no quorum'));
+  const told = await client.row();
+  expect(told.slice(0, 4)).toEqual([1, 'fail', 'UNAVAILABLE', 'no quorum']);
+  client.send(moved);
+  expect(await client.row()).toEqual(told);
+  expect(store.submitted).toHaveLength(1);
+});

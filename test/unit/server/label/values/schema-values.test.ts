@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { inputSchemaOf } from '../../../../../src/protocol/contract/json-schema.ts';
+import type { JsonSchema } from '../../../../../src/protocol/contract/json-schema.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import type { Schema } from '../../../../../src/protocol/contract/schema-parts.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';
@@ -9,6 +10,7 @@ import { Arguments } from '../../../../../src/server/label/values/arguments.ts';
 import { Pool } from '../../../../../src/server/label/values/pool.ts';
 import { drawValue } from '../../../../../src/server/label/values/schema-values.ts';
 import { scopeOf } from '../../../../../src/server/label/values/scope.ts';
+import type { Scope } from '../../../../../src/server/label/values/scope.ts';
 
 const DRAWS = 300;
 
@@ -51,6 +53,33 @@ describe('what a schema takes is what is drawn', () => {
   test('what may be left out is left out, and is there', () => {
     const values = drawn(z.object({ n: z.int().optional() })) as readonly object[];
     expect(new Set(values.map((value) => 'n' in value))).toEqual(new Set([true, false]));
+  });
+
+  test('what several schemas ask together is all there', () => {
+    const partOf = (name: string): JsonSchema => {
+      return { type: 'object', properties: { [name]: { type: 'integer' } }, required: [name] };
+    };
+    const random = new Random(1);
+    const values = Array.from({ length: 20 }, () =>
+      drawValue({ allOf: [partOf('a'), partOf('b')] }, 'it', { random, pool: new Pool(), scope: scopeOf(1) }),
+    );
+    expect(values.map((value) => Object.keys(value as object))).toEqual(values.map(() => ['a', 'b']));
+  });
+
+  test('what has several of its own kind in it comes to an end', () => {
+    const tree: z.ZodType = z.object({ left: z.lazy(() => sub), middle: z.lazy(() => sub), right: z.lazy(() => sub) });
+    const sub: z.ZodType = z.union([tree, z.null()]);
+    expect(drawn(tree)).toHaveLength(DRAWS);
+  });
+
+  test('far bounds come only where numbers are as large', () => {
+    const far = (scope: Scope): boolean => {
+      const random = new Random(1);
+      const json = inputSchemaOf(z.int().min(1).max(9000));
+      const values = Array.from({ length: DRAWS }, () => drawValue(json, 'it', { random, pool: new Pool(), scope }));
+      return values.some((value) => (value as number) > 1000);
+    };
+    expect([far(scopeOf(0)), far(scopeOf(3))]).toEqual([false, true]);
   });
 
   test('bounds and what is next to them come', () => {

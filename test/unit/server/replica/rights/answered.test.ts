@@ -51,3 +51,10 @@ test('asked for long ago → forgotten with the next question', () => {
   questions.turn(SEATS, 'pool', 120);
   expect([questions.size, questions.turn(SEATS, 'here', 120)]).toEqual([2, 'again']);
 });
+
+test('nothing came → asked of all once it is overdue, and as new once nobody waits for it any more', () => {
+  const questions = new Questions({ resendAfterMs: 10, reachTimeoutMs: 100 });
+  const name = { table: 'events', key: 'E', field: 'seats' };
+  const turns = [0, 5, 10, 200].map((nowMs) => questions.turn(name, 'later', nowMs));
+  expect(turns).toEqual(['first', undefined, 'again', 'first']);
+});

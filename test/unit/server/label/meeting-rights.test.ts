@@ -1,0 +1,62 @@
+/** Two sites that meet, of which one takes, both do, or neither: only of takes is it told who holds the rights. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { runMeeting } from '../../../../src/server/label/run-meeting.ts';
+import type { Step } from '../../../../src/server/label/step.ts';
+import { storyOf } from '../../../../src/server/label/story.ts';
+import { Workshop } from '../../../../src/server/label/workshop.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import type { Service } from '../../../../src/server/service/service.ts';
+import { blue } from '../../../../src/server/service/shadow-operation.ts';
+import { bounded, counter, table } from '../../../../src/server/service/tables.ts';
+
+const update = { effect: 'update', args: z.object({}), result: z.null() } as const;
+
+/** A hall with seats, of which each party takes one or stands, and room for one party. */
+const hall = defineService(defineContract('hall', { open: update, sit: update, stand: update }), {
+  tables: { halls: table({ seats: bounded({ min: 0 }), parties: counter() }) },
+  shadowOperations: ({ halls }) => ({
+    open: blue((_args: object) => [halls.row('H').seats.give(5)]),
+    sit: blue((_args: object) => [halls.row('H').seats.take(1), halls.row('H').parties.add(1)]),
+    stand: blue((_args: object) => [halls.row('H').parties.add(1)]),
+  }),
+  generators: {
+    open: (args, { shadow }) => shadow.open(args, null),
+    sit: (args, { tables, shadow }) => (tables.halls.row('H').parties === 0 ? shadow.sit(args, null) : null),
+    stand: (args, { tables, shadow }) => (tables.halls.row('H').parties === 0 ? shadow.stand(args, null) : null),
+  },
+  invariants: { halls: { 'one party': ({ parties }) => parties <= 1 } },
+}) as unknown as Service;
+
+const step = (operation: string, serial: number): Step => ({ operation, args: {}, serial, seed: 1, atMs: 1000 });
+
+test.each([
+  ['sit', 'sit', true],
+  ['sit', 'stand', true],
+  ['stand', 'sit', true],
+  ['stand', 'stand', false],
+])('%s beside %s → told that who takes holds the rights: %s', (here, there, isTold) => {
+  const meeting = { past: [step('open', 1)], here: step(here, 2), there: [step(there, 3)], place: 0 };
+  const { breach } = runMeeting(new Workshop(hall), meeting);
+  expect(breach?.kind).toBe('beside');
+  expect(breach && storyOf(breach).includes('Who takes holds the rights to it.')).toBe(isTold);
+});
+
+test('who takes does not commute → told too', () => {
+  const row = { table: 'halls', key: 'H', fields: { parties: 1 } };
+  const meeting = { past: [], here: step('sit', 1), there: [step('sit', 2)], place: 0 };
+  const of = (takes: boolean): readonly string[] =>
+    storyOf({
+      kind: 'differs',
+      shadow: 'sit',
+      operation: 'sit',
+      meeting,
+      takes,
+      difference: { here: row, there: row },
+    });
+  expect([of(true), of(false)].map((lines) => lines.includes('Who takes holds the rights to it.'))).toEqual([
+    true,
+    false,
+  ]);
+});

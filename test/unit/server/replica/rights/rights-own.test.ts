@@ -1,0 +1,72 @@
+/** Of one site: what it gives is shared once, what it asks for is what it lacks, who has gone does not wait. */
+import { expect, test } from 'vitest';
+import { siteAt } from '../../../../support/origins.ts';
+import { contract, held, ledgerAt, opened, service } from './sale.ts';
+import { Sites } from '../sites.ts';
+
+test('given in the red order, then its site is started again → it does not share once more', () => {
+  const sites = opened(0);
+  sites.submit(0, contract.openInOrder({ seats: 30 }));
+  sites.settle();
+  expect(held(sites)).toEqual([10, 10, 10, 0]);
+  sites.crash(0);
+  sites.start(0);
+  sites.pass(50);
+  expect(held(sites)).toEqual([10, 10, 10, 0]);
+});
+
+test('another site has a start of the same number → it shares nothing of what it has not given', () => {
+  const sites = new Sites(service, 3, { attemptsMax: 5, epochOf: () => 1 });
+  for (const seats of [30, 30]) {
+    sites.submit(0, contract.openInOrder({ seats }));
+    sites.settle();
+  }
+  expect(held(sites)).toEqual([20, 20, 20, 0]);
+});
+
+test('more is given where rights are gathered for a take → no more than it lacks comes into the pool', () => {
+  const sites = opened(12);
+  const taken = sites.submit(1, contract.sell({ seats: 12 }));
+  // What it holds it has handed in, and the others are asked: what they give is on its way.
+  sites.submit(1, contract.open({ seats: 12 }));
+  sites.sync(1);
+  sites.settle();
+  expect(taken.value).toEqual({ sold: true });
+  expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([0, 12]);
+});
+
+test('an incarnation that is closed wants some → asks for what it lacks, to be put into the pool', () => {
+  const sites = opened(30);
+  sites.submit(0, contract.close({ site: siteAt(1) }));
+  sites.settle();
+  sites.submit(1, contract.sell({ seats: 2 }));
+  const asked = sites.sent.flatMap(({ message }) => (message.kind === 'rights.ask' ? message.asked : []));
+  expect(asked.map(({ amount, waits }) => [amount, waits])).toEqual([[2, 'pool']]);
+});
+
+test('who waits for rights in the red order is given up → at the next tick nobody waits any more', () => {
+  const sites = opened(3);
+  sites.crash(2);
+  sites.submit(1, contract.sellInOrder({ seats: 3 }));
+  sites.settle();
+  const isBusy = (): unknown => sites.machines[1]?.replica.rights?.busy;
+  expect(isBusy()).toBe(true);
+  sites.abandon(1);
+  sites.tick();
+  expect(isBusy()).toBe(false);
+});
+
+test('what is left in the pool is given back → to open incarnations alone: nothing of it is burnt', () => {
+  const sites = opened(30);
+  sites.submit(0, contract.close({ site: siteAt(2) }));
+  sites.settle();
+  sites.submit(1, contract.sell({ seats: 16 }));
+  sites.abandon(1);
+  sites.settle();
+  expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([16, 20]);
+  // Until nobody waits for them any more.
+  sites.pass(300);
+  sites.submit(0, contract.sellInOrder({ seats: 2 }));
+  sites.settle();
+  expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([0, 18]);
+});
