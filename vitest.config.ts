@@ -36,9 +36,8 @@ export default defineConfig({
   test: {
     maxWorkers,
     projects: [
-      // By themselves: some leave reads hanging, which end when another file runs.
-      project('unit'),
-      // And some have a time of their own, which modules that had seen another one would see go back.
+      project('unit', inOneProcess),
+      // By themselves: some have a time of their own, which modules that had seen another one would see go back.
       project('property'),
       project('contract', {
         ...inOneProcess,

@@ -45,12 +45,28 @@ function placeOf(symbol, checker) {
   return { name: symbol.name, own: target.name, file: declaration.getSourceFile().fileName };
 }
 
+/** Files of what is installed, the compiler's own library among them: parsed once, however many reports are made. */
+const installed = new Map();
+
+/** Reads as the compiler does, and what is installed once. */
+function hostFor(options) {
+  const host = ts.createCompilerHost(options);
+  const read = host.getSourceFile;
+  host.getSourceFile = (path, ...rest) => {
+    if (!path.includes('/node_modules/')) return read(path, ...rest);
+    if (!installed.has(path)) installed.set(path, read(path, ...rest));
+    return installed.get(path);
+  };
+  return host;
+}
+
 /** The declarations of all sources, without comments: by file, then by name. */
 function declarationsOf(sources) {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root);
   const emitted = { noEmit: false, declaration: true, emitDeclarationOnly: true, removeComments: true };
-  const program = ts.createProgram(sources, { ...options, ...emitted, outDir: root, rootDir: root });
+  const all = { ...options, ...emitted, outDir: root, rootDir: root };
+  const program = ts.createProgram(sources, all, hostFor(all));
   const declared = new Map();
   program.emit(undefined, (path, text, _bom, _error, from) => {
     for (const { fileName } of from ?? []) declared.set(fileName, namesIn(path, text));

@@ -7,11 +7,18 @@ import ts from 'typescript';
 /** Of names and lines that a mutant leaves unused: a linter's business. */
 const HARMLESS = new Set([6133, 6138, 6192, 6196, 6198, 6199, 7027, 7028]);
 
+/** What is installed is read once for all compilers of a process: to parse it takes longer than to check what is asked. */
+const PARSED = ts.createDocumentRegistry();
+let compilers = 0;
+
 /**
  * @param {string} root
  * @param {readonly string[]} files relative to it
  */
 export function compiler(root, files) {
+  compilers += 1;
+  // By its number: the same file may be another one when the next compiler comes to it.
+  const own = `${compilers}.`;
   const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => readFileSync(path, 'utf8'));
   const { options } = ts.parseJsonConfigFileContent({ ...config.config, include: [], files: [] }, ts.sys, root);
   const overlays = new Map();
@@ -21,7 +28,7 @@ export function compiler(root, files) {
     {
       getCompilationSettings: () => options,
       getScriptFileNames: () => files.map((file) => join(root, file)),
-      getScriptVersion: (path) => String(versions.get(path) ?? 0),
+      getScriptVersion: (path) => (path.includes('/node_modules/') ? '0' : `${own}${versions.get(path) ?? 0}`),
       getScriptSnapshot: (path) => {
         const text = overlays.get(path) ?? sys.readFile(path);
         return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
@@ -34,7 +41,7 @@ export function compiler(root, files) {
       directoryExists: sys.directoryExists,
       getDirectories: sys.getDirectories,
     },
-    ts.createDocumentRegistry(),
+    PARSED,
   );
   const set = (path, text) => {
     versions.set(path, (versions.get(path) ?? 0) + 1);

@@ -4,15 +4,17 @@ import { createServer, type AddressInfo } from 'node:net';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { built } from '../support/programs.ts';
 import { Program, root, runProgram } from '../support/run-program.ts';
 
 const CLI = 'dist/cli/main.js';
-const TICKETS = 'demo/tickets/service.ts';
-const served = `export { service } from ${JSON.stringify(join(root, TICKETS))};\n`;
+/** Built, as the modules here are JavaScript where nothing is about TypeScript, which takes longer to load. */
+const TICKETS = await built('demo/tickets/service.ts');
+const served = `export { service } from ${JSON.stringify(TICKETS)};\n`;
 
 /** Serves a module with this text until it has said that it serves, and sends the signal. */
 async function servedUntil(signal: NodeJS.Signals, text: string): ReturnType<Program['ended']> {
-  await using folder = await modules({ 'service.ts': text });
+  await using folder = await modules({ 'service.mjs': text });
   using server = serveModule(folder.path);
   await server.line();
   server.signal(signal);
@@ -37,7 +39,7 @@ test.each(['SIGHUP', 'SIGUSR2'] as const)(
   'a module listens for %s → is called, each time, and goes on',
   async (signal) => {
     const text = `${served}process.on('${signal}', (...args) => console.log('heard', ...args));\n`;
-    await using folder = await modules({ 'service.ts': text });
+    await using folder = await modules({ 'service.mjs': text });
     using server = serveModule(folder.path);
     await server.line();
     for (let n = 0; n < 2; n++) {
@@ -52,7 +54,7 @@ test.each(['SIGHUP', 'SIGUSR2'] as const)(
 test('a module listens for SIGHUP once, or nobody does → SIGHUP ends the process', async () => {
   const once = `${served}process.once('SIGHUP', () => setImmediate(() => console.log('heard')));\n`;
   for (const text of [once, served]) {
-    await using folder = await modules({ 'service.ts': text });
+    await using folder = await modules({ 'service.mjs': text });
     using server = serveModule(folder.path);
     await server.line();
     server.signal('SIGHUP');
@@ -72,7 +74,7 @@ test('a module stops listening for SIGHUP while one is on its way → SIGHUP end
   process.off('SIGHUP', hear);
 }`;
   const text = `import { writeSync } from 'node:fs';\n${served}process.on('SIGHUP', ${hear});\n`;
-  await using folder = await modules({ 'service.ts': text });
+  await using folder = await modules({ 'service.mjs': text });
   using server = serveModule(folder.path);
   await server.line();
   server.signal('SIGHUP');
@@ -85,7 +87,7 @@ test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process',
   // At once: what a thread prints otherwise waits for it.
   const says = `import { writeSync } from 'node:fs';\nprocess.on('SIGUSR2', () => {\n  writeSync(2, 'stuck\\n');`;
   const stuck = `${served}${says}\n  for (;;);\n});\n`;
-  await using folder = await modules({ 'service.ts': stuck });
+  await using folder = await modules({ 'service.mjs': stuck });
   using server = serveModule(folder.path);
   await server.line();
   server.signal('SIGUSR2');
@@ -100,7 +102,7 @@ test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process',
 
 test('nobody reads stdout any more, and a module goes on writing → goes on serving', async () => {
   const text = `${served}process.on('SIGHUP', () => {\n  console.log('lost');\n  console.error('told');\n});\n`;
-  await using folder = await modules({ 'service.ts': text });
+  await using folder = await modules({ 'service.mjs': text });
   using server = serveModule(folder.path);
   await server.line();
   server.leaveStdout();
@@ -206,9 +208,9 @@ test.each([
   expect(code).toBe(2);
 });
 
-/** Serves `service.ts` of the folder; its first line says that it does. */
+/** Serves `service.mjs` of the folder; its first line says that it does. */
 function serveModule(folder: string): Program {
-  const service = join(folder, 'service.ts');
+  const service = join(folder, 'service.mjs');
   return new Program([CLI, 'serve', '--service', service, '--sites', 'a', '--port', '0', '--ephemeral', '--json']);
 }
 

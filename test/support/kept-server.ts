@@ -7,6 +7,7 @@ import { WebSocket } from 'ws';
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { kept } from './kept-service.ts';
+import { built } from './programs.ts';
 import { root } from './run-program.ts';
 
 interface Laid {
@@ -26,7 +27,8 @@ export class KeptServer implements AsyncDisposable {
 
   /** Starts one; rejects with what it says on stderr when it ends instead. `within` is a command that runs it. */
   static async start(dataDir: string, { within = [], sites = 'a', logPath }: StartOptions = {}): Promise<KeptServer> {
-    const serve = ['dist/cli/main.js', 'serve', '--service', 'test/support/kept-service.ts', '--sites', sites];
+    const service = await built('test/support/kept-service.ts');
+    const serve = ['dist/cli/main.js', 'serve', '--service', service, '--sites', sites];
     const args = [...within, process.execPath, ...serve, '--data', dataDir, '--port', '0', '--json'];
     const log = logPath === undefined ? 'pipe' : openSync(logPath, 'a');
     const child = spawn(args[0] as string, args.slice(1), { cwd: root, stdio: ['ignore', 'pipe', log] });

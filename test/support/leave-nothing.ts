@@ -7,7 +7,9 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, vi } from 'vitest';
 
 const { testPath } = expect.getState();
-const hasOwnTime = testPath !== undefined && readFileSync(testPath, 'utf8').includes('useFakeTimers');
+/** About a mutant a process is asked of one file alone, and whoever asks says which modules are loaded anew. */
+const isShared = process.env['CORRECTABLES_MUTANT'] === undefined;
+const hasOwnTime = isShared && testPath !== undefined && readFileSync(testPath, 'utf8').includes('useFakeTimers');
 if (hasOwnTime) forgetModules();
 
 const { setTimeout, setInterval, setImmediate, Date, performance } = globalThis;

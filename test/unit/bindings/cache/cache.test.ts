@@ -3,10 +3,18 @@ import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { cached, mapStore } from '../../../../src/bindings/cache/index.ts';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import type { Binding } from '../../../../src/correctable/binding.ts';
+import type { Correctable } from '../../../../src/correctable/correctable.ts';
+import type { Levels } from '../../../../src/correctable/level.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, peek, put } from '../../../../src/operations/index.ts';
 import { cachedValue, fill, seen, setUp } from './set-up.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
+
+/** Ends what the store does not: its time limit would come while another file runs. */
+async function ended(read: Correctable<unknown, Levels, string>): Promise<void> {
+  read.cancel();
+  await read.catch(() => {});
+}
 
 describe('cache: levels', () => {
   test("adds level 'cache' below those of the store, in the types too", () => {
@@ -131,9 +139,10 @@ describe('cache: what enters', () => {
 
   test('a preliminary at a committed level → does, before the final', async () => {
     const { store, client } = setUp();
-    client.invoke(get('x'));
+    const read = client.invoke(get('x'));
     store.last.sink.update(1, 'weak');
     expect(await cachedValue(client, get('x'))).toBe(1);
+    await ended(read);
   });
 
   test('a confirmation without payload → the value that it confirms, at the level confirmed', async () => {
@@ -168,11 +177,12 @@ describe('cache: what enters', () => {
     slow.sink.update('outrun', 'strong', { version: 4 });
     await early;
     expect(await cachedValue(shop.client, get('x'))).toBe('new');
-    shop.client.invoke(get('x'));
+    const late = shop.client.invoke(get('x'));
     shop.store.last.sink.update('lagging', 'weak', { version: 4 });
     expect(await cachedValue(shop.client, get('x'))).toBe('new');
     shop.store.last.sink.update('newer', 'weak', { version: 6 });
     expect(await cachedValue(shop.client, get('x'))).toBe('newer');
+    await ended(late);
   });
 
   test('the store behind goes on from a backup, with lower versions → what it says now replaces what is cached', async () => {
@@ -202,8 +212,7 @@ describe('cache: what enters', () => {
     // The views of one operation come in order.
     shop.store.last.sink.update('now', 'strong');
     expect(await cachedValue(shop.client, get('x'))).toBe('now');
-    early.cancel();
-    await early.catch(() => {});
+    await ended(early);
   });
 
   test('without versions: the final of an operation differs from its preliminary view → the final is kept', async () => {
