@@ -309,6 +309,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (follower === undefined || length < this.#forgotten) return;
     // A restarted follower knows less than before: believe what it says last.
     follower.committed = committed;
+    // It was taken for one that has all that this start found.
+    if (follower.matched === undefined && length < follower.base) follower.sent = length;
     if (length > (follower.matched ?? -1)) {
       follower.matched = follower.base = length;
       follower.movedAtMs = nowMs;
