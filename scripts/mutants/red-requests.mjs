@@ -377,4 +377,21 @@ export const RED_REQUEST_MUTANTS = [
     replacement: '',
     command: unit('server/service/fields/owned-effects.test.ts'),
   },
+  {
+    name: 'a start has forgotten what it has answered in red',
+    rule: 'redblue L2',
+    file: 'src/server/embedded-site.ts',
+    line: `      redCommitted,
+`,
+    replacement: '',
+    command: unit('server/storage/durable-embedded.test.ts'),
+  },
+  {
+    name: 'a site that starts asks others when something is overdue',
+    rule: 'redblue R8',
+    file: 'src/server/replica/replica.ts',
+    line: 'this.blue.greet();',
+    replacement: '',
+    command: unit('server/replica/resending.test.ts'),
+  },
 ];

@@ -290,9 +290,9 @@ export const REDBLUE_MUTANTS = [
   {
     name: 'a leader alone is a majority',
     rule: 'redblue L2',
-    file: 'src/server/log/sequenced/sequenced-log.ts',
-    line: 'const majority = Math.floor(this.options.sites.length / 2) + 1;',
-    replacement: 'const majority = 1;',
+    file: 'src/server/log/held-by-majority.ts',
+    line: '[Math.floor(lengths.length / 2)]',
+    replacement: '[0]',
     command: unit('server/log/sequenced/sequenced-log.test.ts'),
   },
   {

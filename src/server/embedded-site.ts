@@ -43,6 +43,8 @@ export interface SitePlan {
   readonly service: Service;
   readonly origins: Origins;
   readonly redLeader: Origin;
+  /** So many entries of the red log a majority of them has found at its start. */
+  readonly redCommitted: number;
   /** The same at all sites: authenticates their tokens, and tells their messages from those of others. */
   readonly clusterKey: string | Uint8Array;
   readonly limits: Pick<SiteDriverOptions, LimitName>;
@@ -94,7 +96,7 @@ export function planOf(
  * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks
  */
 export function makeSite(plan: SitePlan, site: Origin, parts: SiteParts): EmbeddedSite {
-  const { service, origins, redLeader, clusterKey, limits, onAlarm } = plan;
+  const { service, origins, redLeader, redCommitted, clusterKey, limits, onAlarm } = plan;
   const name = origins.nameOf(site);
   const rejections = new RejectionCounter(site);
   try {
@@ -104,6 +106,7 @@ export function makeSite(plan: SitePlan, site: Origin, parts: SiteParts): Embedd
       site,
       origins,
       redLeader,
+      redCommitted,
       tokens: new SignedTokens({ key: clusterKey, sites: origins.names, site }),
       generators: generatorOptions(plan, name),
       observer: observerOf(plan, site, rejections),

@@ -11,6 +11,7 @@ import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS } from './embedded-options.ts';
 import type { EmbeddedOptions } from './embedded-options.ts';
 import { makeSite, planOf } from './embedded-site.ts';
 import type { EmbeddedSite, SitePlan } from './embedded-site.ts';
+import { heldByMajority } from './log/held-by-majority.ts';
 import type { SiteStorage } from './log/storage.ts';
 import type { Remembered } from './replica/once/remembered.ts';
 import type { Service } from './service/service.ts';
@@ -113,7 +114,8 @@ export function openEmbedded<const N extends string>(service: Service, options: 
     await storage.close();
   };
   const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
-  const plan: SitePlan = { ...planOf(service, options), origins, redLeader, clusterKey, onAlarm };
+  const redCommitted = heldByMajority(storage.sites.map(({ stored: { red } }) => red.start + red.entries.length));
+  const plan: SitePlan = { ...planOf(service, options), origins, redLeader, redCommitted, clusterKey, onAlarm };
   orClosed(close, () => {
     for (const [place, site] of origins.sites.entries()) {
       const outgoing = links.get(site);

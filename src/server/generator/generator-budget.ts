@@ -55,6 +55,7 @@ export class GeneratorBudget implements ReadNotes {
   #isNoting = true;
   #steps = 0;
   #startedAtMs = 0;
+  #isLate = false;
 
   constructor(limits: GeneratorLimits, elapsedMs: (() => number) | undefined) {
     this.#limits = limits;
@@ -68,12 +69,18 @@ export class GeneratorBudget implements ReadNotes {
     this.#ranges = undefined;
     this.#operation = operation;
     this.#steps = 0;
+    this.#isLate = false;
     if (this.#elapsedMs !== undefined) this.#startedAtMs = this.#elapsedMs();
   }
 
   /** Whether the last run that began may change something, so that what it has read counts. */
   get isOfUpdate(): boolean {
     return this.#isNoting;
+  }
+
+  /** Whether the run has been told that it took too long. */
+  get isLate(): boolean {
+    return this.#isLate;
   }
 
   /** What the run has read. */
@@ -116,7 +123,9 @@ export class GeneratorBudget implements ReadNotes {
   checkTime(): void {
     if (this.#elapsedMs === undefined) return;
     const tookMs = this.#elapsedMs() - this.#startedAtMs;
-    if (tookMs > this.#limits.timeMaxMs) throw this.tooLong(`ran for more than ${this.#limits.timeMaxMs} ms`);
+    if (tookMs <= this.#limits.timeMaxMs) return;
+    this.#isLate = true;
+    throw this.tooLong(`ran for more than ${this.#limits.timeMaxMs} ms`);
   }
 
   /** @throws CorrectableError when there are too many. */

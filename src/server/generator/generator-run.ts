@@ -107,12 +107,25 @@ export class GeneratorRunner {
    */
   run(input: GeneratorInput): GeneratorOutcome {
     try {
-      const outcome = this.#runOnce(input);
+      const outcome = this.#runInTime(input);
       if (this.#budget.isOfUpdate) checkOperationSize(outcome);
       if (input.seed < this.#limits.repeatedShare * 2 ** 32) this.#compare(input, outcome);
       return outcome;
     } catch (error) {
       throw this.#told(error, input.operation);
+    }
+  }
+
+  /**
+   * The clock goes on while the process is held up, which says nothing of the generator: one that took too long has another
+   * run, and fails where that takes too long as well.
+   */
+  #runInTime(input: GeneratorInput): GeneratorOutcome {
+    try {
+      return this.#runOnce(input);
+    } catch (error) {
+      if (!this.#budget.isLate) throw error;
+      return this.#runOnce(input);
     }
   }
 
@@ -214,7 +227,7 @@ export class GeneratorRunner {
     };
     let second: GeneratorOutcome;
     try {
-      second = this.#runOnce(input);
+      second = this.#runInTime(input);
     } catch (error) {
       this.#told(error, operation);
       return fail('it threw the second time');

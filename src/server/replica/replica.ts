@@ -105,6 +105,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     this.#floors = new Floors(this, this.name);
     this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     this.#load(stored);
+    this.blue.greet();
     this.#settle();
   }
 

@@ -44,6 +44,11 @@ export interface SiteOptions extends ReplicaOptions {
   readonly redLeader: Origin;
   /** The partition that it is of; 0 unless given. */
   readonly partition?: number | undefined;
+  /**
+   * So many entries of the red log are known to be committed at the start, beside what the site's own log says of it: it has
+   * answered by these, and shows them before it hears of others. None unless given.
+   */
+  readonly redCommitted?: number | undefined;
   /** The engine of the red log; the one that is built in unless given. */
   readonly redLog?: RedLogEngine | undefined;
   /** Told of messages that were not taken. */
@@ -88,7 +93,12 @@ export class SiteMachine {
   constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
     const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onRefused } = options;
-    const { partition = ONLY_PARTITION, redLog = SEQUENCED, haltedBytesMax = HALTED_BYTES_MAX } = options;
+    const {
+      partition = ONLY_PARTITION,
+      redLog = SEQUENCED,
+      haltedBytesMax = HALTED_BYTES_MAX,
+      redCommitted = 0,
+    } = options;
     this.#engine = redLog;
     this.#logIds = logIds(partition);
     this.#known = new KnownEffects(options.service.tables, origins);
@@ -111,7 +121,7 @@ export class SiteMachine {
       epoch,
       ...stored.red,
       saved: saved?.shared.log,
-      committed: this.replica.redProven,
+      committed: Math.max(this.replica.redProven, redCommitted),
       resendAfterMs,
       windows,
     };

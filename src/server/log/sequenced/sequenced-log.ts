@@ -7,6 +7,7 @@
  * twice or out of order changes nothing.
  */
 import { Fifo } from '../../collections/fifo.ts';
+import { heldByMajority } from '../held-by-majority.ts';
 import type { LogEntry, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log.ts';
 import { epochAbove, START_MAX } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -250,8 +251,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       // What a follower has is synced at the leader too: two of three are a majority.
       return majority <= 2 ? this.synced : this.#committed;
     }
-    const lengths = [this.synced, ...this.#matchedLengths()];
-    return lengths.toSorted((a, b) => b - a)[majority - 1] ?? 0;
+    return heldByMajority([this.synced, ...this.#matchedLengths()]);
   }
 
   get #isLeader(): boolean {
@@ -309,6 +309,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (follower === undefined || length < this.#forgotten) return;
     // A restarted follower knows less than before: believe what it says last.
     follower.committed = committed;
+    // It was taken for one that has all that this start found.
+    if (follower.matched === undefined && length < follower.base) follower.sent = length;
     if (length > (follower.matched ?? -1)) {
       follower.matched = follower.base = length;
       follower.movedAtMs = nowMs;

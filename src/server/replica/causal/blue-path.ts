@@ -145,6 +145,15 @@ export class BluePath {
     }
   }
 
+  /**
+   * After a restart: others are asked how far they are, and told what this site has. What red records stand on is known to
+   * be at a second site only then.
+   */
+  greet(): void {
+    if (!this.#incoming.some(({ synced }) => synced > 0)) return;
+    for (const site of this.core.options.origins.others(this.core.options.site)) this.#sendHave(site, true);
+  }
+
   /** Applies what has become visible; says whether anything has. */
   pump(): boolean {
     let moved = false;

@@ -57,10 +57,12 @@ test('many rows, some of them broken → each is looked at once, and those are n
   await deployment.close();
 });
 
-test('exactly as many rows as a page has → all of them, and an end', async () => {
-  const deployment = createEmbedded(service, { sites: ['ue'] });
+test('exactly as many rows as a page has → all of them, and an end; no page takes much of what a generator may', async () => {
+  const deployment = createEmbedded(service, { sites: ['ue'], generators: { stepsMax: 1000 } });
   const client = createClient(deployment.site('ue'));
-  await client.invoke(contract.add({ keys: KEYS.slice(0, 500), amount: 1 }));
-  expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({ rows: 500, broken: [] });
+  await client.invoke(contract.add({ keys: KEYS.slice(0, 100), amount: 1 }));
+  expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({ rows: 100, broken: [] });
+  await client.invoke(contract.add({ keys: KEYS, amount: 1 }));
+  expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({ rows: 1201 });
   await deployment.close();
 });

@@ -1,5 +1,5 @@
 /** Generators: what they can read, their scratchpad, the contract's results, and what happens when they misbehave. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -12,6 +12,7 @@ import { counter, queue, register, set, table } from '../../../../src/server/ser
 
 const deployments: Embedded[] = [];
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const deployment of deployments.splice(0)) await deployment.close();
 });
 
@@ -192,6 +193,7 @@ describe('misbehaving', () => {
     endless: { effect: 'update', args: none, result: z.null() },
     effects: { effect: 'update', args: none, result: z.null() },
     fine: { effect: 'update', args: none, result: z.null() },
+    heldUp: { effect: 'update', args: none, result: z.null() },
     count: { effect: 'read', args: none, result: z.number() },
   });
   const unreadable = {
@@ -200,6 +202,7 @@ describe('misbehaving', () => {
     },
   };
   let calls = 0;
+  let held = (): void => {};
   const service = defineService(contract, {
     tables: { rows: table({ n: counter(), items: queue<number>() }) },
     shadowOperations: ({ rows }) => ({
@@ -228,6 +231,10 @@ describe('misbehaving', () => {
       },
       effects: (_, { shadow }) => shadow.many({ count: 11 }, null),
       fine: (_, { shadow }) => shadow.add({ amount: 1 }, null),
+      heldUp: (_, { shadow }) => {
+        held();
+        return shadow.add({ amount: 1 }, null);
+      },
       count: (_, { tables }) => tables.rows.row('r').n,
     },
   });
@@ -292,6 +299,21 @@ describe('misbehaving', () => {
     await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', message: expect.stringContaining(says) });
     await client.invoke(contract.fine({}));
     expect(await client.invoke(contract.count({}))).toBe(1);
+  });
+
+  test('process that is held up while a generator runs → it has another run, and is not told to do less', async () => {
+    const now = performance.now.bind(performance);
+    let heldUpMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + heldUpMs);
+    let runs = 0;
+    held = () => {
+      runs += 1;
+      if (runs === 1 || runs === 3) heldUpMs += 60_000;
+    };
+    const client = start({ repeatedShare: 1 });
+    await client.invoke(contract.heldUp({}));
+    expect(await client.invoke(contract.count({}))).toBe(1);
+    expect(runs).toBe(4);
   });
 
   test('settings out of range → INVALID_ARGUMENT with the field', () => {

@@ -59,6 +59,27 @@ test('an operation heard of again before it is synced → not confirmed: it is s
   expect(sites.read(1, bank.balance({ account: 'a' }))).toBe(5);
 });
 
+test('all sites start again, each with what it had synced → what is red goes on at once, not when it is overdue', () => {
+  const sites = new Sites(bankService('red'));
+  const done = sites.submit(0, bank.deposit({ account: 'a', amount: 5 }));
+  sites.settle();
+  // No other site has these: the leader's own entry, and the blue operation that the next red one stands on.
+  sites.submit(0, bank.withdraw({ account: 'a', amount: 1 }));
+  sites.submit(1, bank.deposit({ account: 'b', amount: 5 }));
+  for (const site of [0, 1]) sites.sync(site);
+  for (const site of [0, 1, 2]) sites.crash(site);
+  sites.sent = [];
+  for (const site of [0, 1, 2]) sites.start(site);
+  const asked = sites.submit(1, bank.withdraw({ account: 'b', amount: 2 }));
+  sites.settle();
+  expect([done.value, asked.value]).toEqual([null, { paid: true }]);
+  const balances = (account: string) => [0, 1, 2].map((site) => sites.read(site, bank.balance({ account })));
+  expect([balances('a'), balances('b')]).toEqual([
+    [4, 4, 4],
+    [3, 3, 3],
+  ]);
+});
+
 describe('the red log', () => {
   const windows = { appended: 4, proposed: 3 };
   const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];

@@ -66,6 +66,20 @@ describe('data folder', () => {
     for (const site of SITES) expect(await createClient(second.site(site)).invokeStrong(get('k'))).toEqual(kept);
   });
 
+  test.each([3, 5])(
+    '%i sites start again → the first read of each holds the red update that it has answered',
+    async (n) => {
+      const sites = ['irl', 'frk', 'vrg', 'tyo', 'syd'].slice(0, n) as [string, ...string[]];
+      const first = createEmbedded<string>(cellsService(), { sites, dataDir });
+      for (const site of sites) await createClient(first.site(site)).invoke(put(site, 'here'));
+      await first.close();
+      const second = createEmbedded<string>(cellsService(), { sites, dataDir });
+      const shown = sites.map((site) => createClient(second.site(site)).invoke(get(site), { levels: ['causal'] }));
+      expect(await Promise.all(shown)).toEqual(sites.map(() => 'here'));
+      await second.close();
+    },
+  );
+
   test('a start that lacks a delay → INVALID_ARGUMENT, and the folder is not left locked', async () => {
     const wan = { 'irl-frk': 0, 'irl-vrg': 0 };
     expect(() => start({ wan })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'wan.frk-vrg' }));
