@@ -71,8 +71,9 @@ describe('a read', () => {
 
   test('what it gives is no result of its contract → told as that, not as what another one has thrown', () => {
     const problems = problemsOf(moody({ add: () => 'none', look: fails }));
-    expect(problems).toHaveLength(2);
+    expect(problems).toHaveLength(3);
     expect(problems).toContain('look: it threw Error: no');
+    expect(problems).toContain('add: it has chosen no shadow operation');
     expect(problems.find((problem) => problem.startsWith('add: '))).not.toContain('threw');
   });
 
