@@ -125,6 +125,12 @@ export const OF_TRANSPORT = [
   ),
   ...stay(
     'src/transport/operations/in-flight.ts',
+    'What has a name is a number.',
+    'if (name !== undefined && (level ?? 0) < operation.strongest) {',
+    ['0', '1'],
+  ),
+  ...stay(
+    'src/transport/operations/in-flight.ts',
     'It saves the making of an empty list.',
     'return this.#refused.length === 0 ? NONE : this.#refused.splice(0);',
     ['this.#refused.length === 0', 'false'],
@@ -134,12 +140,6 @@ export const OF_TRANSPORT = [
     'The tokens of servers have a dot.',
     "this.#tokens.set(token.slice(0, Math.max(0, token.indexOf('.'))), token);",
     ['0', '1'],
-  ),
-  ...stay(
-    'src/transport/sender.ts',
-    'What has ended is passed over when its turn comes, and what waits is set again.',
-    'this.#waiting.clear();',
-    ['this.#waiting.clear();', ';'],
   ),
   ...stay(
     'src/transport/sender.ts',

@@ -61,6 +61,7 @@ export class NumberedTable<T extends object> {
 
   clear(): void {
     this.#pages.clear();
+    this.#page = undefined;
     this.#pageNumber = -1;
     this.#size = 0;
   }

@@ -334,7 +334,7 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
 
   #detailOf(line: Line, code: number, reason: string): string {
     const detail = detailOf(code, line.explanation?.message ?? reason);
-    return this.#state === 'greeting' && this.#greeting.asksToken ? `${detail}, while no token was given yet` : detail;
+    return this.#greeting.asksToken ? `${detail}, while no token was given yet` : detail;
   }
 
   welcome(line: Line, welcome: Welcome): void {
@@ -372,12 +372,12 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   }
 
   #miss(detail: string): void {
-    const url = this.#line?.url ?? this.#sites.url;
+    const { url } = this.#sites;
     this.#outage.blame(url, lossOf(url, detail), detail);
   }
 
   #blame(reason: CorrectableError): void {
-    this.#outage.blame(this.#line?.url ?? this.#sites.url, reason);
+    this.#outage.blame(this.#sites.url, reason);
   }
 
   /** Why nothing can be submitted any more: asking again cannot help, whatever the reason for closing was. */

@@ -92,13 +92,13 @@ export class Sender {
 
   /** Submits nothing more on `line`, but keeps it for its answers. */
   retire(line: Line): void {
-    this.#leave(line);
+    this.#line = undefined;
     this.#retiring.add(line, line.drainMs + this.#settings.pongTimeoutMs);
   }
 
   /** The line is to be closed without waiting for its peer. */
   drop(line: Line): void {
-    this.#leave(line);
+    this.#line = undefined;
     line.drop();
     this.#unbind(line);
   }
@@ -188,10 +188,6 @@ export class Sender {
     if (effect === 'read' || line === undefined) this.inFlight.remove(operation);
     line?.push([id, 'cancel']);
     this.#sendWaiting();
-  }
-
-  #leave(line: Line): void {
-    if (this.#line === line) this.#line = undefined;
   }
 
   #unbind(line: Line): void {

@@ -109,7 +109,6 @@ export class Greeting {
     // Whoever hears that an operation is not theirs any more may close the connection, or sign in as another.
     if (line !== this.#asking) return;
     this.#answer = undefined;
-    this.#askedAt = -Infinity;
     this.#round++;
     if (!isOurs) return this.#ask();
     this.#asking = undefined;

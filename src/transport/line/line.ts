@@ -26,7 +26,6 @@ const ACK_STEP = 64;
 
 /** A socket that is being opened, or open. */
 export class Line implements Carrier {
-  readonly url: string;
   /** Counts the client's lines. */
   readonly attempt: number;
   awaited = 0;
@@ -50,7 +49,6 @@ export class Line implements Carrier {
   /** Throws what the WebSocket class throws. */
   constructor(settings: ConnectionSettings, url: string, attempt: number, events: LineEvents) {
     const { WebSocket, codec, scheduling } = settings;
-    this.url = url;
     this.attempt = attempt;
     this.#codec = codec;
     this.#socket = new SocketHandle(new WebSocket(url, [codec.subprotocol]), {
@@ -143,7 +141,6 @@ export class Line implements Carrier {
 
   /** Closes without waiting for a peer that may be gone; nothing is told any more. */
   drop(): void {
-    this.#outbox.clear();
     this.#socket.drop();
   }
 

@@ -66,7 +66,6 @@ export class SocketHandle {
     this.#over = true;
     socket.onopen = ignore;
     socket.onmessage = ignore;
-    socket.onclose = ignore;
     try {
       if (socket.terminate === undefined) socket.close();
       else socket.terminate();

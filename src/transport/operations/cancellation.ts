@@ -41,7 +41,6 @@ export class Cancellation {
 
   stop(): void {
     this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
   }
 
   #arm(): void {

@@ -4,7 +4,7 @@ import { correctable, CorrectableError, createClient, systemClock } from '../../
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
-import { codeOf, LEVELS } from './support.ts';
+import { codeOf, LEVELS, manual } from './support.ts';
 
 test('C15: nothing was dropped yet → each reason counts 0', () => {
   expect(createClient(scriptedBinding(LEVELS)).drops).toEqual({
@@ -47,6 +47,34 @@ test('C1: the clock of the process → goes on in whole milliseconds', () => {
   });
   now.mockRestore();
   expect(seen).toEqual([1_234, 2_000]);
+});
+
+test('C4: a callback throws, and the platform has no place for that at all → thrown where nobody waits, and goes on', async () => {
+  const later: (() => void)[] = [];
+  vi.stubGlobal('process', {});
+  vi.stubGlobal('setTimeout', (fire: () => void) => later.push(fire));
+  const mistake = new Error('mistake');
+  const { c, sink } = manual();
+  c.onUpdate(() => {
+    throw mistake;
+  });
+  sink.update(1, 'weak');
+  vi.unstubAllGlobals();
+  sink.update(2, 'strong');
+  expect(await c).toBe(2);
+  expect(later).toHaveLength(1);
+  expect(later[0]).toThrow(mistake);
+});
+
+test('C4: a callback throws what is no error → a process warning that says it', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  const { c, sink } = manual();
+  c.onUpdate(() => {
+    throw 'a word';
+  });
+  sink.update(1, 'weak');
+  expect(warned.mock.calls).toEqual([['a word']]);
+  warned.mockRestore();
 });
 
 test('C6: the strongest level fails, with what says no level of its own or with one → named, in the message too', async () => {

@@ -1,8 +1,7 @@
 /** Helpers for the tests of Correctables: sinks in the test's hands, and records of what consumers saw. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Correctable, CorrectableOptions, ErrorCode, Levels, Sink } from '../../../src/index.ts';
 import { correctable, isCorrectableError } from '../../../src/index.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 
 export type Three = readonly ['weak', 'causal', 'strong'];
 export const LEVELS: Three = ['weak', 'causal', 'strong'];
@@ -36,8 +35,7 @@ export function settled(): Promise<void> {
 
 /** How much the process holds once all has been collected that can be. */
 export function heldBytes(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc()');
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 

@@ -94,6 +94,22 @@ test('C8f: effects are under way or done, and the result is cancelled → nothin
   expect(undo).not.toHaveBeenCalled();
 });
 
+test('C8f: the first effect fails, and then the undo → closed by the first failure, onUncaught gets the second', async () => {
+  const onUncaught = vi.fn();
+  const { c, sink } = manual<number>({ onUncaught });
+  const [effect, undo] = [new Error('cannot do'), new Error('cannot undo')];
+  const result = c.speculate(
+    (value, { onCommit }) => {
+      onCommit(() => Promise.reject(effect));
+      return value;
+    },
+    () => Promise.reject(undo),
+  );
+  sink.update(1, 'strong');
+  await expect(result).rejects.toMatchObject({ cause: effect });
+  expect(onUncaught).toHaveBeenCalledExactlyOnceWith(undo);
+});
+
 test('C8f: an effect is registered after others were done → done at once', async () => {
   const { c, sink } = manual<number>();
   const log: string[] = [];

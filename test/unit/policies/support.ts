@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import type { Binding, Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
 import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
 import { retries } from '../../../src/policies/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
@@ -41,6 +42,22 @@ export async function errorOf(c: PromiseLike<unknown>): Promise<CorrectableError
     (value) => expect.fail(`no error but ${String(value)}`),
     (error: unknown) => (isCorrectableError(error) ? error : expect.fail(String(error))),
   );
+}
+
+/** Runs `step`, which makes one update, for a job and then for another one, while the update waits to be tried again. */
+export async function refuteBetweenAttempts(
+  { clock, binding, client }: SetUp,
+  step: (job: unknown) => unknown,
+  undo: (job: unknown) => void = () => {},
+): Promise<void> {
+  const result = client.invoke(get('next')).speculate(step, undo);
+  const read = await binding.next();
+  read.view('job-1', 'weak');
+  (await binding.next()).fail(failure());
+  read.view('job-2', 'strong');
+  (await binding.next()).view(null, 'strong');
+  await result;
+  await clock.advance(1_000);
 }
 
 /** A store of which only the submission matters. */

@@ -6,7 +6,7 @@ import { get, put } from '../../../src/operations/index.ts';
 import type { Three } from '../correctable/support.ts';
 import { manual } from '../correctable/support.ts';
 import type { SetUp } from './support.ts';
-import { errorOf, failure, retry, setUp, STEP_MS } from './support.ts';
+import { errorOf, failure, refuteBetweenAttempts, retry, setUp, STEP_MS } from './support.ts';
 
 const keys = ({ binding }: SetUp): unknown[][] =>
   binding.calls.map(({ operation: { name, key, args } }) => [name, key, (args as { value?: unknown }).value]);
@@ -27,19 +27,13 @@ const WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => 
 
 test.each(WAYS)('undone between two attempts, %s → not done any more', async (_what, made) => {
   const all = setUp({ retry });
-  const { clock, binding, client } = all;
+  const { client } = all;
   const undone: unknown[] = [];
-  const result = client.invoke(get('next')).speculate(
+  await refuteBetweenAttempts(
+    all,
     (job) => made(client.invoke(put('running', job)) as Correctable<unknown, Three>),
     (job) => void undone.push(job),
   );
-  const read = await binding.next();
-  read.view('job-1', 'weak');
-  (await binding.next()).fail(failure());
-  read.view('job-2', 'strong');
-  (await binding.next()).view(null, 'strong');
-  await result;
-  await clock.advance(1_000);
   expect(undone).toEqual(['job-1']);
   expect(keys(all).slice(1)).toEqual([
     ['put', 'running', 'job-1'],
@@ -95,18 +89,8 @@ const UNSEEN_WAYS: readonly (readonly [string, (write: Correctable<unknown, Thre
 
 test.each(UNSEEN_WAYS)('undone between two attempts, %s → not done any more', async (_what, kept) => {
   const all = setUp({ retry });
-  const { clock, binding, client } = all;
-  const result = client.invoke(get('next')).speculate(
-    (job) => kept(client.invoke(put('running', job)) as Correctable<unknown, Three>),
-    () => {},
-  );
-  const read = await binding.next();
-  read.view('job-1', 'weak');
-  (await binding.next()).fail(failure());
-  read.view('job-2', 'strong');
-  (await binding.next()).view(null, 'strong');
-  await result;
-  await clock.advance(1_000);
+  const { client } = all;
+  await refuteBetweenAttempts(all, (job) => kept(client.invoke(put('running', job)) as Correctable<unknown, Three>));
   expect(keys(all).slice(1)).toEqual([
     ['put', 'running', 'job-1'],
     ['put', 'running', 'job-2'],

@@ -1,6 +1,6 @@
 /** A server that takes so many operations at a time: more wait at the client, and go as soon as there is a place. */
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { InFlight } from '../../../src/transport/operations/in-flight.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
@@ -82,6 +82,16 @@ test('an operation on a server that goes comes back while others wait → it is 
   }
 });
 
+test('more wait than there are places, and the connection is lost → on the next one the oldest go first', async () => {
+  const { platform, connection } = await startWith(31);
+  for (let n = 0; n < 40; n++) submit(connection, readX);
+  platform.tick();
+  platform.socket.lose();
+  platform.advance(100);
+  await welcome(platform, { limits: { ...LIMITS, inFlightMax: 31 } });
+  expect(sent(platform)).toEqual(Array.from({ length: 31 }, (_, n) => n + 1));
+});
+
 test('a client that ends while operations wait → none of them is sent any more', async () => {
   const { platform, connection } = await startWith(1);
   const controller = new AbortController();
@@ -99,6 +109,8 @@ test('all places are taken all the time → what is under way is not looked thro
   for (let n = 0; n < 500; n++) submit(connection, readX);
   platform.tick();
   const look = vi.spyOn(InFlight.prototype, 'unsubmitted');
+  // Else it counts on for whoever comes after, this test too if it is run again.
+  onTestFinished(() => look.mockRestore());
   for (let id = 1; id <= 500; id++) {
     platform.socket.receive([id, 'view', 1, 0, 'v']);
     submit(connection, readX);

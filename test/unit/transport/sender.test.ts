@@ -1,8 +1,9 @@
 /** What goes out with a submission, and what the one who submits too much is told. */
 import { expect, test } from 'vitest';
+import { collectGarbage } from '../../support/garbage.ts';
 import { quietContext, readX, SinkDouble } from '../../support/wire.ts';
 import { settled } from './fake-platform.ts';
-import { start, startOpen, submit } from './set-up.ts';
+import { LIMITS, start, startOpen, submit, welcome } from './set-up.ts';
 
 test('one level is wanted → only that is asked for', async () => {
   const { platform, connection } = await startOpen();
@@ -27,6 +28,46 @@ test('more than may be under way → OVERLOADED, to be tried again after a tenth
   const { connection } = await startOpen({ inFlightMax: 1 });
   submit(connection);
   expect(await submit(connection).failure(0)).toMatchObject({ code: 'OVERLOADED', retryAfterMs: 100 });
+});
+
+test('an argument is a getter that submits another operation → after a loss the older of the two goes first', async () => {
+  const { platform, connection } = await startOpen();
+  // Tables of numbers are made of pages: all of the first one has ended when that of the second one begins.
+  for (let id = 1; id <= 30; id++) {
+    submit(connection);
+    platform.tick();
+    platform.socket.receive([id, 'view', 1, 0, 'v']);
+  }
+  let reads = 0;
+  const args = {
+    get key() {
+      if (reads++ === 0) submit(connection);
+      return 'x';
+    },
+  };
+  submit(connection, { ...readX, args });
+  platform.tick();
+  platform.socket.lose();
+  platform.advance(100);
+  await welcome(platform);
+  expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([31, 32]);
+});
+
+test('ended while it waits for a place, and the application keeps the connection → nothing is kept of it', async () => {
+  const { platform, connection } = start();
+  await welcome(platform, { limits: { ...LIMITS, inFlightMax: 1 } });
+  submit(connection);
+  const context = (() => {
+    const given = quietContext();
+    submit(connection, readX, given);
+    return new WeakRef(given);
+  })();
+  platform.tick();
+  void connection.close();
+  // What a weak reference is made of stays until all that has begun is over.
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  expect([connection.state, context.deref()]).toEqual(['closing', undefined]);
 });
 
 test('the application says who is signed in → so does the connection, to whoever stands in front of it', () => {

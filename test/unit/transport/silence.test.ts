@@ -242,6 +242,17 @@ describe('a site that falls silent', () => {
     expect(untilNextSocket(platform)).toBeLessThan(first + 1_000);
   });
 
+  test('whoever is told something as the connection opens takes long → the site has its time from then on', async () => {
+    const { platform, connection } = start({ heartbeatMs: 1_000 });
+    const tooLarge = submit(connection, { ...readX, args: 'x'.repeat(200) });
+    tooLarge.fail = () => platform.sleep(900);
+    await welcome(platform, { limits: { frameBytesMax: 200, inFlightMax: 9 } });
+    platform.advance(999);
+    expect(connection.state).toBe('open');
+    platform.advance(1);
+    expect(connection.state).toBe('probing');
+  });
+
   test('only one site → that one again', async () => {
     const { platform, connection } = await startOpen();
     submit(connection, readX);

@@ -6,7 +6,7 @@ test('C12: the platform has a symbol for observables → a Correctable answers t
   Object.defineProperty(Symbol, 'observable', { value: observable, configurable: true });
   try {
     vi.resetModules();
-    const { correctable } = await import('../../../../src/index.ts');
+    const { correctable } = await import('../../../../src/correctable/made/make.ts');
     const c = correctable(['weak', 'strong'], () => 1) as unknown as Record<PropertyKey, () => unknown>;
     expect([c[observable]?.(), c['@@observable']?.()]).toEqual([c, c]);
   } finally {

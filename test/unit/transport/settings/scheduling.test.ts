@@ -1,5 +1,5 @@
 /** The platform's timers and clock. */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { platformScheduling } from '../../../../src/transport/settings/scheduling.ts';
 
 const STEP_MS_MAX = 2 ** 31 - 1;
@@ -46,4 +46,47 @@ test('clock of the machine → what it says, since deadlines are of that', () =>
   const spy = vi.spyOn(Date, 'now').mockReturnValue(1_700_000_000_000);
   expect(platformScheduling().wallNow?.()).toBe(1_700_000_000_000);
   spy.mockRestore();
+});
+
+describe('after this tick', () => {
+  /** What is told before it, and in which order it comes. */
+  async function order(): Promise<string[]> {
+    const told: string[] = [];
+    const { afterTick } = platformScheduling();
+    await new Promise<void>((resolve) => {
+      afterTick(() => told.push('first'));
+      afterTick(() => void told.push('second'));
+      afterTick(resolve);
+      void Promise.resolve()
+        .then(() => {})
+        .then(() => told.push('promise'));
+      told.push('now');
+    });
+    return told;
+  }
+
+  const ORDER = ['now', 'promise', 'first', 'second'];
+
+  test('a platform without setImmediate, as browsers are → once each, in order, when promise callbacks have run', async () => {
+    const ports: MessagePort[] = [];
+    class Channel extends MessageChannel {
+      constructor() {
+        super();
+        ports.push(this.port1);
+      }
+    }
+    onTestFinished(() => void vi.unstubAllGlobals());
+    vi.stubGlobal('setImmediate', undefined);
+    vi.stubGlobal('MessageChannel', Channel);
+    expect(await order()).toEqual(ORDER);
+    // Open, it would keep this process alive.
+    expect(ports).toHaveLength(1);
+    for (const port of ports) port.close();
+  });
+
+  test('Node, which has it → the same, and no channel is opened', async () => {
+    onTestFinished(() => void vi.unstubAllGlobals());
+    vi.stubGlobal('MessageChannel', undefined);
+    expect(await order()).toEqual(ORDER);
+  });
 });

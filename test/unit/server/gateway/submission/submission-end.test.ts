@@ -1,11 +1,10 @@
 /** What is kept of an operation, how much while it lasts, and until when it counts. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test, vi } from 'vitest';
 import type { BindingSession } from '../../../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
 import type { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
+import { collectGarbage } from '../../../../support/garbage.ts';
 import { OutletDouble, start, type Memory } from './submission-doubles.ts';
 
 describe('an end that is remembered', () => {
@@ -42,14 +41,14 @@ describe('an end that is remembered', () => {
       })(),
     );
     submission.update(true, 'strong');
-    await collectGarbage();
+    await withoutGarbage();
     expect(memory.entry).toBeDefined();
     expect(args.deref()).toBeUndefined();
   });
 
   test('text that is a part of a larger one → kept without the rest', async () => {
     const memories: Memory[] = [];
-    await collectGarbage();
+    await withoutGarbage();
     const before = process.memoryUsage().heapUsed;
     for (let n = 0; n < 40; n++) {
       const { submission, memory } = start();
@@ -58,7 +57,7 @@ describe('an end that is remembered', () => {
       else submission.update(true, 'strong', { version: page.slice(0, 20) });
       memories.push(memory);
     }
-    await collectGarbage();
+    await withoutGarbage();
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
     expect(memories).toHaveLength(40);
   });
@@ -203,9 +202,7 @@ describe('the place of an operation', () => {
   });
 });
 
-async function collectGarbage(): Promise<void> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
+async function withoutGarbage(): Promise<void> {
   await new Promise(setImmediate);
-  collect();
+  collectGarbage();
 }

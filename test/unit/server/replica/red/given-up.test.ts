@@ -3,8 +3,6 @@
  * their number (docs/spec/redblue.md, T2, T3, R13; docs/spec/exactly-once.md).
  */
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../src/correctable/made/client.ts';
@@ -17,6 +15,7 @@ import { blue, red } from '../../../../../src/server/service/shadow-operation.ts
 import { SiteBinding } from '../../../../../src/server/site/site-binding.ts';
 import type { SiteOptions } from '../../../../../src/server/site/site-machine.ts';
 import { counter, queue, set, table } from '../../../../../src/server/service/tables.ts';
+import { collectGarbage } from '../../../../support/garbage.ts';
 import { startSecondSite } from '../second-site.ts';
 import { Sites } from '../sites.ts';
 
@@ -257,9 +256,6 @@ test('thousands wait for one row, and another site empties it → all are answer
 }, 60_000);
 
 describe('the leader is away, and many come and give up', () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
-
   test.each(['laid', 'not durable', 'behind another'])('%s → few of them are kept', async (how) => {
     const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 200 });
     sites.submit(LEADER, add(1e6));

@@ -1,0 +1,111 @@
+/** C8, C15: what a client and one call choose counts, and what a step invokes is the step's, whatever was told meanwhile. */
+import { expect, test } from 'vitest';
+import { get, put } from '../../../src/operations/index.ts';
+import { sharedReads } from '../../../src/policies/index.ts';
+import type { ScriptedBinding } from '../../../src/testing/index.ts';
+import { errorOf, failure, refuteBetweenAttempts, retry, setUp, STEP_MS } from '../policies/support.ts';
+import type { Three } from './support.ts';
+import { manual } from './support.ts';
+
+const keys = ({ calls }: ScriptedBinding<Three>): unknown[] => calls.map(({ operation }) => operation.key);
+
+test('an update that is not to be tried again, of a client that shares reads → tried once', async () => {
+  const { clock, binding, client } = setUp({ retry, shareReads: sharedReads() });
+  const failed = errorOf(client.invoke(put('k', 1), { retry: false }));
+  (await binding.next()).fail(failure());
+  expect(await failed).toMatchObject({ code: 'UNAVAILABLE' });
+  await clock.advance(1_000);
+  expect(binding.calls).toHaveLength(1);
+});
+
+test.each([
+  ['nothing', {}, 1],
+  ['not to share it', { shareReads: false }, 2],
+  ['not to try it again', { retry: false }, 2],
+] as const)('a read that one like it is under way for, and its call chooses %s → so', (_, how, submissions) => {
+  const { binding, client } = setUp({ retry, shareReads: sharedReads() });
+  client.invoke(get('k'));
+  client.invoke(get('k'), how);
+  expect(binding.calls).toHaveLength(submissions);
+});
+
+test('an update whose call chooses to share nothing → all the same, no read joins one from before it', () => {
+  const { binding, client } = setUp({ shareReads: sharedReads() });
+  client.invoke(get('k'));
+  client.invoke(put('k', 1), { shareReads: false });
+  client.invoke(get('k'));
+  expect(binding.calls.map(({ operation }) => operation.name)).toEqual(['get', 'put', 'get']);
+});
+
+test('another is signed in between two attempts → not tried again for that one', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  let user = 'ann';
+  Object.assign(binding, { principal: () => user });
+  const failed = errorOf(client.invoke(get('k')));
+  (await binding.next()).fail(failure());
+  user = 'bob';
+  await clock.advance(1_000);
+  expect(await failed).toMatchObject({ code: 'UNAVAILABLE' });
+  expect(binding.calls).toHaveLength(1);
+});
+
+test('the client is closed between two attempts → it fails at once, for good', async () => {
+  const { binding, client } = setUp({ retry });
+  const told: unknown[] = [];
+  client.invoke(get('k')).onError(({ code, retryable }) => told.push([code, retryable]));
+  (await binding.next()).fail(failure());
+  expect(told).toEqual([]);
+  await client.close();
+  expect(told).toEqual([['UNAVAILABLE', false]]);
+});
+
+test('a step tells others something and then updates, and is undone between two attempts → not done any more', async () => {
+  const all = setUp({ retry });
+  const { c, sink } = manual<unknown>();
+  c.onUpdate(() => {});
+  await refuteBetweenAttempts(all, (job) => {
+    sink.update(job, 'weak');
+    // Not returned: that it is of this run is all that is known of it.
+    all.client.invoke(put('running', job)).onError(() => 0);
+  });
+  expect(all.binding.calls).toHaveLength(3);
+});
+
+test('a step tells others something, who update, and is undone between two attempts → that is theirs, and tried again', async () => {
+  const all = setUp({ retry });
+  const { c, sink } = manual<unknown>();
+  c.onUpdate((job) => void all.client.invoke(put('running', job)));
+  await refuteBetweenAttempts(all, (job) => sink.update(job, job === 'job-1' ? 'weak' : 'causal'));
+  expect(keys(all.binding)).toEqual(['next', 'running', 'running', 'running']);
+  all.binding.calls.at(-1)!.view(null, 'strong');
+});
+
+test('an update beside a run that is undone → tried again', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const result = client.invoke(get('next')).speculate(() => 1);
+  (await binding.next()).view('job-1', 'weak');
+  const beside = client.invoke(put('beside', 1));
+  result.cancel();
+  (await binding.next()).fail(failure());
+  await clock.advance(STEP_MS);
+  (await binding.next()).view(null, 'strong');
+  expect(await beside).toBe(null);
+});
+
+test('a step gives what updates later, and is undone between two attempts → not done any more', async () => {
+  const { clock, binding, client } = setUp({ retry });
+  const result = client.invoke(get('next')).speculate(
+    (job) =>
+      client.invoke(get('place')).chain(
+        () => client.invoke(put('running', job)),
+        () => {},
+      ),
+    () => {},
+  );
+  (await binding.next()).view('job-1', 'weak');
+  (await binding.next()).view('here', 'strong');
+  (await binding.next()).fail(failure());
+  result.cancel();
+  await clock.advance(1_000);
+  expect(keys(binding)).toEqual(['next', 'place', 'running']);
+});

@@ -1,0 +1,21 @@
+/** C8c: a run whose undo takes its time. */
+import { expect, test } from 'vitest';
+import { manual, record, settled } from './support.ts';
+
+test('C8c: the view that refuted it is confirmed meanwhile → its result is not told as that of the final', async () => {
+  const { c, sink } = manual<number>();
+  let undo = (): void => {};
+  const result = c.speculate(
+    (value) => 10 * value,
+    () => new Promise<void>((resolve) => (undo = resolve)),
+  );
+  const told = record(result);
+  sink.update(1, 'weak');
+  sink.update(2, 'causal');
+  sink.update(2, 'strong');
+  await settled();
+  expect(told).toEqual(['update 10 weak']);
+  undo();
+  expect(await result).toBe(20);
+  expect(told).toEqual(['update 10 weak', 'final 20 strong']);
+});

@@ -1,0 +1,55 @@
+/** A binding is its connection, and what a store adds to that. */
+import { expect, test } from 'vitest';
+import { bindConnection } from '../../../src/transport/connection-binding.ts';
+import type { ConnectionBindingParts, RemoteBinding } from '../../../src/transport/connection-binding.ts';
+import { LEVELS, quietContext, readX, SinkDouble, type TestLevels } from '../../support/wire.ts';
+import type { FakePlatform } from './fake-platform.ts';
+import { start, startOpen } from './set-up.ts';
+
+function bind(
+  { connection, platform }: Awaited<ReturnType<typeof startOpen>>,
+  more: Partial<ConnectionBindingParts<TestLevels>> = {},
+): { readonly binding: RemoteBinding<TestLevels>; readonly platform: FakePlatform } {
+  const supports = (): boolean => true;
+  const parts = { name: 'double', levels: LEVELS, connection, supports, sessions: true, check: <T>(given: T) => given };
+  return { binding: bindConnection<TestLevels>({ ...parts, ...more }), platform };
+}
+
+test('the connection is lost, and the network is back → wake() connects at once', async () => {
+  const { binding, platform } = bind(await startOpen());
+  platform.socket.lose();
+  expect([binding.connectionState, platform.sockets.length]).toEqual(['waiting', 1]);
+  binding.wake();
+  expect([binding.connectionState, platform.sockets.length]).toEqual(['connecting', 2]);
+});
+
+test('closed → so is the connection, and whoever waits for it to be ready is told', async () => {
+  const { binding } = bind(start());
+  await binding.close();
+  expect(binding.connectionState).toBe('closed');
+  await expect(binding.ready).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test('submitted → what the check makes of it is', async () => {
+  const { binding, platform } = bind(await startOpen(), { check: (given) => ({ ...given, args: 'checked' }) });
+  void binding.submitOperation(readX, ['weak'], new SinkDouble(), quietContext());
+  platform.tick();
+  expect(platform.socket.rows('submit')).toEqual([[1, 'submit', 'get', 'read', 1, 'checked']]);
+});
+
+test.each([true, false])(
+  'the store keeps sessions: %s → they can be opened just then, with the tokens of before',
+  (sessions) => {
+    const { binding } = bind(start(), { sessions });
+    expect(binding.openSession?.(['a.token']).tokens).toEqual(sessions ? ['a.token'] : undefined);
+  },
+);
+
+test.each([[undefined], [() => 'ann']])(
+  'the application says who it speaks for: %s → so does the binding',
+  (principal) => {
+    const { binding } = bind(start({ ...(principal && { principal }) }));
+    expect(binding.principal?.()).toBe(principal?.());
+    expect('principal' in binding).toBe(principal !== undefined);
+  },
+);
