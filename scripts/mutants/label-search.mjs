@@ -109,8 +109,8 @@ export const LABEL_SEARCH_MUTANTS = [
   }),
   ofLabel('K7', 'labelling does not compare which results are local', 'twice', {
     file: 'search',
-    line: ', ran.isLocal]',
-    replacement: ']',
+    line: ' ran.isLocal,',
+    replacement: '',
   }),
   ofLabel('K7', 'labelling compares no replies', 'twice', {
     file: 'search',
@@ -175,8 +175,8 @@ export const LABEL_SEARCH_MUTANTS = [
   }),
   ofLabel('K5', 'labelling counts operations for shadow operations', 'verdicts', {
     file: 'verdicts',
-    line: "const red = shadows.filter((shadow) => judged.declared(shadow, undefined) === 'red').length;",
-    replacement: "const red = judged.updates.filter((shadow) => judged.declared(shadow, undefined) === 'red').length;",
+    line: 'const red = shadows.filter(isRed).length;',
+    replacement: 'const red = updates.filter(isRed).length;',
   }),
   ofLabel('K9', 'labelling draws half of what several schemas ask', 'values/schema-values', {
     file: 'values/schema-values',
