@@ -1,5 +1,5 @@
 /** Looking for sites, with a network and a clock that the test plays. */
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { findSites } from '../../../src/transport/find-sites.ts';
 
 const HOME = 'http://127.0.0.1:7070';
@@ -97,9 +97,9 @@ test.each([
   ['longer than platforms can wait', Infinity, 2 ** 31 - 1],
 ])('a time that is %s → each answer is waited for so long', async (_what, timeoutMs, waitsMs) => {
   const timeout = vi.spyOn(AbortSignal, 'timeout');
+  onTestFinished(() => timeout.mockRestore());
   await findSites(HOME, { ...played({}).options, timeoutMs });
   expect(new Set(timeout.mock.calls.map(([ms]) => ms))).toEqual(new Set([waitsMs]));
-  timeout.mockRestore();
 });
 
 test.each([
@@ -108,6 +108,8 @@ test.each([
 ])('by the clock of the platform, an answer of the first takes %d ms, of the other 5 → %s', async (tookMs, order) => {
   let nowMs = 1_000;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  // Also where the test fails, for this is the clock of all that comes after it.
+  onTestFinished(() => now.mockRestore());
   let asked = 0;
   let go = (): void => {};
   // The first answers once the other has been measured: neither takes the time of the other for its own.
@@ -120,5 +122,4 @@ test.each([
     return new Response('');
   };
   expect(await findSites(HOME, { fetch })).toEqual(order.map(socket));
-  now.mockRestore();
 });

@@ -1,8 +1,9 @@
 /** A client that is closed: what it still says, for how long it waits, and what it is told. */
 import { describe, expect, test } from 'vitest';
-import { writeX } from '../../support/wire.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
+import { LEVELS, writeX } from '../../support/wire.ts';
 import { settled } from './fake-platform.ts';
-import { start, startOpen, submit } from './set-up.ts';
+import { LIMITS, start, startOpen, submit } from './set-up.ts';
 
 describe('closed by the application', () => {
   test('an update has ended → acknowledged first, and then the socket closes in order', async () => {
@@ -62,6 +63,19 @@ describe('closed before it has said hello', () => {
     platform.tick();
     expect([connection.state, platform.socket.sent]).toEqual(['closing', []]);
   });
+});
+
+test('closed before it is welcomed, and the welcome comes then → no token is renewed', async () => {
+  const { platform, connection } = start({ token: () => 'token' });
+  platform.socket.open();
+  await settled();
+  void connection.close();
+  const welcomed = { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS, expiresInMs: 400 };
+  platform.socket.receive([0, 'welcome', welcomed]);
+  platform.advance(300);
+  await settled();
+  platform.tick();
+  expect([connection.state, platform.socket.rows('renew')]).toEqual(['closing', []]);
 });
 
 test('wake() while it connects → nothing is told twice, and it waits no longer', () => {

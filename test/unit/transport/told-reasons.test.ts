@@ -87,6 +87,15 @@ describe('closed for good', () => {
     expect(told.at(-1)).toEqual(['closed', expect.stringContaining('give a function, which is asked anew')]);
   });
 
+  test('the application closes, and then the server goes away → by the application all the same', async () => {
+    const { told, platform, connection } = startTold();
+    await welcome(platform);
+    void connection.close();
+    platform.socket.receive([0, 'goaway', 1_000]);
+    platform.socket.lose(1000);
+    expect(told.at(-1)).toEqual(['closed', 'the connection was closed by the application']);
+  });
+
   test('answers are to come on an earlier connection, and there is no next attempt → only once they have come', async () => {
     const { told, platform, connection } = startTold({ reconnect: neverReconnect });
     await welcome(platform);
