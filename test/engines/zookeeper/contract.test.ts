@@ -1,4 +1,5 @@
 /** The ZooKeeper binding keeps the contract of every binding, on a real ensemble. */
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { length, zookeeper } from '../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
@@ -43,17 +44,29 @@ test('zookeeper: dequeue: views → a guess with what remains, then the item', a
   const items = Array.from({ length: 20 }, (_, n) => `item ${n}`);
   for (const item of items) await client.invoke(enqueue('q', item));
   let guesses = 0;
+  let right = 0;
   for (const [n, item] of items.entries()) {
     const views = [];
     for await (const { level, value, meta } of client.invoke(dequeue('q'))) views.push({ level, value, meta });
     const [final, ...early] = views.toReversed();
     const expected = { value: { item }, meta: { remaining: items.length - n - 1 } };
     expect(final).toMatchObject({ level: 'strong', ...expected });
-    // Without a wide area in between, the final view may be there first: then nobody needs the other.
-    for (const view of early) expect(view).toMatchObject({ level: 'weak', ...expected });
+    // Without a wide area in between, the final view may be there first: then nobody needs the other. On a busy machine the
+    // claim may be there before the question, which then counts it with those of others: the item after it is guessed.
+    for (const { level, value, meta } of early) {
+      expect(level).toBe('weak');
+      const isRight = isDeepStrictEqual(value, expected.value);
+      const left = items.length - n - 2;
+      const next =
+        left < 0
+          ? { value: null, meta: { remaining: 0 } }
+          : { value: { item: items[n + 1] }, meta: { remaining: left } };
+      expect({ value, meta }).toMatchObject(isRight ? expected : next);
+      right += Number(isRight);
+    }
     guesses += early.length;
   }
-  expect(guesses).toBeGreaterThan(0);
+  expect(right).toBeGreaterThan(guesses / 2);
   expect(guesses).toBeLessThanOrEqual(items.length);
   await client.close();
 });

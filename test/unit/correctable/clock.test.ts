@@ -90,7 +90,8 @@ for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'cl
     const codes = reads.map(codeOf);
     await vi.advanceTimersByTimeAsync(999);
     expect(reads.map(({ state }) => state)).toEqual(['updating', 'updating', 'updating']);
-    await vi.advanceTimersByTimeAsync(2);
+    // Where the clock is the world's own, it may have gone on between the two calls.
+    await vi.advanceTimersByTimeAsync(500);
     expect(reads.map(({ state }) => state)).toEqual(['error', 'error', 'updating']);
     await vi.advanceTimersByTimeAsync(1000);
     expect(await Promise.all(codes)).toEqual(['TIMEOUT', 'TIMEOUT', 'TIMEOUT']);
