@@ -36,8 +36,9 @@ export default defineConfig({
   test: {
     maxWorkers,
     projects: [
-      project('unit', inOneProcess),
-      // By themselves: some have a time of their own, which modules that had seen another one would see go back.
+      // By themselves: some have a time of their own, and what stays behind of that others would wait for.
+      project('unit'),
+      // These too: modules that had seen another time would see it go back.
       project('property'),
       project('contract', {
         ...inOneProcess,
