@@ -1,5 +1,6 @@
 /** The settings of one place, round by round, and as many rounds again of what is held to a goal and undecided. */
 import type { Comparison } from '../../demo/shared/chase/report.ts';
+import { rotated } from '../harness/rotated.ts';
 import { untilDecided } from '../harness/until-decided.ts';
 import { gainBars, reductionBars } from './bars.ts';
 import type { Offered } from './offered.ts';
@@ -62,10 +63,4 @@ export async function measureRounds(
 /** A slice counts from when each worker has ended an operation: of many workers, that has warmed all up. */
 function warmUpPairsOf({ workers }: Setting, pairs: number): number {
   return workers > WORKERS_BEFORE ? 0 : pairs;
-}
-
-/** Each round begins with another one. */
-function rotated<T>(all: readonly T[], round: number): readonly T[] {
-  const first = all.length === 0 ? 0 : round % all.length;
-  return [...all.slice(first), ...all.slice(0, first)];
 }

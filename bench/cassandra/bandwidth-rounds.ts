@@ -1,4 +1,5 @@
 /** All kinds of requests in all cells, round by round, and as many again while what is held to a goal is undecided. */
+import { rotated } from '../harness/rotated.ts';
 import { untilDecided, type Course } from '../harness/until-decided.ts';
 import { barsOf, KINDS, rowOf, type Cell, type Sample } from './bandwidth-cells.ts';
 
@@ -21,8 +22,7 @@ export function measureRounds(
   const contests = cells.flatMap((cell) => KINDS.map((kind) => ({ ...cell, kind })));
   const contest = async (round: number, of: string): Promise<readonly Sample[]> => {
     const samples: Sample[] = [];
-    for (let place = 0; place < contests.length; place += 1) {
-      const each = contests[(place + round) % contests.length] as (typeof contests)[number];
+    for (const each of rotated(contests, round)) {
       progress(each, `${of}, ${each.kind}`);
       samples.push({ ...each, round, ...(await measure({ ...each, round })) });
     }

@@ -6,6 +6,7 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
 import { loadsUntilFall } from '../harness/until-fall.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
+import { rotated } from '../harness/rotated.ts';
 import type { Site } from '../../engines/wan.ts';
 import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
 import { COORDINATORS, openCrew, type Crew } from './crew.ts';
@@ -150,8 +151,7 @@ async function sweep(crew: Crew, workload: Workload, { plan, progress }: Course)
     progress(
       `workload ${workload}: round ${round + 1} of ${plan.rounds}, up to ${plan.loads.at(-1)} requests a client`,
     );
-    for (let place = 0; place < cells.length; place += 1) {
-      const cell = cells[(place + round * CURVES.length) % cells.length] as (typeof cells)[number];
+    for (const cell of rotated(cells, round * CURVES.length)) {
       samples.push(await measure(crew, { ...cell, round }, plan.durationMs));
     }
   }

@@ -2,6 +2,7 @@
  * Runs contenders against each other on a machine that is not quiet: all in every round, each round beginning with
  * another one, so that a slow spell hits everybody.
  */
+import { rotated } from './rotated.ts';
 
 export interface Contender {
   readonly name: string;
@@ -29,8 +30,7 @@ export async function interleave(
     if (round > 0 && round % rounds === 0 && isDecided(samples)) break;
     const of = round < rounds ? `of ${rounds}` : `of at most ${roundsMax}, until it is decided`;
     progress(round < 0 ? `warm-up ${round + warmUps + 1} of ${warmUps}` : `round ${round + 1} ${of}`);
-    const first = (round + warmUps) % contenders.length;
-    for (const { name, measure } of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+    for (const { name, measure } of rotated(contenders, round + warmUps)) {
       const sample = await measure();
       if (round >= 0) samples.get(name)?.push(sample);
     }

@@ -2,13 +2,11 @@
 import { interleave } from '../harness/interleave.ts';
 import { median, pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
 import { estimate, type Estimate } from '../harness/bars.ts';
+import { LOOKS } from '../harness/until-decided.ts';
 import type { Contestant, Measured, Order } from './processes.ts';
 
 /** Each run begins with a part that does not count, and who lives in a start has run before. */
 const WARM_UPS = 1;
-
-/** How often the samples may be looked at: after the first starts, and after as many again. */
-export const LOOKS = 2;
 
 /** How often, and what each time. */
 export interface Rounds extends Order {

@@ -2,6 +2,7 @@
 import type { Options, Site } from '../../demo/tickets/options.ts';
 import { runSale, stockUp, type Sale } from '../../demo/tickets/sale.ts';
 import { storeOf } from '../../demo/tickets/stores/open.ts';
+import { rotated } from '../harness/rotated.ts';
 
 /**
  * Where the four retailers stand; the leader of the order is in Ireland. `paper`: as in the paper, which trusts its
@@ -63,8 +64,7 @@ export async function runSales(options: SalesOptions): Promise<readonly RoundSal
     const sales: RoundSale[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       progress(`${placement}: sale ${round} of ${rounds}`);
-      const first = (round - 1) % settings.length;
-      for (const setting of [...settings.slice(first), ...settings.slice(0, first)]) {
+      for (const setting of rotated(settings, round - 1)) {
         const event = `${setting.stock}-${setting.recipe ?? ''}-${setting.threshold ?? 'strong'}-${round}`;
         sales.push({ ...setting, round, sale: await sell(event, setting) });
       }

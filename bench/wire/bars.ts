@@ -2,6 +2,7 @@
 import { atLeast, atMost, estimate, isUndecided, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import type { Range } from '../harness/figure.ts';
 import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { LOOKS } from '../harness/until-decided.ts';
 import type { Mode } from './messages.ts';
 import type { Measured } from './processes.ts';
 
@@ -24,8 +25,6 @@ const TIME_AIM = 2;
 /** So much more or less than the gateway an echo of as many bytes may carry, either way, or it is none. */
 const BYTES_OFF_MAX = 0.05;
 const VALIDATION_SHARE_MAX = 0.05;
-/** How often the samples may be looked at: after the first rounds, and after as many again. */
-const LOOKS = 2;
 
 /** By contender, one a round. */
 export type Samples = ReadonlyMap<Mode, readonly Measured[]>;

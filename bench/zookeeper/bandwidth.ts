@@ -8,6 +8,7 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
 import { bandwidthFigure, type Row } from './bandwidth-figure.ts';
+import { rotated } from '../harness/rotated.ts';
 import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
 import { OURS, RECIPES, type Recipe, type Taker } from './recipes.ts';
 
@@ -95,10 +96,7 @@ export async function measureRounds(
   const measureAll = async (round: number, of: string): Promise<readonly number[]> => {
     progress(of);
     const bytes: number[] = [];
-    for (let n = 0; n < cells.length; n += 1) {
-      const at = (n + round) % cells.length;
-      bytes[at] = await measure(cells[at] as Cell);
-    }
+    for (const [at, cell] of rotated([...cells.entries()], round)) bytes[at] = await measure(cell);
     return bytes;
   };
   const rowsOf = (rounds: readonly (readonly number[])[]): Row[] =>

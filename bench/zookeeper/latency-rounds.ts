@@ -4,6 +4,7 @@
  */
 import { atMost, estimate, largest, type Bar } from '../harness/bars.ts';
 import type { Settings } from '../harness/bench.ts';
+import { rotated } from '../harness/rotated.ts';
 import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
 
 /** Mean milliseconds and bytes of one round. */
@@ -42,9 +43,8 @@ export async function measureRounds(
   const measure = async (round: number, of: string): Promise<readonly Round[]> => {
     progress(of);
     const measured: Round[] = [];
-    for (let n = 0; n < placements.length; n += 1) {
-      const at = (n + round) % placements.length;
-      measured[at] = await (placements[at] as Timed).measure(operations);
+    for (const [at, placement] of rotated([...placements.entries()], round)) {
+      measured[at] = await placement.measure(operations);
     }
     return measured;
   };
