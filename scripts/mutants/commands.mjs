@@ -1,5 +1,23 @@
 /** The commands that notice: single test files, and profiles of the simulator. */
 export const unit = (file) => ['vitest', 'run', '--project', 'unit', `test/unit/${file}`];
+/**
+ * Mutants below one folder that the unit test of that place notices.
+ *
+ * @param {string} spec the page of the rules, in docs/spec
+ * @param {string} folder below `src` and below `test/unit`
+ * @returns {(rule: string, name: string, test: string, parts: { file: string, line: string, replacement: string }) =>
+ *   import('./listed.mjs').Mutant}
+ */
+export const mutantsIn =
+  (spec, folder) =>
+  (rule, name, test, { file, line, replacement }) => ({
+    name,
+    rule: `${spec} ${rule}`,
+    file: `src/${folder}/${file}.ts`,
+    line,
+    replacement,
+    command: unit(`${folder}/${test}.test.ts`),
+  });
 export const contract = (file) => ['vitest', 'run', '--project', 'contract', `test/contract/${file}`];
 export const sim = (profile, options = {}) => {
   const given = JSON.stringify({ world: 'classic', ...options });

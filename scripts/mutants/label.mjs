@@ -1,18 +1,7 @@
 /** Of labelling (docs/spec/redblue.md, K1–K9). */
-import { unit } from './commands.mjs';
+import { mutantsIn } from './commands.mjs';
 
-/**
- * @type {(rule: string, name: string, test: string, parts: { file: string, line: string, replacement: string }) =>
- * import('./listed.mjs').Mutant}
- */
-export const ofLabel = (rule, name, test, { file, line, replacement }) => ({
-  name,
-  rule: `redblue ${rule}`,
-  file: `src/server/label/${file}.ts`,
-  line,
-  replacement,
-  command: unit(`server/label/${test}.test.ts`),
-});
+export const ofLabel = mutantsIn('redblue', 'server/label');
 
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const LABEL_MUTANTS = [

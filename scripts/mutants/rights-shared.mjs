@@ -1,18 +1,7 @@
 /** Of rights: what is shared, asked for, gathered and given back, and for whom (docs/spec/rights.md). */
-import { unit } from './commands.mjs';
+import { mutantsIn } from './commands.mjs';
 
-/**
- * @type {(rule: string, name: string, test: string, parts: { file: string, line: string, replacement: string }) =>
- * import('./listed.mjs').Mutant}
- */
-const ofRights = (rule, name, test, { file, line, replacement }) => ({
-  name,
-  rule: `rights ${rule}`,
-  file: `src/server/${file}.ts`,
-  line,
-  replacement,
-  command: unit(`server/${test}.test.ts`),
-});
+const ofRights = mutantsIn('rights', 'server');
 
 const RIGHTS = 'replica/rights/rights';
 
