@@ -7,6 +7,9 @@ import { IDLE_POLL_US_MAX } from '../server/gateway/connection/idle-poll.ts';
 import { serve } from '../server/serve.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import type { Wan } from '../server/site/wan.ts';
+import { labelFirst } from '../server/label-first.ts';
+import type { Arbitraries } from '../server/label/values/draw.ts';
+import { isInDevelopment } from '../server/site/development.ts';
 import { authOf } from './auth.ts';
 import type { Command } from './command.ts';
 import { exposureOf, linesOf } from './exposure.ts';
@@ -14,8 +17,6 @@ import { limitsOf } from './limits.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
-import { labelFirst } from '../server/label-first.ts';
-import type { Arbitraries } from '../server/label/values/draw.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
 import { DATA_DIR, SERVE_FLAGS } from './serve-flags.ts';
 import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
@@ -59,8 +60,8 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
     dataDir,
     words: { given: '--service', force: '--force serves it all the same' },
   };
-  const isForced = options['force'] === true || process.env['NODE_ENV'] === 'production';
-  const noteLabelled = isForced ? () => {} : labelFirst(starting, warn);
+  const looks = options['force'] !== true && isInDevelopment();
+  const noteLabelled = looks ? labelFirst(starting, warn) : () => {};
   const server = await serveOn({
     ...auth,
     limits: limitsOf(options, auth.limits),

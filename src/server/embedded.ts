@@ -15,6 +15,7 @@ import { heldByMajority } from './log/held-by-majority.ts';
 import type { SiteStorage } from './log/storage.ts';
 import type { Remembered } from './replica/once/remembered.ts';
 import type { Service } from './service/service.ts';
+import { isInDevelopment } from './site/development.ts';
 import { SiteBinding } from './site/site-binding.ts';
 import { Origins } from './records/origin.ts';
 import type { Origin } from './records/origin.ts';
@@ -141,7 +142,7 @@ export function openEmbedded<const N extends string>(service: Service, options: 
 /** Has looked at the labels where that is wanted; gives what notes it down. */
 function looked(
   service: Service,
-  { dataDir, checkLabels = dataDir !== undefined && process.env['NODE_ENV'] !== 'production' }: EmbeddedOptions,
+  { dataDir, checkLabels = dataDir !== undefined && isInDevelopment() }: EmbeddedOptions,
   onTrouble: (message: string) => void,
 ): () => void {
   if (!checkLabels) return () => {};

@@ -8,6 +8,7 @@ import { GAVE_PROMISE } from '../service/invariants.ts';
 import type { Service } from '../service/service.ts';
 import type { SiteState } from '../replica/core/site-state.ts';
 import type { OnAlarm } from '../alarms/site-alarm.ts';
+import { isInDevelopment } from './development.ts';
 import { TimeShare } from './time-share.ts';
 
 /** Rows of which it remembers that they were told of: one that stays broken is told once. */
@@ -19,7 +20,7 @@ const SNAPSHOT_TIME = { share: 0.05, savedMaxMs: 100 };
 /** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
 export function areChecked({ invariants, snapshotInvariants }: Service): boolean {
   const count = Object.keys(invariants).length + Object.keys(snapshotInvariants).length;
-  return process.env['NODE_ENV'] !== 'production' && count > 0;
+  return isInDevelopment() && count > 0;
 }
 
 /** Looks at what an operation has changed at a site. */
