@@ -21,6 +21,11 @@ async function moduleOf(text: string): Promise<AsyncDisposable & { readonly path
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 
+/** The same, of what it makes of the bank's service, `bank`. */
+function moduleOfBank(text: string): ReturnType<typeof moduleOf> {
+  return moduleOf(`import { service as bank } from ${JSON.stringify(join(root, BANK))};\n${text}`);
+}
+
 test('a service that is declared right → verdicts, the story, exit 0', async () => {
   const { code, stdout } = await label(BANK, '--runs', '500');
   expect(stdout).toMatch(
@@ -123,10 +128,8 @@ export const service = { ...bankService('blue'), invariants: { accounts: { holds
 });
 
 test.concurrent('a condition that does not return of empty tables is stopped, and told', async () => {
-  const bank = JSON.stringify(join(root, BANK));
-  await using module = await moduleOf(
-    `import { service as bank } from ${bank};
-${NEVER_RETURNS}
+  await using module = await moduleOfBank(
+    `${NEVER_RETURNS}
 export const service = { ...bank, snapshotInvariants: { deposit } };
 `,
   );
@@ -136,10 +139,8 @@ export const service = { ...bank, snapshotInvariants: { deposit } };
 }, 30_000);
 
 test.concurrent('serve, of a service whose generator never returns → says so, and serves', async () => {
-  const bank = JSON.stringify(join(root, BANK));
-  await using module = await moduleOf(
-    `import { service as bank } from ${bank};
-${NEVER_RETURNS}
+  await using module = await moduleOfBank(
+    `${NEVER_RETURNS}
 export const service = { ...bank, generators: { ...bank.generators, deposit } };
 `,
   );
@@ -152,10 +153,8 @@ export const service = { ...bank, generators: { ...bank.generators, deposit } };
 });
 
 test.concurrent('code of a service that does not return is stopped, with the run to make again; what it has opened keeps nobody', async () => {
-  const bank = JSON.stringify(join(root, BANK));
-  await using module = await moduleOf(
-    `import { service as bank } from ${bank};
-setInterval(() => {}, 1000);
+  await using module = await moduleOfBank(
+    `setInterval(() => {}, 1000);
 ${NEVER_RETURNS}
 export const service = { ...bank, generators: { ...bank.generators, deposit } };
 `,

@@ -90,6 +90,7 @@ test('an update beside a run that is undone → tried again', async () => {
   await clock.advance(STEP_MS);
   (await binding.next()).view(null, 'strong');
   expect(await beside).toBe(null);
+  expect(binding.calls).toHaveLength(3);
 });
 
 test('a step gives what updates later, and is undone between two attempts → not done any more', async () => {

@@ -119,19 +119,6 @@ test('an update beside a step, or of a step that is confirmed → tried again', 
   expect(keys(all).map(([, key]) => key)).toEqual(['next', 'running', 'beside', 'running', 'beside']);
 });
 
-test('an update beside a run that is undone → tried again', async () => {
-  const { clock, binding, client } = setUp({ retry });
-  const result = client.invoke(get('next')).speculate(() => 1);
-  (await binding.next()).view('job-1', 'weak');
-  const beside = client.invoke(put('beside', 1));
-  result.cancel();
-  (await binding.next()).fail(failure());
-  await clock.advance(STEP_MS);
-  (await binding.next()).view(null, 'strong');
-  await beside;
-  expect(binding.calls).toHaveLength(3);
-});
-
 test('an update beside the run after an undone one, which is undone too → tried again', async () => {
   const { clock, binding, client } = setUp({ retry });
   const steps: unknown[] = [];
