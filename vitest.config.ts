@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import manifest from './package.json' with { type: 'json' };
@@ -13,12 +15,22 @@ const patient = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { ti
  */
 const inOneProcess = { isolate: false, setupFiles: ['test/support/leave-nothing.ts'] };
 
+/**
+ * Who has a time of his own, modules of his own or a network of his own has a process of his own too: what he arms by such a
+ * time never fires for those who come after, and msw answers a socket once for each file that has listened.
+ */
+const OWN_WORLD = /\bvi\.(useFakeTimers|setSystemTime|mock|doMock|resetModules)\(|from 'msw/;
+const root = fileURLToPath(new URL('.', import.meta.url));
+const apart = readdirSync(join(root, 'test/unit'), { recursive: true, encoding: 'utf8' })
+  .map((file) => join('test/unit', file))
+  .filter((file) => file.endsWith('.test.ts') && OWN_WORLD.test(readFileSync(join(root, file), 'utf8')));
+
 /** Demos import the package by its name, as users do. In tests that is the source: what is built may be older. */
 const sources = Object.entries(manifest.exports).flatMap(([subpath, to]) => {
   if (typeof to === 'string') return [];
   const source = to.default.replace('./dist/', './src/').replace(/\.js$/, '.ts');
   const name = subpath.replace('.', manifest.name);
-  return [{ find: new RegExp(`^${name}$`), replacement: fileURLToPath(new URL(source, import.meta.url)) }];
+  return [{ find: new RegExp(`^${name}$`), replacement: join(root, source) }];
 });
 
 const project = (name: string, extra: object = {}): object => ({
@@ -36,8 +48,8 @@ export default defineConfig({
   test: {
     maxWorkers,
     projects: [
-      // By themselves: some have a time of their own, and what stays behind of that others would wait for.
-      project('unit'),
+      project('unit', { ...inOneProcess, exclude: apart }),
+      project('unit-apart', { include: apart }),
       // These too: modules that had seen another time would see it go back.
       project('property'),
       project('contract', {

@@ -13,8 +13,6 @@ const model = (runs = 1_000) => [
   `CACHE_MODEL_RUNS=${runs}`,
   'vitest',
   'run',
-  '--project',
-  'property',
   'test/property/cache-model.test.ts',
 ];
 

@@ -1,5 +1,5 @@
 /** The commands that notice: single test files, and profiles of the simulator. */
-export const unit = (file) => ['vitest', 'run', '--project', 'unit', `test/unit/${file}`];
+export const unit = (file) => ['vitest', 'run', `test/unit/${file}`];
 /**
  * Mutants below one folder that the unit test of that place notices.
  *
@@ -18,7 +18,7 @@ export const mutantsIn =
     replacement,
     command: unit(`${folder}/${test}.test.ts`),
   });
-export const contract = (file) => ['vitest', 'run', '--project', 'contract', `test/contract/${file}`];
+export const contract = (file) => ['vitest', 'run', `test/contract/${file}`];
 export const sim = (profile, options = {}) => {
   const given = JSON.stringify({ world: 'classic', ...options });
   return ['tsx', 'test/simulator/cli.ts', '--jobs', '1', '--runs', '60', '--profile', profile, '--with', given];

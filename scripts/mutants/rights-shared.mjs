@@ -57,4 +57,14 @@ export const RIGHTS_SHARED_MUTANTS = [
     line: 'need.table === table && need.key === key && need.field === field',
     replacement: 'need.table === table && need.field === field',
   }),
+  ofRights('R-15', 'a pool is given back though somebody at its site waits for it', 'replica/rights/rights-own', {
+    file: RIGHTS,
+    line: 'if (this.#waiting.wantedOf(field) !== undefined || this.#wantedElsewhere.has(field)) return;',
+    replacement: 'if (this.#wantedElsewhere.has(field)) return;',
+  }),
+  ofRights('R-9', 'what the pool has counts as shares of sites', 'replica/rights/rights-own', {
+    file: RIGHTS,
+    line: 'return (ledger.left - Math.max(0, ledger.pool)) / (others.length + 1);',
+    replacement: 'return ledger.left / (others.length + 1);',
+  }),
 ];

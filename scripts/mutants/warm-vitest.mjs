@@ -8,11 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(import.meta.url);
 
-/** What it can run of the commands: `vitest run --project NAME FILE`. */
+/** The file that a command asks, if it is `vitest run FILE`: that can be asked of it. */
 export function asWarm(command) {
-  const [name, run, option, project, file, ...more] = command;
-  const isPlain = name === 'vitest' && run === 'run' && option === '--project' && file !== undefined;
-  return isPlain && more.length === 0 ? { project, file } : undefined;
+  const [name, run, file, ...more] = command;
+  return name === 'vitest' && run === 'run' && more.length === 0 ? file : undefined;
 }
 
 export class WarmVitest {
@@ -31,10 +30,10 @@ export class WarmVitest {
   }
 
   /**
-   * @param {{ project: string, file: string }} asked
+   * @param {string} file of tests
    * @returns {Promise<boolean>} whether there are tests, and all of them pass
    */
-  passes(asked) {
+  passes(file) {
     this.#child ??= fork(here, [], { cwd: this.#copy, stdio: 'ignore' });
     const child = this.#child;
     const changed = [...this.#changed];
@@ -49,7 +48,7 @@ export class WarmVitest {
         told(false);
       };
       child.on('message', told).on('exit', ended);
-      child.send({ ...asked, changed });
+      child.send({ file, changed });
     });
   }
 
@@ -63,10 +62,9 @@ async function serve() {
   const { createVitest } = await import('vitest/node');
   // What vitest notes of its runs would stand beside the packages, which other processes have too.
   const vitest = await createVitest('test', { watch: false, bail: 1, reporters: [{}], cache: false });
-  const answer = async ({ project, file, changed }) => {
+  const answer = async ({ file, changed }) => {
     for (const path of changed) vitest.invalidateFile(path);
-    const found = await vitest.globTestSpecifications([file]);
-    const asked = found.filter((each) => each.project.name === project);
+    const asked = await vitest.globTestSpecifications([file]);
     const { unhandledErrors } = await vitest.runTestSpecifications(asked);
     // What never ends, vitest gives up after a minute without a word: it has neither failed nor passed.
     const isGood = asked.every(({ testModule }) => testModule?.state() === 'passed');

@@ -6,20 +6,22 @@ const { withProjects } = (await import('../../../scripts/chosen-projects.mjs' as
   withProjects(given: readonly string[]): readonly string[];
 };
 
-const NODE = ['unit', 'contract', 'property', 'simulation', 'integration', 'e2e', 'types'];
+const NODE = ['unit', 'unit-apart', 'contract', 'property', 'simulation', 'integration', 'e2e', 'types'];
 const args = (...names: readonly string[]): string[] => names.map((name) => `--project=${name}`);
 
 test.each([
   { given: [], runs: args(...NODE) },
   { given: ['-t', 'a name'], runs: ['-t', 'a name', ...args(...NODE)] },
-  { given: ['--project=unit'], runs: args('unit') },
-  { given: ['--project', 'engines', '--project', 'unit'], runs: args('engines', 'unit') },
-  { given: ['--project=!unit'], runs: args(...NODE.filter((name) => name !== 'unit')) },
+  { given: ['--project=unit'], runs: args('unit', 'unit-apart') },
+  { given: ['--project=unit-apart'], runs: args('unit-apart') },
+  { given: ['--project', 'engines', '--project', 'unit'], runs: args('engines', 'unit', 'unit-apart') },
+  { given: ['--project=!unit'], runs: args(...NODE.filter((name) => !name.startsWith('unit'))) },
   {
     given: ['--project', '!unit', '--project=!e2e'],
     runs: args('contract', 'property', 'simulation', 'integration', 'types'),
   },
-  { given: ['--project=unit', '--project=!e2e'], runs: args('unit') },
+  { given: ['--project=unit', '--project=!e2e'], runs: args('unit', 'unit-apart') },
+  { given: ['--project=unit', '--project=!unit-apart'], runs: args('unit') },
 ])('$given → $runs', ({ given, runs }) => {
   expect(withProjects(given)).toEqual(runs);
 });
@@ -33,5 +35,6 @@ test('projects: one for each folder of tests', () => {
   const folders = readdirSync(new URL('../../', import.meta.url), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  expect([...NODE, 'engines'].filter((name) => !folders.includes(name))).toEqual([]);
+  const apart = 'unit-apart';
+  expect([...NODE, 'engines'].filter((name) => !folders.includes(name) && name !== apart)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** Of one site: what it gives is shared once, what it asks for is what it lacks, who has gone does not wait. */
 import { expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
-import { contract, held, ledgerAt, opened, service } from './sale.ts';
+import { contract, held, ledgerAt, one, opened, pooled, service } from './sale.ts';
 import { Sites } from '../sites.ts';
 
 test('given in the red order, then its site is started again → it does not share once more', () => {
@@ -69,4 +69,27 @@ test('what is left in the pool is given back → to open incarnations alone: not
   sites.submit(0, contract.sellInOrder({ seats: 2 }));
   sites.settle();
   expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([0, 18]);
+});
+
+test('one draws on the pool while a larger one waits for more of it → nothing is given back before that has an answer', () => {
+  const sites = pooled(12, 10);
+  sites.crash(2);
+  const large = sites.submit(1, contract.sell({ seats: 11 }));
+  const small = sites.submit(1, one);
+  sites.settle();
+  expect([small.value, large, held(sites)]).toEqual([{ sold: true }, {}, [0, 0, 2, 9]]);
+  sites.start(2);
+  sites.pass(60);
+  expect([large.value, ledgerAt(sites, 0).left]).toEqual([{ sold: true }, 0]);
+});
+
+test('most of it has come together in the pool → who has his share of what sites hold asks for nothing', () => {
+  const sites = opened(30);
+  sites.submit(1, contract.sellInOrder({ seats: 15 }));
+  sites.abandon(1);
+  sites.settle();
+  expect(held(sites)).toEqual([5, 0, 10, 15]);
+  sites.submit(2, contract.sell({ seats: 7 }));
+  sites.sync(2);
+  expect(sites.sent.filter(({ message }) => message.kind === 'rights.ask')).toEqual([]);
 });
