@@ -66,6 +66,8 @@ export async function judge({
   let isLastRound = false;
   const askedBefore = new Set();
   let on;
+  /** Where processes have ended before it: the one that starts them goes on with the next file. */
+  const crashes = [];
   let steps = 0;
   let idle = 0;
   let stuck;
@@ -77,6 +79,7 @@ export async function judge({
     if (entry.isBeat) return;
     const { file } = entry;
     if (entry.pid !== undefined) ({ pid } = entry);
+    if (on !== undefined && on.file !== file) crashes.push(on);
     on = [entry.start, entry.control, entry.before, entry.again].every((each) => each === undefined)
       ? undefined
       : entry;
@@ -119,6 +122,15 @@ export async function judge({
     follow();
   };
 
+  /** Of a process that has ended while a file was under way. */
+  const noteEnd = ({ file, start, control, before, again }, how) => {
+    const id = start ?? control;
+    if (id !== undefined) note(suspects.has(`${id} ${file}`) ? { file, noticed: id, how } : { file, suspect: id });
+    else if (before !== undefined)
+      note({ file, missed: before, failing: [`the file, without a mutant, ${how} (by itself)`] });
+    else if (again) note({ file, done: true, failing: [`the file ${how} (a second time)`] });
+  };
+
   let notAsked = 0;
   while (!signal.aborted) {
     if (isRoundOver() && !isLastRound) {
@@ -143,21 +155,16 @@ export async function judge({
     });
     if (signal.aborted) break;
     if (!isRun) throw new Error(`no test file was run: ${said}`);
-    const { file, start: id = on?.control } = on ?? {};
+    const [last, earlier] = [on, crashes.splice(0)];
+    on = undefined;
+    if (isDecided()) continue;
     const how = end === 'stalled' ? 'hangs' : 'crashes';
-    if (isDecided()) {
-      on = undefined;
-      continue;
-    }
-    if (id !== undefined) note(suspects.has(`${id} ${file}`) ? { file, noticed: id, how } : { file, suspect: id });
-    else if (on?.before !== undefined)
-      note({ file, missed: on.before, failing: [`the file, without a mutant, ${how} (by itself)`] });
-    else if (on?.again) note({ file, done: true, failing: [`the file ${how} (a second time)`] });
+    for (const each of earlier) noteEnd(each, 'crashes');
+    if (last !== undefined) noteEnd(last, how);
     // The first run of the next file ends the process, or vitest passes it over: twice, for the machine may be busy.
     if (steps === before && stuck === left[0])
       note({ file: left[0], done: true, failing: [`the file ${how}, or is not run`] });
     stuck = steps === before ? left[0] : undefined;
-    on = undefined;
   }
   const isCut = signal.aborted && left.length + late.length > 0;
   return {

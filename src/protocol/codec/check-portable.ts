@@ -5,8 +5,8 @@ import { toJsonValue } from './json-values.ts';
 import { isPlain, isWellFormed } from './value-domain.ts';
 
 /**
- * Checks that a value can be written to a log and sent. Nearly all are scalars or flat objects of them: those are seen
- * through without the codec.
+ * Checks that a value can be written to a log and sent. Nearly all are scalars, bytes or flat objects of them: those are
+ * seen through without the codec.
  *
  * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where` and, of a list, `at`
  */
@@ -26,7 +26,7 @@ export function portableProblem(
   at?: number,
   depth = Infinity,
 ): CorrectableError | undefined {
-  if (isPortableScalar(value) || isFlat(value)) return undefined;
+  if (isPortableLeaf(value) || isFlat(value)) return undefined;
   try {
     toJsonValue(value, VALUE_DEPTH);
     return undefined;
@@ -44,13 +44,18 @@ export function isPortableScalar(value: unknown): boolean {
   return value === null || value === undefined || typeof value === 'boolean';
 }
 
-/** Whether the value is a plain object of such scalars. */
-function isFlat(value: unknown): boolean {
+/** Whether the value is a plain object of such scalars and of bytes. */
+export function isFlat(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false;
   // Not `Object.keys`, which makes an array for every effect of every update.
   for (const key in value) {
-    if (!Object.hasOwn(value, key) || key === '__proto__' || !isPortableScalar(value[key]) || !isWellFormed(key))
+    if (!Object.hasOwn(value, key) || key === '__proto__' || !isPortableLeaf(value[key]) || !isWellFormed(key))
       return false;
   }
   return true;
+}
+
+/** Bytes travel, whatever they are: the codec would make a text of them to say so. */
+function isPortableLeaf(value: unknown): boolean {
+  return isPortableScalar(value) || value instanceof Uint8Array;
 }

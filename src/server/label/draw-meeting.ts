@@ -4,6 +4,7 @@
  */
 import type { Random } from '../collections/random.ts';
 import type { Origin } from '../records/origin.ts';
+import type { DrawnArgs } from './values/arguments.ts';
 import { Pool } from './values/pool.ts';
 import { placed, siteOf } from './run-meeting.ts';
 import type { Scope } from './values/scope.ts';
@@ -134,15 +135,15 @@ class MeetingDraw {
     const own = `n${this.#serials + 1}`;
     const drawn = this.#workshop.args.draw(operation, own, { random, pool: this.#pool, scope });
     if (drawn === undefined) this.#undrawn.push(operation);
-    return drawn && this.#run(operation, drawn.args);
+    return drawn && this.#run(operation, drawn.args, drawn);
   }
 
-  #run(operation: string, args: unknown): DrawnStep {
+  #run(operation: string, args: unknown, now?: DrawnArgs): DrawnStep {
     const { random } = this.#wish;
     this.#serials += 1;
     const serial = this.#serials;
     const step = { operation, args, serial, seed: random.bits(), atMs: EPOCH_MS + serial + random.pick(LATER_MS) };
-    const drawn = { step, ran: this.#site.run(step, true) };
+    const drawn = { step, ran: this.#site.run(step, true, now) };
     this.#tried.push(drawn);
     this.#pool.note(operation, args);
     return drawn;

@@ -102,7 +102,7 @@ export class Search {
     const drawn = args.draw(operation, 'n0', { random, pool, scope: scopeOf(0) });
     if (drawn === undefined) return;
     const step: Step = { ...near, operation, args: drawn.args, serial: 0 };
-    const [first, second] = [site.run(step, true), site.run(step)];
+    const [first, second] = [site.run(step, true, drawn), site.run(step)];
     this.#noteRan({ step, ran: first });
     this.#compare({ past: [], here: step, there: [], place: 0 }, [first], [second]);
   }

@@ -4,6 +4,7 @@ import { Store } from '../state/store.ts';
 import type { Ran } from './ran.ts';
 import { isLeftFor } from './rights.ts';
 import type { Step } from './step.ts';
+import type { DrawnArgs } from './values/arguments.ts';
 import { Validity } from './validity.ts';
 import type { Broken, ShownRow } from './validity.ts';
 import type { Workshop } from './workshop.ts';
@@ -30,8 +31,8 @@ export class LabelSite {
   }
 
   /** As `Workshop.run`, on what the site knows. */
-  run(step: Step, isWatched = false): Ran {
-    return this.#workshop.run(step, this.store, isWatched);
+  run(step: Step, isWatched = false, drawn?: DrawnArgs): Ran {
+    return this.#workshop.run(step, this.store, isWatched, drawn);
   }
 
   /** Another site holds the rights to what these effects take, and this one has not seen them. */

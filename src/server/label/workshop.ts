@@ -19,6 +19,7 @@ import type { Ran } from './ran.ts';
 import { lackingFor } from './rights.ts';
 import type { Step } from './step.ts';
 import { Arguments } from './values/arguments.ts';
+import type { DrawnArgs } from './values/arguments.ts';
 import { copied } from './values/copied.ts';
 import type { Arbitraries } from './values/draw.ts';
 
@@ -45,11 +46,14 @@ export class Workshop {
     this.#tables = tablesReader(tables, this.#state, NO_NOTES);
   }
 
-  /** Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments. */
-  run({ operation, args, serial, seed, atMs }: Step, state: StateReader, isWatched = false): Ran {
+  /**
+   * Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments;
+   * `drawn` is given by who has just drawn them.
+   */
+  run({ operation, args, serial, seed, atMs }: Step, state: StateReader, isWatched = false, drawn?: DrawnArgs): Ran {
     this.#state.current = state;
     this.#thrown = undefined;
-    const parsed = this.args.parsed(operation, args);
+    const { parsed } = drawn ?? { parsed: this.args.parsed(operation, args) };
     const before = isWatched ? copied(parsed) : undefined;
     try {
       const outcome = this.#generators.run({ serial, operation, args: parsed, seed, submittedAtMs: atMs });

@@ -20,11 +20,15 @@ const COMPILER = {
 
 /**
  * @returns its folder, with each source in `src` and each test in `test`, one alone as `a.test.ts`; it goes when the
- * test ends
+ * test ends, unless `kept` is given, which gets what removes it
  */
-export function project(sources: Record<string, string>, tests: string | Record<string, string> = ''): string {
+export function project(
+  sources: Record<string, string>,
+  tests: string | Record<string, string> = '',
+  kept: (remove: () => void) => unknown = onTestFinished,
+): string {
   const root = mkdtempSync(join(tmpdir(), 'correctables-mutation-test-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  kept(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(join(root, 'src'));
   mkdirSync(join(root, 'test'));
   cpSync('scripts/mutation', join(root, 'scripts/mutation'), { recursive: true });

@@ -43,6 +43,7 @@ interface Judging {
   readonly tests: readonly string[];
   readonly askAtMost: number;
   readonly idleAfter?: number;
+  readonly name?: string;
   readonly signal: AbortSignal;
   readonly onProgress: (at: { file: string; noticed: number; missed: number; filesLeft: number }) => void;
   readonly stallMs?: number;

@@ -1,8 +1,9 @@
 /** Arguments of operations: by what the author draws, or by the contract's schema; always such as the contract takes. */
-import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import { check, CorrectableError } from '../../../correctable/errors.ts';
 import { inputSchemaOf } from '../../../protocol/contract/json-schema.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import { parseBy } from '../../../protocol/contract/parse-args.ts';
+import { parseNow } from '../../../protocol/contract/parse-now.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import { copied } from './copied.ts';
 import { drawFrom } from './draw.ts';
@@ -15,6 +16,14 @@ const REFUSED_MAX = 20;
 
 /** What is needed of a contract. */
 type Described = Pick<ContractInfo, 'name' | 'operations'>;
+
+/** What was drawn. */
+export interface DrawnArgs {
+  /** As a client gives them. */
+  readonly args: unknown;
+  /** What the contract made of them when it was asked: for one run of the generator, which may change it. */
+  readonly parsed: unknown;
+}
 
 /** Draws arguments of one contract. */
 export class Arguments {
@@ -34,31 +43,39 @@ export class Arguments {
   }
 
   /**
-   * What a client may give, boxed; nothing where none of so many fit.
+   * What a client may give; nothing where none of so many fit.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` where what the author wrote threw
    */
-  draw(operation: string, own: string, source: ValueSource): { readonly args: unknown } | undefined {
+  draw(operation: string, own: string, source: ValueSource): DrawnArgs | undefined {
     const given = Object.hasOwn(this.#arbitraries, operation) ? this.#arbitraries[operation] : undefined;
     for (let times = 0; times < REFUSED_MAX; times += 1) {
       const args =
         given === undefined
           ? drawValue(this.#schemaOf(operation), operation, source)
           : authored(operation, () => given(drawFrom(source.random, own)));
+      const taken = this.#taken(operation, args);
       // What an author draws may be one object that he changes each time.
-      if (this.takes(operation, args)) return { args: copied(args) };
+      if (taken !== undefined) return { args: copied(args), parsed: taken.parsed };
     }
     return undefined;
   }
 
   /** Whether the contract takes these arguments. */
   takes(operation: string, args: unknown): boolean {
+    return this.#taken(operation, args) !== undefined;
+  }
+
+  /** What the contract makes of these arguments, if it takes them: why it does not, nobody asks, and it takes long to say. */
+  #taken(operation: string, args: unknown): { readonly parsed: unknown } | undefined {
+    const spec = this.#contract.operations[operation];
+    if (spec === undefined) return undefined;
     try {
-      this.parsed(operation, args);
-      return true;
-    } catch (error) {
-      if (isCorrectableError(error)) return false;
-      throw error;
+      const result = parseNow(spec.args, copied(args));
+      return result.success ? { parsed: result.data } : undefined;
+    } catch {
+      // The schema threw, or answers later.
+      return undefined;
     }
   }
 

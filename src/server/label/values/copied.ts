@@ -12,7 +12,7 @@ export function copied(value: unknown): unknown {
 }
 
 /** A property of any name: one called `__proto__` would be taken for something else. */
-function define(object: Record<string, unknown>, name: string, value: unknown): void {
+export function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -59,7 +59,12 @@ class Kept<T> {
 
   of(name: string | undefined): readonly T[] {
     if (name !== undefined) return this.#byName.get(name) ?? [];
-    this.#all ??= [...this.#byName.values()].flat();
+    if (this.#all === undefined) {
+      // Not by `flat`, which takes several times as long.
+      const all: T[] = [];
+      for (const values of this.#byName.values()) for (const value of values) all.push(value);
+      this.#all = all;
+    }
     return this.#all;
   }
 }

@@ -2,6 +2,7 @@
  * Values by a JSON Schema, drawn so that operations meet: few names, numbers near bounds and near what stands in the run.
  * What the schema cannot say, as a check by a function, it does not know: who draws asks the schema itself.
  */
+import { define } from './copied.ts';
 import type { Random } from '../../collections/random.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import type { Pool } from './pool.ts';
@@ -88,10 +89,11 @@ class SchemaValues {
 
   #text({ format, minLength = 0, maxLength = Infinity }: JsonSchema, name: string): string {
     const { random, pool, scope } = this.#source;
-    const [same, any] = [pool.texts(name), pool.texts()];
+    const same = pool.texts(name);
     const { isNarrow = false } = scope;
     const hasMany = isNarrow && pool.hasMany(name, random);
     if (same.length > 0 && random.chance(hasMany ? 0.1 : 0.5)) return random.pick(same as [string, ...string[]]);
+    const any = pool.texts();
     if (any.length > 0 && random.chance(isNarrow ? 0.1 : 0.3)) return random.pick(any as [string, ...string[]]);
     const ofFormat = OF_FORMAT[format ?? ''];
     if (ofFormat !== undefined) return random.pick(ofFormat);
@@ -112,19 +114,19 @@ class SchemaValues {
 
   #object({ properties = {}, required = [], additionalProperties }: JsonSchema, depth: number): object {
     const { random } = this.#source;
-    const entries: [string, unknown][] = [];
-    for (const [name, each] of Object.entries(properties)) {
+    const object: Record<string, unknown> = {};
+    for (const name of Object.keys(properties)) {
       if (!required.includes(name) && (depth > DEPTH_MAX || random.chance(0.5))) continue;
-      entries.push([name, this.value(each, name, depth + 1)]);
+      define(object, name, this.value(properties[name] ?? {}, name, depth + 1));
     }
     if (typeof additionalProperties === 'object') {
       const count = depth > DEPTH_MAX ? 0 : random.between(0, LIST_MAX - 1);
       for (let n = 0; n < count; n += 1) {
         const name = this.#text({}, '');
-        entries.push([name, this.value(additionalProperties, name, depth + 1)]);
+        define(object, name, this.value(additionalProperties, name, depth + 1));
       }
     }
-    return Object.fromEntries(entries);
+    return object;
   }
 }
 
@@ -143,13 +145,14 @@ function drawNumber(schema: JsonSchema, name: string, { random, pool, scope }: V
   const step = multipleOf ?? 0.5;
   const min = bound(schema.minimum) ?? after(bound(schema.exclusiveMinimum), step);
   const max = bound(schema.maximum) ?? after(bound(schema.exclusiveMaximum), -step);
-  const known = random.chance(0.5) ? pool.numbers(name) : pool.numbers();
+  const isOfName = random.chance(0.5);
   const fits = (value: number): number => {
     const onStep = multipleOf === undefined ? value : Math.round(value / multipleOf) * multipleOf;
     return Math.min(Math.max(onStep, min ?? -Infinity), max ?? Infinity);
   };
   const roll = random.fraction();
-  if (roll < 0.3 && known.length > 0) return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
+  const known = roll >= 0.3 ? [] : isOfName ? pool.numbers(name) : pool.numbers();
+  if (known.length > 0) return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
   const isNear = (each: number | undefined): each is number =>
     each !== undefined && (Math.abs(each) <= FAR || scope.numberMax >= FAR_FROM);
   const bounds = [min, after(min, step), after(max, -step), max].filter(isNear);

@@ -1,4 +1,7 @@
-/** What fails once an item has been taken: repeated, or told as not known, and the item is not lost. */
+/**
+ * What fails once an item has been taken: repeated, or told as not known, and the item is not lost. Some wait long, beside the
+ * others.
+ */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
@@ -8,7 +11,7 @@ import { CLAIMS, drain, ITEMS, open, sale, stock } from '../set-up.ts';
 const isItemRead = ({ type, path }: Seen): boolean => type === OP.getData && path.startsWith(ITEMS);
 const ERRORS = { THROTTLED: -127, REQUEST_TIMEOUT: -122, OPERATION_TIMEOUT: -7 };
 
-test.each(Object.entries(ERRORS))(
+test.concurrent.each(Object.entries(ERRORS))(
   'the read of the item is answered %s, twice → asked again, and sold',
   async (_name, error) => {
     await using ensemble = await FakeEnsemble.start();
@@ -20,7 +23,7 @@ test.each(Object.entries(ERRORS))(
   },
 );
 
-test(
+test.concurrent(
   'the item cannot be read at all → UNKNOWN, never "not done"; the next dequeue has it',
   { timeout: 30_000 },
   async () => {
@@ -34,7 +37,7 @@ test(
   },
 );
 
-test('the item may not be read → UNKNOWN, and the others are sold', async () => {
+test.concurrent('the item may not be read → UNKNOWN, and the others are sold', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 2);
@@ -43,7 +46,7 @@ test('the item may not be read → UNKNOWN, and the others are sold', async () =
   expect(await drain(shop)).toEqual(['T1']);
 });
 
-test('an item that the codec cannot read → UNKNOWN, and the others are sold', async () => {
+test.concurrent('an item that the codec cannot read → UNKNOWN, and the others are sold', async () => {
   await using ensemble = await FakeEnsemble.start();
   const codec = {
     encode: (value: unknown) => Buffer.from(String(value)),
@@ -58,20 +61,24 @@ test('an item that the codec cannot read → UNKNOWN, and the others are sold', 
   expect(await drain(shop)).toEqual(['T1']);
 });
 
-test('closed before a taken item could be read → UNKNOWN, and the item is put back', { timeout: 30_000 }, async () => {
-  await using ensemble = await FakeEnsemble.start();
-  const shop = open(ensemble);
-  await stock(shop, 2);
-  ensemble.server.onRequest = (seen) => (isItemRead(seen) ? { error: ERRORS.THROTTLED } : undefined);
-  expect(await sale(shop)).toBe('UNKNOWN');
-  ensemble.server.onRequest = undefined;
-  await shop.client.close();
-  expect(ensemble.children(CLAIMS)).toEqual([]);
-  await using next = open(ensemble);
-  expect(await drain(next)).toEqual(['T1', 'T0']);
-});
+test.concurrent(
+  'closed before a taken item could be read → UNKNOWN, and the item is put back',
+  { timeout: 30_000 },
+  async () => {
+    await using ensemble = await FakeEnsemble.start();
+    const shop = open(ensemble);
+    await stock(shop, 2);
+    ensemble.server.onRequest = (seen) => (isItemRead(seen) ? { error: ERRORS.THROTTLED } : undefined);
+    expect(await sale(shop)).toBe('UNKNOWN');
+    ensemble.server.onRequest = undefined;
+    await shop.client.close();
+    expect(ensemble.children(CLAIMS)).toEqual([]);
+    await using next = open(ensemble);
+    expect(await drain(next)).toEqual(['T1', 'T0']);
+  },
+);
 
-test('before the claim: the registration is lost with its answer → not told as done or unknown', async () => {
+test.concurrent('before the claim: the registration is lost with its answer → not told as done or unknown', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using maker = open(ensemble);
   await stock(maker, 1);
@@ -82,7 +89,7 @@ test('before the claim: the registration is lost with its answer → not told as
   expect(await sale(shop)).toBe('T0');
 });
 
-test('a claim is refused → that is told, and nothing was taken', async () => {
+test.concurrent('a claim is refused → that is told, and nothing was taken', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 1);
@@ -93,7 +100,7 @@ test('a claim is refused → that is told, and nothing was taken', async () => {
   expect(await drain(shop)).toEqual(['T0']);
 });
 
-test('a claim is made, and its answer says that the time was over → found, and sold once', async () => {
+test.concurrent('a claim is made, and its answer says that the time was over → found, and sold once', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 2);

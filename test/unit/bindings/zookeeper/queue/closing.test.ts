@@ -1,4 +1,4 @@
-/** Closing a binding that is at work: no item goes to nobody, and what is told is true. */
+/** Closing a binding that is at work: no item goes to nobody, and what is told is true. Each waits, beside the others. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { enqueue, put } from '../../../../../src/operations/index.ts';
@@ -11,27 +11,30 @@ const isUpdate = ({ type }: Seen): boolean => type === OP.create || type === OP.
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test.each([1, 5, 100])('window %i: closed while many wait → each item sold or still there', async (window) => {
-  await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 1, fromLeaderMs: 1 });
-  const shop = open(ensemble, { window });
-  await using other = open(ensemble);
-  await stock(other, 60);
-  const told: unknown[] = [];
-  let closed: Promise<void> | undefined;
-  const buy = async (): Promise<void> => {
-    told.push(await sale(shop));
-    if (told.length === 10) closed = shop.client.close();
-  };
-  await Promise.all(Array.from({ length: 60 }, buy));
-  await closed;
-  const sold = told.filter((each) => String(each).startsWith('T'));
-  const left = await drain(other);
-  expect([...sold, ...left].toSorted()).toEqual(Array.from({ length: 60 }, (_, n) => `T${n}`).toSorted());
-  // Nobody who was told that nothing was done is told to ask this binding again.
-  expect(told.filter((each) => !sold.includes(each) && each !== 'UNAVAILABLE')).toEqual([]);
-});
+test.concurrent.each([1, 5, 100])(
+  'window %i: closed while many wait → each item sold or still there',
+  async (window) => {
+    await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 1, fromLeaderMs: 1 });
+    const shop = open(ensemble, { window });
+    await using other = open(ensemble);
+    await stock(other, 60);
+    const told: unknown[] = [];
+    let closed: Promise<void> | undefined;
+    const buy = async (): Promise<void> => {
+      told.push(await sale(shop));
+      if (told.length === 10) closed = shop.client.close();
+    };
+    await Promise.all(Array.from({ length: 60 }, buy));
+    await closed;
+    const sold = told.filter((each) => String(each).startsWith('T'));
+    const left = await drain(other);
+    expect([...sold, ...left].toSorted()).toEqual(Array.from({ length: 60 }, (_, n) => `T${n}`).toSorted());
+    // Nobody who was told that nothing was done is told to ask this binding again.
+    expect(told.filter((each) => !sold.includes(each) && each !== 'UNAVAILABLE')).toEqual([]);
+  },
+);
 
-test('what was sent and is not answered in time → UNKNOWN; what was not → UNAVAILABLE, not to be retried', async () => {
+test.concurrent('what was sent and is not answered in time → UNKNOWN; what was not → UNAVAILABLE, not to be retried', async () => {
   await using ensemble = await FakeEnsemble.start();
   const shop = open(ensemble, { window: 1 });
   await stock(shop, 2);
@@ -50,7 +53,7 @@ test('what was sent and is not answered in time → UNKNOWN; what was not → UN
   expect(await Promise.all(told)).toEqual(['UNKNOWN', 'UNKNOWN', 'UNKNOWN', 'UNAVAILABLE']);
 });
 
-test('answered while closing waits → delivered, and cleaned up', async () => {
+test.concurrent('answered while closing waits → delivered, and cleaned up', async () => {
   await using ensemble = await FakeEnsemble.start();
   const shop = open(ensemble);
   await stock(shop, 2);
@@ -66,7 +69,7 @@ test('answered while closing waits → delivered, and cleaned up', async () => {
   expect([ensemble.children(CLAIMS), ensemble.children(ITEMS)]).toEqual([[], ['-0000000002']]);
 });
 
-test('without a connection: nothing was sent → UNAVAILABLE, not to be retried here', async () => {
+test.concurrent('without a connection: nothing was sent → UNAVAILABLE, not to be retried here', async () => {
   await using ensemble = await FakeEnsemble.start();
   const shop = open(ensemble);
   await stock(shop, 1);
@@ -77,7 +80,7 @@ test('without a connection: nothing was sent → UNAVAILABLE, not to be retried 
   expect(await Promise.all(told)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
 });
 
-test('closed twice → once; reads under way → UNAVAILABLE', async () => {
+test.concurrent('closed twice → once; reads under way → UNAVAILABLE', async () => {
   await using ensemble = await FakeEnsemble.start();
   const shop = open(ensemble);
   await stock(shop, 1);
@@ -89,7 +92,7 @@ test('closed twice → once; reads under way → UNAVAILABLE', async () => {
   expect(await told).toBe('UNAVAILABLE');
 });
 
-test('asked something after closing → UNAVAILABLE, not to be retried', async () => {
+test.concurrent('asked something after closing → UNAVAILABLE, not to be retried', async () => {
   await using ensemble = await FakeEnsemble.start();
   const { binding } = open(ensemble);
   await binding.connected();

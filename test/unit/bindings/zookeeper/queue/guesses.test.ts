@@ -20,7 +20,7 @@ function spoilGuesses(ensemble: FakeEnsemble, fault: Fault): void {
   ensemble.server.onRequest = ({ session, type }) => (session !== writer && READS.includes(type) ? fault : undefined);
 }
 
-test.each(Object.entries(FAULTS))(
+test.concurrent.each(Object.entries(FAULTS))(
   'dequeue, only a guess asked for, which %s → the item, once',
   async (_what, fault) => {
     await using ensemble = await FakeEnsemble.start();
@@ -33,15 +33,18 @@ test.each(Object.entries(FAULTS))(
   },
 );
 
-test.each(Object.entries(FAULTS))('enqueue, only a guess asked for, which %s → added, once', async (_what, fault) => {
-  await using ensemble = await FakeEnsemble.start();
-  await using shop = open(ensemble, { sessionTimeoutMs: 1_000 });
-  await stock(shop, 1);
-  spoilGuesses(ensemble, fault);
-  for (let n = 1; n < 4; n += 1) await shop.client.invokeWeak(enqueue(QUEUE, `T${n}`));
-  ensemble.server.onRequest = undefined;
-  expect(await drain(shop)).toEqual(['T0', 'T1', 'T2', 'T3']);
-});
+test.concurrent.each(Object.entries(FAULTS))(
+  'enqueue, only a guess asked for, which %s → added, once',
+  async (_what, fault) => {
+    await using ensemble = await FakeEnsemble.start();
+    await using shop = open(ensemble, { sessionTimeoutMs: 1_000 });
+    await stock(shop, 1);
+    spoilGuesses(ensemble, fault);
+    for (let n = 1; n < 4; n += 1) await shop.client.invokeWeak(enqueue(QUEUE, `T${n}`));
+    ensemble.server.onRequest = undefined;
+    expect(await drain(shop)).toEqual(['T0', 'T1', 'T2', 'T3']);
+  },
+);
 
 test('dequeue, a guess of nothing was all that was asked for, and it was wrong → the item is for the next', async () => {
   await using ensemble = await FakeEnsemble.start(2);

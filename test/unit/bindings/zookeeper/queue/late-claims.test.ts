@@ -9,7 +9,7 @@ function everMade(ensemble: FakeEnsemble, path: string): number {
   return ensemble.leader.tree.nodes.get(path)?.creates ?? 0;
 }
 
-test('sell-out by several sellers at once → as many fillers as late claims, all told null', async () => {
+test.concurrent('sell-out by several sellers at once → as many fillers as late claims, all told null', async () => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 2, fromLeaderMs: 2 });
   const shops = Array.from({ length: 4 }, () => open(ensemble));
   await stock(shops[0]!, 40);
@@ -25,7 +25,7 @@ test('sell-out by several sellers at once → as many fillers as late claims, al
   expect([ensemble.children(ITEMS), ensemble.children(CLAIMS)]).toEqual([[], []]);
 });
 
-test('a dead seller owes fillers → made up for, once nothing has moved for a while', async () => {
+test.concurrent('a dead seller owes fillers → made up for, once nothing has moved for a while', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 2);
@@ -40,7 +40,7 @@ test('a dead seller owes fillers → made up for, once nothing has moved for a w
   await stock(other, 1);
 });
 
-test('restocked while claims are late → every item is sold', async () => {
+test.concurrent('restocked while claims are late → every item is sold', async () => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 2, fromLeaderMs: 2 });
   const shops = Array.from({ length: 3 }, () => open(ensemble));
   await stock(shops[0]!, 20);

@@ -123,12 +123,13 @@ describe('arguments of a contract', () => {
   test('what cannot be drawn is nothing, unless the author draws it', () => {
     expect(new Arguments(contract).draw('dated', 'n1', from)).toBeUndefined();
     const at = new Date(0);
-    expect(new Arguments(contract, { dated: () => ({ at }) }).draw('dated', 'n1', from)).toEqual({ args: { at } });
+    const drawn = new Arguments(contract, { dated: () => ({ at }) }).draw('dated', 'n1', from);
+    expect(drawn).toEqual({ args: { at }, parsed: { at } });
   });
 
   test('an operation whose name all objects know is drawn by its schema', () => {
     const named = defineContract('named', { valueOf: { effect: 'update', args: z.object({}), result: z.null() } });
-    expect(new Arguments(named).draw('valueOf', 'n1', from)).toEqual({ args: {} });
+    expect(new Arguments(named).draw('valueOf', 'n1', from)).toEqual({ args: {}, parsed: {} });
   });
 
   test('a generator gets an object of its own each time', () => {
@@ -136,5 +137,9 @@ describe('arguments of a contract', () => {
     const given = { n: 2 };
     expect(args.parsed('even', given)).toEqual(given);
     expect(args.parsed('even', given)).not.toBe(args.parsed('even', given));
+    const booking = { n: 4 };
+    const drawn = new Arguments(contract, { even: () => booking }).draw('even', 'n1', from);
+    expect(drawn).toEqual({ args: booking, parsed: booking });
+    expect(new Set([booking, drawn?.args, drawn?.parsed]).size).toBe(3);
   });
 });

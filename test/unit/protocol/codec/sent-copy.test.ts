@@ -1,0 +1,48 @@
+/** What stays in the process comes out as it would at the other end, and is nobody else's. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
+import { sentCopy } from '../../../../src/protocol/codec/sent-copy.ts';
+
+function sent(value: unknown): unknown {
+  const [row] = jsonCodec.decode(jsonCodec.frame([jsonCodec.encodeRow([1, 'view', value])]));
+  return (row as unknown[])[2];
+}
+
+const key = fc.oneof(
+  fc.string().filter((name) => name !== 'constructor'),
+  fc.constantFrom('$bytes', '$$', '1'),
+);
+const leaf = fc.oneof(
+  fc.constantFrom<unknown>(undefined, null, true, -0, 0, 1.5, Number.NaN, '\ud800', 7n, new Date(5), []),
+  fc.string(),
+  fc.uint8Array().map((bytes) => (bytes.length % 2 === 0 ? bytes : Buffer.from(bytes))),
+);
+
+/** What comes of it, or why nothing does. */
+function told(act: () => unknown): unknown {
+  try {
+    return { value: act() };
+  } catch (error) {
+    return { code: (error as { code?: unknown }).code };
+  }
+}
+
+test('objects of scalars, bytes and what is neither → as over a wire, and refused alike', () => {
+  fc.assert(
+    fc.property(fc.dictionary(key, leaf), (value) => {
+      expect(told(() => sentCopy(value, 'args'))).toStrictEqual(told(() => sent(value)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([
+  ['bytes', new Uint8Array([1, 2])],
+  ['a date', new Date(5)],
+  ['a list', [1]],
+])('%s → another copy, alone and in an object', (_name, value) => {
+  const copies = [sentCopy(value, 'args'), (sentCopy({ value }, 'args') as { value: unknown }).value];
+  expect(copies).toStrictEqual([value, value]);
+  expect(copies).not.toContain(value);
+});
