@@ -33,6 +33,8 @@ const OUTERMOST = -16;
 
 const DEPLOYMENT_MAX = 256;
 const FIELDS = 9;
+/** Where the time stands: whole numbers stand before it, of which the last is the term. */
+const SENT_AT = FIELDS - 2;
 
 /** The version, then the envelope: what is not there is nil. */
 type Written = readonly [
@@ -161,12 +163,15 @@ function checkValues(): void {
 
 function isWritten(value: unknown): value is Written {
   if (!Array.isArray(value) || value.length !== FIELDS) return false;
-  const [deployment, ...rest] = value as readonly unknown[];
-  const [sentAtMs] = rest.splice(FIELDS - 3, 2);
-  const isTimed = sentAtMs === null || (typeof sentAtMs === 'number' && Number.isFinite(sentAtMs));
-  const isNamed = typeof deployment === 'string' && deployment.length <= DEPLOYMENT_MAX;
-  const isTermed = (rest.at(-1) as number) <= START_MAX;
-  return isNamed && isTimed && isTermed && rest.every((each) => Number.isSafeInteger(each) && (each as number) >= 0);
+  const fields = value as readonly unknown[];
+  const [deployment, sentAtMs] = [fields[0], fields[SENT_AT]];
+  if (typeof deployment !== 'string' || deployment.length > DEPLOYMENT_MAX) return false;
+  if (sentAtMs !== null && !(typeof sentAtMs === 'number' && Number.isFinite(sentAtMs))) return false;
+  for (let index = 1; index < SENT_AT; index += 1) {
+    const field = fields[index];
+    if (!Number.isSafeInteger(field) || (field as number) < 0) return false;
+  }
+  return (fields[SENT_AT - 1] as number) <= START_MAX;
 }
 
 /** Whether there is such a site is for the receiver to say, who knows of whom it may be. */

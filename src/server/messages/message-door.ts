@@ -65,6 +65,11 @@ export class MessageDoor {
     return { ...this.#refusals };
   }
 
+  /** Those of them that came late, after a later term of their sender. */
+  get late(): number {
+    return this.#refusals.term;
+  }
+
   /** Puts a message to the same partition at another site into an envelope. */
   seal(to: Origin, message: Envelope['message']): Envelope {
     const address = this.#addresses.get(to);

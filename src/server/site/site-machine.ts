@@ -205,6 +205,11 @@ export class SiteMachine {
     return { ...this.door.refusals, clock: this.replica.stampsRefused, room: this.#roomless };
   }
 
+  /** Those of them with which nothing was wrong. */
+  get untaken(): number {
+    return this.door.late + this.#roomless;
+  }
+
   /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     this.#nowMs = nowMs;

@@ -298,9 +298,9 @@ export class SimulatedSite {
     const hasRoom = this.#storage?.isStuck !== true;
     const start = this.#starts;
     this.#input((machine) => {
-      const before = untaken(machine);
+      const before = machine.untaken;
       machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs, hasRoom);
-      if (untaken(machine) === before) this.#options.took(envelope, start);
+      if (machine.untaken === before) this.#options.took(envelope, start);
     });
   }
 
@@ -404,11 +404,6 @@ export class SimulatedSite {
 /** Nothing is sent that should not be taken, but for what a restart has made late. */
 function refused({ message }: RefusedMessage): never {
   throw new Fault(`a message was refused: ${message}`, 'messages');
-}
-
-/** Messages of which a site has heard nothing, though nothing was wrong with them. */
-function untaken({ refusals: { term, room } }: SiteMachine): number {
-  return term + room;
 }
 
 /** How long a log is that a site found. */

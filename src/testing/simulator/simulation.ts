@@ -14,7 +14,8 @@ import { AnswerChecker } from './checkers/answers.ts';
 import { CausalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker } from './checkers/clocks.ts';
 import { Fault, isRed, require } from './checkers/checker.ts';
-import type { AnyOperation, Checker, FinalState, GivenRefusal, GivenView, Told } from './checkers/checker.ts';
+import type { AnyOperation, FinalState, GivenRefusal, GivenView, Told } from './checkers/checker.ts';
+import { Checkers } from './checkers/checkers.ts';
 import { ConvergenceChecker } from './checkers/convergence.ts';
 import { DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
@@ -83,7 +84,7 @@ export class Simulation {
   readonly #disks: SimulatedDisk[] = [];
   readonly #sites: SimulatedSite[] = [];
   readonly #clients: SimulatedClient[] = [];
-  readonly #checkers: readonly Checker[];
+  readonly #checkers: Checkers;
   readonly #counts = {
     blue: 0,
     red: 0,
@@ -102,7 +103,6 @@ export class Simulation {
     sharedOut: 0,
     repeated: 0,
   };
-  #checking = '';
   #isHealed = false;
 
   constructor(seed: number, options: SimulationOptions, world: World, parts: RunParts) {
@@ -117,7 +117,7 @@ export class Simulation {
     this.#origins = Origins.of(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
     const [origins, { service }] = [this.#origins, this.#world];
     this.#oracle = new OracleChecker(service, origins);
-    this.#checkers = [
+    this.#checkers = new Checkers([
       new CausalOrderChecker(origins),
       new TotalOrderChecker(),
       new SerializabilityChecker(origins),
@@ -133,7 +133,7 @@ export class Simulation {
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
       this.#oracle,
-    ];
+    ]);
   }
 
   run(): RunResult {
@@ -148,7 +148,7 @@ export class Simulation {
       this.#checkEnd();
     } catch (error) {
       // Whatever is thrown is a finding: a broken replica may trip over itself before a checker notices.
-      const checker = error instanceof Fault ? (error.noticedBy ?? this.#checking) : 'crash';
+      const checker = error instanceof Fault ? (error.noticedBy ?? this.#checkers.checking) : 'crash';
       return this.#result({
         checker,
         message: error instanceof Fault ? error.message : String((error as Error).stack),
@@ -186,15 +186,16 @@ export class Simulation {
           storage: { segmentBytes, checkpointBytes, largeGroup },
           Storage: this.#parts.Storage ?? DurableStorage,
           send: (sent) => this.#network.send(sent),
-          took: (envelope, start) => this.#tell((checker) => checker.took?.(site, envelope, start)),
-          save: () => new Map(this.#checkers.map((checker) => [checker.name, checker.save?.(site)])),
+          took: (envelope, start) => this.#checkers.tell('took', (checker) => checker.took?.(site, envelope, start)),
+          save: () => this.#checkers.save(site),
           resumed: () => this.#calm.disturbed(),
           started: (saved) => {
             this.#calm.disturbed();
             const notes = saved as ReadonlyMap<string, unknown> | undefined;
-            this.#tell((checker) => checker.started?.(site, notes?.get(checker.name)));
+            this.#checkers.tell('started', (checker) => checker.started?.(site, notes?.get(checker.name)));
           },
-          submitted: (submission) => this.#tell((checker) => checker.submitted?.({ ...submission, site })),
+          submitted: (submission) =>
+            this.#checkers.tell('submitted', (checker) => checker.submitted?.({ ...submission, site })),
         }),
       );
       this.#planFaults(this.#sites.at(-1) as SimulatedSite, disk);
@@ -226,47 +227,49 @@ export class Simulation {
     return (options, ...found) => {
       const machine = make(options, ...found);
       const name = startName(options.origins.at(site), options.epoch);
-      observeRuns(machine.replica.state, name, (run) => this.#tell((checker) => checker.ran?.(site, run)));
+      observeRuns(machine.replica.state, name, (run) =>
+        this.#checkers.tell('ran', (checker) => checker.ran?.(site, run)),
+      );
       return machine;
     };
   }
 
   readonly #onTold = (told: Omit<Told, 'isRead'>): void => {
     const isRead = this.#history.isRead(told.operation);
-    this.#tell((checker) => checker.told?.({ ...told, isRead }));
+    this.#checkers.tell('told', (checker) => checker.told?.({ ...told, isRead }));
   };
 
   readonly #onAnswered = (given: Omit<GivenView, 'isRead'>): void => {
     const { operation, site, stage } = given;
     const isRead = this.#history.isRead(operation);
     if (stage !== 'tentative') operation.shownAs ??= this.#oracle.colourAt(site, operation.id);
-    this.#tell((checker) => checker.answered?.({ ...given, isRead }));
+    this.#checkers.tell('answered', (checker) => checker.answered?.({ ...given, isRead }));
   };
 
   readonly #onRefused = (given: Omit<GivenRefusal, 'isRead'>): void => {
     this.#counts.refusals += 1;
     const isRead = this.#history.isRead(given.operation);
-    this.#tell((checker) => checker.refused?.({ ...given, isRead }));
+    this.#checkers.tell('refused', (checker) => checker.refused?.({ ...given, isRead }));
   };
 
   #observerOf(site: Origin): ReplicaObserver {
     return {
       created: (operation) => {
         if (isChained(operation)) this.#counts.chained += 1;
-        this.#tell((checker) => checker.created?.(site, operation));
+        this.#checkers.tell('created', (checker) => checker.created?.(site, operation));
       },
       applied: (operation, state) => {
         this.#count(site, operation);
-        this.#tell((checker) => checker.applied?.(site, operation, state));
+        this.#checkers.tell('applied', (checker) => checker.applied?.(site, operation, state));
       },
       rejected: (operation, conflict) => {
         this.#counts.rejected += 1;
-        this.#tell((checker) => checker.rejected?.(site, operation, conflict));
+        this.#checkers.tell('rejected', (checker) => checker.rejected?.(site, operation, conflict));
         if (operation.site === site && conflict?.reason === 'predecessor') this.#counts.chainsBroken += 1;
       },
       viewed: ({ serial }) => {
         this.#counts.sessionViews += 1;
-        this.#tell((checker) => checker.viewed?.(site, serial));
+        this.#checkers.tell('viewed', (checker) => checker.viewed?.(site, serial));
       },
       quarantined: () => (this.#counts.quarantines += 1),
     };
@@ -277,13 +280,6 @@ export class Simulation {
     else if (isTransfer(operation)) this.#counts[isRed(operation) ? 'sharedOut' : 'transfers'] += 1;
     else this.#counts['attempt' in operation ? 'red' : 'blue'] += 1;
     if (operation.site === site && isChained(operation)) this.#counts.chainedApplied += 1;
-  }
-
-  #tell(notice: (checker: Checker) => void): void {
-    for (const checker of this.#checkers) {
-      this.#checking = checker.name;
-      notice(checker);
-    }
   }
 
   /** What befalls one site. */
@@ -404,14 +400,14 @@ export class Simulation {
   }
 
   #checkProgress(): void {
-    this.#checking = 'progress';
+    this.#checkers.checking = 'progress';
     const open = this.#history.operations.filter(({ answers, error }) => answers.length === 0 && error === undefined);
     const describe = (): string => open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
     require(this.#areClientsDone, () => `not answered long after everything healed: ${describe()}`);
   }
 
   #checkEnd(): void {
-    this.#checking = 'progress';
+    this.#checkers.checking = 'progress';
     const sites: FinalState['sites'][number][] = [];
     const lost = new Set<Origin>();
     for (const { origin: site, machine, isLost } of this.#sites) {
@@ -419,8 +415,8 @@ export class Simulation {
       else if (machine !== undefined) sites.push({ site, state: machine.replica.state });
     }
     require(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
-    this.#tell((checker) => checker.finished?.({ sites, lost, history: this.#history }));
-    this.#checking = 'leftovers';
+    this.#checkers.tell('finished', (checker) => checker.finished?.({ sites, lost, history: this.#history }));
+    this.#checkers.checking = 'leftovers';
     const busy = this.#sites.flatMap((site) => (site.isLost || this.#isIdle(site) ? [] : [site.origin]));
     require(busy.length === 0, () => `something is left under way at site ${busy.join()}, long after all have ended`);
   }

@@ -14,8 +14,7 @@ export class Timeline {
   readonly #heap: Planned[] = [];
 
   after(delayMs: number, run: () => void): void {
-    this.#heap.push({ atMs: this.nowMs + delayMs, order: this.#order++, run });
-    this.#rise(this.#heap.length - 1);
+    this.#rise({ atMs: this.nowMs + delayMs, order: this.#order++, run });
   }
 
   /** Runs events until `untilMs`, or until `isDone` says so. */
@@ -31,38 +30,37 @@ export class Timeline {
 
   #takeFirst(): void {
     const last = this.#heap.pop() as Planned;
-    if (this.#heap.length === 0) return;
-    this.#heap[0] = last;
-    this.#sink();
+    if (this.#heap.length > 0) this.#sink(last);
   }
 
-  #rise(from: number): void {
-    for (let index = from; index > 0;) {
+  /** Puts it at the end, and moves down what comes after it. */
+  #rise(planned: Planned): void {
+    let index = this.#heap.length;
+    while (index > 0) {
       const parent = (index - 1) >> 1;
-      if (!this.#isBefore(index, parent)) return;
-      this.#swap(index, parent);
+      const above = this.#heap[parent] as Planned;
+      if (!isBefore(planned, above)) break;
+      this.#heap[index] = above;
       index = parent;
     }
+    this.#heap[index] = planned;
   }
 
-  #sink(): void {
-    for (let index = 0; ;) {
-      let first = index;
-      for (const child of [index * 2 + 1, index * 2 + 2]) {
-        if (child < this.#heap.length && this.#isBefore(child, first)) first = child;
-      }
-      if (first === index) return;
-      this.#swap(index, first);
-      index = first;
+  /** Puts it in the place of the first one, and moves up what comes before it. */
+  #sink(planned: Planned): void {
+    const { length } = this.#heap;
+    let index = 0;
+    for (let child = 1; child < length; child = index * 2 + 1) {
+      if (child + 1 < length && isBefore(this.#heap[child + 1] as Planned, this.#heap[child] as Planned)) child += 1;
+      const below = this.#heap[child] as Planned;
+      if (!isBefore(below, planned)) break;
+      this.#heap[index] = below;
+      index = child;
     }
+    this.#heap[index] = planned;
   }
+}
 
-  #isBefore(a: number, b: number): boolean {
-    const [left, right] = [this.#heap[a] as Planned, this.#heap[b] as Planned];
-    return left.atMs < right.atMs || (left.atMs === right.atMs && left.order < right.order);
-  }
-
-  #swap(a: number, b: number): void {
-    [this.#heap[a], this.#heap[b]] = [this.#heap[b] as Planned, this.#heap[a] as Planned];
-  }
+function isBefore(one: Planned, other: Planned): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
 }

@@ -95,7 +95,9 @@ export class ModelView {
       const held = made.filter(({ by }) => by.place <= (this.#counts[by.list] ?? 0));
       const all = [...held, ...(this.#tried.get(name) ?? [])];
       const removals = all.filter(isRemoval);
-      left = all.filter((change) => !isRemoval(change) && !removals.some((removal) => this.#takes(removal, change)));
+      const isLeft = (change: Change): boolean =>
+        !isRemoval(change) && !removals.some((removal) => this.#takes(removal, change));
+      left = removals.length === 0 ? all : all.filter(isLeft);
       this.#left.set(name, left);
     }
     return left;

@@ -13,6 +13,7 @@ import type { Envelope, RefusalReason } from '../../../../src/server/messages/en
 import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './some-messages.ts';
+import type { Origin } from '../../../../src/server/records/origin.ts';
 
 const codec = new EnvelopeCodec(SEQUENCED_MESSAGES);
 const encoded = (envelope: Envelope, bytes?: number): Uint8Array[] => codec.encode(envelope, bytes);
@@ -140,6 +141,25 @@ describe('what is no envelope', () => {
     };
     expect(() => decoded(sized(ENVELOPE_VALUES_MAX))).toThrow(refused('unreadable'));
     expect(decoded(sized(ENVELOPE_VALUES_MAX - 200)).message.kind).toBe('blue.operations');
+  });
+
+  test('a place, rules or a term that is no count → refused', () => {
+    const heartbeat = { kind: 'blue.heartbeat', sequence: 1 } as const;
+    for (const wrong of [-1, 0.5]) {
+      const address = { site: wrong as Origin, partition: 0 };
+      const partition = { site: BLUE.site, partition: wrong };
+      for (const given of [
+        { rules: wrong },
+        { term: wrong },
+        { from: address },
+        { from: partition },
+        { to: address },
+        { to: partition },
+      ]) {
+        const [bytes = new Uint8Array(0)] = encoded(envelopeOf(heartbeat, given));
+        expect(() => decoded(bytes)).toThrow(refused('unreadable'));
+      }
+    }
   });
 
   test('a start that nobody can be at → refused', () => {
