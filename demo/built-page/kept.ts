@@ -1,6 +1,6 @@
 /**
- * Built pages are kept in build/demo from one start to the next, and built again when anything that goes in has changed.
- * Processes may do so at the same time: a page is one file, put there whole.
+ * Built pages are kept in build/demo from one start to the next, and built again when anything that goes in has
+ * changed. Processes may do so at the same time: a page is one file, put there whole.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';

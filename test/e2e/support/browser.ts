@@ -12,7 +12,7 @@ export async function openBrowser(): Promise<ChromiumLaunch> {
 /** The frames of a slow screen: every one costs as much as all that a page has done since the last. */
 const FRAME_MS = 100;
 
-/** A place for pages of their own storage. Of what changes again and again, they draw no more than a slow screen shows. */
+/** A place for pages of their own storage. Of what changes often, they draw no more than a slow screen shows. */
 export async function contextIn(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const context = await browser.newContext({ locale: 'en-GB', ...options });
   await context.addInitScript((frameMs) => {
