@@ -1,7 +1,7 @@
 /** The ticket shop's backend in one process: three sites with the papers' delays, and the page for it. */
 import type { RequestListener } from 'node:http';
 import { serve, type RunningServer } from 'correctables/server';
-import sirv from 'sirv';
+import { fileListener } from '../built-page/files.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import { SITES, type Options } from './options.ts';
 import { buildPage } from './page/build.ts';
@@ -32,7 +32,7 @@ const IN_FLIGHT_MAX = 100;
 
 /** Builds the page, then starts the sites and serves both at one address. */
 export async function startShop(options: ShopOptions = {}): Promise<RunningShop> {
-  return start({ ...options, inFlightMax: IN_FLIGHT_MAX }, withPageHeaders(sirv(await buildPage(), { etag: true })));
+  return start({ ...options, inFlightMax: IN_FLIGHT_MAX }, withPageHeaders(fileListener(await buildPage())));
 }
 
 function start(options: ShopOptions & { inFlightMax?: number }, page?: RequestListener): Promise<RunningShop> {

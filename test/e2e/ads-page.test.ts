@@ -5,10 +5,10 @@ import { startAdPage } from '../../demo/ad-server/page-server.ts';
 import type { RunningPage } from '../../demo/shared/chase/cli.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
 import { accessibilityFaults } from '../support/axe.ts';
-import { launchChromium } from '../support/chromium.ts';
-import { hurriedTo, withOwnTime } from './hurry.ts';
+import { hurriedTo, hurryNextTry, withOwnTime } from './hurry.ts';
+import { contextIn, openBrowser } from './support/browser.ts';
 
-const { browser, reason } = await launchChromium();
+const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'ads page' : `ads page (skipped: ${reason})`;
 const OPTIONS = { scale: 0.002, seed: 1, wan: 'paper', port: 0 } as const;
 
@@ -147,6 +147,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
 
     const again = await startAdPage({ ...OPTIONS, port: Number(new URL(other.url).port) });
+    await hurryNextTry(page);
     await inPhase(page, 'ready');
     await page.click('#fetch');
     await inPhase(page, 'delivered');
@@ -200,6 +201,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside frk');
 
     const again = await startTimelinePage({ ...OPTIONS, scale: 0.01, port: Number(new URL(timelines.url).port) });
+    await hurryNextTry(page);
     await inPhase(page, 'ready');
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.click('#fetch');
@@ -214,7 +216,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     options: BrowserContextOptions = {},
     prepare?: (page: Page) => Promise<void>,
   ): Promise<Visit> {
-    const context = await (browser as Browser).newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
+    const context = await contextIn(browser as Browser, { reducedMotion: 'reduce', ...options });
     const page = await context.newPage();
     await prepare?.(page);
     const errors: string[] = [];

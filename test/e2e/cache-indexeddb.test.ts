@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
+import { openBrowser } from './support/browser.ts';
 
 const ORIGIN = 'https://reader.test/';
-const { browser, reason } = await launchChromium();
+const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'cache: IndexedDB' : `cache: IndexedDB (skipped: ${reason})`;
 
 interface Visit {

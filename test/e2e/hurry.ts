@@ -10,6 +10,19 @@ export async function withOwnTime(page: Page): Promise<void> {
 
 /** Lets the own time of a page go by until it is in this phase. */
 export async function hurriedTo(page: Page, phase: string): Promise<void> {
-  const status = page.locator('#status');
-  while ((await status.getAttribute('data-phase')) !== phase) await page.clock.fastForward(STEP_MS);
+  await hurriedUntil(page, `#status[data-phase="${phase}"]`);
+}
+
+/** Lets the own time of a page go by until it shows this. */
+export async function hurriedUntil(page: Page, selector: string): Promise<void> {
+  const shown = page.locator(selector);
+  while ((await shown.count()) === 0) await page.clock.fastForward(STEP_MS);
+}
+
+/** More than a page waits before it tries again to connect. */
+const BACKOFF_MS = 6_000;
+
+/** Lets a page that has lost its server try again now. Until it is connected, its time goes as the world's does. */
+export async function hurryNextTry(page: Page): Promise<void> {
+  await page.clock.fastForward(BACKOFF_MS);
 }

@@ -6,12 +6,12 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
 import { NotesSite } from './offline/site.ts';
+import { openBrowser } from './support/browser.ts';
 
 const PICTURES = process.env['OFFLINE_PICTURES'] ?? fileURLToPath(new URL('../../build/offline', import.meta.url));
 
-const { browser, reason } = await launchChromium();
+const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'a page offline' : `a page offline (skipped: ${reason})`;
 
 describe.skipIf(browser === undefined)(subject, () => {

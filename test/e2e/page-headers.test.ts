@@ -6,8 +6,8 @@ import { demos } from '../../demo/start/demos.ts';
 import { startLauncher } from '../../demo/start/server.ts';
 import { startShop } from '../../demo/tickets/server.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
-import { launchChromium } from '../support/chromium.ts';
 import { ODD_TARGETS, statusOf } from '../support/targets.ts';
+import { openBrowser } from './support/browser.ts';
 
 interface Server {
   readonly url: string;
@@ -40,7 +40,7 @@ const SERVERS = {
   },
 } as const satisfies Record<string, { open: () => Promise<Server>; paths: readonly string[]; act: readonly string[] }>;
 
-const { browser, reason } = await launchChromium();
+const { browser, reason } = await openBrowser();
 
 afterAll(() => browser?.close());
 

@@ -4,8 +4,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { demos, type Demo } from '../../demo/start/demos.ts';
 import { startLauncher } from '../../demo/start/server.ts';
 import { accessibilityFaults } from '../support/axe.ts';
-import { launchChromium } from '../support/chromium.ts';
 import { Program, runProgram } from '../support/run-program.ts';
+import { hurriedUntil, withOwnTime } from './hurry.ts';
+import { contextIn, openBrowser } from './support/browser.ts';
 
 const LAUNCHER = ['--import', 'tsx', 'demo/main.ts'];
 
@@ -35,7 +36,7 @@ test('demo: a port that makes no sense → exit code 2 and the flag named', asyn
   expect(stderr).toContain('--port takes a whole number');
 });
 
-const { browser, reason } = await launchChromium();
+const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'start page' : `start page (skipped: ${reason})`;
 
 describe.skipIf(browser === undefined)(subject, () => {
@@ -43,10 +44,10 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('read again → two reads, each with an early view; one is confirmed, one corrected', async () => {
     await using launcher = disposable(await startLauncher({ port: 0, demos: [] }));
-    await using visit = await visitOf(launcher.value.url);
+    await using visit = await visitOf(launcher.value.url, {}, withOwnTime);
     const { page } = visit;
-    await page.locator('#again:enabled').waitFor();
-    const seen = await page.evaluate(readAgain);
+    await hurriedUntil(page, '#again:enabled');
+    const [seen] = await Promise.all([page.evaluate(readAgain), hurriedUntil(page, '#again:enabled')]);
     expect(seen.filter((line) => line.startsWith('umbrella'))).toEqual([
       'umbrella asked … …',
       'umbrella preliminary 12 € …',
@@ -105,19 +106,18 @@ describe.skipIf(browser === undefined)(subject, () => {
     'a small phone in the %s → all fits, and keeps nobody out',
     async (colorScheme) => {
       await using launcher = disposable(await startLauncher({ port: 0, demos }));
-      await using visit = await visitOf(launcher.value.url, {
-        viewport: { width: 320, height: 640 },
-        colorScheme,
-      });
-      await visit.page.locator('#again:enabled').waitFor();
+      const phone = { viewport: { width: 320, height: 640 }, colorScheme };
+      await using visit = await visitOf(launcher.value.url, phone, withOwnTime);
+      await hurriedUntil(visit.page, '#again:enabled');
       expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
       expect(await accessibilityFaults(visit.page)).toEqual([]);
     },
   );
 
-  async function visitOf(url: string, options: object = {}): Promise<Visit> {
-    const context = await (browser as Browser).newContext({ locale: 'en-GB', ...options });
+  async function visitOf(url: string, options: object = {}, prepare?: (page: Page) => Promise<void>): Promise<Visit> {
+    const context = await contextIn(browser as Browser, options);
     const page = await context.newPage();
+    await prepare?.(page);
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(url);

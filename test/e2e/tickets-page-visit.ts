@@ -1,6 +1,7 @@
 /** Visiting the ticket shop's page: opening it, waiting for a phase, reading what it shows. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import type { Verdict } from '../../demo/tickets/judge/judge.ts';
+import { contextIn } from './support/browser.ts';
 
 /** What the page counts. */
 export type Counts = Pick<Verdict, 'confirmed' | 'confirmedEarly' | 'revoked' | 'oversold' | 'duplicates'>;
@@ -19,7 +20,7 @@ export async function visit(
   options: BrowserContextOptions = {},
   prepare?: (page: Page) => Promise<void>,
 ): Promise<Visit> {
-  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  const context = await contextIn(browser, options);
   const errors: string[] = [];
   context.on('weberror', (error) => errors.push(error.error().message));
   const page = await context.newPage();
@@ -42,4 +43,9 @@ export async function counts(page: Page): Promise<Counts> {
     oversold: await shown('oversold'),
     duplicates: await shown('duplicates'),
   };
+}
+
+/** The event that the address of the page names. */
+export function eventOf(page: Page): string | null {
+  return new URL(page.url()).searchParams.get('event');
 }

@@ -2,11 +2,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startShop } from '../../demo/tickets/server.ts';
-import { launchChromium } from '../support/chromium.ts';
 import { hurriedTo, withOwnTime } from './hurry.ts';
+import { openBrowser } from './support/browser.ts';
 import { counts, inPhase, visit, type Visit } from './tickets-page-visit.ts';
 
-const { browser, reason } = await launchChromium();
+const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'tickets page' : `tickets page (skipped: ${reason})`;
 
 describe.skipIf(browser === undefined)(subject, () => {

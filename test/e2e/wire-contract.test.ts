@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
-import { launchChromium } from '../support/chromium.ts';
+import { openBrowser } from './support/browser.ts';
 
-const { browser, reason } = await launchChromium();
+const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'wire in Chromium' : `wire in Chromium (skipped: ${reason})`;
 
 describe.skipIf(browser === undefined)(subject, () => {
@@ -50,14 +50,18 @@ describe.skipIf(browser === undefined)(subject, () => {
     await (browser as Browser).close();
   });
 
-  test.each(['msgpack', 'json'] as const)('the contract of bindings over %s → kept', async (codec) => {
-    const run = (given: { url: string; codec: 'json' | 'msgpack' }): Promise<string[]> =>
-      (globalThis as unknown as { runContract: (url: string, c: string) => Promise<string[]> }).runContract(
-        given.url,
-        given.codec,
-      );
-    const lines = await page.evaluate(run, { url: listener.siteUrl('here'), codec });
-    expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
-    expect(lines.length).toBeGreaterThan(8);
-  });
+  // Most of the contract is waiting: each codec waits beside the other, for objects of its own.
+  test.concurrent.for(['msgpack', 'json'] as const)(
+    'the contract of bindings over %s → kept',
+    async (codec, { expect }) => {
+      const run = (given: { url: string; codec: 'json' | 'msgpack' }): Promise<string[]> =>
+        (globalThis as unknown as { runContract: (url: string, c: string) => Promise<string[]> }).runContract(
+          given.url,
+          given.codec,
+        );
+      const lines = await page.evaluate(run, { url: listener.siteUrl('here'), codec });
+      expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
+      expect(lines.length).toBeGreaterThan(8);
+    },
+  );
 });

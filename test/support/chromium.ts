@@ -3,7 +3,7 @@
  */
 import { existsSync } from 'node:fs';
 import sparticuz from '@sparticuz/chromium';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type BrowserServer, type LaunchOptions } from 'playwright-core';
 
 /** Where the machine's own language is POSIX, Chromium would otherwise report one that `Intl` refuses. */
 const ENGLISH = { ...process.env, LANG: 'en_US.UTF-8', LANGUAGE: 'en_US' } as Record<string, string>;
@@ -15,21 +15,40 @@ export type ChromiumLaunch =
 
 /** Launches a browser. Never throws for a missing one: the reason is for the test report. */
 export async function launchChromium(): Promise<ChromiumLaunch> {
+  const options = await howToLaunch();
+  return await orReason(options, async () => ({ browser: await chromium.launch(options) }));
+}
+
+/** A browser for several processes, which connect to it; or why there is none. */
+export type ChromiumServer =
+  | { readonly server: BrowserServer; readonly reason?: never }
+  | { readonly server?: never; readonly reason: string };
+
+export async function serveChromium(): Promise<ChromiumServer> {
+  const options = await howToLaunch();
+  return await orReason(options, async () => ({ server: await chromium.launchServer(options) }));
+}
+
+async function howToLaunch(): Promise<LaunchOptions> {
   const fromEnvironment = process.env['CHROMIUM_PATH'];
   if (fromEnvironment !== undefined) {
     if (!existsSync(fromEnvironment)) throw new Error(`CHROMIUM_PATH names no file: ${fromEnvironment}`);
-    return { browser: await chromium.launch({ executablePath: fromEnvironment, env: ENGLISH }) };
+    return { executablePath: fromEnvironment, env: ENGLISH };
   }
   if (process.platform === 'linux' && process.arch === 'x64') {
     sparticuz.setGraphicsMode = false;
     const executablePath = await sparticuz.executablePath();
-    return {
-      browser: await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'], env: ENGLISH }),
-    };
+    return { executablePath, args: ['--no-sandbox', '--disable-gpu'], env: ENGLISH };
   }
+  return { channel: 'chrome', env: ENGLISH };
+}
+
+/** A Chrome that is looked for may be missing; one whose place is known may not. */
+async function orReason<T>({ channel }: LaunchOptions, launch: () => Promise<T>): Promise<T | { reason: string }> {
   try {
-    return { browser: await chromium.launch({ channel: 'chrome', env: ENGLISH }) };
+    return await launch();
   } catch (error) {
+    if (channel === undefined) throw error;
     const [firstLine] = String(error).split('\n');
     return { reason: `no browser: install Google Chrome or set CHROMIUM_PATH (${firstLine})` };
   }

@@ -1,13 +1,13 @@
 /** Serves a demo's page beside its sites: the page, what it asks first, and its content, at one address. */
 import type { RequestListener } from 'node:http';
-import sirv from 'sirv';
+import { fileListener, type PageFiles } from '../../built-page/files.ts';
 import { withPageHeaders } from '../../page-headers.ts';
 import { SITES } from '../options.ts';
 import type { About } from './about.ts';
 
 export interface PageParts {
-  /** The folder of the built page. */
-  readonly folder: string;
+  /** The built page. */
+  readonly files: PageFiles;
   readonly about: Omit<About, 'sites'>;
   /** Answers requests for `/content`. */
   readonly content?: RequestListener;
@@ -17,14 +17,14 @@ export interface PageParts {
 const PAGE_SITES = ['frk', ...SITES.filter((site) => site !== 'frk')];
 
 /** Makes the handler of all HTTP requests that are not for the sites. */
-export function pageListener({ folder, about, content }: PageParts): RequestListener {
-  const files = sirv(folder, { etag: true });
+export function pageListener({ files, about, content }: PageParts): RequestListener {
+  const answer = fileListener(files);
   return withPageHeaders((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0];
     if (path === '/content' && content !== undefined) content(request, response);
     else if (path === '/about') {
       response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(JSON.stringify({ sites: PAGE_SITES, ...about }));
-    } else files(request, response);
+    } else answer(request, response);
   });
 }

@@ -23,9 +23,9 @@ export interface PageDemoParts {
 export async function startPageDemo(options: PageOptions, parts: PageDemoParts): Promise<RunningPage> {
   const { scale, seed, wan, port } = options;
   const { contract, service, users, content } = parts;
-  const folder = await buildPage(parts.page);
+  const files = await buildPage(parts.page);
   const about = { users, scale, seed };
-  const page = pageListener({ folder, about, ...(content !== undefined && { content }) });
+  const page = pageListener({ files, about, ...(content !== undefined && { content }) });
   const sites = await startSites({ service, wan, port, page });
   const store = createClient(redblue(contract, { url: sites.siteUrl('frk'), WebSocket }));
   try {

@@ -1,13 +1,11 @@
-/** Builds the page into build/demo/tickets, from the built package. */
+/** Builds the page from the built package. */
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
+import { bundlePage } from '../../built-page/bundle.ts';
+import type { PageFiles } from '../../built-page/files.ts';
+import { keptPage } from '../../built-page/kept.ts';
 
-/**
- * Bundles the page.
- *
- * @returns the folder that holds it, to be served as it is
- */
-export async function buildPage(): Promise<string> {
-  await build({ configFile: fileURLToPath(new URL('vite.config.ts', import.meta.url)) });
-  return fileURLToPath(new URL('../../../build/demo/tickets', import.meta.url));
+/** The page as it is now: bundled, unless nothing has changed since it was. */
+export function buildPage(): Promise<PageFiles> {
+  const configFile = fileURLToPath(new URL('vite.config.ts', import.meta.url));
+  return keptPage('tickets', () => bundlePage({ configFile }));
 }

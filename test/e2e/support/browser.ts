@@ -1,0 +1,24 @@
+/** The browser of this run, and places in it to open pages. */
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
+import { inject } from 'vitest';
+import { launchChromium, type ChromiumLaunch } from '../../support/chromium.ts';
+
+/** Closed by whoever opens it: what others have open in the same browser stays. */
+export async function openBrowser(): Promise<ChromiumLaunch> {
+  const endpoint = inject('chromium');
+  return endpoint === undefined ? await launchChromium() : { browser: await chromium.connect(endpoint) };
+}
+
+/** The frames of a slow screen: every one costs as much as all that a page has done since the last. */
+const FRAME_MS = 100;
+
+/** A place for pages of their own storage. Of what changes often, they draw no more than a slow screen shows. */
+export async function contextIn(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  await context.addInitScript((frameMs) => {
+    const nextFrame = globalThis.requestAnimationFrame.bind(globalThis);
+    globalThis.requestAnimationFrame = (draw) => setTimeout(() => nextFrame(draw), frameMs) as unknown as number;
+    globalThis.cancelAnimationFrame = (frame) => clearTimeout(frame);
+  }, FRAME_MS);
+  return context;
+}

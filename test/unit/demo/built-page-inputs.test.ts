@@ -1,0 +1,64 @@
+/** What makes the demos build their pages again. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { inputsHash } from '../../../demo/built-page/inputs.ts';
+
+let root: string;
+const write = async (path: string, text: string): Promise<void> => {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text);
+};
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'correctables-inputs-'));
+  await write('demo/shop/page.ts', 'one');
+  await write('demo/shop/style.css', 'red');
+  await write('dist/index.js', 'built');
+  await write('dist/index.d.ts', 'types');
+});
+afterEach(() => rm(root, { recursive: true }));
+
+test('nothing has changed → the same', async () => {
+  expect(await inputsHash(root)).toBe(await inputsHash(root));
+});
+
+test.each([
+  ['a source', 'demo/shop/page.ts'],
+  ['a style', 'demo/shop/style.css'],
+  ['the built package', 'dist/index.js'],
+  ['a new file', 'demo/shop/new.ts'],
+  ['what is installed', 'node_modules/.package-lock.json'],
+  ['what the package exports', 'package.json'],
+])('%s has changed → another', async (_, path) => {
+  const before = await inputsHash(root);
+  await write(path, 'two');
+  expect(await inputsHash(root)).not.toBe(before);
+});
+
+test('text has moved from one file to the next → another', async () => {
+  await write('demo/a.ts', 'ab');
+  await write('demo/b.ts', 'c');
+  const before = await inputsHash(root);
+  await write('demo/a.ts', 'a');
+  await write('demo/b.ts', 'bc');
+  expect(await inputsHash(root)).not.toBe(before);
+});
+
+test('only types or text about it have changed → the same', async () => {
+  const before = await inputsHash(root);
+  await write('dist/index.d.ts', 'other types');
+  await write('demo/README.md', 'more');
+  expect(await inputsHash(root)).toBe(before);
+});
+
+test('built for production or not → another; where nothing is said it is for production', async () => {
+  vi.stubEnv('NODE_ENV', undefined);
+  const unsaid = await inputsHash(root);
+  vi.stubEnv('NODE_ENV', 'production');
+  expect(await inputsHash(root)).toBe(unsaid);
+  vi.stubEnv('NODE_ENV', 'development');
+  expect(await inputsHash(root)).not.toBe(unsaid);
+  vi.unstubAllEnvs();
+});
