@@ -4,7 +4,6 @@ import type { GatewayLimits } from '../server/gateway/limits/limits.ts';
 import { loadModule } from './load-module.ts';
 import { isService } from './load-service.ts';
 import { text, usageError, type Raw } from './options.ts';
-import { signedTokens } from './signed-tokens.ts';
 
 /** What `serve` is given of it. */
 export interface Auth {
@@ -41,6 +40,7 @@ export async function authOf(options: Raw): Promise<Auth> {
   const [issuer, audience] = ['authIssuer', 'authAudience'].map((flag) =>
     options[flag] === undefined ? undefined : text(options, flag),
   );
+  const { signedTokens } = await import('./signed-tokens.ts');
   return { ...given, authenticate: await signedTokens(text(options, 'authKeys'), { issuer, audience }) };
 }
 

@@ -16,7 +16,8 @@ export interface Command {
   /** Whether it runs in a thread of its own (`own-thread.ts`). */
   readonly isInOwnThread?: boolean;
   /**
-   * Runs it, with its flags as they were typed.
+   * Runs it, with its flags as they were typed. What it takes of the server it imports here: whoever asks for another
+   * command, or is told of a mistake, does not wait for that.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` naming the flag or the word at fault
    */

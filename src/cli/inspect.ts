@@ -1,6 +1,5 @@
 /** `correctables inspect`: says what is in a data folder, and what is lost of it. */
 import { resolve } from 'node:path';
-import { inspectDataFolder } from '../server/storage/folder/inspect.ts';
 import type { Inspection, InspectedSite } from '../server/storage/folder/inspect.ts';
 import type { Command } from './command.ts';
 import { usageError, type Raw } from './options.ts';
@@ -18,9 +17,10 @@ export const INSPECT: Command = {
 };
 
 /** Prints what is in the folder. Reads only, beside a running server too. */
-function inspect(options: Raw, dataDir: string | undefined): void {
+async function inspect(options: Raw, dataDir: string | undefined): Promise<void> {
   if (dataDir === undefined)
     throw usageError('<dataDir>', 'is required: name the folder, as in inspect correctables-data');
+  const { inspectDataFolder } = await import('../server/storage/folder/inspect.ts');
   const found = inspectDataFolder(resolve(dataDir));
   for (const line of options['json'] === true ? [JSON.stringify(found)] : linesOf(found)) console.log(line);
   if (found.refusal !== null || found.sites.some(({ refusal }) => refusal !== null)) process.exitCode = EXIT_LOST;

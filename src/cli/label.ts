@@ -1,8 +1,7 @@
 /** `correctables label`: says which shadow operations of a service may be blue. */
 import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
-import { Labelling } from '../server/label/label-service.ts';
-import type { LabelOptions } from '../server/label/label-service.ts';
+import type { Labelling, LabelOptions } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
 import type { Service } from '../server/service/service.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
@@ -50,8 +49,9 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
   const module = await loadModule(PLACE, path);
   const service = serviceIn(module, PLACE, path);
   const requests = requestsOf(module['requests']);
+  const { Labelling } = await import('../server/label/label-service.ts');
   const startedAtMs = performance.now();
-  const labelling = begun(service, {
+  const labelling = begun(Labelling, service, {
     runs,
     seed,
     ...(module['arbitraries'] !== undefined && { arbitraries: module['arbitraries'] as Arbitraries }),
@@ -68,10 +68,10 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
 }
 
 /** Conditions are asked of empty tables first. @throws CorrectableError where that never ends */
-function begun(service: Service, options: LabelOptions): Labelling {
+function begun(Made: typeof Labelling, service: Service, options: LabelOptions): Labelling {
   const what = 'a condition of snapshotInvariants has not returned, of empty tables';
   return guarded(
-    () => new Labelling(service, options),
+    () => new Made(service, options),
     STUCK_MS,
     () => what,
   ) as Labelling;

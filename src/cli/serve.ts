@@ -1,18 +1,14 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { pino } from 'pino';
 import { isCorrectableError } from '../correctable/errors.ts';
 import { IDLE_POLL_US_MAX } from '../server/gateway/connection/idle-poll.ts';
-import { serve } from '../server/serve.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import type { Wan } from '../server/site/wan.ts';
-import { labelFirst } from '../server/label-first.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
 import { isInDevelopment } from '../server/site/development.ts';
 import { authOf } from './auth.ts';
 import type { Command } from './command.ts';
-import { exposureOf, linesOf } from './exposure.ts';
 import { limitsOf } from './limits.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
@@ -46,12 +42,27 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   const dataDir = dataDirOf(options);
   const host = text(options, 'host');
   const origins = originsOf(options, 'origins');
-  listenForModules();
-  const logger = pino({ level, base: null }, linesTo(STDERR));
-  const auth = await authOf(options);
   const path = text(options, 'service');
+  const flags = {
+    dataDir,
+    sites,
+    redLeader,
+    ...checkInvariantsOf(options),
+    attemptsMax: wholeNumber(options, 'attemptsMax', { min: 1, max: ATTEMPTS_MAX }),
+    wan: wanOf(text(options, 'wan')),
+    host,
+    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+    origins,
+    idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: IDLE_POLL_US_MAX }),
+    allowUnauthenticated: options['allowUnauthenticated'] === true,
+  };
+  listenForModules();
+  const auth = await authOf(options);
   const module = await loadModule('service', path);
   const service = serviceIn(module, 'service', path);
+  const limits = limitsOf(options, auth.limits);
+  const { exposureOf, labelFirst, linesOf, pino, serve } = await loadServing();
+  const logger = pino({ level, base: null }, linesTo(STDERR));
   const warn = (message: string): void => logger.warn(message);
   const starting = {
     service,
@@ -62,24 +73,14 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   };
   const looks = options['force'] !== true && isInDevelopment();
   const noteLabelled = looks ? labelFirst(starting, warn) : () => {};
-  const server = await serveOn({
+  const server = await servedBy(serve, {
+    ...flags,
     ...auth,
-    limits: limitsOf(options, auth.limits),
-    dataDir,
+    limits,
     onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
     service,
-    sites,
-    redLeader,
     // Looked at above, as its module says more than the service.
     checkLabels: false,
-    ...checkInvariantsOf(options),
-    attemptsMax: wholeNumber(options, 'attemptsMax', { min: 1, max: ATTEMPTS_MAX }),
-    wan: wanOf(text(options, 'wan')),
-    host,
-    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
-    origins,
-    idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: IDLE_POLL_US_MAX }),
-    allowUnauthenticated: options['allowUnauthenticated'] === true,
     logger,
   });
   noteLabelled();
@@ -92,8 +93,22 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   endModules(signal);
 }
 
+/** What serving takes: loaded once flags and modules are right, and not at all in the thread that starts this one. */
+async function loadServing() {
+  const [{ pino }, { serve }, { labelFirst }, { exposureOf, linesOf }] = await Promise.all([
+    import('pino'),
+    import('../server/serve.ts'),
+    import('../server/label-first.ts'),
+    import('./exposure.ts'),
+  ]);
+  return { pino, serve, labelFirst, exposureOf, linesOf };
+}
+
 /** Serves; a port, sites and an address that it refuses are told in terms of the flags. */
-async function serveOn(options: ServeOptions & { readonly host: string }): Promise<RunningServer> {
+async function servedBy(
+  serve: (options: ServeOptions) => Promise<RunningServer>,
+  options: ServeOptions & { readonly host: string },
+): Promise<RunningServer> {
   try {
     return await serve(options);
   } catch (error) {

@@ -31,10 +31,12 @@ export class Target implements AsyncDisposable {
     });
   }
 
+  /** @param program its address, from this folder: TypeScript, or built, which starts sooner */
   static async start(program: string): Promise<Target> {
     const path = fileURLToPath(new URL(program, import.meta.url));
+    const loader = path.endsWith('.ts') ? ['--import', 'tsx'] : [];
     const child = fork(path, [], {
-      execArgv: ['--expose-gc', '--import', 'tsx'],
+      execArgv: ['--expose-gc', ...loader],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     let stderr = '';

@@ -119,7 +119,8 @@ test('a module throws while clients are served → its own error, file and line;
     'service.ts': `${served}setTimeout(() => {\n  throw new Error('boom');\n}, 0);\n`,
   });
   const service = join(folder.path, 'service.ts');
-  const { code, stderr } = await runProgram([CLI, 'serve', '--service', service, '--port', '0', '--ephemeral']);
+  const args = ['--service', service, '--force', '--port', '0', '--ephemeral'];
+  const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
   expect(stderr).toMatch(/^correctables: nothing caught this error, so the process ends: Error: boom\n/m);
   expect(stderr).toMatch(/service\.ts:3:9/);
   expect(stderr).not.toContain('node:internal/event_target');
@@ -192,7 +193,8 @@ test('a port that is taken → exit code 2, the flag', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address() as AddressInfo;
-  const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', TICKETS, '--port', `${port}`]);
+  const args = ['--ephemeral', '--force', '--service', TICKETS, '--port', `${port}`];
+  const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
   taken.close();
   expect(stderr).toContain(`--port is ${port}, where another program listens`);
   expect(code).toBe(2);
@@ -202,16 +204,16 @@ test.each([
   ['paper', 'paper is for the sites irl, frk, vrg, and has no round trip for a-b'],
   ['a-c=20', 'has no round trip for a-b'],
 ])('sites a,b with --wan %s → exit code 2, the pair', async (wan, message) => {
-  const args = ['--ephemeral', '--service', TICKETS, '--sites', 'a,b', '--wan', wan, '--port', '0'];
+  const args = ['--ephemeral', '--force', '--service', TICKETS, '--sites', 'a,b', '--wan', wan, '--port', '0'];
   const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
   expect(stderr).toContain(`--wan ${message}`);
   expect(code).toBe(2);
 });
 
-/** Serves `service.mjs` of the folder; its first line says that it does. */
+/** Serves `service.mjs` of the folder; its first line says that it does. Its labels are looked at elsewhere. */
 function serveModule(folder: string): Program {
-  const service = join(folder, 'service.mjs');
-  return new Program([CLI, 'serve', '--service', service, '--sites', 'a', '--port', '0', '--ephemeral', '--json']);
+  const args = ['--service', join(folder, 'service.mjs'), '--force', '--sites', 'a', '--port', '0'];
+  return new Program([CLI, 'serve', ...args, '--ephemeral', '--json']);
 }
 
 /** A folder with these files, as ES modules unless they say otherwise. */

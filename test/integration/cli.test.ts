@@ -8,13 +8,19 @@ import { createClient } from 'correctables';
 import { redblue } from 'correctables/bindings/redblue';
 import { dequeue, enqueue } from 'correctables/operations';
 import { ticketShop } from '../../demo/tickets/contract.ts';
+import { built } from '../support/programs.ts';
 import { Program, runProgram } from '../support/run-program.ts';
 
 const CLI = 'dist/cli/main.js';
 const SERVICE = 'demo/tickets/service.ts';
+/** The same as JavaScript, where nothing is about TypeScript, which takes longer to load. */
+const BUILT = await built(SERVICE);
 
-function serving(service: string): Program {
-  return new Program([CLI, 'serve', '--service', service, '--port', '0', '--ephemeral']);
+/** Serves a module of `test/support`; its labels are looked at elsewhere. */
+async function serving(name: string, env: NodeJS.ProcessEnv = {}): Promise<Program> {
+  const service = await built(`test/support/${name}.ts`);
+  const args = ['--service', service, '--force', '--sites', 'a', '--port', '0', '--ephemeral'];
+  return new Program([CLI, 'serve', ...args], env);
 }
 
 describe('correctables serve', () => {
@@ -53,8 +59,7 @@ describe('correctables serve', () => {
     ['', 64],
     ['--max-semi-space-size=16', 16],
   ])('NODE_OPTIONS=%s → young objects have twice %d MiB at most', async (options, semiSpaceMib) => {
-    const args = [CLI, 'serve', '--service', 'test/support/young-service.ts', '--sites', 'a', '--port', '0'];
-    using server = new Program([...args, '--ephemeral'], { NODE_OPTIONS: options });
+    using server = await serving('young-service', { NODE_OPTIONS: options });
     const { youngMib } = JSON.parse(await server.line()) as { readonly youngMib: number };
     expect(youngMib).toBe(2 * semiSpaceMib);
     await server.line();
@@ -63,14 +68,14 @@ describe('correctables serve', () => {
   });
 
   test('SIGTERM while its service is loaded → ends by the signal', async () => {
-    using server = serving('test/support/slow-service.ts');
+    using server = await serving('slow-service');
     expect(await server.line()).toBe('loading');
     server.signal('SIGTERM');
     expect(await server.ended()).toMatchObject({ code: null });
   });
 
   test('SIGTERM twice, the thread that serves is stuck → ends by the second', async () => {
-    using server = serving('test/support/stuck-service.ts');
+    using server = await serving('stuck-service');
     while ((await server.line()) !== 'stuck');
     // The first is passed on to the thread. Whether it has been nothing tells: so there are more until one counts.
     const again = setInterval(() => server.signal('SIGTERM'), 100);
@@ -82,7 +87,8 @@ describe('correctables serve', () => {
   });
 
   test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {
-    const args = [CLI, 'serve', '--service', SERVICE, '--port', '0', '--ephemeral', '--sites', 'irl,near'];
+    const service = ['--service', BUILT, '--force', '--sites', 'irl,near'];
+    const args = [CLI, 'serve', ...service, '--port', '0', '--ephemeral'];
     using plain = new Program([...args, '--origins', 'https://shop.example, app://shop']);
     const url = /^serving at (http:\/\/127\.0\.0\.1:\d+)$/.exec(await plain.line())?.[1] as string;
     const lines = [await plain.line(), await plain.line(), await plain.line(), await plain.line()];
@@ -141,7 +147,7 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--auth-keys', 'nowhere.json'], '--auth-keys names nowhere.json'],
     [['sevre'], 'no command "sevre"'],
   ])('%j → exit code 2, a message that names the mistake', async (args, message) => {
-    const { code, stderr } = await runProgram([CLI, ...args]);
+    const { code, stderr } = await runProgram([CLI, ...args.map((word) => (word === SERVICE ? BUILT : word))]);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
   });

@@ -3,27 +3,29 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Program, root, runProgram } from '../support/run-program.ts';
+import { built } from '../support/programs.ts';
+import { Program, runProgram } from '../support/run-program.ts';
 
 const BANK = 'demo/bank/service.ts';
+/** What modules here import, which are JavaScript where nothing is about TypeScript: that takes longer to load. */
+const BUILT = JSON.stringify(await built(BANK));
 /** As a loop without an end, but that others may have the processor. */
 const NEVER_RETURNS =
-  'const deposit = (): never => { for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); };';
+  'const deposit = () => { for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); };';
 
 const label = (...args: string[]): ReturnType<typeof runProgram> => runProgram(['dist/cli/main.js', 'label', ...args]);
 
 /** A module with this text, in a folder that goes with it. */
 async function moduleOf(text: string): Promise<AsyncDisposable & { readonly path: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'correctables-label-'));
-  const path = join(folder, 'service.ts');
+  const path = join(folder, 'service.mjs');
   await writeFile(path, text);
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 
 /** The same, of what it makes of the bank's service, `bank`. */
 function moduleOfBank(text: string): ReturnType<typeof moduleOf> {
-  return moduleOf(`import { service as bank } from ${JSON.stringify(join(root, BANK))};\n${text}`);
+  return moduleOf(`import { service as bank } from ${BUILT};\n${text}`);
 }
 
 test('a service that is declared right → verdicts, the story, exit 0', async () => {
@@ -38,8 +40,7 @@ test('a service that is declared right → verdicts, the story, exit 0', async (
 });
 
 test('a declaration that is unsafe → exit 1; as JSON, all of it in one line', async () => {
-  const bank = JSON.stringify(join(root, BANK));
-  const text = `import { bankService } from ${bank};\nexport const service = bankService('blue');\nexport const requests = 4;\n`;
+  const text = `import { bankService } from ${BUILT};\nexport const service = bankService('blue');\nexport const requests = 4;\n`;
   await using module = await moduleOf(text);
   const { code, stdout } = await label(module.path, '--runs', '500', '--seed', '3', '--json');
   const report = JSON.parse(stdout) as { readonly shadows: readonly object[] };
@@ -67,9 +68,8 @@ test.each([
 });
 
 test('arbitraries of the module that do not fit → exit 2, by their names', async () => {
-  const bank = JSON.stringify(join(root, BANK));
   await using module = await moduleOf(
-    `export { service } from ${bank};\nexport const arbitraries = { pay: () => ({}) };\n`,
+    `export { service } from ${BUILT};\nexport const arbitraries = { pay: () => ({}) };\n`,
   );
   const { code, stderr } = await label(module.path);
   expect(stderr).toContain('arbitraries.pay: is of no operation of');
@@ -77,7 +77,7 @@ test('arbitraries of the module that do not fit → exit 2, by their names', asy
 });
 
 const SERVE = ['dist/cli/main.js', 'serve', '--sites', 'irl', '--port', '0', '--log-level', 'warn'];
-const unsafeBank = `import { bankService } from ${JSON.stringify(join(root, BANK))};\nexport const service = bankService('blue');\n`;
+const unsafeBank = `import { bankService } from ${BUILT};\nexport const service = bankService('blue');\n`;
 
 test('serve, of a service that is unsafe → refused with the story; with --force, or in production, served', async () => {
   await using module = await moduleOf(unsafeBank);
@@ -98,7 +98,7 @@ test('serve, of a service that is unsafe → refused with the story; with --forc
 });
 
 test('serve, with a data folder → what was looked at is remembered by its version', async () => {
-  await using module = await moduleOf(`export { service } from ${JSON.stringify(join(root, BANK))};\n`);
+  await using module = await moduleOf(`export { service } from ${BUILT};\n`);
   const dataDir = join(dirname(module.path), 'data');
   using server = new Program([...SERVE, '--data', dataDir, '--service', module.path], { NODE_ENV: 'test' });
   await server.line();
@@ -110,7 +110,7 @@ test('serve, with a data folder → what was looked at is remembered by its vers
 
 test('serve, where what is unsafe takes long to be made simpler → refused all the same', async () => {
   await using module = await moduleOf(
-    `import { bankService } from ${JSON.stringify(join(root, BANK))};
+    `import { bankService } from ${BUILT};
 const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
 let isSlow = false;
 const holds = ({ balance }) => {

@@ -2,10 +2,12 @@
  * What a gateway keeps of its visitors: of those who leave without a word, replies of a few bytes; of those who stay and
  * acknowledge, nothing for longer than until they do.
  */
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Measure } from '../fuzz/messages.ts';
 import { Target } from '../fuzz/target.ts';
 import type { CodecName } from '../support/hostile/rows.ts';
+import { built } from '../support/programs.ts';
 import { SoakVisitor } from '../support/soak-visitor.ts';
 
 const VISITORS = 400;
@@ -34,9 +36,10 @@ const NOTHING = {
 };
 
 const CODECS = ['msgpack', 'json'] as const;
+const TARGET = pathToFileURL(await built('test/support/soak-target.ts')).href;
 
 function start(): Promise<Target> {
-  return Target.start(new URL('../support/soak-target.ts', import.meta.url).href);
+  return Target.start(TARGET);
 }
 
 async function held(target: Target): Promise<Measure> {
