@@ -58,7 +58,7 @@ export default defineConfig({
       }),
       project('simulation', { testTimeout: 120_000 }),
       project('integration', inOneProcess),
-      project('e2e', { testTimeout: 120_000, fileParallelism: false }),
+      project('e2e', { testTimeout: 120_000, ...inOneProcess, globalSetup: 'test/e2e/support/one-browser.ts' }),
       // The real stores, started by the tests: `npm run test:engines`.
       project('engines', {
         testTimeout: 180_000,
