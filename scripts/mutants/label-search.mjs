@@ -165,8 +165,8 @@ export const LABEL_SEARCH_MUTANTS = [
   ofLabel('K7', 'labelling tells of one generator what another has thrown', 'twice', {
     file: 'workshop',
     line: `    this.#thrown = undefined;
-    const parsed`,
-    replacement: '    const parsed',
+    const { parsed }`,
+    replacement: '    const { parsed }',
   }),
   ofLabel('K9', 'labelling tells of rights only beside an invariant', 'meeting-rights', {
     file: 'story',
