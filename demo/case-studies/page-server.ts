@@ -1,8 +1,9 @@
 /** A case study with its page: the sites, their users, and what the page asks for while it is open. */
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { fileListener } from '../built-page/files.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import { openDeployment } from './deployment.ts';
 import { Tally } from './figures.ts';
@@ -68,31 +69,28 @@ export async function startStudyPage(
 
 /** The page, its script and style, and at `/state` what it shows. */
 async function pageListener(state: () => PageState): Promise<RequestListener> {
-  const files = new Map([
-    ['/', { type: 'text/html; charset=utf-8', text: await textOf('page/index.html') }],
-    ['/style.css', { type: 'text/css', text: await textOf('page/style.css') }],
-    ['/main.js', { type: 'text/javascript', text: await scriptOf('page/main.ts') }],
-  ]);
+  const answer = fileListener(
+    new Map([
+      ['index.html', await contentOf('page/index.html')],
+      ['style.css', await contentOf('page/style.css')],
+      ['main.js', await scriptOf('page/main.ts')],
+    ]),
+  );
   return withPageHeaders((request, response) => {
-    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    const file = files.get(path);
-    if (path === '/state') return send(response, 'application/json', JSON.stringify(state()));
-    if (file !== undefined) return send(response, file.type, file.text);
-    response.writeHead(404).end();
+    const [path] = (request.url ?? '/').split('?', 1);
+    if (path !== '/state') return answer(request, response);
+    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+    response.end(JSON.stringify(state()));
   });
 }
 
-function send(response: ServerResponse, type: string, text: string): void {
-  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
-}
-
-function textOf(name: string): Promise<string> {
-  return readFile(new URL(name, import.meta.url), 'utf8');
+function contentOf(name: string): Promise<Buffer> {
+  return readFile(new URL(name, import.meta.url));
 }
 
 /** What runs in the page, bundled. */
-async function scriptOf(name: string): Promise<string> {
+async function scriptOf(name: string): Promise<Buffer> {
   const entryPoints = [fileURLToPath(new URL(name, import.meta.url))];
   const { outputFiles } = await build({ entryPoints, bundle: true, format: 'esm', target: 'es2022', write: false });
-  return outputFiles[0]?.text ?? '';
+  return Buffer.from(outputFiles[0]?.contents ?? []);
 }

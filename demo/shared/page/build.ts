@@ -19,21 +19,9 @@ export interface PageToBuild {
 export function buildPage({ name, entry, words }: PageToBuild): Promise<PageFiles> {
   const root = fileURLToPath(new URL('.', import.meta.url));
   const script = relative(root, fileURLToPath(entry)).replaceAll('\\', '/');
-  const bundle = (): Promise<PageFiles> =>
-    bundlePage({
-      configFile: false,
-      root,
-      base: './',
-      logLevel: 'warn',
-      plugins: [fill({ ...words, script })],
-      build: {
-        target: 'es2022',
-        modulePreload: { polyfill: false },
-        // Observable Plot brings a good part of d3; the page is served from this machine.
-        chunkSizeWarningLimit: 1000,
-      },
-    });
-  return keptPage(name, bundle);
+  const plugins = [fill({ ...words, script })];
+  // Observable Plot brings a good part of d3; the page is served from this machine.
+  return keptPage(name, () => bundlePage({ root, plugins, chunkSizeWarningLimit: 1000 }));
 }
 
 /** Puts words into the places of the template that name them: `{{title}}`. */

@@ -6,6 +6,6 @@ import { keptPage } from '../../built-page/kept.ts';
 
 /** The page as it is now: bundled, unless nothing has changed since it was. */
 export function buildPage(): Promise<PageFiles> {
-  const configFile = fileURLToPath(new URL('vite.config.ts', import.meta.url));
-  return keptPage('tickets', () => bundlePage({ configFile }));
+  const root = fileURLToPath(new URL('.', import.meta.url));
+  return keptPage('tickets', () => bundlePage({ root }));
 }
