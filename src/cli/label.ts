@@ -3,7 +3,6 @@ import { check, CorrectableError, isCorrectableError } from '../correctable/erro
 import type { Arbitraries } from '../server/label/values/draw.ts';
 import type { Labelling, LabelOptions } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
-import type { Service } from '../server/service/service.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
 import type { Command } from './command.ts';
 import { linesOf } from './label-lines.ts';
@@ -51,13 +50,14 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
   const requests = requestsOf(module['requests']);
   const { Labelling } = await import('../server/label/label-service.ts');
   const startedAtMs = performance.now();
-  const labelling = begun(Labelling, service, {
+  const given: LabelOptions = {
     runs,
     seed,
     ...(module['arbitraries'] !== undefined && { arbitraries: module['arbitraries'] as Arbitraries }),
     ...(requests !== undefined && { requests }),
     goesOn: progress(runs, startedAtMs),
-  });
+  };
+  const labelling = begun(() => new Labelling(service, given));
   makeAll(labelling);
   const { report } = labelling;
   const { shadows, generators, table, ...rest } = report;
@@ -68,13 +68,9 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
 }
 
 /** Conditions are asked of empty tables first. @throws CorrectableError where that never ends */
-function begun(Made: typeof Labelling, service: Service, options: LabelOptions): Labelling {
+function begun(begin: () => Labelling): Labelling {
   const what = 'a condition of snapshotInvariants has not returned, of empty tables';
-  return guarded(
-    () => new Made(service, options),
-    STUCK_MS,
-    () => what,
-  ) as Labelling;
+  return guarded(begin, STUCK_MS, () => what) as Labelling;
 }
 
 /** Makes all runs; a guard for each would cost as much as it does. @throws CorrectableError naming the run that never ends */
