@@ -1,26 +1,11 @@
 /** Every state of the ticket shop that a person can bring about: revoked, cut off, too busy, averaged. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startShop } from '../../demo/tickets/server.ts';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { accessibilityFaults } from '../support/axe.ts';
-import { openBrowser } from './support/browser.ts';
-import { counts, eventOf, inPhase, visit, type Visit } from './tickets-page-visit.ts';
+import { counts, eventOf, inPhase } from './tickets-page-visit.ts';
+import { describeShop } from './tickets-shop.ts';
 
-const { browser, reason } = await openBrowser();
-const subject = reason === undefined ? 'tickets page states' : `tickets page states (skipped: ${reason})`;
-
-describe.skipIf(browser === undefined)(subject, () => {
-  let shop: Awaited<ReturnType<typeof startShop>>;
-
-  beforeAll(async () => {
-    shop = await startShop({ port: 0 });
-  });
-
-  afterAll(async () => {
-    await shop.close();
-    await (browser as Browser).close();
-  });
-
+await describeShop('tickets page states', (open) => {
   test('no threshold, six retailers at three sites without pauses → customers are revoked, nothing is oversold', async () => {
     // Whether two retailers meet at the last tickets is chance: on a busy machine it takes more than one sale.
     for (let sale = 1; ; sale++) {
@@ -171,10 +156,6 @@ describe.skipIf(browser === undefined)(subject, () => {
     await inPhase(visited.page, 'failed');
     expect(await visited.page.textContent('#failure-detail')).toContain('event: "a b" is no name of an event');
   });
-
-  function open(query: string, options: object = {}): Promise<Visit> {
-    return visit(browser as Browser, `${shop.url}/${query}`, options);
-  }
 });
 
 /** As somebody who lets go too late: the second press is the keyboard's own. */

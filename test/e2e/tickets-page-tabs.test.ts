@@ -1,25 +1,9 @@
 /** Several tabs of the ticket shop that sell of one stock, and follow each other to the next. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startShop } from '../../demo/tickets/server.ts';
-import { openBrowser } from './support/browser.ts';
-import { counts, eventOf, inPhase, visit, type Visit } from './tickets-page-visit.ts';
+import { expect, test } from 'vitest';
+import { counts, eventOf, inPhase } from './tickets-page-visit.ts';
+import { describeShop } from './tickets-shop.ts';
 
-const { browser, reason } = await openBrowser();
-const subject = reason === undefined ? 'tickets page tabs' : `tickets page tabs (skipped: ${reason})`;
-
-describe.skipIf(browser === undefined)(subject, () => {
-  let shop: Awaited<ReturnType<typeof startShop>>;
-
-  beforeAll(async () => {
-    shop = await startShop({ port: 0 });
-  });
-
-  afterAll(async () => {
-    await shop.close();
-    await (browser as Browser).close();
-  });
-
+await describeShop('tickets page tabs', (open) => {
   test('two tabs at two sites on one event → one stock, and each sees what the other sells', async () => {
     await using visited = await open('?event=shared-concert&tickets=80&pace=10&compare=0&autostart=0&retailers=frk');
     const { page, context } = visited;
@@ -47,7 +31,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     const { page, context } = visited;
     await inPhase(page, 'sold-out');
     const other = await context.newPage();
-    await other.goto(`${shop.url}/?event=first&autostart=0&retailers=irl`);
+    await other.goto(new URL('?event=first&autostart=0&retailers=irl', page.url()).href);
     await inPhase(other, 'sold-out');
     for (let sale = 2; sale <= 3; sale += 1) {
       const former = eventOf(page);
@@ -76,8 +60,4 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await other.page.textContent('#tickets')).toBe('30');
     expect((await counts(visited.page)).confirmed).toBe(0);
   });
-
-  function open(query: string): Promise<Visit> {
-    return visit(browser as Browser, `${shop.url}/${query}`);
-  }
 });

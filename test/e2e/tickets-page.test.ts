@@ -1,26 +1,11 @@
 /** The ticket shop's page in a real browser, against the real demo server. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startShop } from '../../demo/tickets/server.ts';
 import { hurriedTo, withOwnTime } from './hurry.ts';
-import { openBrowser } from './support/browser.ts';
-import { counts, inPhase, visit, type Visit } from './tickets-page-visit.ts';
+import { counts, inPhase } from './tickets-page-visit.ts';
+import { describeShop } from './tickets-shop.ts';
 
-const { browser, reason } = await openBrowser();
-const subject = reason === undefined ? 'tickets page' : `tickets page (skipped: ${reason})`;
-
-describe.skipIf(browser === undefined)(subject, () => {
-  let shop: Awaited<ReturnType<typeof startShop>>;
-
-  beforeAll(async () => {
-    shop = await startShop({ port: 0 });
-  });
-
-  afterAll(async () => {
-    await shop.close();
-    await (browser as Browser).close();
-  });
-
+await describeShop('tickets page', (open) => {
   test('a ticket bought by hand → both views, the answer, and one ticket less', async () => {
     await using visited = await open('?tickets=30&autostart=0');
     const { page } = visited;
@@ -90,7 +75,7 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('the backend goes away in the middle of a sale → says how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
-    await using visited = await visit(browser as Browser, `${other.url}/?tickets=500&pace=50`, {}, withOwnTime);
+    await using visited = await open('?tickets=500&pace=50', {}, { at: other.url, prepare: withOwnTime });
     const { page } = visited;
     await page.locator('#purchases tr').nth(10).waitFor();
     await other.close();
@@ -104,8 +89,4 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     await again.close();
   });
-
-  function open(query: string): Promise<Visit> {
-    return visit(browser as Browser, `${shop.url}/${query}`);
-  }
 });
