@@ -50,7 +50,7 @@ export default defineConfig({
     projects: [
       project('unit', { ...inOneProcess, exclude: apart }),
       project('unit-apart', { include: apart }),
-      // These too: modules that had seen another time would see it go back.
+      // By themselves: modules that had seen another time would see it go back.
       project('property'),
       project('contract', {
         ...inOneProcess,
