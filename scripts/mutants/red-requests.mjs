@@ -117,6 +117,14 @@ export const RED_REQUEST_MUTANTS = [
     command: unit('server/replica/red/chain.test.ts'),
   },
   {
+    name: 'a preview leaves out what is in flight',
+    rule: 'redblue 3',
+    file: 'src/server/replica/core/site-state.ts',
+    line: 'return this.overlay.beneath.wasCovered ? this.#generators.run(input, this.overlay) : stable;',
+    replacement: 'return this.overlay.beneath.wasCovered ? this.#generators.run(input) : stable;',
+    command: unit('server/replica/paths.test.ts'),
+  },
+  {
     name: 'a chained operation has not seen what it stands on',
     rule: 'redblue R12',
     file: 'src/server/replica/core/site-state.ts',

@@ -31,8 +31,8 @@ export const SERVICE_MUTANTS = [
     name: 'a site closes one that there is not yet',
     rule: 'redblue V11',
     file: 'src/server/replica/core/site-state.ts',
-    line: 'const generators = { ...given, origins };',
-    replacement: 'const generators = given;',
+    line: 'this.#generators = new GeneratorRunner(service, this.overlay.beneath, { ...given, origins });',
+    replacement: 'this.#generators = new GeneratorRunner(service, this.overlay.beneath, given);',
     command: unit('server/generator/hand-made-effects.test.ts'),
   },
   {

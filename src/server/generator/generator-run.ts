@@ -59,9 +59,10 @@ interface Runnable {
 const NO_REPLY: Reply = { value: undefined };
 
 /**
- * Runs generators of one service on one state.
+ * Runs generators of one service, on one state unless another one is given.
  *
- * Readers are made once and kept: a run costs no more than what it reads.
+ * Readers are made once, for all states: a run costs no more than what it reads, and code that has met one kind of reader
+ * is faster than code that has met several.
  */
 export class GeneratorRunner {
   readonly #service: Service;
@@ -72,6 +73,7 @@ export class GeneratorRunner {
   readonly #guard: GeneratorPorts['guard'];
   readonly #onThrown: GeneratorPorts['onThrown'];
   readonly #budget: GeneratorBudget;
+  readonly #state: StateReader;
   readonly #scratch: ScratchState;
   /** What all runs have in common. */
   readonly #world: GeneratorWorld;
@@ -88,6 +90,7 @@ export class GeneratorRunner {
     this.#guard = guard;
     this.#onThrown = onThrown;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
+    this.#state = state;
     this.#scratch = new ScratchState(service, state, this.#budget);
     this.#hasBounded = hasBounded(service.tables);
     this.#known = new KnownEffects(service.tables, origins);
@@ -105,7 +108,8 @@ export class GeneratorRunner {
    * contract, or the operation is larger than any may be; never anything else, since it may be run long after whoever
    * asked for it could catch that.
    */
-  run(input: GeneratorInput): GeneratorOutcome {
+  run(input: GeneratorInput, state: StateReader = this.#state): GeneratorOutcome {
+    this.#scratch.show(state);
     try {
       const outcome = this.#runInTime(input);
       if (this.#budget.isOfUpdate) checkOperationSize(outcome);

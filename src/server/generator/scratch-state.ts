@@ -14,16 +14,21 @@ import { isRedOnly } from '../service/tables.ts';
 /** The state that a generator sees: the snapshot, with what it has applied to its scratchpad. */
 export class ScratchState implements StateReader, Scratchpad {
   readonly #service: Service;
-  readonly #snapshot: StateReader;
   readonly #notes: ReadNotes;
+  #snapshot: StateReader;
   #overlay: Overlay | undefined;
   #applied = 0;
 
-  /** `notes` hears of what effects read when they are tried. */
+  /** Of `snapshot` until another one is shown; `notes` hears of what effects read when they are tried. */
   constructor(service: Service, snapshot: StateReader, notes: ReadNotes) {
     this.#service = service;
     this.#snapshot = snapshot;
     this.#notes = notes;
+  }
+
+  /** Shows this snapshot from now on. */
+  show(snapshot: StateReader): void {
+    this.#snapshot = snapshot;
   }
 
   apply<R>({ choice }: Chosen<R>): R {

@@ -36,23 +36,18 @@ export class SiteState {
   readonly laid: Overlay;
   readonly #service: Service;
   readonly #onThrown: GeneratorPorts['onThrown'];
-  readonly #stableRunner: GeneratorRunner;
-  readonly #tentativeRunner: GeneratorRunner;
-  readonly #laidRunner: GeneratorRunner;
+  readonly #generators: GeneratorRunner;
   readonly #stable: number[];
   #version = 0;
 
   constructor(service: Service, origins: Origins, given: GeneratorOptions = {}) {
-    const generators = { ...given, origins };
     this.#service = service;
     this.#onThrown = given.onThrown;
     this.#stable = zeroVector(origins);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
     this.laid = new Overlay(service.tables, this.store);
-    this.#stableRunner = new GeneratorRunner(service, this.overlay.beneath, generators);
-    this.#tentativeRunner = new GeneratorRunner(service, this.overlay, generators);
-    this.#laidRunner = new GeneratorRunner(service, this.laid, generators);
+    this.#generators = new GeneratorRunner(service, this.overlay.beneath, { ...given, origins });
   }
 
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
@@ -77,7 +72,7 @@ export class SiteState {
    */
   run(input: GeneratorInput): GeneratorOutcome {
     this.overlay.beneath.wasCovered = false;
-    return this.#stableRunner.run(input);
+    return this.#generators.run(input);
   }
 
   /**
@@ -87,7 +82,7 @@ export class SiteState {
    * @throws CorrectableError as `GeneratorRunner.run`
    */
   runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
-    return this.overlay.beneath.wasCovered ? this.#tentativeRunner.run(input) : stable;
+    return this.overlay.beneath.wasCovered ? this.#generators.run(input, this.overlay) : stable;
   }
 
   /**
@@ -96,7 +91,7 @@ export class SiteState {
    * @throws CorrectableError as `GeneratorRunner.run`
    */
   runLaid(input: GeneratorInput): GeneratorOutcome {
-    return this.#laidRunner.run(input);
+    return this.#generators.run(input, this.laid);
   }
 
   /** After a restart: the vector that goes with the rows that the store was given again. */
@@ -107,7 +102,7 @@ export class SiteState {
   /** The answer of a read on the stable snapshot. */
   read(input: GeneratorInput): Answer {
     try {
-      const { choice, reply, refusal } = this.#stableRunner.run(input);
+      const { choice, reply, refusal } = this.#generators.run(input);
       if (choice === undefined) return refusal ?? reply;
       const { operation } = input;
       const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
