@@ -17,13 +17,16 @@ const inOneProcess = { isolate: false, setupFiles: ['test/support/leave-nothing.
 
 /**
  * Who has a time of his own, modules of his own or a network of his own has a process of his own too: what he arms by such a
- * time never fires for those who come after, and msw answers a socket once for each file that has listened.
+ * time never fires for those who come after, modules that have seen it would see time go back, and msw answers a socket once
+ * for each file that has listened.
  */
-const OWN_WORLD = /\bvi\.(useFakeTimers|setSystemTime|mock|doMock|resetModules)\(|from 'msw/;
+const OWN_WORLD =
+  /\bvi\.(useFakeTimers|setSystemTime|mock|doMock|resetModules)\(|from 'msw|\/virtual-time\.ts'|\/cache-model\/play\.ts'/;
 const root = fileURLToPath(new URL('.', import.meta.url));
-const apart = readdirSync(join(root, 'test/unit'), { recursive: true, encoding: 'utf8' })
-  .map((file) => join('test/unit', file))
-  .filter((file) => file.endsWith('.test.ts') && OWN_WORLD.test(readFileSync(join(root, file), 'utf8')));
+const apart = (folder: string): string[] =>
+  readdirSync(join(root, 'test', folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => join('test', folder, file))
+    .filter((file) => file.endsWith('.test.ts') && OWN_WORLD.test(readFileSync(join(root, file), 'utf8')));
 
 /** Demos import the package by its name, as users do. In tests that is the source: what is built may be older. */
 const sources = Object.entries(manifest.exports).flatMap(([subpath, to]) => {
@@ -48,10 +51,10 @@ export default defineConfig({
   test: {
     maxWorkers,
     projects: [
-      project('unit', { ...inOneProcess, exclude: apart }),
-      project('unit-apart', { include: apart }),
-      // By themselves: modules that had seen another time would see it go back.
-      project('property'),
+      project('unit', { ...inOneProcess, exclude: apart('unit') }),
+      project('unit-apart', { include: apart('unit') }),
+      project('property', { ...inOneProcess, exclude: apart('property') }),
+      project('property-apart', { include: apart('property') }),
       project('contract', {
         ...inOneProcess,
         setupFiles: [...inOneProcess.setupFiles, 'test/contract/side-by-side.ts'],

@@ -1,5 +1,5 @@
 /** Programs of this package that are written in TypeScript, built once: a start through a loader takes seconds. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -52,8 +52,23 @@ const places: Plugin = {
 /** In the package's folder, from where the names of packages lead to what is installed there. */
 function buildFolder(): string {
   if (folder !== undefined) return folder;
-  mkdirSync(join(root, 'build'), { recursive: true });
-  const opened = mkdtempSync(join(root, 'build/programs-'));
+  const builds = join(root, 'build');
+  mkdirSync(builds, { recursive: true });
+  // A process that was killed took nothing away.
+  for (const name of readdirSync(builds)) {
+    const [, pid] = /^programs-(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(builds, name), { recursive: true, force: true });
+  }
+  const opened = join(builds, `programs-${process.pid}`);
+  mkdirSync(opened, { recursive: true });
   process.once('exit', () => rmSync(opened, { recursive: true, force: true }));
   return (folder = opened);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

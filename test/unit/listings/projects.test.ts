@@ -6,7 +6,17 @@ const { withProjects } = (await import('../../../scripts/chosen-projects.mjs' as
   withProjects(given: readonly string[]): readonly string[];
 };
 
-const NODE = ['unit', 'unit-apart', 'contract', 'property', 'simulation', 'integration', 'e2e', 'types'];
+const NODE = [
+  'unit',
+  'unit-apart',
+  'contract',
+  'property',
+  'property-apart',
+  'simulation',
+  'integration',
+  'e2e',
+  'types',
+];
 const args = (...names: readonly string[]): string[] => names.map((name) => `--project=${name}`);
 
 test.each([
@@ -18,7 +28,7 @@ test.each([
   { given: ['--project=!unit'], runs: args(...NODE.filter((name) => !name.startsWith('unit'))) },
   {
     given: ['--project', '!unit', '--project=!e2e'],
-    runs: args('contract', 'property', 'simulation', 'integration', 'types'),
+    runs: args('contract', 'property', 'property-apart', 'simulation', 'integration', 'types'),
   },
   { given: ['--project=unit', '--project=!e2e'], runs: args('unit', 'unit-apart') },
   { given: ['--project=unit', '--project=!unit-apart'], runs: args('unit') },
@@ -35,6 +45,6 @@ test('projects: one for each folder of tests', () => {
   const folders = readdirSync(new URL('../../', import.meta.url), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-  const apart = 'unit-apart';
-  expect([...NODE, 'engines'].filter((name) => !folders.includes(name) && name !== apart)).toEqual([]);
+  const apart = new Set(folders.map((name) => `${name}-apart`));
+  expect([...NODE, 'engines'].filter((name) => !folders.includes(name) && !apart.has(name))).toEqual([]);
 });
