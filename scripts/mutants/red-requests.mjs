@@ -118,7 +118,7 @@ export const RED_REQUEST_MUTANTS = [
   },
   {
     name: 'a preview leaves out what is in flight',
-    rule: 'redblue 3',
+    rule: 'redblue R14',
     file: 'src/server/replica/core/site-state.ts',
     line: 'return this.overlay.beneath.wasCovered ? this.#generators.run(input, this.overlay) : stable;',
     replacement: 'return this.overlay.beneath.wasCovered ? this.#generators.run(input) : stable;',
