@@ -4,7 +4,6 @@
  * has the same list.
  */
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
-  ads: '2026-11-24',
   'ads-cassandra': '2026-11-20',
   'tickets-zookeeper': '2026-11-21',
   twissandra: '2026-11-21',
