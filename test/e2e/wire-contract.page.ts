@@ -2,6 +2,7 @@
 import { memory } from '../../src/bindings/memory/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { structurallyEqual } from '../../src/correctable/equal.ts';
+import { createClient } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { bindingContract, type Expectation } from '../../src/testing/binding-contract.ts';
 
@@ -53,4 +54,17 @@ async function runContract(url: string, codec: 'json' | 'msgpack'): Promise<stri
   return lines;
 }
 
-Object.assign(globalThis, { runContract });
+/** Gives a read up once it has shown a preliminary view; its connection stays. @returns with which code it ended */
+async function giveUp(url: string, codec: 'json' | 'msgpack'): Promise<string> {
+  const levels = memory().consistencyLevels();
+  const store = createClient(remote({ url, levels, operations: ['get', 'put'], codec }));
+  const leaving = new AbortController();
+  const read = store.invoke(get(codec), { signal: leaving.signal }).onUpdate(() => leaving.abort());
+  const error: unknown = await read.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return (error as { readonly code?: string } | undefined)?.code ?? 'success';
+}
+
+Object.assign(globalThis, { runContract, giveUp });
