@@ -6,6 +6,5 @@
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
   'ads-cassandra': '2026-11-20',
   'tickets-zookeeper': '2026-11-21',
-  twissandra: '2026-11-21',
   'twissandra-cassandra': '2026-11-22',
 };
