@@ -1,6 +1,6 @@
 /** What callers do to the backend: each kind of data, alone and together, each write with a name of its own. */
 import { z } from 'zod';
-import { defineContract, queueOperations } from '../../../src/contract/index.ts';
+import { defineContract, queueOperations } from 'correctables/contract';
 
 const name = z.string().min(1);
 const entry = z.object({ row: name, id: name });

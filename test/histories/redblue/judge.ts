@@ -21,6 +21,7 @@ export function judgeRound({ calls, last }: RoundEvidence): string[] {
   const traces = tracesOf(calls);
   const found = [
     callFaults(calls),
+    failedFaults(calls),
     sightFaults(sights, traces),
     causalityFaults({ calls, sights, traces }),
     missedRed(sights, traces),
@@ -31,6 +32,16 @@ export function judgeRound({ calls, last }: RoundEvidence): string[] {
     byKey(calls, ['claim', 'release'], holdFaults),
   ];
   return found.flatMap(firstFew);
+}
+
+/** The service of these histories throws nothing and answers as its contract says: whatever failed, others failed. */
+function failedFaults(calls: readonly Call[]): string[] {
+  return calls
+    .filter(({ outcome }) => outcome === 'FINAL_FAILED')
+    .map(
+      ({ session, kind, key, beginMs }) =>
+        `${key}: ${kind} of ${session} at ${Math.round(beginMs)} ms failed by itself`,
+    );
 }
 
 function byKey(

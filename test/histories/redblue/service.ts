@@ -11,7 +11,7 @@ import {
   table,
   withMeta,
   type Service,
-} from '../../../src/server/index.ts';
+} from 'correctables/server';
 import { scene } from './contract.ts';
 
 interface Payment {

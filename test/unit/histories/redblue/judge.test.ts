@@ -23,6 +23,11 @@ test('updates seen by their session, by others later, paid and refused → no fa
   expect(faultsOf(calls, shown(['a'], [2, ['d', 'w']]))).toEqual([]);
 });
 
+test('an update that failed, as the service lets none fail → a fault', () => {
+  const failed = { outcome: 'FINAL_FAILED', isRetryable: false, views: [] } as const;
+  expect(faultsOf([noted('a', 0, failed)])).toEqual(['k: note of s at 0 ms failed by itself']);
+});
+
 test.each([
   ['lost', [noted('a', 0)], shown([]), ['irl has lost "a"', 'frk has lost "a"']],
   ['of unknown outcome, there or not', [noted('a', 0, UNKNOWN), noted('b', 0, UNKNOWN)], shown(['b']), []],
