@@ -1,6 +1,7 @@
 /** Checks of the options of a deployment: each names its field and says what to give. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { checkNamed, hasMethods, isName, isRecord } from '../correctable/given.ts';
+import { checkNamed, isName, isRecord } from '../correctable/given.ts';
+import { requireService } from './service/require-service.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
@@ -29,7 +30,7 @@ interface Names {
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit */
 export function checkEmbedded(service: unknown, given: Given, names: Names): void {
-  if (!isService(service)) throw invalid('service', `must be one made by defineService: write ${CALL}`);
+  requireService(service, CALL);
   checkNamed(given, { call: CALL }, names.options);
   checkSites(given.sites);
   checkWan(given.wan);
@@ -79,10 +80,6 @@ function checkKey(key: unknown): void {
   const isKey = typeof key === 'string' || key instanceof Uint8Array;
   if (isKey && Buffer.byteLength(key) >= KEY_BYTES_MIN) return;
   throw invalid('clusterKey', `must have at least ${KEY_BYTES_MIN} bytes, as a text or a Uint8Array`);
-}
-
-function isService(given: unknown): boolean {
-  return isRecord(given) && isRecord(given['contract']) && hasMethods(given, 'checkResult');
 }
 
 /** The error for an option `field` that is not as it should be. */

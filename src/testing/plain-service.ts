@@ -29,7 +29,7 @@ import { guardedAlarm, warn } from '../server/alarms/site-alarm.ts';
 import { generatorAlarm } from '../server/site/replica-alarms.ts';
 import type { OnAlarm } from '../server/alarms/site-alarm.ts';
 import { VolatileStorage } from '../server/storage/volatile-storage.ts';
-import { requireService } from './require-service.ts';
+import { requireService } from '../server/service/require-service.ts';
 
 /** The site entry of vectors: there is one site. */
 const SITE_NAME = 'plain';

@@ -16,6 +16,7 @@ import type { Effect } from '../../src/server/records/effect.ts';
 import type { QueueView } from '../../src/server/service/fields/queue-view.ts';
 import { local, withMeta } from '../../src/server/records/reply.ts';
 import { defineService } from '../../src/server/service/service.ts';
+import type { Operation } from '../../src/correctable/operation.ts';
 import { recoloured } from '../../src/server/service/recoloured.ts';
 import { blue, red, shadow } from '../../src/server/service/shadow-operation.ts';
 import { effectTables, type EffectTables } from '../../src/server/service/table-effects.ts';
@@ -161,6 +162,20 @@ describe('service types', () => {
       },
       read: ({ id }, { tables: { notes } }) => ({ title: notes.row(id).title ?? '' }),
     },
+  });
+
+  test('results: a generator gives what the schema takes, a client gets what it makes of that', () => {
+    const result = z.number().transform(String);
+    const one = defineContract('one', {
+      get: { effect: 'read', args: z.object({}), result },
+      grow: { effect: 'update', args: z.object({}), result },
+    });
+    const shadowOperations = () => ({ nothing: blue(() => []) });
+    const nothing = { tables: {}, shadowOperations };
+    defineService(one, { ...nothing, generators: { get: () => 1, grow: (_, { shadow: to }) => to.nothing({}, 1) } });
+    // @ts-expect-error what the schema makes is not what it takes
+    defineService(one, { ...nothing, generators: { get: () => '1', grow: () => 1 } });
+    expectTypeOf(one.get({})).toExtend<Operation<string>>();
   });
 
   test('results: a generator must give what the contract says', () => {

@@ -68,6 +68,8 @@ export type ArgsOf<S extends OperationSpec> = InputOf<S['args']>;
 export type ParsedArgsOf<S extends OperationSpec> = OutputOf<S['args']>;
 /** The result of an operation. */
 export type ContractResultOf<S extends OperationSpec> = OutputOf<S['result']>;
+/** The result as the service gives it, before the schema. */
+export type ResultInputOf<S extends OperationSpec> = InputOf<S['result']>;
 
 type ErrorsOf<S extends OperationSpec> = NonNullable<S['errors']>;
 

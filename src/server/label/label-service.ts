@@ -4,8 +4,9 @@
  * proves nothing: a verdict says how much was tried.
  */
 import { check } from '../../correctable/errors.ts';
-import { checkKinds, checkNamed, checkRecord, hasMethods } from '../../correctable/given.ts';
+import { checkKinds, checkNamed, checkRecord } from '../../correctable/given.ts';
 import type { NamesOf } from '../../correctable/given.ts';
+import { requireService } from '../service/require-service.ts';
 import type { Service } from '../service/service.ts';
 import type { Arbitraries } from './values/draw.ts';
 import type { LabelReport } from './report.ts';
@@ -119,7 +120,7 @@ export class Labelling {
 }
 
 function checkOptions(service: unknown, options: LabelOptions): void {
-  check(hasMethods(service, 'checkResult'), 'service', `must be one made by defineService: write ${CALL}`);
+  requireService(service, CALL);
   checkNamed(options, { call: CALL }, OPTIONS);
   const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
   check(Number.isInteger(runs) && runs >= 1, 'runs', `must be a whole number from 1 on, not ${runs}`);

@@ -6,10 +6,10 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import type {
   Contract,
-  ContractResultOf,
   OperationSpec,
   OperationSpecs,
   ParsedArgsOf,
+  ResultInputOf,
 } from '../../protocol/contract/contract.ts';
 import type { Colour } from '../records/effect.ts';
 import type { Pace } from '../../correctable/pace/unseen.ts';
@@ -18,6 +18,7 @@ import { checkImplementation, checkShadowOperations } from './implementation-che
 import { colouring, coloursOf, updatesOf } from './colours.ts';
 import type { Colouring } from './colours.ts';
 import type { Chosen, Local, Reply, WithMeta } from '../records/reply.ts';
+import { madeHere } from './require-service.ts';
 import { Refusals } from './refusal.ts';
 import type { RefusalBuilders } from './refusal.ts';
 import type {
@@ -78,7 +79,7 @@ type ColourOf<O extends OperationSpec> = O extends { readonly colour: 'blue' } ?
  * What the generator of an operation returns: the result alone (nothing changes), `local` of it where that need not be
  * certified, or at most one chosen shadow operation. A read chooses nothing, and nothing is local that is declared red.
  */
-export type Generated<O extends OperationSpec, R = ContractResultOf<O>> =
+export type Generated<O extends OperationSpec, R = ResultInputOf<O>> =
   | R
   | WithMeta<R>
   | (O extends { readonly effect: 'read' } ? never : Chosen<R>)
@@ -215,6 +216,7 @@ export function defineService<
   checkShadowOperations(made);
   const shadowOperations = made as Readonly<Record<string, AnyShadowOperation>>;
   return {
+    ...madeHere,
     contract,
     tables,
     shadowOperations,
