@@ -7,7 +7,7 @@ import { drawFrom } from '../server/label/values/draw.ts';
 import type { Draw } from '../server/label/values/draw.ts';
 import { shown } from '../server/label/values/shown.ts';
 import type { Service } from '../server/service/service.ts';
-import { requireService } from './require-service.ts';
+import { requireService } from '../server/service/require-service.ts';
 import { drawOptions, PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
@@ -55,9 +55,16 @@ export class ServiceFault extends Error {
   /** For `with`, beside the seed and the profile. */
   readonly circumstances: Partial<SimulationOptions>;
 
-  constructor(checker: string, message: string, seed: number, circumstances: Partial<SimulationOptions>) {
+  constructor(
+    checker: string,
+    message: string,
+    seed: number,
+    circumstances: Partial<SimulationOptions>,
+    profile?: Profile,
+  ) {
     const given = formatOverrides(circumstances).replaceAll('"Infinity"', 'Infinity');
-    const again = `seed: ${seed}, runs: 1, with: ${given}`;
+    const under = profile === undefined ? '' : `profile: '${profile}', `;
+    const again = `${under}seed: ${seed}, runs: 1, with: ${given}`;
     super(`${checker}: ${message}\nAgain: checkService(service, { …, ${again} })`);
     this.checker = checker;
     this.seed = seed;
@@ -88,7 +95,7 @@ export function checkService(service: Service, options: CheckServiceOptions): Se
     if (result.fault === undefined) continue;
     const { result: simplest, overrides } = shrink(result, profile, { world, overrides: given });
     const { checker, message } = simplest.fault ?? result.fault;
-    throw new ServiceFault(checker, message, result.seed, overrides);
+    throw new ServiceFault(checker, message, result.seed, overrides, options.profile);
   }
   return { runs, coverage };
 }

@@ -57,6 +57,11 @@ describe('checkService', () => {
     );
   });
 
+  test('a fault under a profile → the call that repeats it has the profile too', () => {
+    const under = { ...options, profile: 'calm' } as const;
+    expect(() => checkService(shopService('blue'), under)).toThrow(/\{ …, profile: 'calm', seed: \d+, runs: 1, with: /);
+  });
+
   test('buying is blue → ServiceFault with the invariant, and what repeats it', () => {
     const faultOf = (given: object): unknown => {
       try {
@@ -68,7 +73,8 @@ describe('checkService', () => {
     const fault = faultOf({});
     expect(fault).toBeInstanceOf(ServiceFault);
     expect(fault).toMatchObject({ checker: 'invariants', message: expect.stringContaining('nothing is sold twice') });
-    const { seed, circumstances } = fault as ServiceFault;
+    const { seed, circumstances, message } = fault as ServiceFault;
+    expect(message).toContain(`{ …, seed: ${seed}, runs: 1, with: `);
     expect(faultOf({ seed, runs: 1, with: circumstances })).toMatchObject({ checker: 'invariants', seed });
   });
 
