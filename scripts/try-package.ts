@@ -2,7 +2,7 @@
  * `npm run try:package [-- --nodes 20,22,24]`: packs the package, installs the archive into an empty project, and there
  * runs the README's example as pasted: under each Node version (fetched as the npm package `node`), and bundled in a
  * headless browser. Also type-checks it strictly against the packed declarations, and emits declarations of what an
- * application may export, libraries checked too, with several versions of TypeScript (`--typescripts 5.4,5.9,latest`), and
+ * application may export, libraries checked too, with several versions of TypeScript (`--typescripts 5.7,5.9,latest`), and
  * runs a contract with the oldest and the newest zod that the package says it takes (`--zods 4.0.0,latest`).
  */
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,14 +18,14 @@ import { execute, install, installNode, installPacked, root } from './try-packag
 const HELP = `npm run try:package [-- options]
 
   --nodes 20,22,24              run the README's example under these
-  --typescripts 5.4,5.9,latest  emit declarations with these
+  --typescripts 5.7,5.9,latest  emit declarations with these
   --zods 4.0.0,latest           run a contract with these
   --help                        print this`;
 
 const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '20,22,24' },
-    typescripts: { type: 'string', default: '5.4,5.9,latest' },
+    typescripts: { type: 'string', default: '5.7,5.9,latest' },
     zods: { type: 'string', default: '4.0.0,latest' },
     help: { type: 'boolean', default: false },
   },
