@@ -42,14 +42,16 @@ const project = (name: string, extra: object = {}): object => ({
 });
 
 /**
- * Two files at a time on two cores, of which vitest would use one. Many tests wait for sockets, timers and processes; and
+ * Three files at a time on two cores, of which vitest would use one. Many tests wait for sockets, timers and processes; and
  * what they compare with a time must hold on a busy machine.
  */
-const maxWorkers = Math.max(2, availableParallelism() - 1);
+const maxWorkers = Math.max(3, availableParallelism() - 1);
 
 export default defineConfig({
   test: {
     maxWorkers,
+    // By content: what one project has made of a module, the others need not make again.
+    experimental: { fsModuleCache: true },
     projects: [
       project('unit', { ...inOneProcess, exclude: apart('unit') }),
       project('unit-apart', { include: apart('unit') }),

@@ -32,6 +32,7 @@ export default {
     reporters: [{}],
     // It is written beside the packages, which other processes at the same time have too.
     cache: false,
+    experimental: {},
     projects: own
       .filter(({ test }) => test.include.length > 0)
       .map((project) => ({
