@@ -8,6 +8,7 @@ import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from './label/values/draw.ts';
 import { Labelling } from './label/label-service.ts';
 import type { LabelOptions } from './label/label-service.ts';
+import { UNDRAWN, untriedIn } from './label/report.ts';
 import type { LabelReport } from './label/report.ts';
 import { serviceVersion } from './label/service-version.ts';
 import type { Service } from './service/service.ts';
@@ -70,8 +71,14 @@ export function labelFirst(
   for (const { operation, problem } of faults) {
     onTrouble(`The generator of '${operation}' is wrong: ${problem}. correctables label says more.`);
   }
-  // What is wrong is told each time.
-  return faults.length > 0 ? doNothing : () => remember(dataDir, { version, runs: made + report.runs }, onTrouble);
+  const untried = untriedIn(report);
+  for (const operation of untried) {
+    onTrouble(`Nothing was tried of '${operation}': ${UNDRAWN}. Say how to draw them, by arbitraries.`);
+  }
+  // What is wrong is told each time, and what nobody knows.
+  return faults.length + untried.length > 0
+    ? doNothing
+    : () => remember(dataDir, { version, runs: made + report.runs }, onTrouble);
 }
 
 type OnTrouble = (message: string) => void;

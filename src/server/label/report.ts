@@ -73,6 +73,16 @@ export interface LabelReport {
   readonly table: LabelTable;
 }
 
+/** What is noted of an operation for which nothing could be drawn. */
+export const UNDRAWN = 'no arguments were drawn that its contract takes';
+
+/** Operations of which nothing was tried, since no arguments were found. */
+export function untriedIn({ shadows, generators }: LabelReport): readonly string[] {
+  const tried = new Set(shadows.map(({ operation }) => operation));
+  const undrawn = generators.filter(({ problem, operation }) => problem === UNDRAWN && !tried.has(operation));
+  return undrawn.map(({ operation }) => operation);
+}
+
 /** Whether the service is wrong as it is declared. */
 export function isRefused({ shadows, generators }: LabelReport): boolean {
   return shadows.some(({ verdict }) => verdict === 'unsafe') || generators.some(({ isFault }) => isFault);

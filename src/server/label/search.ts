@@ -5,6 +5,7 @@ import type { Choice } from '../records/reply.ts';
 import { textOf } from '../records/failure.ts';
 import { drawMeeting } from './draw-meeting.ts';
 import type { DrawnStep, Drawing } from './draw-meeting.ts';
+import { UNDRAWN } from './report.ts';
 import { runMeeting } from './run-meeting.ts';
 import type { MeetingResult } from './run-meeting.ts';
 import type { Breach } from './breach.ts';
@@ -49,7 +50,7 @@ export class Search {
     const scope = scopeOf(Math.floor(seed / length ** 2));
     const drawing = drawMeeting(this.#workshop, { random, scope, here, there });
     for (const operation of drawing.undrawn) {
-      this.tally.noteGenerator(operation, { trouble: 'no arguments were drawn that its contract takes' });
+      this.tally.noteGenerator(operation, { trouble: UNDRAWN });
     }
     for (const each of drawing.tried) this.#noteRan(each);
     if (random.chance(SIDE_LOOKS)) this.#runRead(random, drawing);

@@ -3,6 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../src/contract/index.ts';
+import { blue, counter, defineService, table } from '../../../src/server/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import { labelFirst } from '../../../src/server/label-first.ts';
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
@@ -50,6 +53,29 @@ function start(
 }
 
 const remembered = (): unknown => JSON.parse(readFileSync(join(dataDir, 'labelled.json'), 'utf8'));
+
+test('nothing can be drawn for an operation → said at each start, and no look is remembered', () => {
+  const rooms = defineContract('rooms', {
+    book: {
+      effect: 'update',
+      args: z.object({ room: z.string().refine((name) => name === 'blue') }),
+      result: z.null(),
+    },
+    close: { effect: 'update', args: z.object({ room: z.string() }), result: z.null() },
+  });
+  const service = defineService(rooms, {
+    tables: { rooms: table({ bookings: counter() }) },
+    shadowOperations: (tables) => ({ count: blue((by: number) => [tables.rooms.row('all').bookings.add(by)]) }),
+    generators: {
+      book: (_args, { shadow }) => shadow.count(1, null),
+      close: (_args, { shadow }) => shadow.count(-1, null),
+    },
+  }) as unknown as Service;
+  const said =
+    "Nothing was tried of 'book': no arguments were drawn that its contract takes. Say how to draw them, by arbitraries.";
+  expect([start(service).told, start(service).told]).toEqual([[said], [said]]);
+  expect(() => remembered()).toThrow('ENOENT');
+});
 
 test('each version is looked at once', () => {
   expect(start(bankService()).runs).toBeGreaterThan(0);
