@@ -42,10 +42,10 @@ const project = (name: string, extra: object = {}): object => ({
 });
 
 /**
- * Three files at a time on two cores, of which vitest would use one. Many tests wait for sockets, timers and processes; and
- * what they compare with a time must hold on a busy machine.
+ * Two files at a time on two cores, of which vitest would use one. Many tests wait for sockets, timers and processes; and
+ * what they compare with a time must hold on a busy machine: with three at a time one in three thousand does not.
  */
-const maxWorkers = Math.max(3, availableParallelism() - 1);
+const maxWorkers = Math.max(2, availableParallelism() - 1);
 
 export default defineConfig({
   test: {
