@@ -77,12 +77,14 @@ async function writeExample(example: string): Promise<void> {
   await bundle({ entry: 'example.mts', outfile: 'example.mjs', packages: 'external' });
 }
 
-/** As an application does that publishes what it makes of this package. */
+/** As an application does that publishes what it makes of this package; what has a contract compiles too. */
 async function emitDeclarations(version: string): Promise<void> {
   const name = `typescript-${version}`;
   const packages = [`${name}@npm:typescript@${version}`, '@types/node@20', 'rxjs'];
   await install(project, packages);
-  await copyFile(join(root, 'scripts/try-package/exported.ts'), join(project, 'exported.mts'));
+  for (const name of ['exported', 'contract']) {
+    await copyFile(join(root, `scripts/try-package/${name}.ts`), join(project, `${name}.mts`));
+  }
   const compilerOptions = {
     target: 'ES2022',
     module: 'NodeNext',
@@ -94,7 +96,8 @@ async function emitDeclarations(version: string): Promise<void> {
     lib: ['ES2022', 'ESNext.Disposable', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'],
     types: ['node'],
   };
-  await writeFile(join(project, 'tsconfig.emit.json'), JSON.stringify({ compilerOptions, files: ['exported.mts'] }));
+  const files = ['exported.mts', 'contract.mts'];
+  await writeFile(join(project, 'tsconfig.emit.json'), JSON.stringify({ compilerOptions, files }));
   const compiler = join(project, 'node_modules', name, 'bin', 'tsc');
   const { stdout } = await execute(process.execPath, [compiler, '--version'], { cwd: project });
   await execute(process.execPath, [compiler, '-p', 'tsconfig.emit.json'], { cwd: project }).catch(printed);
@@ -105,7 +108,6 @@ async function emitDeclarations(version: string): Promise<void> {
 async function runContract(version: string, expected?: readonly string[]): Promise<readonly string[]> {
   await execute('npm', ['install', '--no-audit', '--no-fund', `zod@${version}`], { cwd: project });
   await emitDeclarations('5.9');
-  await copyFile(join(root, 'scripts/try-package/contract.ts'), join(project, 'contract.mts'));
   await bundle({ entry: 'contract.mts', outfile: 'contract.mjs', packages: 'external' });
   const lines = await runIn(process.execPath, 'contract.mjs');
   compare(`zod ${version}: ${lines.at(-1)}`, lines, expected ?? lines);

@@ -21,7 +21,7 @@ const bank = defineContract('bank', {
     args: z.object({ account: z.string(), amount }),
     result: z.object({ left: z.int().nullable() }),
     errors: { notEnough: z.object({ balance: z.int() }) },
-    // Not taken apart: what cannot be inferred would be `any` or `never`, which is told apart only here.
+    // Not taken apart: of `never`, which is what a compiler infers that cannot, anything could be taken.
     key: (args) => args.account,
     equals: (a, b) => a.left === b.left,
   },
