@@ -4,12 +4,17 @@ import type { Call } from '../history.ts';
 /** Calls that nobody answered, or in words that no binding may use. Everything has been healed for long. */
 export function callFaults(calls: readonly Call[]): string[] {
   return calls.flatMap((call) => {
-    const { session, kind, key, beginMs, outcome } = call;
-    const what = `${key}: ${kind} of ${session} at ${Math.round(beginMs)} ms`;
+    const { outcome } = call;
+    const what = nameOf(call);
     if (outcome === undefined) return [`${what} was never answered`];
     if (outcome === 'TIMEOUT') return [`${what} was not answered in time`];
     return outcome.startsWith('not translated') ? [`${what}: ${outcome}`] : [];
   });
+}
+
+/** Which call it was, for a person. */
+export function nameOf({ session, kind, key, beginMs }: Call): string {
+  return `${key}: ${kind} of ${session} at ${Math.round(beginMs)} ms`;
 }
 
 /** Where nothing succeeds nothing can be wrong, and nothing has been shown. */

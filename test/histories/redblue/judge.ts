@@ -1,5 +1,5 @@
 /** Judges a round: by its calls, and by what each site showed at last. */
-import { callFaults } from '../checks/calls.ts';
+import { callFaults, nameOf } from '../checks/calls.ts';
 import { firstFew } from '../checks/first-few.ts';
 import { queueFaults } from '../checks/queues.ts';
 import { registerFaults, unreadable, type Read } from '../checks/registers.ts';
@@ -36,12 +36,7 @@ export function judgeRound({ calls, last }: RoundEvidence): string[] {
 
 /** The service of these histories throws nothing and answers as its contract says: whatever failed, others failed. */
 function failedFaults(calls: readonly Call[]): string[] {
-  return calls
-    .filter(({ outcome }) => outcome === 'FINAL_FAILED')
-    .map(
-      ({ session, kind, key, beginMs }) =>
-        `${key}: ${kind} of ${session} at ${Math.round(beginMs)} ms failed by itself`,
-    );
+  return calls.filter(({ outcome }) => outcome === 'FINAL_FAILED').map((call) => `${nameOf(call)} failed by itself`);
 }
 
 function byKey(
