@@ -32,13 +32,11 @@ export function withProjects(given) {
     else rest.push(argument);
   }
   const known = [...NODE, ENGINES];
-  for (const name of names) {
+  const meant = names.flatMap((name) => {
     const bare = name.replace(/^!/, '');
     if (!known.includes(bare)) throw new Error(`no project '${bare}': there are ${known.join(', ')}`);
-  }
-  const meant = names.flatMap((name) =>
-    known.includes(`${name.replace(/^!/, '')}-apart`) ? [name, `${name}-apart`] : [name],
-  );
+    return known.includes(`${bare}-apart`) ? [name, `${name}-apart`] : [name];
+  });
   const named = meant.filter((name) => !name.startsWith('!'));
   const chosen = (named.length > 0 ? named : NODE).filter((name) => !meant.includes(`!${name}`));
   if (chosen.length === 0) throw new Error('no project is left to run');
