@@ -9,6 +9,7 @@ import type { GatewayLimits } from './gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import type { Logger } from './gateway/host/logger.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
+import { requireService } from './service/require-service.ts';
 import type { Service } from './service/service.ts';
 
 /** What to serve, and where. */
@@ -35,6 +36,8 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. */
   readonly page?: RequestListener | undefined;
 }
+
+const CALL = "serve({ service, sites: ['irl', 'frk'] })";
 
 const OPTIONS: NamesOf<ServeOptions> = {
   service: true,
@@ -73,7 +76,8 @@ export interface RunningServer<N extends string = string> {
  * const shop = createClient(redblue(contract, { url: server.siteUrl('frk') }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
-  checkNamed(options, { call: "serve({ service, sites: ['irl', 'frk'] })" }, OPTIONS);
+  checkNamed(options, { call: CALL }, OPTIONS);
+  requireService(options.service, CALL);
   const { service, page, host, port, allowUnauthenticated, idlePollUs, logger, ...others } = options;
   const { origins, authenticate, authorise, limits, ...deployment } = others;
   const { embedded: backend, begin, refusedMessages } = openEmbedded(service, deployment);

@@ -8,8 +8,10 @@ import type { Draw } from '../server/label/values/draw.ts';
 import { shown } from '../server/label/values/shown.ts';
 import type { Service } from '../server/service/service.ts';
 import { requireService } from '../server/service/require-service.ts';
+import { Fault } from './simulator/checkers/checker.ts';
 import { drawOptions, PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';
+import type { ClientOperation } from './simulator/history.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
 import { simulate } from './simulator/simulation.ts';
 import { observedTraits } from './simulator/world.ts';
@@ -39,11 +41,25 @@ export interface CheckServiceOptions {
   readonly with?: Partial<SimulationOptions>;
 }
 
+/** What became of the calls of one operation, by the first answer of each. */
+export interface OperationCounts {
+  /** Answered with a change that its own site had committed. */
+  readonly blue: number;
+  /** Answered with a change in the order of all sites. */
+  readonly red: number;
+  /** Answered without a change, as reads are. */
+  readonly unchanged: number;
+  /** Refused by the generator, or without an answer to the end. */
+  readonly failed: number;
+}
+
 /** What the runs went through. */
 export interface ServiceReport {
   readonly runs: number;
   /** By name, added up: operations answered, crashes, partitions, … */
   readonly coverage: Readonly<Record<string, number>>;
+  /** Each operation of the contract, added up: one that has changed nothing in all runs was not checked. */
+  readonly operations: Readonly<Record<string, OperationCounts>>;
 }
 
 /** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
@@ -77,7 +93,8 @@ export class ServiceFault extends Error {
  * that move. After every operation its invariants are checked; every generator runs again on a plain model of the
  * service; replies, effects, causal and red order, sessions and durability have to agree.
  *
- * @throws ServiceFault at the first property that does not hold; as `crash` where `draw` threw.
+ * @throws ServiceFault at the first property that does not hold; as `draw` where that gave no operation of the contract
+ * or none that fits it, as `crash` where it threw.
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
  * @example
  * test('the shop keeps its invariants', () => {
@@ -89,15 +106,29 @@ export function checkService(service: Service, options: CheckServiceOptions): Se
   const { draw, runs = 100, seed = 1, profile = 'swarm', with: given = {} } = options;
   const world = worldOf(service, draw);
   const coverage: Record<string, number> = {};
+  const operations = noCounts(service);
   for (let index = 0; index < runs; index += 1) {
     const result = simulate(seed + index, profile, { world, overrides: given });
     for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
+    for (const call of result.history) operations[call.operation]![endOf(call)] += 1;
     if (result.fault === undefined) continue;
     const { result: simplest, overrides } = shrink(result, profile, { world, overrides: given });
     const { checker, message } = simplest.fault ?? result.fault;
     throw new ServiceFault(checker, message, result.seed, overrides, options.profile);
   }
-  return { runs, coverage };
+  return { runs, coverage, operations };
+}
+
+type Counted = { -readonly [K in keyof OperationCounts]: number };
+
+function noCounts({ contract }: Service): Record<string, Counted> {
+  const names = Object.keys(contract.operations);
+  return Object.fromEntries(names.map((name) => [name, { blue: 0, red: 0, unchanged: 0, failed: 0 }]));
+}
+
+function endOf({ shownAs, isChange }: ClientOperation): keyof OperationCounts {
+  if (shownAs === undefined) return 'failed';
+  return shownAs === 'none' || isChange !== true ? 'unchanged' : shownAs;
 }
 
 function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
@@ -106,10 +137,19 @@ function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
     traits: observedTraits(service),
     draw: ({ random, own }) => {
       const operation = draw(drawFrom(random, own));
-      return { operation: operation.name, args: parseArgs(service.contract, operation) as Record<string, unknown> };
+      const args = argsOf(service, operation);
+      return { operation: operation.name, args };
     },
     checkers: () => [],
   };
+}
+
+function argsOf({ contract }: Service, drawn: Operation): Record<string, unknown> {
+  try {
+    return parseArgs(contract, drawn) as Record<string, unknown>;
+  } catch (error) {
+    throw new Fault(`gave ${shown(drawn)}: ${(error as Error).message}`, 'draw');
+  }
 }
 
 const CALL = 'checkService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../src/contract/index.ts';
+import type { Operation } from '../../src/index.ts';
 import { blue, counter, defineService, recoloured, red, table } from '../../src/server/index.ts';
 import type { Service } from '../../src/server/index.ts';
 import { checkService, ServiceFault } from '../../src/testing/index.ts';
@@ -44,6 +45,34 @@ describe('checkService', () => {
     expect(runs).toBe(40);
     expect(coverage['operations answered']).toBeGreaterThan(100);
     expect(coverage['crashes']).toBeGreaterThan(0);
+  });
+
+  test('what became of each operation → by colour, and nothing of one that was not drawn', () => {
+    const counts = (given: Service, over: object = {}) =>
+      checkService(given, { ...options, runs: 5, profile: 'calm', ...over }).operations;
+    const none = { blue: 0, red: 0, unchanged: 0, failed: 0 };
+    const onlyBuys = { draw: (): Operation => shop.buy({ key: 'a' }) };
+    const { buy, restock } = counts(shopService('red'), onlyBuys);
+    expect(restock).toEqual(none);
+    expect(buy).toMatchObject({ blue: 0, red: 0, unchanged: expect.any(Number) });
+    expect(buy?.unchanged).toBeGreaterThan(5);
+    const all = counts(shopService('red'));
+    expect(all).toEqual({
+      restock: { ...none, blue: expect.any(Number), failed: expect.any(Number) },
+      buy: { ...none, red: expect.any(Number), unchanged: expect.any(Number), failed: expect.any(Number) },
+      left: { ...none, unchanged: expect.any(Number), failed: expect.any(Number) },
+    });
+    expect(all['restock']?.blue).toBeGreaterThan(5);
+    expect(all['buy']?.red).toBeGreaterThan(5);
+  });
+
+  test.each([
+    ['nothing', undefined, 'draw: gave undefined: operation'],
+    ['an operation that the contract does not have', { name: 'sell', effect: 'update' }, 'shop has no operation sell'],
+    ['arguments that do not fit', { ...shop.buy({ key: 'a' }), args: { key: 5 } }, 'key'],
+  ])('draw gives %s → ServiceFault that says so', (_, given, message) => {
+    const call = (): unknown => checkService(shopService('red'), { runs: 1, draw: () => given as never });
+    expect(call).toThrow(expect.objectContaining({ checker: 'draw', message: expect.stringContaining(message) }));
   });
 
   test('an invariant that gives a promise → ServiceFault that says so', () => {

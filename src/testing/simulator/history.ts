@@ -22,6 +22,8 @@ export interface ClientOperation {
   readonly failures: string[];
   /** What its first answer stood for at the site that gave it: seen by the simulation, whatever the answer says. */
   shownAs?: 'blue' | 'red' | 'none';
+  /** Whether its first answer stood for a change. */
+  isChange?: boolean;
   /** Set when it failed for good. `UNKNOWN`: it may have taken effect, or still will. */
   error?: string;
   /** Its client was told that nothing was done, nor will be, and has not asked for it since. */

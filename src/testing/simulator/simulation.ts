@@ -242,7 +242,10 @@ export class Simulation {
   readonly #onAnswered = (given: Omit<GivenView, 'isRead'>): void => {
     const { operation, site, stage } = given;
     const isRead = this.#history.isRead(operation);
-    if (stage !== 'tentative') operation.shownAs ??= this.#oracle.colourAt(site, operation.id);
+    if (stage !== 'tentative') {
+      operation.shownAs ??= this.#oracle.colourAt(site, operation.id);
+      operation.isChange ??= this.#oracle.hasEffects(operation.id);
+    }
     this.#checkers.tell('answered', (checker) => checker.answered?.({ ...given, isRead }));
   };
 

@@ -61,9 +61,9 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ],
         ['a folder, misspelt', 'dataFolder', (f) => f({ service: service(), sites: ['irl'], dataFolder: './data' })],
         ['the parts of a service', 'contract', (f) => f(service(), { sites: ['irl'] })],
+        ['no service', 'service', (f) => f({ sites: ['irl'] })],
       ],
       parts: [
-        ['no service', 'service', (f) => f({ sites: ['irl'] })],
         ['no sites', 'sites', (f) => f({ service: service() })],
         ['a port that is a text', 'port', (f) => f({ service: service(), sites: ['irl'], port: '7420' })],
         [

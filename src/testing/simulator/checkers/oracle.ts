@@ -90,6 +90,11 @@ export class OracleChecker implements Checker {
     return placed.model.list === RED ? 'red' : 'blue';
   }
 
+  /** Whether what was placed under this identifier changes anything: a "no" in the red order does not. */
+  hasEffects(id: string): boolean {
+    return (this.#placed.get(id)?.effects.length ?? 0) > 0;
+  }
+
   ran(site: Origin, { input: given, id, outcome, isLaid, isAlone }: GeneratorRun): void {
     const input = { ...given, site };
     const seen = [...this.#shownAt(site)];
