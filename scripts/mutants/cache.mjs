@@ -27,6 +27,14 @@ export const CACHE_MUTANTS = [
     command: model(),
   },
   {
+    name: 'what the store says to changed arguments is filed under those of before',
+    rule: 'cache P7',
+    file: `${CACHE}/cache-binding.ts`,
+    line: 'if (viewId(principal, operation) !== subject.id)',
+    replacement: 'if (principal === undefined)',
+    command: unit('bindings/cache/cache-loads.test.ts'),
+  },
+  {
     name: 'what waits for the load is asked for by whoever is signed in then',
     rule: 'cache P5',
     file: `${CACHE}/cache-binding.ts`,

@@ -30,6 +30,13 @@ const of9 = (name, file, line, replacement) => ({
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const CORE_POLICY_MUTANTS = [
   of15(
+    'what its caller has made of the arguments since is done in the place of what he asked for',
+    RETRIES,
+    '      if (args !== keyOfArgs(operation.args)) return end();\n',
+    '',
+    retries,
+  ),
+  of15(
     'the next user repeats what the one before has tried',
     RETRIES,
     'isOver() || !isAskedBy(asker, source)',

@@ -360,14 +360,6 @@ export const REDBLUE_MUTANTS = [
     command: sim('partitions', { world: 'roster', siteCount: 3, removalsPerFloor: 1 }),
   },
   {
-    name: 'bytes and dates of the state are given away',
-    rule: 'redblue',
-    file: 'src/server/records/frozen.ts',
-    line: 'return isChangeable(value) ? (copyOf(value) as T) : value;',
-    replacement: 'return value;',
-    command: unit('server/records/frozen.test.ts'),
-  },
-  {
     name: 'a principal expires the identifiers of others by many names',
     rule: 'exactly-once 7',
     file: 'src/server/replica/once/id-table.ts',

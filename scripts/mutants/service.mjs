@@ -99,4 +99,28 @@ export const SERVICE_MUTANTS = [
     replacement: '',
     command: unit('server/site/invariant-alarm.test.ts'),
   },
+  {
+    name: 'bytes and dates of the state are given away',
+    rule: 'redblue',
+    file: 'src/server/records/frozen.ts',
+    line: 'return isChangeable(value) ? (copyOf(value, new Map()) as T) : value;',
+    replacement: 'return value;',
+    command: unit('server/records/frozen.test.ts'),
+  },
+  {
+    name: 'a further run gets the arguments that the first one has changed',
+    rule: 'redblue',
+    file: 'src/server/generator/generator-run.ts',
+    line: 'const args = this.#opensArgs ? input.args : kept(input.args);',
+    replacement: 'const args = input.args;',
+    command: unit('server/records/frozen.test.ts'),
+  },
+  {
+    name: 'what effects write is still in the hands of its author',
+    rule: 'redblue',
+    file: 'src/server/service/fields/field.ts',
+    line: 'return ({ table, field }, key, value) => ({ table, key, field, action, value: kept(value) });',
+    replacement: 'return ({ table, field }, key, value) => ({ table, key, field, action, value });',
+    command: unit('server/records/frozen.test.ts'),
+  },
 ];

@@ -13,6 +13,14 @@ export const WIRE_MUTANTS = [
     command: unit('transport/connection.test.ts'),
   },
   {
+    name: 'what a receiver has made of a view is confirmed',
+    rule: 'correctable C7',
+    file: 'src/transport/operations/in-flight.ts',
+    line: 'if (known.isUntouched()) operation.sink.confirm(name, known.seq, given);',
+    replacement: 'if (true) operation.sink.confirm(name, known.seq, given);',
+    command: unit('transport/operations/in-flight.test.ts'),
+  },
+  {
     name: 'a session keeps one token for all sites',
     rule: 'protocol',
     file: 'src/transport/operations/wire-session.ts',

@@ -120,8 +120,8 @@ export const OF_TRANSPORT = [
   ...stay(
     'src/transport/operations/in-flight.ts',
     'Of what has ended no view is confirmed any more.',
-    'if (!last) operation.saw(row[at.seq], given);',
-    ['!last', 'true'],
+    'if (last) return void operation.sink.update(value, name, given);',
+    ['last', 'false'],
   ),
   ...stay(
     'src/transport/operations/in-flight.ts',

@@ -10,6 +10,7 @@ import type { Policy, Submit } from '../correctable/policy.ts';
 import { present } from '../correctable/run.ts';
 import type { Source } from '../correctable/source.ts';
 import { extrasOf, nameOf, onClose } from '../correctable/source.ts';
+import { keyOfArgs } from './args-key.ts';
 import { askerOf, begin, passOn } from './pass-on.ts';
 
 /** More would outlive whoever waits. */
@@ -41,7 +42,8 @@ interface Rules extends Required<{ readonly [K in keyof RetryOptions]: NonNullab
  * Tries an operation again that failed with what is `retryable`: what may have taken effect never is. Views of an attempt
  * that failed stay told; those of the next follow where their level is stronger. The time limit of the operation holds for all
  * attempts together: one that would begin after it is not waited for. Cancelling ends the wait, and so does closing the
- * client; what one principal has submitted is not tried again once another is signed in.
+ * client; what one principal has submitted is not tried again once another is signed in, nor an operation whose arguments
+ * were changed in place meanwhile.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
@@ -60,13 +62,19 @@ export function retries(options: RetryOptions = {}): Policy {
     return (operation, source) => {
       // Between two attempts nothing was done, and another one comes all the same.
       if (operation.effect === 'update') Object.assign(extrasOf(source), { steps: UPDATE, run: present.run });
-      attempt(rules, operation, source, 1);
+      attempt(rules, operation, source, 1, keyOfArgs(operation.args));
     };
   };
 }
 
 /** The binding gets a source of its own for each attempt, so that what comes late of one is nothing of the next. */
-function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, number: number): void {
+function attempt<T>(
+  rules: Rules,
+  operation: Operation<T>,
+  source: Source<T>,
+  number: number,
+  args: string | undefined,
+): void {
   const inner = derive<T, T>(source);
   const { session, trace, levelSignals } = source;
   // Its errors name the operation alone: which attempt it was is said of the whole.
@@ -81,8 +89,10 @@ function attempt<T>(rules: Rules, operation: Operation<T>, source: Source<T>, nu
     if (delayMs === undefined) return end();
     wait(source, delayMs, () => {
       if (isOver() || !isAskedBy(asker, source)) return end();
+      // What its caller has made of them since is another operation.
+      if (args !== keyOfArgs(operation.args)) return end();
       source.environment.counters!.retried++;
-      attempt(rules, operation, source, number + 1);
+      attempt(rules, operation, source, number + 1, args);
     });
   });
   begin(rules.submit, operation, inner);

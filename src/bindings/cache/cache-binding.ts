@@ -21,6 +21,8 @@ import type { CachedView } from './view-cache.ts';
 
 type WithCache<L extends Levels> = readonly ['cache', ...L];
 
+const CHANGED = 'its arguments were changed after it was asked: ask again with an object of its own';
+
 /** One submission on its way. */
 interface Submission {
   readonly subject: Subject;
@@ -185,6 +187,9 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     const isFormer = subject.reign !== this.#views.reign;
     if (isFormer) return refuse(`${missed(subject)}, and somebody else is signed in now: ask again as them`, false);
     if (this.#showCached(submission)) return undefined;
+    const { operation, principal } = subject;
+    // What the store said to those of now would be filed under those of before.
+    if (viewId(principal, operation) !== subject.id) return refuse(`${missed(subject)}, and ${CHANGED}`, false);
     const explain = (error: unknown): unknown => missedAnd(error, subject);
     if (this.#options.onMiss === 'fetch') return this.#ask(submission, { explain });
     const fix = `ask for a level of '${this.#inner.name}' as well, or set onMiss: 'fetch'`;

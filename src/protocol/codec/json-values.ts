@@ -53,7 +53,7 @@ function objectToJson(value: object, depth: number): unknown {
 }
 
 function arrayToJson(value: readonly unknown[], depth: number): unknown[] {
-  let copy: unknown[] | undefined;
+  let copy = rewritesItself(value) ? Array.from(value) : undefined;
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
     const json = atKey(i, item, depth, toJsonValue);
@@ -64,7 +64,7 @@ function arrayToJson(value: readonly unknown[], depth: number): unknown[] {
 
 function plainToJson(value: Record<string, unknown>, depth: number): Record<string, unknown> {
   const keys = Object.keys(value);
-  let changed: [string, unknown][] | undefined;
+  let changed: [string, unknown][] | undefined = rewritesItself(value) ? [] : undefined;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
     if (key === '__proto__') throw new OutsideDomain(messages.proto);
@@ -78,6 +78,11 @@ function plainToJson(value: Record<string, unknown>, depth: number): Record<stri
     changed?.push([name, json]);
   }
   return changed === undefined ? value : Object.fromEntries(changed);
+}
+
+/** Whether `JSON.stringify` would write something else in its place, that nobody has looked at. */
+function rewritesItself(value: object): boolean {
+  return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 }
 
 function arrayFromJson(value: unknown[], depth: number): unknown[] {

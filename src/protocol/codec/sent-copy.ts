@@ -13,7 +13,7 @@ export function sentCopy(value: unknown, where: string): unknown {
   if (isFlat(value)) return flatCopy(value);
   try {
     const json = toJsonValue(value, VALUE_DEPTH);
-    return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value;
+    return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value === 0 ? 0 : value;
   } catch (error) {
     throw error instanceof OutsideDomain ? error.toError([where, ...error.path]) : error;
   }

@@ -27,8 +27,8 @@ export function isPlain(value: object): value is Record<string, unknown> {
 
 /** Name of an object's class, for messages. */
 export function nameOfClass(value: object): string {
-  const { name } = value.constructor;
-  return name === '' ? 'class instance' : name;
+  const { name } = (value.constructor as { readonly name?: unknown } | undefined) ?? {};
+  return typeof name === 'string' && name !== '' ? name : 'class instance';
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -8,6 +8,7 @@ import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
+import { kept } from '../records/frozen.ts';
 import { own, ownError, toldOf } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { Refusal } from '../service/refusal.ts';
@@ -23,7 +24,7 @@ import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { tablesReader } from './table-readers.ts';
 import { hasBounded, takesOf } from '../service/takes.ts';
-import { check, checkEffect, checkRed, portable } from './writable.ts';
+import { check, checkEffect, checkRed, keptReply, portable } from './writable.ts';
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -41,6 +42,8 @@ export interface GeneratorOutcome {
 /** How generators are run. */
 export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
+  /** Leaves arguments open to change, for who looks whether they are changed. */
+  readonly opensArgs?: true;
   /** Where they run, as part of the identifiers that they draw: unique over all sites and restarts. */
   readonly name?: string;
   /** Whose rights they read of bounded fields; all rights unless given. */
@@ -70,6 +73,7 @@ export class GeneratorRunner {
   readonly #hasBounded: boolean;
   readonly #known: KnownEffects;
   readonly #limits: GeneratorLimits;
+  readonly #opensArgs: boolean;
   readonly #guard: GeneratorPorts['guard'];
   readonly #onThrown: GeneratorPorts['onThrown'];
   readonly #budget: GeneratorBudget;
@@ -79,7 +83,7 @@ export class GeneratorRunner {
   readonly #world: GeneratorWorld;
 
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
-    const { limits, elapsedMs, guard, onThrown, name = '', site, origins } = options;
+    const { limits, elapsedMs, guard, onThrown, opensArgs = false, name = '', site, origins } = options;
     this.#service = service;
     this.#operations = new Map(
       Object.entries(service.generators).map(([name, generator]) => {
@@ -87,6 +91,7 @@ export class GeneratorRunner {
       }),
     );
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
+    this.#opensArgs = opensArgs;
     this.#guard = guard;
     this.#onThrown = onThrown;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
@@ -143,11 +148,11 @@ export class GeneratorRunner {
     }
     if (returned instanceof Local) {
       this.#checkMayBeLocal(operation);
-      const reply = portable(this.#service.checkResult(operation, returned.result));
+      const reply = this.#reply(this.#service.checkResult(operation, returned.result));
       return { reads, choice: undefined, reply, isLocal: true };
     }
     if (!(returned instanceof Chosen)) {
-      return { reads, choice: undefined, reply: portable(this.#service.checkResult(operation, returned)) };
+      return { reads, choice: undefined, reply: this.#reply(this.#service.checkResult(operation, returned)) };
     }
     const { choice } = returned;
     this.#checkKnown(choice);
@@ -158,18 +163,25 @@ export class GeneratorRunner {
     return {
       reads,
       choice,
-      reply: makesReply ? NO_REPLY : portable(this.#service.checkResult(operation, choice.reply)),
+      reply: makesReply ? NO_REPLY : this.#reply(this.#service.checkResult(operation, choice.reply)),
     };
   }
 
+  /** Of a read it is told once, and kept nowhere. */
+  #reply(reply: Reply): Reply {
+    return this.#budget.isOfUpdate ? keptReply(reply) : portable(reply);
+  }
+
   #call(input: GeneratorInput): unknown {
-    const { operation, args } = input;
+    const { operation } = input;
     const runnable = this.#operations.get(operation);
     if (runnable === undefined) throw own(new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`));
     const { generator, isRead } = runnable;
     this.#budget.begin(operation, !isRead);
     try {
       const context = this.#contextOf(input);
+      // It runs more than once: what it did to them is not what it was given.
+      const args = this.#opensArgs ? input.args : kept(input.args);
       const returned = this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
       // As if it had been thrown: it may be that of another operation.
       if (returned instanceof Refusal) throw returned;
@@ -190,7 +202,7 @@ export class GeneratorRunner {
 
   /** What a client is told of something that was thrown: an error of ours, else only that there was something. */
   #told(thrown: unknown, operation: string): CorrectableError {
-    const told = toldOf(thrown, (kept) => this.#onThrown?.(`the generator of '${operation}'`, kept));
+    const told = toldOf(thrown, (hidden) => this.#onThrown?.(`the generator of '${operation}'`, hidden));
     if (told !== undefined) return told;
     const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
     return ownError('FINAL_FAILED', message, `generators.${operation}`);

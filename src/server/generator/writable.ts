@@ -2,6 +2,7 @@
 import { isPortableScalar, portableProblem } from '../../protocol/codec/check-portable.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
+import { kept } from '../records/frozen.ts';
 import { own, ownError } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import type { Choice, Reply } from '../records/reply.ts';
@@ -54,6 +55,18 @@ export function portable(reply: Reply): Reply {
   check(reply.value, 'result');
   if (reply.meta !== undefined) check(reply.meta, 'meta');
   return reply;
+}
+
+/**
+ * A portable reply that whoever made it cannot change: who asks again is told the same.
+ *
+ * @throws CorrectableError as `checkEffect`
+ */
+export function keptReply(reply: Reply): Reply {
+  portable(reply);
+  const [value, meta] = [kept(reply.value), kept(reply.meta)];
+  if (value === reply.value && meta === reply.meta) return reply;
+  return meta === undefined ? { value } : { value, meta };
 }
 
 /** @throws CorrectableError as `checkEffect` */

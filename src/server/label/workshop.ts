@@ -41,7 +41,7 @@ export class Workshop {
     const onThrown = (_who: string, thrown: unknown): void => {
       this.#thrown = thrown;
     };
-    const options = { limits: { repeatedShare: 0 }, name: 'site', onThrown };
+    const options = { limits: { repeatedShare: 0 }, name: 'site', onThrown, opensArgs: true } as const;
     this.#generators = new GeneratorRunner(runnable, this.#state, options);
     this.#tables = tablesReader(tables, this.#state, NO_NOTES);
   }

@@ -4,7 +4,9 @@
  */
 import { isPlain } from '../../protocol/codec/value-domain.ts';
 
-/** Frozen values with bytes or dates in them. */
+/** What was frozen here, all through: that somebody else froze an object says nothing of its parts. */
+const FROZEN = new WeakSet<object>();
+/** Those of them with bytes or dates in them. */
 const WITH_CHANGEABLE = new WeakSet<object>();
 
 /** The value, with all that is in it, as something that cannot be changed. Bytes and dates stay as they are. */
@@ -13,9 +15,14 @@ export function frozen<T>(value: T): T {
   return value;
 }
 
+/** A value that an author gave, who may still have it: frozen, and a copy where it has bytes or dates in it. */
+export function kept<T>(value: T): T {
+  return handedOut(frozen(value));
+}
+
 /** A value of the state, for somebody who might change it. */
 export function handedOut<T>(value: T): T {
-  return isChangeable(value) ? (copyOf(value) as T) : value;
+  return isChangeable(value) ? (copyOf(value, new Map()) as T) : value;
 }
 
 /** Whether somebody who has the value could change something of it. */
@@ -26,9 +33,9 @@ export function isChangeable(value: unknown): boolean {
 /** Says whether there is something that could not be frozen. */
 function freeze(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (Object.isFrozen(value)) return isChangeable(value);
+  if (FROZEN.has(value)) return isChangeable(value);
   if (!Array.isArray(value) && !isPlain(value)) return isBytesOrDate(value);
-  Object.freeze(value);
+  FROZEN.add(Object.freeze(value));
   let holdsChangeable = false;
   for (const part of Object.values(value)) holdsChangeable = freeze(part) || holdsChangeable;
   if (holdsChangeable) WITH_CHANGEABLE.add(value);
@@ -39,10 +46,20 @@ function isBytesOrDate(value: object): value is Uint8Array | Date {
   return value instanceof Uint8Array || value instanceof Date;
 }
 
-function copyOf(value: unknown): unknown {
-  if (value instanceof Uint8Array) return value.slice();
+/** @param made the copies so far, by what they are of: what refers to itself is refused later, and has to end here */
+function copyOf(value: unknown, made: Map<unknown, unknown>): unknown {
+  if (!isChangeable(value)) return value;
+  // Not by `slice`: that of Node's buffers shares the memory.
+  if (value instanceof Uint8Array) return new Uint8Array(value);
   if (value instanceof Date) return new Date(value);
-  if (Array.isArray(value)) return Object.freeze(value.map(handedOut));
-  const parts = Object.entries(value as object).map(([name, part]) => [name, handedOut(part)] as const);
-  return Object.freeze(Object.fromEntries(parts));
+  const known = made.get(value);
+  if (known !== undefined) return known;
+  const copy: object = Array.isArray(value) ? [] : {};
+  made.set(value, copy);
+  for (const [name, part] of Object.entries(value as object)) {
+    Object.defineProperty(copy, name, { value: copyOf(part, made), enumerable: true });
+  }
+  FROZEN.add(Object.freeze(copy));
+  WITH_CHANGEABLE.add(copy);
+  return copy;
 }

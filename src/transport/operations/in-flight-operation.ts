@@ -6,6 +6,7 @@ import type { EncodedRow } from '../../protocol/codec/codec.ts';
 import { ANNOUNCED_BYTES_MIN } from '../../protocol/rows/incoming.ts';
 import type { ClientRow } from '../../protocol/rows/client-kinds.ts';
 import type { Outage } from './outage.ts';
+import type { SeenView } from './seen-view.ts';
 
 /** What operations need to know of the line that they were submitted on. */
 export interface Carrier {
@@ -61,8 +62,8 @@ export class InFlightOperation implements Whereabouts {
   site: string | undefined = undefined;
   hop = 0;
   /** Sequence numbers of the sink by those of the server, for the present submission; made when a view is not the last. */
-  #seqs: number[] | undefined = undefined;
-  #laterSeqs: Map<number, number> | undefined = undefined;
+  #seqs: SeenView[] | undefined = undefined;
+  #laterSeqs: Map<number, SeenView> | undefined = undefined;
   /** Stops listening to the caller's signal. */
   release: (() => void) | undefined = undefined;
 
@@ -115,18 +116,18 @@ export class InFlightOperation implements Whereabouts {
     this.#laterSeqs = undefined;
   }
 
-  /** View `seq` of the server is view `given` of the sink. */
-  saw(seq: number, given: number): void {
+  /** View `seq` of the server. */
+  saw(seq: number, given: SeenView): void {
     if (seq < SEQS_MAX) (this.#seqs ??= [])[seq] = given;
     else this.#sawLater(seq, given);
   }
 
-  /** The sink's number of the server's view `seq`, if it came. */
-  seen(seq: number): number | undefined {
+  /** The server's view `seq`, if it came. */
+  seen(seq: number): SeenView | undefined {
     return this.#seqs?.[seq] ?? this.#laterSeqs?.get(seq);
   }
 
-  #sawLater(seq: number, given: number): void {
+  #sawLater(seq: number, given: SeenView): void {
     this.#laterSeqs ??= new Map();
     this.#laterSeqs.set(seq, given);
     const [oldest] = this.#laterSeqs.keys();

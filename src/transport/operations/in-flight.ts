@@ -1,5 +1,5 @@
 /** The operations that have no final yet, by number, and what the server's rows do to them. */
-import type { ViewDetails } from '../../correctable/binding.ts';
+import { mergeDetails, type ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { confirm, type ConfirmRow } from '../../protocol/rows/confirm.ts';
 import { KIND } from '../../protocol/rows/define-row.ts';
@@ -9,6 +9,7 @@ import { view, type ViewRow } from '../../protocol/rows/view.ts';
 import { errorOf } from '../../protocol/wire-errors.ts';
 import type { Carrier, InFlightOperation } from './in-flight-operation.ts';
 import { failedBy, unanswered } from './outcome.ts';
+import { beforeHandedOn } from './seen-view.ts';
 import { WireSession } from './wire-session.ts';
 
 const NONE: readonly InFlightOperation[] = [];
@@ -89,8 +90,11 @@ export class InFlight {
     const last = !isEarly || row[KIND] === 'final';
     if (last) this.remove(operation);
     if (operation.cancelled) return;
-    const given = operation.sink.update(row[at.value], name, details(row[at.version], row[at.meta], last && isEarly));
-    if (!last) operation.saw(row[at.seq], given);
+    const value = row[at.value];
+    const given = details(row[at.version], row[at.meta], last && isEarly);
+    if (last) return void operation.sink.update(value, name, given);
+    const seen = beforeHandedOn(value, given);
+    operation.saw(row[at.seq], seen(operation.sink.update(value, name, given)));
   }
 
   confirm(row: ConfirmRow, line: Carrier): void {
@@ -110,7 +114,9 @@ export class InFlight {
     if (known === undefined)
       return this.#spoil(operation, `the server confirmed view ${row[at.seq]}, which it never sent`);
     if (last) this.remove(operation);
-    operation.sink.confirm(name, known, details(row[at.version], row[at.meta]));
+    const given = details(row[at.version], row[at.meta]);
+    if (known.isUntouched()) operation.sink.confirm(name, known.seq, given);
+    else operation.sink.update(known.value, name, mergeDetails(known.details, given));
   }
 
   fail(row: FailRow, line: Carrier): void {

@@ -28,6 +28,17 @@ describe('C15: an operation fails with what is retryable', () => {
     },
   );
 
+  test('and its caller changes its arguments meanwhile → it is not submitted again', async () => {
+    const { clock, binding, client } = setUp({ retry });
+    const args = { account: 'a', amount: 5 };
+    const error = errorOf(client.invoke({ name: 'pay', effect: 'update', args }));
+    (await binding.next()).fail(failure());
+    args.amount = 500;
+    await clock.advance(1_000);
+    expect(await error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('the store is busy') });
+    expect(binding.calls).toHaveLength(1);
+  });
+
   test('each time → the last error, which counts the attempts', async () => {
     const { clock, binding, client } = setUp({ retry });
     const error = errorOf(client.invoke(get('k')));

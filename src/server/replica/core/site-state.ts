@@ -4,6 +4,7 @@
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
 import { errorOf } from '../../records/failure.ts';
+import { kept } from '../../records/frozen.ts';
 import type { GeneratorPorts } from '../../generator/generator-budget.ts';
 import { GeneratorRunner } from '../../generator/generator-run.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';
@@ -18,7 +19,7 @@ import type { Service } from '../../service/service.ts';
 import { Store } from '../../state/store.ts';
 import { redOf, zeroVector } from '../../records/vector.ts';
 import type { Vector } from '../../records/vector.ts';
-import { portable } from '../../generator/writable.ts';
+import { keptReply } from '../../generator/writable.ts';
 
 /** An operation of the contract with the shadow operation that was chosen for it. */
 interface Answerable {
@@ -148,10 +149,10 @@ export class SiteState {
     const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
-      return portable(this.#service.checkResult(operation, makeReply(results, choice?.args)));
+      return keptReply(this.#service.checkResult(operation, makeReply(results, kept(choice?.args))));
     } catch (error) {
       const who = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
-      const told = toldOf(error, (kept) => this.#onThrown?.(who, kept));
+      const told = toldOf(error, (hidden) => this.#onThrown?.(who, hidden));
       const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
       return told ?? ownError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`);
     }

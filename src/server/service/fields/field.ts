@@ -4,7 +4,7 @@
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import type { Origins } from '../../records/origin.ts';
-import { frozen } from '../../records/frozen.ts';
+import { kept } from '../../records/frozen.ts';
 
 /** The committed state of one field at one site. */
 export interface FieldState {
@@ -107,5 +107,5 @@ export type EffectBuilder = (name: FieldName, key: string, value?: unknown, opti
  * operation, and to copy what is given costs several times more.
  */
 export function writes(action: string): EffectBuilder {
-  return ({ table, field }, key, value) => ({ table, key, field, action, value: frozen(value) });
+  return ({ table, field }, key, value) => ({ table, key, field, action, value: kept(value) });
 }

@@ -45,6 +45,18 @@ const views = async (store: CacheStore): Promise<unknown[]> =>
   Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
 
 describe('cache: a store that is read late, or not', () => {
+  test("onMiss 'fetch', and the arguments are changed while it is read → refused, and nothing filed", async () => {
+    const { store, go } = slow(mapStore());
+    const opened = page({ store, onMiss: 'fetch' });
+    const args = { account: 'carol' };
+    const read = opened.client.invokeWeak<unknown>({ name: 'balance', effect: 'read', args });
+    args.account = 'bob';
+    go();
+    await expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+    await expect(read).rejects.toThrow(/arguments were changed/);
+    expect(opened.store.submitted).toHaveLength(0);
+  });
+
   test('it cannot be read at first → nothing is written before it was; what it kept counts then', async () => {
     const under = await kept('new', 5);
     const calls: string[] = [];

@@ -62,6 +62,16 @@ describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
     expect(Object.is((throughTheWire(codec, [-0]) as number[])[0], 0)).toBe(true);
   });
 
+  test('a method toJSON that no key shows → not asked', () => {
+    class Listed extends Array<unknown> {
+      toJSON(): unknown {
+        return 'another';
+      }
+    }
+    const hidden = Object.defineProperty({ a: [1] }, 'toJSON', { value: () => 'another' });
+    expect(throughTheWire(codec, Listed.from([1, hidden]))).toStrictEqual([1, { a: [1] }]);
+  });
+
   test('Buffer → bytes', () => {
     expect(throughTheWire(codec, Buffer.from('abc'))).toStrictEqual(new Uint8Array([97, 98, 99]));
   });
@@ -75,6 +85,11 @@ describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
 });
 
 describe.each(CODECS)('%s codec: refuses to send', (_name, codec) => {
+  test('an instance of a class that hides its name → said so', () => {
+    const odd: unknown = Object.create({ constructor: undefined, a: 1 });
+    expect(() => codec.encodeValue(odd)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
+  });
+
   const cycle: unknown[] = [];
   cycle.push(cycle);
   const withProto = JSON.parse('{"a":{"__proto__":1}}') as unknown;

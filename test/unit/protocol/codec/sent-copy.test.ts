@@ -46,3 +46,7 @@ test.each([
   expect(copies).toStrictEqual([value, value]);
   expect(copies).not.toContain(value);
 });
+
+test('-0 by itself → 0, as over a wire', () => {
+  expect(sentCopy(-0, 'result')).toBe(0);
+});

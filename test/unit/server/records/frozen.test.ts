@@ -2,15 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/index.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { frozen, handedOut } from '../../../../src/server/records/frozen.ts';
+import { frozen, handedOut, kept } from '../../../../src/server/records/frozen.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import { cell, log, queue, register, set, table } from '../../../../src/server/service/tables.ts';
+import { cell, counter, log, queue, register, set, table } from '../../../../src/server/service/tables.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 
 interface Cart {
@@ -154,4 +154,122 @@ test('frozen: plain values all through, others as they are', () => {
   const cycle: unknown[] = [];
   cycle.push(cycle);
   expect(Object.isFrozen(frozen(cycle))).toBe(true);
+});
+
+test('frozen by somebody else at the top alone → frozen all through, and handed out as a copy', () => {
+  const value = frozen(Object.freeze({ tags: ['a'], bytes: new Uint8Array(1) }));
+  expect(Object.isFrozen(value.tags)).toBe(true);
+  expect(handedOut(value).bytes).not.toBe(value.bytes);
+});
+
+test('kept: plain values themselves, and copies of bytes, of those of Node too, and of dates', () => {
+  const plain = { list: [1] };
+  expect(kept(plain)).toBe(plain);
+  expect(Object.isFrozen(plain.list)).toBe(true);
+  const given = { bytes: new Uint8Array(1), buffer: Buffer.from([0]), dates: [new Date(5)], plain };
+  const value = kept(given);
+  given.bytes[0] = given.buffer[0] = 9;
+  given.dates[0]?.setTime(9);
+  expect([value.bytes[0], value.buffer[0], value.dates, value.plain]).toEqual([0, 0, [new Date(5)], plain]);
+  const again = handedOut(kept(value));
+  again.bytes[0] = 7;
+  expect(value.bytes[0]).toBe(0);
+  const own = JSON.parse('{"__proto__": 1}') as object;
+  const odd = kept({ own, bytes: new Uint8Array(1) });
+  expect(Object.keys(odd.own)).toEqual(['__proto__']);
+  const cycle: unknown[] = [new Uint8Array(1)];
+  cycle.push(cycle);
+  expect(kept(cycle)).toHaveLength(2);
+});
+
+describe('what authors keep, and change later', () => {
+  const till = defineContract('till', {
+    pay: { effect: 'update', args: z.object({ amount: z.int() }), result: z.int() },
+    write: { effect: 'update', args: z.object({ key: z.string(), byte: z.int() }), result: z.null() },
+    note: { effect: 'update', args: z.object({ line: z.string() }), result: z.unknown() },
+    push: { effect: 'update', args: z.object({ items: z.array(z.int()) }), result: z.array(z.int()) },
+    meddle: { effect: 'read', args: z.object({}), result: z.unknown() },
+    read: { effect: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
+  });
+  const makeTill = () => {
+    const buffer = new Uint8Array(1);
+    const lines: string[] = [];
+    return defineService(till, {
+      tables: {
+        rows: table({ bytes: register<Uint8Array>(), sum: counter(), doc: register<{ readonly tags: string[] }>() }),
+        order: table({ items: queue<number>() }),
+      },
+      shadowOperations: ({ rows, order }) => ({
+        pay: red(({ amount }: { amount: number }) => [rows.row('sum').sum.add(amount)]),
+        write: blue(({ key, bytes }: { key: string; bytes: Uint8Array }) => [
+          rows.row(key).bytes.write(bytes),
+          rows.row(key).doc.write(Object.freeze({ tags: [] })),
+        ]),
+        push: red(
+          ({ items }: { items: number[] }) => items.map((item) => order.row('o').items.push(item)),
+          (_, { items }) => {
+            items.push(99);
+            return items;
+          },
+        ),
+      }),
+      generators: {
+        pay: (args, { shadow }) => {
+          args.amount *= 100;
+          return shadow.pay(args, args.amount);
+        },
+        write: ({ key, byte }, { shadow }) => {
+          buffer[0] = byte;
+          return shadow.write({ key, bytes: buffer }, null);
+        },
+        note: ({ line }) => {
+          lines.push(line);
+          return lines;
+        },
+        push: (args, { shadow }) => shadow.push(args),
+        meddle: (_, { tables }) => (tables.rows.row('p').doc as { tags: string[] }).tags.push('smuggled'),
+        read: ({ key }, { tables }) => tables.rows.row(key).bytes?.[0] ?? null,
+      },
+    });
+  };
+  const open = () => {
+    const causes: unknown[] = [];
+    const onAlarm = ({ cause }: SiteAlarm): void => void causes.push(cause);
+    const generators = { repeatedShare: 0 };
+    const deployment = createEmbedded(makeTill(), { sites: ['irl', 'frk'], onAlarm, generators, checkLabels: false });
+    return { deployment, causes, irl: createClient(deployment.site('irl')) };
+  };
+
+  test('a buffer that is used again → each row has its own', async () => {
+    const { deployment, irl } = open();
+    await irl.invokeStrong(till.write({ key: 'p', byte: 1 }));
+    await irl.invokeStrong(till.write({ key: 'q', byte: 2 }));
+    const frk = createClient(deployment.site('frk'));
+    for (const site of [irl, frk]) {
+      const bytes = await Promise.all(['p', 'q'].map((key) => site.invokeStrong(till.read({ key }))));
+      expect(bytes).toEqual([1, 2]);
+      await expect(site.invokeStrong(till.meddle({}))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    }
+    await deployment.close();
+  });
+
+  test.each([
+    ['its arguments', till.pay({ amount: 1 })],
+    ['the arguments of its shadow operation', till.push({ items: [1] })],
+  ])('a generator that changes %s → FINAL_FAILED, and an alarm that says what it threw', async (_, operation) => {
+    const { deployment, causes, irl } = open();
+    await expect(irl.invokeStrong<unknown>(operation)).rejects.toMatchObject({
+      code: 'FINAL_FAILED',
+    });
+    expect(causes).toContainEqual(expect.any(TypeError));
+    await deployment.close();
+  });
+
+  test('a result that its author changes later → he is stopped; what was told stays', async () => {
+    const { deployment, causes, irl } = open();
+    expect(await irl.invoke(till.note({ line: 'a' }))).toEqual(['a']);
+    await expect(irl.invoke(till.note({ line: 'b' }))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
+    expect(causes).toContainEqual(expect.any(TypeError));
+    await deployment.close();
+  });
 });

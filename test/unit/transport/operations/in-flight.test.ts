@@ -230,3 +230,31 @@ describe('what ends', () => {
     expect(second.operation.sentBefore).toBe(true);
   });
 });
+
+describe('a confirmation', () => {
+  const given = () => ({ list: [{ date: new Date(5) }, { bytes: new Uint8Array(1) }, 'c'] });
+  type Given = ReturnType<typeof given>;
+
+  test('of what nobody has changed → the sink confirms it', () => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    inFlight.view([operation.id, 'view', 0, 0, given(), 7] as never, line);
+    inFlight.confirm([operation.id, 'confirm', STRONGEST, 0, null, { left: 3 }] as never, line);
+    expect(sink.calls.slice(1)).toEqual([{ kind: 'confirm', level: 'strong', seq: 0, details: { meta: { left: 3 } } }]);
+  });
+
+  test.each<[string, (view: Given) => unknown]>([
+    ['the list', ({ list }) => list.splice(0, 1)],
+    ['a date in it', ({ list }) => (list[0] as { date: Date }).date.setTime(6)],
+    ['bytes in it', ({ list }) => (list[1] as { bytes: Uint8Array }).bytes.fill(1)],
+  ])('of a view of which its receiver has changed %s → the sink gets what the server gave', (_what, change) => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    const value = given();
+    inFlight.view([operation.id, 'view', 0, 0, value, 7, { left: 2, of: 9 }] as never, line);
+    change(value);
+    inFlight.confirm([operation.id, 'confirm', STRONGEST, 0, null, { left: 3 }] as never, line);
+    const details = { version: 7, meta: { left: 3, of: 9 }, final: undefined };
+    expect(sink.calls.slice(1)).toEqual([{ kind: 'update', level: 'strong', value: given(), details }]);
+  });
+});
