@@ -1,4 +1,4 @@
-/** Of services: colours and invariants (docs/spec/redblue.md). */
+/** Of services: colours, invariants, and values that nobody may change (docs/spec/redblue.md). */
 import { unit } from './commands.mjs';
 
 /** @type {readonly import('./listed.mjs').Mutant[]} */

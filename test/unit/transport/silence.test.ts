@@ -28,6 +28,15 @@ describe('a site that falls silent', () => {
     expect(platform.socket.rows('submit')).toHaveLength(1);
   });
 
+  test('asked for a sign of life, and the connection is lost → the same site once more, as after any loss', async () => {
+    const { platform, connection } = await startOpen({ url: TWO });
+    submit(connection, readX);
+    while (platform.socket.rows('ping').length === 0) platform.advance(100);
+    platform.socket.lose();
+    untilNextSocket(platform);
+    expect(platform.socket.url).toBe('ws://one.test/');
+  });
+
   test('operations come all the time → the same', async () => {
     const { platform, connection } = await startOpen({ url: TWO });
     platform.advance(14_000);

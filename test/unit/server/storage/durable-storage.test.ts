@@ -2,18 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCheckpoint } from '../../../../src/server/storage/format/checkpoint-file.ts';
 import { checkpointName } from '../../../../src/server/storage/format/names.ts';
-import { FOLDER, TestSite, VirtualMachine, virtualStorage } from './virtual-storage.ts';
-
-const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
-const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
-
-/** Writes an entry; how many are synced by that. */
-function write(site: TestSite, machine: VirtualMachine, entry: string): number {
-  const before = site.synced.local;
-  site.append('local', entry);
-  machine.run(100);
-  return site.synced.local - before;
-}
+import { FOLDER, numbers, SMALL, TestSite, VirtualMachine, virtualStorage, write } from './virtual-storage.ts';
 
 /** How many checkpoints are on the disk. */
 function checkpointsOf(machine: VirtualMachine): number {
@@ -250,6 +239,70 @@ describe('durable storage: checkpoints', () => {
     expect(machine.files('.log').length).toBeLessThan(6);
   });
 
+  test.each([
+    ['local', { local: 50, red: Infinity }],
+    ['red', { local: Infinity, red: 50 }],
+  ] as const)('another site needs old entries of the %s log alone → their files stay, those before go', (log, from) => {
+    const machine = new VirtualMachine(1, OFTEN);
+    const site = machine.start();
+    site.neededFrom = 0;
+    for (const entry of numbers(200)) {
+      site.append(entry % 2 === 0 ? 'red' : 'local', `entry ${entry}`);
+      machine.run(50);
+    }
+    site.neededFrom = from;
+    site.storage.checkpoint();
+    machine.run();
+    const { start, entries } = machine.start().stored[log];
+    expect(start).toBeGreaterThan(0);
+    expect(start).toBeLessThanOrEqual(50);
+    expect(entries).toEqual(site.entries[log].slice(start));
+  });
+
+  test('a crash before the last checkpoint was in both files → a start makes one that is', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.append('local', ...numbers(10));
+    machine.run();
+    site.storage.checkpoint();
+    machine.run();
+    const path = `${FOLDER}/${machine.files('.checkpoint-copy')[0]}`;
+    const before = machine.disk.read(path);
+    site.append('local', 10);
+    machine.run();
+    site.storage.checkpoint();
+    machine.run();
+    machine.disk.put(path, before);
+    const again = machine.start();
+    expect([again.entries.local, again.events]).toEqual([numbers(11), []]);
+    machine.run();
+    const [file, copy] = ['.checkpoint', '.checkpoint-copy'].map((ending) => machine.files(ending).at(-1));
+    expect(machine.disk.read(`${FOLDER}/${copy}`)).toEqual(machine.disk.read(`${FOLDER}/${file}`));
+  });
+
+  test('both files of a checkpoint are gone, and the logs are there → told; the next one has a number of its own', () => {
+    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+    const site = machine.start();
+    site.neededFrom = 0;
+    for (const count of [10, 10]) {
+      site.append('local', ...numbers(count, site.entries.local.length));
+      machine.run();
+      site.storage.checkpoint();
+      machine.run();
+    }
+    // A file of the log that says which checkpoint there was.
+    machine.start().append('local', 20);
+    machine.run();
+    const [gone = ''] = machine.files('.checkpoint');
+    for (const ending of ['.checkpoint', '.checkpoint-copy'])
+      for (const name of machine.files(ending)) machine.disk.mount().remove(`${FOLDER}/${name}`);
+    const again = machine.start();
+    expect(again.entries.local).toEqual(numbers(21));
+    expect(again.events).toEqual([expect.stringContaining('damaged: ')]);
+    machine.run();
+    expect(Number.parseInt(machine.files('.checkpoint')[0] ?? '', 10)).toBeGreaterThan(Number.parseInt(gone, 10));
+  });
+
   test.each(numbers(15, 1))(
     'crash %i ms after a checkpoint of several slices began → the state of one moment',
     (afterMs) => {
@@ -402,51 +455,7 @@ describe('durable storage: checkpoints', () => {
   });
 });
 
-describe('durable storage: a full disk', () => {
-  test('no room for the next file → full while half a file is left; room again → goes on by itself', () => {
-    const machine = new VirtualMachine(1, SMALL);
-    const site = machine.start();
-    machine.disk.isFull = true;
-    let accepted = 0;
-    while (!site.storage.isFull) {
-      site.append('local', `entry ${accepted}`);
-      accepted += 1;
-      machine.run(50);
-    }
-    // What was accepted before it was full still ends.
-    site.append('local', 'accepted just before');
-    machine.run();
-    expect(site.synced.local).toBe(accepted + 1);
-    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual(['full']);
-    machine.disk.isFull = false;
-    machine.run();
-    expect(site.storage.isFull).toBe(false);
-    expect(site.events.filter((event) => !event.startsWith('checkpoint'))).toEqual(['full', 'room']);
-    for (const entry of numbers(50)) {
-      site.append('local', `later ${entry}`);
-      machine.run(50);
-    }
-    machine.disk.crash();
-    expect(machine.start().entries.local).toHaveLength(accepted + 51);
-  });
-
-  test('no room for a checkpoint → logs stay, tried again until there is', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    site.append('local', ...numbers(50));
-    machine.run();
-    machine.disk.isFull = true;
-    site.storage.checkpoint();
-    machine.run(2500);
-    expect(site.events).toEqual([expect.stringContaining('ENOSPC')]);
-    machine.disk.isFull = false;
-    machine.run();
-    machine.disk.crash();
-    const again = machine.start();
-    expect(again.stored.checkpoint).toBeDefined();
-    expect(again.entries.local).toEqual(numbers(50));
-  });
-
+describe('durable storage: its beginning and its end', () => {
   test('what was found at the start → nobody has it any more once the site has taken it up', () => {
     const machine = new VirtualMachine(1);
     const storage = virtualStorage(machine, {});
@@ -455,44 +464,6 @@ describe('durable storage: a full disk', () => {
     const source = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
     storage.attach(source, { synced: () => {}, fenced: () => {}, failed: () => {} });
     expect(() => storage.stored).toThrow('taken up already');
-  });
-
-  test('no room at a start → UNAVAILABLE that says so', () => {
-    const machine = new VirtualMachine(1);
-    machine.disk.isFull = true;
-    expect(() => machine.start()).toThrow('there is no room on the disk');
-  });
-
-  test('what has begun when there is no other file → is written while half a file is left; then the log is stuck', () => {
-    const machine = new VirtualMachine(1, SMALL);
-    const site = machine.start();
-    machine.disk.isFull = true;
-    while (!site.storage.isFull) write(site, machine, 'before');
-    expect(site.storage.isStuck).toBe(false);
-    let ended = 0;
-    while (!site.storage.isStuck) ended += write(site, machine, 'begun');
-    expect(ended).toBeGreaterThan(5);
-    machine.disk.isFull = false;
-    machine.run(2000);
-    expect([site.storage.isStuck, site.synced.local]).toEqual([false, site.entries.local.length]);
-  });
-
-  test('little room again, after a minute without → noticed within seconds', () => {
-    const machine = new VirtualMachine(1, { segmentBytes: 4 * 1024 * 1024, checkpointBytes: Infinity });
-    const site = machine.start();
-    site.append('local', 'x'.repeat(600_000));
-    const make = machine.disk.make.bind(machine.disk);
-    machine.disk.isFull = true;
-    machine.run(70_000);
-    expect(site.storage.isFull).toBe(true);
-    machine.disk.isFull = false;
-    // Room for a checkpoint and a small file, not for one of the usual size.
-    machine.disk.make = (path, sizeBytes) => {
-      if (sizeBytes > 1024 * 1024) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
-      make(path, sizeBytes);
-    };
-    machine.run(5000);
-    expect(site.storage.isFull).toBe(false);
   });
 
   test('a site that was never begun is closed → no file is left', async () => {

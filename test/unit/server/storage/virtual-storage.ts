@@ -26,8 +26,8 @@ export class TestSite implements CheckpointSource {
   readonly events: string[] = [];
   /** All entries of the logs from their beginning: from the checkpoint, and after it. */
   readonly entries: Record<LogKind, unknown[]> = { local: [], red: [] };
-  /** Other sites are said to need entries from here on. */
-  neededFrom = Infinity;
+  /** Other sites are said to need entries from here on, of both logs or of each. */
+  neededFrom: number | LogPlaces = Infinity;
   readonly sections: Record<LogKind | 'lengths', Section>;
   readonly #lengthsChanges = new Changes<'now'>();
 
@@ -70,7 +70,8 @@ export class TestSite implements CheckpointSource {
   }
 
   get keptFrom(): LogPlaces {
-    return { local: this.neededFrom, red: this.neededFrom };
+    const from = this.neededFrom;
+    return typeof from === 'number' ? { local: from, red: from } : from;
   }
 
   cut(): Cut {
@@ -159,4 +160,16 @@ export class VirtualMachine {
       .filter((name) => name.endsWith(ending))
       .toSorted();
   }
+}
+
+/** Small files, and no checkpoint by itself. */
+export const SMALL = { segmentBytes: 1000, checkpointBytes: Infinity };
+export const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, index) => from + index);
+
+/** Writes an entry; how many are synced by that. */
+export function write(site: TestSite, machine: VirtualMachine, entry: string): number {
+  const before = site.synced.local;
+  site.append('local', entry);
+  machine.run(100);
+  return site.synced.local - before;
 }

@@ -164,6 +164,15 @@ describe('bytes', () => {
     expect(clients.bytes).toBeLessThanOrEqual(1_000_000);
   });
 
+  test('one that was forgotten asks for more → has none, and takes none from the others', () => {
+    const clients = table();
+    const record = clients.open('', 'c', 'json');
+    record.record(submission(1));
+    clients.left(record, 0);
+    clients.forgetGone(1);
+    expect([record.take(100), clients.bytes]).toEqual([false, 0]);
+  });
+
   test('numbers far from each other → cost more than those in a row', () => {
     const clients = table();
     const [dense, sparse] = [clients.open('', 'dense', 'json'), clients.open('', 'sparse', 'json')];

@@ -20,6 +20,22 @@ test('closed before its token has ended → the timer of the token is gone', asy
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test('closed while a fresh token waits to be checked → it is not checked any more', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  const authenticate = vi.fn(() => ({ id: 'ada', expiresAt: Date.now() + 60_000 }));
+  const { socket } = await openByHand({ authenticate, limits: { heartbeatMs: Infinity, clientIdleMs: Infinity } });
+  const renew = async (n: number): Promise<void> => {
+    socket.say([0, 'renew', `token ${n}`]);
+    await turn();
+  };
+  for (let n = 0; n < 10; n += 1) await renew(n);
+  const checked = authenticate.mock.calls.length;
+  expect(checked).toBeLessThan(10);
+  socket.events.closed();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(authenticate).toHaveBeenCalledTimes(checked);
+});
+
 test('cut off because it takes nothing, and goes on taking nothing → the socket is let go of', async () => {
   vi.useFakeTimers();
   const { gateway, store, socket } = await openByHand({ limits: { stallTimeoutMs: 200 } });
@@ -97,6 +113,19 @@ describe('the server goes away, and the client has seen that', () => {
     expect(socket.rows.map(([, kind]) => kind)).toEqual(['welcome', 'incoming', 'view', 'goaway', 'ping']);
     expect(isClosed(socket)).toBe(true);
     socket.events.closed();
+    await closed;
+  });
+
+  test('a client that comes while the server goes → told so after its welcome', async () => {
+    const { gateway, socket } = await openByHand();
+    socket.say([1, 'submit', ...UPDATE]);
+    await turn();
+    const closed = gateway.close({ drainMs: 60_000 });
+    const late = await greetAt(gateway, { client: 'b'.repeat(32) });
+    expect(late.rows.map(([, kind]) => kind)).toEqual(['welcome', 'goaway', 'ping']);
+    late.say([1, 'pong']);
+    expect(isClosed(late)).toBe(true);
+    for (const { events } of [late, socket]) events.closed();
     await closed;
   });
 

@@ -66,6 +66,18 @@ describe('submission', () => {
     expect(outlet.rows.map(([, kind]) => kind)).toEqual(['view', 'confirm', 'view']);
   });
 
+  test('a later view adds to an earlier one → the store confirms that without it: sent in full', () => {
+    const { submission, outlet } = start();
+    const seq = submission.update('v', 'tentative');
+    submission.update('v', 'causal', { meta: { checked: true } });
+    submission.confirm('strong', seq);
+    expect(outlet.rows).toEqual([
+      [7, 'view', 0, 0, 'v'],
+      [7, 'confirm', 1, 0, null, { checked: true }],
+      [7, 'view', 2, 0, 'v'],
+    ]);
+  });
+
   test('the store confirms a view that was told by a confirmation → by the number that the client knows', () => {
     const { submission, outlet } = start();
     submission.update('v', 'tentative');
@@ -393,6 +405,14 @@ describe('what is kept', () => {
     submission.confirm('strong', submission.update({ a: 1 }, 'tentative'));
     expect(outlet.rows.map((row) => row[1])).toEqual(['view', 'fail']);
     expect(outlet.rows[1]?.[2]).toBe('UNKNOWN');
+  });
+
+  test('no room for a preliminary view → nothing of it is given back at the end', () => {
+    const { submission, budget } = start(2, 'read');
+    budget.max = 0;
+    submission.update({ a: 1 }, 'tentative');
+    submission.update({ a: 2 }, 'strong');
+    expect(budget.bytes).toBe(0);
   });
 
   test('no room and too much waits → UNKNOWN instead of the result', () => {
