@@ -16,8 +16,8 @@ export const WIRE_MUTANTS = [
     name: 'what a receiver has made of a view is confirmed',
     rule: 'correctable C7',
     file: 'src/transport/operations/in-flight.ts',
-    line: 'if (known.isUntouched()) operation.sink.confirm(name, known.seq, given);',
-    replacement: 'if (true) operation.sink.confirm(name, known.seq, given);',
+    line: 'if (known.isUntouched()) {',
+    replacement: 'if (known !== undefined) {',
     command: unit('transport/operations/in-flight.test.ts'),
   },
   {
@@ -212,5 +212,21 @@ export const WIRE_MUTANTS = [
     line: "if (!this.#siteIsBlameless) this.#sites.failed(from === 'open' || from === 'probing');",
     replacement: "if (!this.#siteIsBlameless) this.#sites.failed(from === 'open');",
     command: unit('transport/silence.test.ts'),
+  },
+  {
+    name: 'what a confirmation said is forgotten once the view is changed',
+    rule: 'correctable C7',
+    file: 'src/transport/operations/in-flight.ts',
+    line: 'operation.saw(row[at.seq], known.with(merged));',
+    replacement: '',
+    command: unit('transport/operations/in-flight.test.ts'),
+  },
+  {
+    name: 'a view told again is the copy that is compared with',
+    rule: 'correctable C7',
+    file: 'src/transport/operations/seen-view.ts',
+    line: 'return copyOf(this.#own);',
+    replacement: 'return this.#own;',
+    command: unit('transport/operations/in-flight.test.ts'),
   },
 ];

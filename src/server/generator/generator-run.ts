@@ -8,7 +8,7 @@ import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
-import { kept } from '../records/frozen.ts';
+import { keptArgs } from '../records/frozen.ts';
 import { own, ownError, toldOf } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { Refusal } from '../service/refusal.ts';
@@ -181,7 +181,7 @@ export class GeneratorRunner {
     try {
       const context = this.#contextOf(input);
       // It runs more than once: what it did to them is not what it was given.
-      const args = this.#opensArgs ? input.args : kept(input.args);
+      const args = this.#opensArgs ? input.args : keptArgs(input.args);
       const returned = this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
       // As if it had been thrown: it may be that of another operation.
       if (returned instanceof Refusal) throw returned;

@@ -63,10 +63,9 @@ export function portable(reply: Reply): Reply {
  * @throws CorrectableError as `checkEffect`
  */
 export function keptReply(reply: Reply): Reply {
-  portable(reply);
   const [value, meta] = [kept(reply.value), kept(reply.meta)];
-  if (value === reply.value && meta === reply.meta) return reply;
-  return meta === undefined ? { value } : { value, meta };
+  if (value === reply.value && meta === reply.meta) return portable(reply);
+  return portable(meta === undefined ? { value } : { value, meta });
 }
 
 /** @throws CorrectableError as `checkEffect` */

@@ -3,6 +3,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../protocol/contract/contract.ts';
 import type { ResultCheck } from '../../protocol/contract/result-check.ts';
+import { kept } from '../records/frozen.ts';
 import { heldResults } from './held-results.ts';
 
 /** A generator that throws this refuses its operation. */
@@ -45,13 +46,13 @@ export class Refusals {
   }
 
   /**
-   * The error that a client gets.
+   * The error that a client gets, and again if it asks again: of what its author goes on with, a copy.
    *
    * @throws CorrectableError `INVALID_VALUE` where its data do not fit the contract
    */
   errorOf(operation: string, { domain: { name, data } }: Refusal): CorrectableError {
     const checked = this.#check(nameOf(operation, name), data);
-    return new CorrectableError('DOMAIN', `${operation}: ${name}`, { domain: { name, data: checked } });
+    return new CorrectableError('DOMAIN', `${operation}: ${name}`, { domain: { name, data: kept(checked) } });
   }
 }
 

@@ -115,8 +115,14 @@ export class InFlight {
       return this.#spoil(operation, `the server confirmed view ${row[at.seq]}, which it never sent`);
     if (last) this.remove(operation);
     const given = details(row[at.version], row[at.meta]);
-    if (known.isUntouched()) operation.sink.confirm(name, known.seq, given);
-    else operation.sink.update(known.value, name, mergeDetails(known.details, given));
+    const merged = mergeDetails(known.details, given);
+    if (known.isUntouched()) {
+      operation.saw(row[at.seq], known.with(merged));
+      operation.sink.confirm(name, known.seq, given);
+      return;
+    }
+    const value = known.again();
+    operation.saw(row[at.seq], known.with(merged, operation.sink.update(value, name, merged), value));
   }
 
   fail(row: FailRow, line: Carrier): void {

@@ -1,14 +1,42 @@
 /** A view that may be confirmed: what the server gave, whatever its receivers have made of it meanwhile. */
 import type { ViewDetails } from '../../correctable/binding.ts';
+import { structurallyEqual } from '../../correctable/equal.ts';
 
-export interface SeenView {
+export class SeenView {
   /** The sink's number for it. */
   readonly seq: number;
-  /** What the server gave. */
-  readonly value: unknown;
+  /** With what its confirmations have added. */
   readonly details: ViewDetails;
-  /** Whether what was handed on is that still. */
-  isUntouched(): boolean;
+  /** What the server gave. */
+  readonly #own: unknown;
+  /** The same, as it was handed on. */
+  readonly #handedOn: unknown;
+
+  constructor(seq: number, details: ViewDetails, own: unknown, handedOn: unknown) {
+    this.seq = seq;
+    this.details = details;
+    this.#own = own;
+    this.#handedOn = handedOn;
+  }
+
+  /** Whether what was handed on is what the server gave: what can no longer be read is not. */
+  isUntouched(): boolean {
+    try {
+      return structurallyEqual(this.#own, this.#handedOn);
+    } catch {
+      return false;
+    }
+  }
+
+  /** What the server gave, to be handed on as a view of its own. */
+  again(): unknown {
+    return copyOf(this.#own);
+  }
+
+  /** The same view once it was confirmed, or handed on again with this number and value. */
+  with(details: ViewDetails, seq = this.seq, handedOn = this.#handedOn): SeenView {
+    return new SeenView(seq, details, this.#own, handedOn);
+  }
 }
 
 /**
@@ -16,12 +44,9 @@ export interface SeenView {
  * copied: who shows the first ten of a list by `splice` has not shortened the one that the store confirms.
  */
 export function beforeHandedOn(value: unknown, details: ViewDetails = {}): (seq: number) => SeenView {
-  if (typeof value !== 'object' || value === null) return (seq) => ({ seq, value, details, isUntouched: always });
   const own = copyOf(value);
-  return (seq) => ({ seq, value: own, details, isUntouched: () => isAlike(own, value) });
+  return (seq) => new SeenView(seq, details, own, value);
 }
-
-const always = (): boolean => true;
 
 /** Of what was decoded: lists, plain objects, bytes and dates alone. */
 function copyOf(value: unknown): unknown {
@@ -30,14 +55,4 @@ function copyOf(value: unknown): unknown {
   if (value instanceof Uint8Array) return value.slice();
   if (value instanceof Date) return new Date(value);
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copyOf(part)]));
-}
-
-/** Whether a value is still like its copy. */
-function isAlike(copy: unknown, value: unknown): boolean {
-  if (typeof copy !== 'object' || typeof value !== 'object' || copy === null || value === null) return copy === value;
-  if (copy instanceof Date) return value instanceof Date && +copy === +value;
-  if (copy instanceof Uint8Array) return value instanceof Uint8Array && String(copy) === String(value);
-  const names = Object.keys(copy);
-  const isList = Array.isArray(copy) === Array.isArray(value) && Object.keys(value).length === names.length;
-  return isList && names.every((name) => isAlike(copy[name as never], value[name as never]));
 }

@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
 import { createClient } from '../../../../src/index.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { frozen, handedOut, kept } from '../../../../src/server/records/frozen.ts';
+import { frozen, handedOut, kept, keptArgs } from '../../../../src/server/records/frozen.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import { cell, counter, log, queue, register, set, table } from '../../../../src/server/service/tables.ts';
@@ -162,24 +163,90 @@ test('frozen by somebody else at the top alone → frozen all through, and hande
   expect(handedOut(value).bytes).not.toBe(value.bytes);
 });
 
-test('kept: plain values themselves, and copies of bytes, of those of Node too, and of dates', () => {
-  const plain = { list: [1] };
-  expect(kept(plain)).toBe(plain);
-  expect(Object.isFrozen(plain.list)).toBe(true);
-  const given = { bytes: new Uint8Array(1), buffer: Buffer.from([0]), dates: [new Date(5)], plain };
-  const value = kept(given);
-  given.bytes[0] = given.buffer[0] = 9;
-  given.dates[0]?.setTime(9);
-  expect([value.bytes[0], value.buffer[0], value.dates, value.plain]).toEqual([0, 0, [new Date(5)], plain]);
-  const again = handedOut(kept(value));
-  again.bytes[0] = 7;
-  expect(value.bytes[0]).toBe(0);
-  const own = JSON.parse('{"__proto__": 1}') as object;
-  const odd = kept({ own, bytes: new Uint8Array(1) });
-  expect(Object.keys(odd.own)).toEqual(['__proto__']);
-  const cycle: unknown[] = [new Uint8Array(1)];
-  cycle.push(cycle);
-  expect(kept(cycle)).toHaveLength(2);
+describe('kept', () => {
+  test('a copy, frozen all through', () => {
+    const given = { list: [{ deep: 1 }] };
+    const value = kept(given);
+    expect(value).toEqual(given);
+    expect([value, value.list, value.list[0]].every((each) => Object.isFrozen(each))).toBe(true);
+    expect([given, given.list].some((each) => Object.isFrozen(each))).toBe(false);
+    expect(Object.isFrozen(kept(Object.freeze({ tags: ['a'] })).tags)).toBe(true);
+  });
+
+  test('bytes, those of Node too, and dates → copies, as they come out of a log', () => {
+    const given = { bytes: new Uint8Array(1), buffer: Buffer.from([0]), dates: [new Date(5)] };
+    const value = kept(given);
+    given.bytes[0] = given.buffer[0] = 9;
+    given.dates[0]?.setTime(9);
+    expect([value.bytes[0], value.buffer[0], value.dates]).toEqual([0, 0, [new Date(5)]]);
+    expect(Object.getPrototypeOf(value.buffer)).toBe(Uint8Array.prototype);
+    const again = handedOut(kept(value));
+    again.bytes[0] = 7;
+    expect(value.bytes[0]).toBe(0);
+  });
+
+  test('a getter → what it gave the one time', () => {
+    let count = 0;
+    const value = kept({
+      get n() {
+        return ++count;
+      },
+    });
+    expect([value.n, value.n]).toEqual([1, 1]);
+  });
+
+  test('`-0`, and what is undefined → what the wire would make of it', () => {
+    expect(Object.is(kept(-0), 0)).toBe(true);
+    const value = kept({ none: undefined, list: [-0, undefined] });
+    expect(Object.keys(value)).toEqual(['list']);
+    expect(value.list.map((each) => Object.is(each, 0))).toEqual([true, false]);
+  });
+
+  test('a list with holes → undefined in their place, as on a wire', () => {
+    const given: unknown[] = [new Uint8Array(1)];
+    given.length = 3;
+    expect(kept(given)).toEqual([new Uint8Array(1), undefined, undefined]);
+    expect(Object.keys(kept(given))).toEqual(['0', '1', '2']);
+  });
+
+  test('`__proto__` as a name, what holds itself, what is deeper than any message → neither lost nor endless', () => {
+    const own = JSON.parse('{"__proto__": 1}') as object;
+    expect(Object.keys(kept({ own, bytes: new Uint8Array(1) }).own)).toEqual(['__proto__']);
+    const cycle: unknown[] = [new Uint8Array(1)];
+    cycle.push(cycle, cycle);
+    expect(kept(cycle)).toHaveLength(3);
+    let deep: unknown = {};
+    for (let level = 0; level < 100_000; level += 1) deep = { deep };
+    expect(kept(deep)).toHaveProperty('deep.deep');
+  });
+});
+
+test('arguments → of their classes, and nothing of them is shared but what is of other classes', () => {
+  class Money {
+    cents = 1;
+  }
+  const given = {
+    buffer: Buffer.from('hi'),
+    tags: new Set([['a']]),
+    prices: new Map([['a', { euro: 1 }]]),
+    money: new Money(),
+    at: new Date(5),
+  };
+  const args = keptArgs(given);
+  expect(args).toEqual(given);
+  expect(args.buffer.toString('hex')).toBe('6869');
+  expect(args.money).toBe(given.money);
+  args.buffer[0] = 9;
+  args.tags.clear();
+  args.prices.clear();
+  args.at.setTime(9);
+  expect([given.buffer.toString(), given.tags.size, given.prices.size, given.at]).toEqual(['hi', 1, 1, new Date(5)]);
+  expect(Object.isFrozen(args) && Object.isFrozen(keptArgs(given).prices.get('a'))).toBe(true);
+  expect(Object.entries(keptArgs({ note: undefined, left: -0 }))).toEqual([
+    ['note', undefined],
+    ['left', -0],
+  ]);
+  expect(Object.isFrozen(given)).toBe(false);
 });
 
 describe('what authors keep, and change later', () => {
@@ -187,6 +254,10 @@ describe('what authors keep, and change later', () => {
     pay: { effect: 'update', args: z.object({ amount: z.int() }), result: z.int() },
     write: { effect: 'update', args: z.object({ key: z.string(), byte: z.int() }), result: z.null() },
     note: { effect: 'update', args: z.object({ line: z.string() }), result: z.unknown() },
+    refuse: { effect: 'update', args: z.object({}), result: z.null(), errors: { no: z.unknown() } },
+    assign: { effect: 'update', args: z.object({ byte: z.int() }), result: z.int() },
+    tryOut: { effect: 'update', args: z.object({}), result: z.array(z.int()) },
+    assigned: { effect: 'read', args: z.object({}), result: z.unknown() },
     push: { effect: 'update', args: z.object({ items: z.array(z.int()) }), result: z.array(z.int()) },
     meddle: { effect: 'read', args: z.object({}), result: z.unknown() },
     read: { effect: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
@@ -197,7 +268,7 @@ describe('what authors keep, and change later', () => {
     return defineService(till, {
       tables: {
         rows: table({ bytes: register<Uint8Array>(), sum: counter(), doc: register<{ readonly tags: string[] }>() }),
-        order: table({ items: queue<number>() }),
+        order: table({ items: queue<number>(), owner: cell<Uint8Array>() }),
       },
       shadowOperations: ({ rows, order }) => ({
         pay: red(({ amount }: { amount: number }) => [rows.row('sum').sum.add(amount)]),
@@ -205,6 +276,15 @@ describe('what authors keep, and change later', () => {
           rows.row(key).bytes.write(bytes),
           rows.row(key).doc.write(Object.freeze({ tags: [] })),
         ]),
+        assign: red(
+          ({ byte }: { byte: number }) => [order.row('o').owner.assign(new Uint8Array([byte]))],
+          ([before]) => {
+            const bytes = before as Uint8Array | undefined;
+            if (bytes === undefined) return 0;
+            bytes[0] = (bytes[0] ?? 0) + 10;
+            return bytes[0] ?? 0;
+          },
+        ),
         push: red(
           ({ items }: { items: number[] }) => items.map((item) => order.row('o').items.push(item)),
           (_, { items }) => {
@@ -227,6 +307,18 @@ describe('what authors keep, and change later', () => {
           return lines;
         },
         push: (args, { shadow }) => shadow.push(args),
+        refuse: (_, { errors }) => {
+          lines.push('no');
+          throw errors.no({ lines });
+        },
+        assign: (args, { shadow }) => shadow.assign(args),
+        tryOut: (_, { shadow, scratchpad }) => {
+          const args = { byte: 5 };
+          const replies = [scratchpad.apply(shadow.assign(args))];
+          args.byte = 6;
+          return [...replies, scratchpad.apply(shadow.assign(args))];
+        },
+        assigned: (_, { tables }) => tables.order.row('o').owner?.[0],
         meddle: (_, { tables }) => (tables.rows.row('p').doc as { tags: string[] }).tags.push('smuggled'),
         read: ({ key }, { tables }) => tables.rows.row(key).bytes?.[0] ?? null,
       },
@@ -265,11 +357,51 @@ describe('what authors keep, and change later', () => {
     await deployment.close();
   });
 
-  test('a result that its author changes later → he is stopped; what was told stays', async () => {
-    const { deployment, causes, irl } = open();
-    expect(await irl.invoke(till.note({ line: 'a' }))).toEqual(['a']);
-    await expect(irl.invoke(till.note({ line: 'b' }))).rejects.toMatchObject({ code: 'FINAL_FAILED' });
-    expect(causes).toContainEqual(expect.any(TypeError));
+  test('a result that its author changes later → what was told stays', async () => {
+    const { deployment, irl } = open();
+    const told = [await irl.invoke(till.note({ line: 'a' })), await irl.invoke(till.note({ line: 'b' }))];
+    expect(told).toEqual([['a'], ['a', 'b']]);
+    await deployment.close();
+  });
+
+  test('a refusal whose author goes on with what he gave → who asks again is told the same', async () => {
+    const { deployment } = open();
+    const binding = deployment.site('irl');
+    const ask = (): Promise<unknown> =>
+      new Promise((resolve) => {
+        const context = { signal: new AbortController().signal, operationId: 'the same' } as InvocationContext;
+        const none = expect.fail;
+        const sink = { update: none, confirm: none, fail: resolve } as unknown as Sink<unknown>;
+        binding.submitOperation(till.refuse({}), ['causal'], sink, context);
+      });
+    const no = { domain: { data: { lines: ['no'] } } };
+    expect(await ask()).toMatchObject(no);
+    await createClient(binding).invoke(till.note({ line: 'and no more' }));
+    expect(await ask()).toMatchObject(no);
+    await deployment.close();
+  });
+
+  test('tried on the scratchpad, with arguments that are used again → neither they nor the state are touched', async () => {
+    const { deployment, irl } = open();
+    await irl.invokeStrong(till.assign({ byte: 4 }));
+    for (let time = 0; time < 2; time += 1) expect(await irl.invoke(till.tryOut({}))).toEqual([14, 15]);
+    await deployment.close();
+  });
+
+  test('a reply that changes bytes which an effect gave it → changes a copy', async () => {
+    const { deployment, irl } = open();
+    for (const byte of [1, 2]) await irl.invokeStrong(till.assign({ byte }));
+    const seen: number[] = [];
+    for (const byte of [3, 4]) {
+      const assigned = irl.invoke(till.assign({ byte }));
+      assigned.onUpdate((value) => seen.push(value));
+      seen.push(await assigned);
+    }
+    expect(seen).toEqual([12, 12, 13, 13]);
+    for (const site of ['irl', 'frk'] as const) {
+      const client = createClient(deployment.site(site));
+      expect(await client.invokeStrong(till.assigned({}))).toBe(4);
+    }
     await deployment.close();
   });
 });

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
 import { Outage } from '../../../../src/transport/operations/outage.ts';
-import type { SeenView } from '../../../../src/transport/operations/seen-view.ts';
+import { SeenView } from '../../../../src/transport/operations/seen-view.ts';
 import { quietContext, SinkDouble } from '../../../support/wire.ts';
 
-const view = (seq: number): SeenView => ({ seq, value: seq, details: {}, isUntouched: () => true });
+const view = (seq: number): SeenView => new SeenView(seq, {}, seq, seq);
 
 function operation(): InFlightOperation {
   const parts = { id: 1, name: 'get', effect: 'read', strongest: 1, sink: new SinkDouble(), context: quietContext() };

@@ -257,4 +257,40 @@ describe('a confirmation', () => {
     const details = { version: 7, meta: { left: 3, of: 9 }, final: undefined };
     expect(sink.calls.slice(1)).toEqual([{ kind: 'update', level: 'strong', value: given(), details }]);
   });
+
+  test('at each of three levels, and changed each time → the last one is what the server gave, with all that it said', () => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    const value = given();
+    inFlight.view([operation.id, 'view', 0, 0, value, 7, { left: 2 }] as never, line);
+    value.list.pop();
+    inFlight.confirm([operation.id, 'confirm', 1, 0, 8, { of: 9 }] as never, line);
+    const again = sink.calls[1] as { value?: Given };
+    expect(again.value).toEqual(given());
+    again.value?.list.pop();
+    inFlight.confirm([operation.id, 'confirm', STRONGEST, 0] as never, line);
+    const details = { version: 8, meta: { left: 2, of: 9 }, final: undefined };
+    expect(sink.calls[2]).toEqual({ kind: 'update', level: 'strong', value: given(), details });
+  });
+
+  test('confirmed with more, then changed, then confirmed → nothing of what was added is lost', () => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    const value = given();
+    inFlight.view([operation.id, 'view', 0, 0, value, 7] as never, line);
+    inFlight.confirm([operation.id, 'confirm', 1, 0, 8, { of: 9 }] as never, line);
+    value.list.pop();
+    inFlight.confirm([operation.id, 'confirm', STRONGEST, 0] as never, line);
+    expect(sink.calls[2]).toMatchObject({ kind: 'update', details: { version: 8, meta: { of: 9 } } });
+  });
+
+  test('of a view that can no longer be read → the sink gets what the server gave', () => {
+    const { inFlight, line, begin } = client();
+    const { operation, sink } = begin();
+    const value: object = given();
+    inFlight.view([operation.id, 'view', 0, 0, value] as never, line);
+    Object.defineProperty(value, 'list', { enumerable: true, get: () => expect.fail('it is over') });
+    inFlight.confirm([operation.id, 'confirm', STRONGEST, 0] as never, line);
+    expect(sink.calls[1]).toMatchObject({ kind: 'update', level: 'strong', value: given() });
+  });
 });
