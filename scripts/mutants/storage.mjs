@@ -309,4 +309,20 @@ export const STORAGE_MUTANTS = [
     replacement: 'if (this.#closing !== undefined) return;',
     command: unit('server/storage/full-disk.test.ts'),
   },
+  {
+    name: 'rows that were brought in are forgotten at a restart',
+    rule: 'redblue R5',
+    file: 'src/server/replica/red/certifier.ts',
+    line: 'return commitOf(Number(stamp), effects, new Set(created), by);',
+    replacement: 'return commitOf(Number(stamp), effects, new Set(), by);',
+    command: unit('server/replica/red/certifier-memory.test.ts'),
+  },
+  {
+    name: 'what left the window counts still',
+    rule: 'redblue R5',
+    file: 'src/server/replica/red/certifier.ts',
+    line: 'this.#windowBytes -= oldest.bytes;',
+    replacement: '',
+    command: unit('server/replica/red/certifier-memory.test.ts'),
+  },
 ];

@@ -9,7 +9,7 @@ import type { Note } from '../../../support/shares.ts';
 import { sharesOf, unnoted } from '../../../support/shares.ts';
 
 /** Another implementation of MessagePack, without its own extensions. */
-const other = new Packr({ useRecords: false, mapsAsObjects: true, encodeUndefinedAsNil: false });
+const other = new Packr({ useRecords: false, mapsAsObjects: true, encodeUndefinedAsNil: false, variableMapSize: true });
 
 const plain = fc.jsonValue({ maxDepth: 4 }).filter((value) => !/"(__proto__|\$)/.test(JSON.stringify(value)));
 
@@ -40,6 +40,17 @@ describe('msgpack codec: beside another implementation', () => {
         expect(msgpackCodec.decode(frame)).toEqual(rows.map((value) => [1, 'view', 0, 0, normal(value)]));
       }),
     );
+  });
+
+  test.each([15, 16, 31, 32, 255, 256, 257, 65_535, 65_536])('%i of anything → read and written alike', (count) => {
+    const list = Array.from({ length: count }, (_, at) => at);
+    const map = Object.fromEntries(list.map((at) => [`k${at}`, at]));
+    for (const value of [list, map, 'é'.repeat(count), 'x'.repeat(count), new Uint8Array(count).fill(7)]) {
+      const row = [1, 'view', 0, 0, value] as const;
+      const frame = msgpackCodec.frame([msgpackCodec.encodeRow(row as never)]);
+      expect(msgpackCodec.decode(frame)).toEqual([row]);
+      expect(msgpackCodec.decode(new Uint8Array(other.pack([row])))).toEqual([row]);
+    }
   });
 
   test.each([

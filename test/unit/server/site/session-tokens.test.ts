@@ -106,6 +106,26 @@ describe('sessions of clients', () => {
     await deployment.close();
   });
 
+  test.each([
+    ['one', ['irl', 'frk']],
+    ['the other', ['frk', 'irl']],
+  ] as const)('tokens of two sites, %s first → it reads what both sessions wrote', async (_, places) => {
+    const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
+    const tokenLists = await Promise.all(
+      places.map(async (place) => {
+        const client = createClient(deployment.site(place));
+        const session = client.session();
+        await client.invoke(bank.deposit({ account: place, amount: 5 }), { session });
+        return session.tokens ?? [];
+      }),
+    );
+    const vrg = createClient(deployment.site('vrg'));
+    const session = vrg.session({ tokens: tokenLists.flat() });
+    const read = (account: string): PromiseLike<number> => vrg.invokeWeak(bank.balance({ account }), { session });
+    expect(await Promise.all(places.map(read))).toEqual([5, 5]);
+    await deployment.close();
+  });
+
   test('a guess → does not enter the session', async () => {
     const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
     const irl = createClient(deployment.site('irl'));

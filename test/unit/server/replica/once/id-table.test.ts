@@ -147,6 +147,31 @@ describe('what one client may take', () => {
   });
 });
 
+test('acknowledged after a checkpoint → the next one says so: after a restart it is expired still', () => {
+  const limits = { operationsMax: 100, clientsMax: 10 };
+  const table = new IdTable<number>(limits);
+  const saved = Object.entries(table.sections('ids')).map(([name, section]) => {
+    return { name, section, rows: new Map<string, unknown>() };
+  });
+  const save = (): void => {
+    for (const { section, rows } of saved) {
+      for (const [key, row] of section.takeChanges(Infinity)) {
+        if (row === undefined) rows.delete(key);
+        else rows.set(key, row);
+      }
+    }
+  };
+  table.set('a/1', 7);
+  table.set('a/2', 8);
+  for (const { section } of saved) section.changeAll();
+  save();
+  table.expire('a', 1);
+  save();
+  const again = new IdTable<number>(limits);
+  for (const { name, rows } of saved) again.sections('ids')[name]?.restore(rows);
+  expect([again.get('a/1'), again.get('a/2')]).toEqual([EXPIRED, 8]);
+});
+
 /** The same table, as a checkpoint has it. */
 function restarted(table: IdTable<number>, limits: IdTableLimits): IdTable<number> {
   const again = new IdTable<number>(limits);

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
-import { fieldName } from '../../../../../src/server/generator/read-set.ts';
+import { fieldName, rowName } from '../../../../../src/server/generator/read-set.ts';
+import { plainBytes } from '../../../../../src/server/records/plain-bytes.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
@@ -41,6 +42,25 @@ describe('certifier: memory', () => {
     certifier.decide(operation('e/1', { effects: [write('k')] }));
     const gone = certifier.takeChanges(10).filter(([, saved]) => saved === undefined);
     expect(gone.map(([stamp]) => stamp).toSorted()).toEqual(['1', '2']);
+  });
+
+  test('a window of so many bytes → keeps as many commits as go into it', () => {
+    const windowBytes = 3 * plainBytes([write('k')]);
+    const certifier = new Certifier({ ...LIMITS, windowCommits: 100, windowBytes });
+    for (let n = 1; n <= 10; n += 1) certifier.decide(operation(`${n}/1`, { effects: [write('k')] }));
+    const reading = (id: string, snapshot: number): RedOperation =>
+      operation(id, { reads: [fieldName('t', 'other', 'f')], snapshot: [snapshot, 0] });
+    expect(certifier.decide(reading('late/1', 6))).toMatchObject({ kind: 'reject' });
+    expect(certifier.decide(reading('in time/1', 7))).toMatchObject({ kind: 'commit' });
+  });
+
+  test('restart → what rows a commit brought in is known, to those who scanned', () => {
+    const [before, after] = [new Certifier(), new Certifier()];
+    before.decide(operation('a/1', { effects: [write('k')], created: [rowName('t', 'k')] }));
+    before.changeAll();
+    after.load(before.save());
+    after.restore(new Map(before.takeChanges(10)));
+    expect(after.decide(operation('b/1', { ranges: [{ table: 't' }] }))).toMatchObject({ kind: 'reject' });
   });
 
   test('restart → stamps go on behind the last one, though clocks are behind it', () => {
