@@ -1,6 +1,6 @@
 /** The state behind a generator's scratchpad: a snapshot with the shadow operations that were tried laid over it. */
 import type { Effect } from '../records/effect.ts';
-import { handedOut, keptArgs } from '../records/frozen.ts';
+import { handedOut, kept } from '../records/frozen.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import { Overlay } from '../state/overlay.ts';
 import { replyOf } from '../records/reply.ts';
@@ -40,7 +40,7 @@ export class ScratchState implements StateReader, Scratchpad {
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
     if (makeReply === undefined) return replyOf(reply).value as R;
     for (const effect of effects) this.#noteRead(effect);
-    return replyOf(makeReply(results.map(handedOut), keptArgs(args))).value as R;
+    return replyOf(makeReply(results.map(handedOut), kept(args))).value as R;
   }
 
   /** What an effect that reads its field yields, the generator knows from its reply. */

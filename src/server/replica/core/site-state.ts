@@ -4,7 +4,7 @@
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
 import { errorOf } from '../../records/failure.ts';
-import { handedOut, keptArgs } from '../../records/frozen.ts';
+import { handedOut, kept } from '../../records/frozen.ts';
 import type { GeneratorPorts } from '../../generator/generator-budget.ts';
 import { GeneratorRunner } from '../../generator/generator-run.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';
@@ -149,7 +149,7 @@ export class SiteState {
     const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
-      return keptReply(this.#service.checkResult(operation, makeReply(results.map(handedOut), keptArgs(choice?.args))));
+      return keptReply(this.#service.checkResult(operation, makeReply(results.map(handedOut), kept(choice?.args))));
     } catch (error) {
       const who = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
       const told = toldOf(error, (hidden) => this.#onThrown?.(who, hidden));
