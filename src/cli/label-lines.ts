@@ -9,9 +9,9 @@ export interface TimedReport extends LabelReport {
 
 /** The verdicts as a table, then the stories, what was found of generators, and the numbers of the service. */
 export function linesOf({ service, runs, seed, seconds, shadows, generators, table }: TimedReport): readonly string[] {
-  const last = seed + runs - 1;
+  const seeds = runs === 0 ? '' : `, seeds ${seed} to ${seed + runs - 1}`;
   return [
-    `${service}: ${runs} runs, seeds ${seed} to ${last}, in ${seconds} s`,
+    `${service}: ${runs} runs${seeds}, in ${seconds} s`,
     '',
     ...tableLines(shadows),
     ...shadows.flatMap(storyLines),

@@ -3,6 +3,7 @@ import { check, CorrectableError, isCorrectableError } from '../correctable/erro
 import type { Arbitraries } from '../server/label/values/draw.ts';
 import type { Labelling, LabelOptions } from '../server/label/label-service.ts';
 import { isRefused } from '../server/label/report.ts';
+import type { LabelReport } from '../server/label/report.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
 import type { Command } from './command.ts';
 import { linesOf } from './label-lines.ts';
@@ -58,12 +59,23 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
     goesOn: progress(runs, startedAtMs),
   };
   const labelling = begun(() => new Labelling(service, given));
-  makeAll(labelling);
-  const { report } = labelling;
+  try {
+    makeAll(labelling);
+  } finally {
+    // What was found before code of the service threw or did not return was found all the same.
+    tell(labelling.report, { asJson: options['json'] === true, startedAtMs });
+  }
+}
+
+/** Prints it, and has it in the exit code. */
+function tell(
+  report: LabelReport,
+  { asJson, startedAtMs }: { readonly asJson: boolean; readonly startedAtMs: number },
+): void {
   const { shadows, generators, table, ...rest } = report;
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   const timed: TimedReport = { ...rest, seconds, shadows, generators, table };
-  for (const line of options['json'] === true ? [JSON.stringify(timed)] : linesOf(timed)) console.log(line);
+  for (const line of asJson ? [JSON.stringify(timed)] : linesOf(timed)) console.log(line);
   if (isRefused(report)) process.exitCode = EXIT_REFUSED;
 }
 

@@ -58,8 +58,9 @@ export function labelFirst(
   const made = runsOfVersion(dataDir, version);
   const wanted = runsOf(service) - made;
   if (wanted <= 0) return doNothing;
-  const report = shortReport(service, { runs: wanted, seed: made + 1, ...(arbitraries && { arbitraries }) }, onTrouble);
-  if (report === undefined) return doNothing;
+  const look = shortLook(service, { runs: wanted, seed: made + 1, ...(arbitraries && { arbitraries }) }, onTrouble);
+  if (look === undefined) return doNothing;
+  const { report, isStopped } = look;
   for (const { name, declared, verdict, reason, counterexample } of report.shadows) {
     if (verdict !== 'unsafe') continue;
     const story = (counterexample?.story ?? []).map((line) => `\n  ${line}`).join('');
@@ -76,7 +77,7 @@ export function labelFirst(
     onTrouble(`Nothing was tried of '${operation}': ${UNDRAWN}. Say how to draw them, by arbitraries.`);
   }
   // What is wrong is told each time, and what nobody knows.
-  return faults.length + untried.length > 0
+  return isStopped || faults.length + untried.length > 0
     ? doNothing
     : () => remember(dataDir, { version, runs: made + report.runs }, onTrouble);
 }
@@ -85,20 +86,35 @@ type OnTrouble = (message: string) => void;
 
 function doNothing(): void {}
 
-function shortReport(service: Service, options: LabelOptions, onTrouble: OnTrouble): LabelReport | undefined {
+/** What was found; the same where code of the service then did not return, and it was stopped. */
+interface Look {
+  readonly report: LabelReport;
+  readonly isStopped: boolean;
+}
+
+/** None where not even a first run could be begun. */
+function shortLook(service: Service, options: LabelOptions, onTrouble: OnTrouble): Look | undefined {
   const untilMs = performance.now() + TIME_MAX_MS;
   const isOver = (): boolean => performance.now() >= untilMs;
+  let labelling = undefined as Labelling | undefined;
+  let stop: string | undefined;
   try {
-    return guardedRun(() => {
-      const labelling = new Labelling(service, options);
+    guardedRun(() => {
+      labelling = new Labelling(service, options);
       labelling.goOn(isOver, isOver);
-      return labelling.report;
-    }, STUCK_MS) as LabelReport;
+    }, STUCK_MS);
   } catch (error) {
     if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
-    onTrouble(`The labels of the service were not looked at: ${error.message}`);
-    return undefined;
+    stop = error.message;
   }
+  const report = labelling?.report;
+  if (stop !== undefined) {
+    const runs = report?.runs ?? 0;
+    const looked = runs === 0 ? 'were not looked at' : `were looked at in ${runs} runs alone`;
+    const again = labelling && ` correctables label --seed ${labelling.seed} --runs 1 says more.`;
+    onTrouble(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
+  }
+  return report && { report, isStopped: stop !== undefined };
 }
 
 function runsOf({ contract: { operations } }: Service): number {

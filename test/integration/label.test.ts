@@ -152,6 +152,39 @@ export const service = { ...bank, generators: { ...bank.generators, deposit } };
   expect(code).toBe(0);
 });
 
+/** A service whose deposits do not return once something unsafe was seen: so none does while that is made simpler. */
+const UNSAFE_AND_STUCK = `import { bankService } from ${BUILT};
+${NEVER_RETURNS}
+const bank = bankService('blue');
+let isStuck = false;
+const holds = ({ balance }) => {
+  isStuck ||= balance < 0;
+  return balance >= 0;
+};
+const some = (args, context) => (isStuck ? deposit() : bank.generators.deposit(args, context));
+export const service = {
+  ...bank,
+  invariants: { accounts: { holds } },
+  generators: { ...bank.generators, deposit: some },
+};
+`;
+
+test.concurrent('serve, of one that is found unsafe before its code does not return → refused with the story', async () => {
+  await using module = await moduleOf(UNSAFE_AND_STUCK);
+  const { code, stderr } = await runProgram([...SERVE, '--ephemeral', '--service', module.path], { NODE_ENV: 'test' });
+  expect(stderr).toContain("the shadow operation 'withdrawAck' is declared blue, and breaks an invariant");
+  expect(code).toBe(2);
+}, 30_000);
+
+test.concurrent('what was found before code of the service does not return is printed', async () => {
+  await using module = await moduleOf(UNSAFE_AND_STUCK);
+  const { code, stdout, stderr } = await label(module.path, '--json');
+  const { shadows, runs } = JSON.parse(stdout) as { readonly shadows: readonly object[]; readonly runs: number };
+  expect(shadows).toContainEqual(expect.objectContaining({ name: 'withdrawAck', verdict: 'unsafe' }));
+  expect(stderr).toContain(`Again: --seed ${runs + 1} --runs 1`);
+  expect(code).toBe(1);
+}, 30_000);
+
 test.concurrent('code of a service that does not return is stopped, with the run to make again; what it has opened keeps nobody', async () => {
   await using module = await moduleOfBank(
     `setInterval(() => {}, 1000);

@@ -83,7 +83,10 @@ export class Search {
   #noteBreach(breach: Breach, seed: number, endsShrinking?: () => boolean): void {
     const trial = this.tally.trialOf(breach.shadow, breach.operation);
     const place = breach.kind === 'alone' ? 'alone' : 'together';
-    trial[place] ??= { breach: shrinkBreach(this.#workshop, breach, endsShrinking), seed };
+    if (trial[place] !== undefined) return;
+    // Before it is made simpler, which code that does not return may end.
+    trial[place] = { breach, seed };
+    trial[place] = { breach: shrinkBreach(this.#workshop, breach, endsShrinking), seed };
   }
 
   #lookUnreached({ here: { operation } }: Meeting, { ran, here }: MeetingResult, random: Random): void {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { CorrectableError } from '../../../src/correctable/errors.ts';
 import { defineContract } from '../../../src/contract/index.ts';
 import { blue, counter, defineService, table } from '../../../src/server/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
@@ -105,6 +106,31 @@ test('what time did not allow is done at the next start', () => {
   expect(start(bankService()).runs).toBeGreaterThan(0);
   expect(remembered()).toMatchObject({ runs: 200 });
   expect(start(bankService()).runs).toBe(0);
+});
+
+describe('code that does not return after some runs', () => {
+  /** A start that is stopped after so many runs of generators: at the next look at the time, as the guard would anywhere. */
+  const stuck = (service: Service): ReturnType<typeof start> =>
+    start(service, (runs) => {
+      if (runs < 500) return;
+      vi.mocked(performance.now).mockImplementation(() => {
+        throw new CorrectableError('FINAL_FAILED', 'A generator ran for long.');
+      });
+    });
+
+  test('what was found by then is unsafe → refused with the story', () => {
+    expect(() => stuck(bankService({ withdraw: 'blue' }))).toThrow(/'withdraw' is declared blue, and breaks.*\n/);
+  });
+
+  test('nothing was found by then → told how far it came, with the run to make again; not remembered', () => {
+    const { told } = stuck(bankService());
+    const message =
+      /^The labels of the service were looked at in (\d+) runs alone: A generator ran for long\. correctables label --seed (\d+) --runs 1 says more\.$/;
+    expect(told).toEqual([expect.stringMatching(message)]);
+    const [, runs, seed] = message.exec(told[0] ?? '') ?? [];
+    expect(Number(seed)).toBe(Number(runs) + 1);
+    expect(() => remembered()).toThrow('ENOENT');
+  });
 });
 
 test('a generator that is wrong is told at each start', () => {
