@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../src/contract/index.ts';
 import type { Operation } from '../../src/index.ts';
-import { blue, counter, defineService, recoloured, red, table } from '../../src/server/index.ts';
+import { blue, cell, counter, defineService, log, recoloured, red, register, table } from '../../src/server/index.ts';
 import type { Service } from '../../src/server/index.ts';
 import { checkService, ServiceFault } from '../../src/testing/index.ts';
 import type { CheckServiceOptions } from '../../src/testing/index.ts';
@@ -140,6 +140,88 @@ describe('checkService', () => {
     );
     checkService({ ...wardService, snapshotInvariants: {} }, calm);
     checkService(recoloured(wardService, { leave: 'red' }), calm);
+  });
+
+  describe('one value that a generator gives', () => {
+    const put = defineContract('values', {
+      put: { effect: 'update', args: key, result: z.unknown(), errors: { no: z.unknown() } },
+      show: { effect: 'read', args: key, result: z.unknown() },
+    });
+    /** It stands in each kind of field that takes any, in what is replied, and in what a read tells. */
+    const giving = (make: () => unknown): Service =>
+      defineService(put, {
+        tables: { rows: table({ last: register(), all: log(), own: cell() }) },
+        shadowOperations: ({ rows }) => ({
+          put: blue((a: { key: string }) => [rows.row(a.key).last.write(make()), rows.row(a.key).all.append(make())]),
+          own: red((a: { key: string }) => [rows.row(a.key).own.assign(make()), rows.row(a.key).last.write(make())]),
+        }),
+        generators: {
+          put: (args, { random, shadow, errors }) => {
+            const chance = random();
+            if (chance < 0.2) throw errors.no(make());
+            return chance < 0.4 ? make() : chance < 0.7 ? shadow.put(args, make()) : shadow.own(args, make());
+          },
+          show: (args, { tables }) => tables.rows.row(args.key).all,
+        },
+      });
+    const check = (service: Service) =>
+      checkService(service, { runs: 6, draw: ({ pick }) => pick([put.put({ key: 'a' }), put.show({ key: 'a' })]) })
+        .operations['put'];
+
+    test.each([
+      ['-0', () => -0],
+      ['-0 within', () => ({ by: [-0] })],
+      ['undefined', () => undefined],
+      ['a property that is undefined', () => ({ text: 'a', note: undefined })],
+      ['a list with undefined in it', () => [undefined, 1]],
+      ['an object without prototype', () => Object.assign(Object.create(null) as object, { n: 1 })],
+      ['a big integer', () => [10n ** 30n]],
+      ['a date', () => new Date(5)],
+      ['bytes', () => [new Uint8Array([1, 2])]],
+    ])('%s → every property holds', (_, make) => {
+      const { blue: early = 0, red: late = 0 } = check(giving(make)) ?? {};
+      expect(early).toBeGreaterThan(0);
+      expect(late).toBeGreaterThan(0);
+    });
+
+    test.each([
+      ['NaN', () => Number.NaN],
+      ['half a surrogate', () => ['\ud800']],
+      ['a date that is none', () => new Date(Number.NaN)],
+      ['a map', () => new Map()],
+    ])('%s, which cannot be sent → each fails', (_, make) => {
+      const counts = check(giving(make));
+      expect(counts).toMatchObject({ blue: 0, red: 0, unchanged: 0 });
+      expect(counts?.failed).toBeGreaterThan(5);
+    });
+  });
+
+  test('an operation that its contract declares blue, recoloured red → it fails, and nothing disagrees', () => {
+    const till = defineContract('till', { pay: { effect: 'update', args: key, result: z.null(), colour: 'blue' } });
+    const service: Service = defineService(till, {
+      tables: { rows: table({ paid: counter() }) },
+      shadowOperations: ({ rows }) => ({ pay: blue((a: { key: string }) => [rows.row(a.key).paid.add(1)]) }),
+      generators: { pay: (args, { shadow }) => shadow.pay(args, null) },
+    });
+    const given = { runs: 5, draw: (): Operation => till.pay({ key: 'a' }) };
+    expect(checkService(service, given).operations['pay']?.blue).toBeGreaterThan(5);
+    const counts = checkService(recoloured(service, { pay: 'red' }), given).operations['pay'];
+    expect(counts).toMatchObject({ blue: 0, red: 0, unchanged: 0 });
+    expect(counts?.failed).toBeGreaterThan(5);
+  });
+
+  test('a site fails where the model does not → its words are told', () => {
+    const service: Service = shopService('red');
+    let runs = 0;
+    const restock = (): null => {
+      runs += 1;
+      if (runs % 2 === 1) throw new Error('at the site alone');
+      return null;
+    };
+    const failing = { ...service, generators: { ...service.generators, restock } };
+    expect(() => checkService(failing, { ...options, draw: () => shop.restock({ key: 'a' }) })).toThrow(
+      /^oracle: restock at site \d fails \(FINAL_FAILED The generator of 'restock' threw\..*\), and on what the site shows it nothing/,
+    );
   });
 
   test('generator that depends on more than its context → the oracle notices', () => {

@@ -8,7 +8,8 @@ const CALL = "recoloured(service, { withdraw: 'red' })";
 
 /**
  * The same service with other colours of some of its shadow operations, whoever said theirs. An operation that its contract
- * declares red, or `alwaysRed` names, stays red whichever it chooses.
+ * declares red, or `alwaysRed` names, stays red whichever it chooses; one that it declares blue fails where it chooses
+ * what is red now.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for what is no service, and naming a colour that fits no shadow operation
  * @example

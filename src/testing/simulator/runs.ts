@@ -9,8 +9,6 @@ import type { Answer } from '../../server/records/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 
-const FAILED: Outcome = { failed: true, effects: [] };
-
 /**
  * Wraps the ways in which a site runs generators on what it shows, and on that with what it has proposed. `name` is
  * that of the site at this start, as in the identifiers that generators draw.
@@ -42,7 +40,7 @@ export function observeRuns(state: SiteState, name: string, noted: (run: Generat
       note(input, outcomeOf(outcome), { isAlone });
       return outcome;
     } catch (error) {
-      if (isCorrectableError(error)) note(input, FAILED, { isAlone });
+      if (isCorrectableError(error)) note(input, failure(error), { isAlone });
       throw error;
     }
   };
@@ -53,8 +51,9 @@ export function observeRuns(state: SiteState, name: string, noted: (run: Generat
   };
 }
 
-function failure({ domain }: CorrectableError): Outcome {
-  return domain === undefined ? FAILED : { failed: false, effects: [], refusal: domain };
+function failure({ code, message, domain }: CorrectableError): Outcome {
+  if (domain !== undefined) return { failed: false, effects: [], refusal: domain };
+  return { failed: true, why: `${code} ${message}`, effects: [] };
 }
 
 function outcomeOf({ choice, reply, refusal }: GeneratorOutcome): Outcome {

@@ -6,6 +6,7 @@ import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
 import type { Origin } from '../../server/records/origin.ts';
 import type { Submission } from '../../server/records/submissions.ts';
 import type { Vector } from '../../server/records/vector.ts';
+import { toText } from '../../server/storage/format/values.ts';
 import type { GivenRefusal, GivenView, Told } from './checkers/checker.ts';
 import type { ClientOperation, History } from './history.ts';
 import type { SimulationOptions } from './options.ts';
@@ -259,7 +260,7 @@ export class SimulatedClient {
     if (code === 'UNKNOWN') {
       this.counts.unknown += 1;
       if (!isOpen(operation) || !sites.some(({ isLost }) => isLost)) return false;
-    } else operation.failures.push(domain === undefined ? code : `${domain.name} ${JSON.stringify(domain.data)}`);
+    } else operation.failures.push(domain === undefined ? code : `${domain.name} ${toText(domain.data)}`);
     operation.error ??= code;
     return true;
   }

@@ -1,4 +1,5 @@
 /** Once everything has healed and arrived, all sites have the same state (RedBlue, OSDI 2012, Theorem 1). */
+import { toText } from '../../../server/storage/format/values.ts';
 import { require } from './checker.ts';
 import type { Checker, FinalState } from './checker.ts';
 
@@ -7,7 +8,7 @@ export class ConvergenceChecker implements Checker {
 
   finished({ sites }: FinalState): void {
     const [first, ...others] = sites.map(({ site, state }) => {
-      return { site, found: JSON.stringify([state.stable, state.store.snapshot()]) };
+      return { site, found: toText([state.stable, state.store.snapshot()]) };
     });
     for (const { site, found } of others) {
       require(found === first?.found, () =>

@@ -3,6 +3,7 @@
  * is told the same.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
+import { toText } from '../../../server/storage/format/values.ts';
 import type { ClientOperation, History } from '../history.ts';
 import { require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState } from './checker.ts';
@@ -43,7 +44,7 @@ export class ExactlyOnceChecker implements Checker {
     require(operation.isSureNot !== true || !isShown, () =>
       `${id} was told that nothing was done, was not asked for again, and took effect`);
     require(error !== 'EXPIRED_ID', () => `${id} was said to have expired, and its client had not acknowledged it`);
-    const told = [...answers.map(({ value }) => JSON.stringify(value) ?? 'undefined'), ...failures];
+    const told = [...answers.map(({ value }) => toText(value)), ...failures];
     require(new Set(told).size <= 1, () => `${id} was answered ${told.join(', then ')}`);
     const isNone = answers.length > 0 && !history.tookEffect(operation);
     require(!(isNone && isShown), () => `${operation.operation} ${id} was answered ${told[0]} and took effect`);

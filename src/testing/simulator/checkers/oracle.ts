@@ -6,17 +6,18 @@
  */
 import { RED } from '../../../server/records/origin.ts';
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
+import { toText } from '../../../server/storage/format/values.ts';
 import type { Counts, ModelOperation } from '../oracle/changes.ts';
 import { described, execute, guessOf, isSame, replyAt, textOf } from '../oracle/execute.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';
 import { differenceOf } from '../oracle/final-state.ts';
 import { Model, ModelView } from '../oracle/model.ts';
+import { areSameSent, isSameReply, isSameSent, sentEffects } from '../oracle/sent.ts';
 import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenRefusal, GivenView, Told } from './checker.ts';
 import { isOfBackend } from './answers.ts';
@@ -119,7 +120,7 @@ export class OracleChecker implements Checker {
     const { id, effects } = operation;
     const run = isOfSite(operation) ? this.#ownRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
     require(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
-    require(structurallyEqual(effects, run.outcome.effects), () => `${id} has other effects than its generator chose`);
+    require(areSameSent(effects, run.outcome.effects), () => `${id} has other effects than its generator chose`);
     this.#created.set(nameOf(operation), run);
   }
 
@@ -131,7 +132,7 @@ export class OracleChecker implements Checker {
     const known = this.#lists[list]?.[place - 1];
     if (known === undefined) this.#place(operation, list, place);
     else {
-      require(known.id === operation.id && structurallyEqual(known.effects, operation.effects), () =>
+      require(known.id === operation.id && areSameSent(known.effects, operation.effects), () =>
         `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`);
     }
   }
@@ -149,14 +150,13 @@ export class OracleChecker implements Checker {
     if (placed === undefined) {
       require(stage !== 'strong', () => `${id} was answered as strong and stands nowhere in the red order`);
       const isOutcome = (this.#runs.get(id) ?? []).some(
-        ({ outcome: { shadow, reply } }) => shadow === undefined && structurallyEqual(reply, given),
+        ({ outcome: { shadow, reply } }) => shadow === undefined && isSameReply(reply, given),
       );
       require(isOutcome, () => `${id} was answered ${textOf(given)}: no run without effects gave that`);
       return;
     }
     require(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
-    require(structurallyEqual(placed.reply, given), () =>
-      `${id} was answered ${textOf(given)}, not ${textOf(placed.reply)}`);
+    require(isSameReply(placed.reply, given), () => `${id} was answered ${textOf(given)}, not ${textOf(placed.reply)}`);
     const isRedPlaced = placed.model.list === RED;
     require(stage === (isRedPlaced ? 'strong' : 'committed'), () =>
       `${id} was answered as ${stage}, and stands ${isRedPlaced ? 'in the red order' : 'in the stream of a site'}`);
@@ -165,7 +165,7 @@ export class OracleChecker implements Checker {
 
   /** A "no" is as true as a "yes": where red operations could make it one, it comes out of the red order. */
   refused({ site, serial, operation: { id, operation, level }, isRead, stage, domain }: GivenRefusal): void {
-    const refuses = ({ outcome }: Run): boolean => structurallyEqual(outcome.refusal, domain);
+    const refuses = ({ outcome }: Run): boolean => isSameSent(outcome.refusal, domain);
     if (isRead) return this.#checkReadBy(refuses, { site, serial, stage: stage ?? level, what: domain });
     // A guess is not judged.
     if (stage !== undefined) return undefined;
@@ -176,7 +176,7 @@ export class OracleChecker implements Checker {
       return require((this.#runs.get(id) ?? []).some(refuses), () => `${id} was refused (${domain.name}) by no run`);
     }
     require(this.#isShown(site, placed), () => `${id} was refused by site ${site}, which does not show that yet`);
-    return require(structurallyEqual(placed.refusal, domain), () =>
+    return require(isSameSent(placed.refusal, domain), () =>
       `${id} was refused: ${textOf(domain)}, not ${textOf(placed.refusal)}`);
   }
 
@@ -217,13 +217,13 @@ export class OracleChecker implements Checker {
     const guesses = runs.map(({ input: { operation }, seen, outcome }) =>
       guessOf(this.#service, new ModelView(this.#model, seen), { ...outcome, operation }),
     );
-    require(guesses.some((guess) => structurallyEqual(guess, value)), () =>
+    require(guesses.some((guess) => isSameSent(guess, value)), () =>
       `a guess at site ${site} was ${textOf(value)}, not ${guesses.map(textOf).join(' or ')}`);
   }
 
   /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
   #checkRead(site: Origin, serial: number, stage: string, given: Reply): void {
-    const gave = ({ outcome }: Run): boolean => structurallyEqual(outcome.reply, given);
+    const gave = ({ outcome }: Run): boolean => isSameReply(outcome.reply, given);
     this.#checkReadBy(gave, { site, serial, stage, what: given });
   }
 
@@ -254,10 +254,10 @@ export class OracleChecker implements Checker {
     const isExecuted = isRed(operation) && !isOfSite(operation);
     const { reply, refusal } = isExecuted ? this.#executeAt(operation, model, run) : { reply: operation.reply };
     if (!isExecuted) {
-      const isRunReply = structurallyEqual(reply?.value, run.outcome.reply?.value);
-      require(isRunReply && structurallyEqual(effects, run.outcome.effects), () => `${id} is not as it was made`);
+      const isRunReply = isSameSent(reply?.value, run.outcome.reply?.value);
+      require(isRunReply && areSameSent(effects, run.outcome.effects), () => `${id} is not as it was made`);
     }
-    this.#model.add(model, effects);
+    this.#model.add(model, sentEffects(effects));
     const placed = { id, effects, model, reply, refusal };
     (this.#lists[list] as Placed[])[place - 1] = placed;
     this.#placed.set(id, placed);
@@ -274,7 +274,7 @@ export class OracleChecker implements Checker {
     const view = (): ModelView => new ModelView(this.#model, counts);
     const expected = execute(this.#service, view, input);
     const { id, effects } = operation;
-    require(isSame(expected, outcome) && structurallyEqual(expected.effects, effects), () =>
+    require(isSame(expected, outcome) && areSameSent(expected.effects, effects), () =>
       `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${described(expected)}; it was executed after ${seen[RED]} of them, where it ${described(outcome)}`);
     const reply = replyAt(this.#service, view(), model, { ...expected, operation: input.operation });
     return { reply, refusal: expected.refusal };
@@ -299,6 +299,6 @@ export class OracleChecker implements Checker {
 
 /** After a crash an execution may have all but its effects in common with one that was lost: what it drew is other. */
 function nameOf(operation: AnyOperation): string {
-  if (isRed(operation)) return `${executionOf(operation)} ${operation.shadow} ${textOf(operation.effects)}`;
+  if (isRed(operation)) return `${executionOf(operation)} ${operation.shadow} ${toText(operation.effects)}`;
   return `blue ${operation.site}.${operation.sequence} ${operation.id}`;
 }

@@ -1,7 +1,8 @@
 /** Runs a generator on the model, and says whether that gave the same as at a site. */
-import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { DomainRefusal } from '../../../correctable/errors.ts';
+import { checkPortable } from '../../../protocol/codec/check-portable.ts';
 import type { Effect } from '../../../server/records/effect.ts';
+import { textOf as thrownText } from '../../../server/records/failure.ts';
 import { Refusal } from '../../../server/service/refusal.ts';
 import { Chosen, Local, replyOf } from '../../../server/records/reply.ts';
 import type { Reply } from '../../../server/records/reply.ts';
@@ -10,6 +11,8 @@ import { Random } from '../../../server/collections/random.ts';
 import type { ModelOperation } from './changes.ts';
 import type { ModelView } from './model.ts';
 import { modelReaders } from './readers.ts';
+import { areSameSent, isSameSent } from './sent.ts';
+import { checkMayBeLocal, checkTaken, takenReply } from './taken.ts';
 
 /** What a run is a function of, beside the state. */
 export interface RunInput {
@@ -24,9 +27,11 @@ export interface RunInput {
   readonly site?: number;
 }
 
-/** What came of a run: nothing but a failure where the generator threw. */
+/** What came of a run: nothing but a failure where the generator threw, or gave what no site takes. */
 export interface Outcome {
   readonly failed: boolean;
+  /** Why it failed, for messages. */
+  readonly why?: string | undefined;
   readonly shadow?: string | undefined;
   readonly effects: readonly Effect[];
   readonly args?: unknown;
@@ -36,7 +41,6 @@ export interface Outcome {
   readonly refusal?: DomainRefusal | undefined;
 }
 
-const FAILED: Outcome = { failed: true, effects: [] };
 const NONE: Reply = { value: undefined };
 /** Beyond all times and places of a run. */
 const LATER = 8e15;
@@ -45,19 +49,38 @@ const LISTS_MAX = 64;
 
 /** Runs the generator of `input` on `view`. */
 export function execute(service: Service, view: () => ModelView, input: RunInput): Outcome {
+  const { operation } = input;
   try {
-    const returned = service.generators[input.operation]?.(input.args, contextOf(service, view, input) as never);
+    const returned = service.generators[operation]?.(input.args, contextOf(service, view, input) as never);
+    if (returned instanceof Refusal) throw returned;
     if (!(returned instanceof Chosen)) {
+      if (returned instanceof Local) checkMayBeLocal(service, operation);
       const result = returned instanceof Local ? returned.result : returned;
-      return { failed: false, effects: [], reply: service.checkResult(input.operation, result) };
+      return { failed: false, effects: [], reply: takenReply(service.checkResult(operation, result)) };
     }
     const { shadow, effects, args, reply, colour } = returned.choice;
+    checkTaken(service, operation, returned.choice);
     const makesReply = colour === 'red' && service.shadowOperations[shadow]?.reply !== undefined;
-    const given = makesReply ? undefined : service.checkResult(input.operation, reply);
+    const given = makesReply ? undefined : takenReply(service.checkResult(operation, reply));
     return { failed: false, shadow, effects, args, reply: given };
   } catch (error) {
-    return error instanceof Refusal ? { failed: false, effects: [], refusal: error.domain } : FAILED;
+    const isRefusal = error instanceof Refusal && service.refusals.declares(operation, error);
+    return isRefusal ? refused(service, operation, error) : failed(error);
   }
+}
+
+function refused({ refusals }: Service, operation: string, refusal: Refusal): Outcome {
+  try {
+    const { domain } = refusals.errorOf(operation, refusal);
+    checkPortable(domain?.data, 'errors');
+    return { failed: false, effects: [], refusal: domain };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function failed(thrown: unknown): Outcome {
+  return { failed: true, why: thrownText(thrown), effects: [] };
 }
 
 /** What the operation replies when its effects are applied to `view`; none where that fails. */
@@ -71,7 +94,7 @@ export function replyAt(
   const makeReply = ran.shadow === undefined ? undefined : service.shadowOperations[ran.shadow]?.reply;
   if (makeReply === undefined || ran.reply !== undefined) return ran.reply;
   try {
-    return service.checkResult(ran.operation, makeReply(results, ran.args));
+    return takenReply(service.checkResult(ran.operation, makeReply(results, ran.args)));
   } catch {
     return undefined;
   }
@@ -135,15 +158,13 @@ export function isSame(a: Outcome, b: Outcome): boolean {
   if (a.failed || b.failed) return a.failed === b.failed;
   const [one, other] = [a.reply ?? NONE, b.reply ?? NONE];
   const isSameReply =
-    structurallyEqual(one.value, other.value) &&
-    structurallyEqual(one.meta, other.meta) &&
-    structurallyEqual(a.refusal, b.refusal);
-  return a.shadow === b.shadow && structurallyEqual(a.effects, b.effects) && isSameReply;
+    isSameSent(one.value, other.value) && isSameSent(one.meta, other.meta) && isSameSent(a.refusal, b.refusal);
+  return a.shadow === b.shadow && areSameSent(a.effects, b.effects) && isSameReply;
 }
 
 /** For messages. */
-export function described({ failed, shadow, effects, reply, refusal }: Outcome): string {
-  if (failed) return 'fails';
+export function described({ failed: isFailed, why, shadow, effects, reply, refusal }: Outcome): string {
+  if (isFailed) return why === undefined ? 'fails' : `fails (${why})`;
   if (refusal !== undefined) return `refuses: ${refusal.name} ${textOf(refusal.data)}`;
   const changes = effects.map(
     ({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${textOf(value)})`,
@@ -153,5 +174,10 @@ export function described({ failed, shadow, effects, reply, refusal }: Outcome):
 
 /** A value for messages, whatever it is. */
 export function textOf(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each)) ?? 'undefined';
+  return JSON.stringify(value, (_, each: unknown) => (isWithoutText(each) ? String(each) : each)) ?? 'undefined';
+}
+
+/** JSON has nothing to say of it, or something else. */
+function isWithoutText(value: unknown): boolean {
+  return typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value));
 }

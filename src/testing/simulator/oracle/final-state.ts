@@ -4,6 +4,7 @@ import type { StateReader } from '../../../server/state/store.ts';
 import { textOf } from './execute.ts';
 import { comparedLedger, isLedger } from './ledger.ts';
 import type { ModelView } from './model.ts';
+import { isSameSent } from './sent.ts';
 
 /** The first difference between the model and a site's rows, in words. */
 export function differenceOf(view: ModelView, state: StateReader): string | undefined {
@@ -14,7 +15,7 @@ export function differenceOf(view: ModelView, state: StateReader): string | unde
     for (const key of keys) {
       for (const field of Object.keys(fields)) {
         const [value, expected] = [plain(state.read(table, key, field)), plain(view.read(table, key, field))];
-        if (structurallyEqual(value, expected)) continue;
+        if (isSameSent(value, expected)) continue;
         return `${table}.${key}.${field} as ${textOf(value)}, not ${textOf(expected)}`;
       }
     }

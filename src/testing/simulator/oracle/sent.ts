@@ -1,0 +1,36 @@
+/** Values as they come out at another site, or of a log: what their author made of them may say more. */
+import { structurallyEqual } from '../../../correctable/equal.ts';
+import { sentCopy } from '../../../protocol/codec/sent-copy.ts';
+import type { Effect } from '../../../server/records/effect.ts';
+import type { Reply } from '../../../server/records/reply.ts';
+
+/** Whether two values are the same once they are sent: of `-0` is `0` left then, of what is undefined nothing. */
+export function isSameSent(a: unknown, b: unknown): boolean {
+  if (structurallyEqual(a, b)) return true;
+  try {
+    return structurallyEqual(sentCopy(a, 'value'), sentCopy(b, 'value'));
+  } catch {
+    return false;
+  }
+}
+
+/** The same of effects, one by one: their values may be as deep as any. */
+export function areSameSent(some: readonly Effect[], others: readonly Effect[]): boolean {
+  return some.length === others.length && some.every((effect, at) => isSameEffect(effect, others[at] as Effect));
+}
+
+function isSameEffect(a: Effect, b: Effect): boolean {
+  const isSamePlace = a.table === b.table && a.key === b.key && a.field === b.field;
+  return isSamePlace && a.action === b.action && isSameSent(a.value, b.value);
+}
+
+/** Of replies; where there is none, there is no other either. */
+export function isSameReply(a: Reply | undefined, b: Reply | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return isSameSent(a.value, b.value) && isSameSent(a.meta, b.meta);
+}
+
+/** Effects as all sites come to have them. */
+export function sentEffects(effects: readonly Effect[]): readonly Effect[] {
+  return effects.map((effect) => ({ ...effect, value: sentCopy(effect.value, 'value') }));
+}
