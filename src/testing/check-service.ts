@@ -2,7 +2,9 @@
 import type { Operation } from '../correctable/operation.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isRecord, type NamesOf } from '../correctable/given.ts';
+import { sentCopy } from '../protocol/codec/sent-copy.ts';
 import { parseArgs } from '../protocol/contract/catalogue.ts';
+import { ParsedOperation } from '../protocol/contract/parsed-operation.ts';
 import { drawFrom } from '../server/label/values/draw.ts';
 import type { Draw } from '../server/label/values/draw.ts';
 import { shown } from '../server/label/values/shown.ts';
@@ -49,7 +51,7 @@ export interface OperationCounts {
   readonly red: number;
   /** Answered without a change, as reads are. */
   readonly unchanged: number;
-  /** Refused by the generator, or without an answer to the end. */
+  /** Refused by the generator, or for what it gave, or without an answer to the end. */
   readonly failed: number;
 }
 
@@ -93,8 +95,8 @@ export class ServiceFault extends Error {
  * that move. After every operation its invariants are checked; every generator runs again on a plain model of the
  * service; replies, effects, causal and red order, sessions and durability have to agree.
  *
- * @throws ServiceFault at the first property that does not hold; as `draw` where that gave no operation of the contract
- * or none that fits it, as `crash` where it threw.
+ * @throws ServiceFault at the first property that does not hold; as `draw` where that gave no operation of the contract,
+ * or none that fits it or can be sent, as `crash` where it threw.
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
  * @example
  * test('the shop keeps its invariants', () => {
@@ -146,7 +148,10 @@ function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
 
 function argsOf({ contract }: Service, drawn: Operation): Record<string, unknown> {
   try {
-    return parseArgs(contract, drawn) as Record<string, unknown>;
+    if (!isRecord(drawn)) return parseArgs(contract, drawn) as Record<string, unknown>;
+    // As a client would send them: what it draws from stays its own, too.
+    const sent = { ...drawn, args: sentCopy(ParsedOperation.inputOf(drawn), 'args') };
+    return parseArgs(contract, sent) as Record<string, unknown>;
   } catch (error) {
     throw new Fault(`gave ${shown(drawn)}: ${(error as Error).message}`, 'draw');
   }

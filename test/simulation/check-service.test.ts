@@ -75,6 +75,27 @@ describe('checkService', () => {
     expect(call).toThrow(expect.objectContaining({ checker: 'draw', message: expect.stringContaining(message) }));
   });
 
+  test('what draw gives cannot be sent → a fault of draw; what it draws from stays its own', () => {
+    const any = defineContract('any', {
+      put: { effect: 'update', args: z.object({ key: z.string(), value: z.unknown() }), result: z.null() },
+    });
+    const service: Service = defineService(any, {
+      tables: { rows: table({ last: register() }) },
+      shadowOperations: ({ rows }) => ({
+        put: blue((a: { key: string; value?: unknown }) => [rows.row(a.key).last.write(a.value ?? null)]),
+      }),
+      generators: { put: (args, { shadow }) => shadow.put(args, null) },
+    });
+    const run = (value: unknown) =>
+      checkService(service, { runs: 1, profile: 'calm', draw: () => any.put({ key: 'a', value }) });
+    for (const value of [Number.NaN, new Map(), new Date(Number.NaN)]) {
+      expect(() => run(value)).toThrow(expect.objectContaining({ checker: 'draw' }));
+    }
+    const pool = [{ n: 1 }];
+    run(pool[0]);
+    expect(Object.isFrozen(pool[0])).toBe(false);
+  });
+
   test('an invariant that gives a promise → ServiceFault that says so', () => {
     const holds = (async () => true) as unknown as () => boolean;
     const service = {

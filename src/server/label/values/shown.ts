@@ -13,7 +13,7 @@ function textOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(textOf).join(', ')}]`;
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return String(value);
-  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
   const parts = Object.entries(value).map(([name, each]) => `${named(name)}: ${textOf(each)}`);
   return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
