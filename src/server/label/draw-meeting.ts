@@ -54,7 +54,7 @@ const THERE_MAX = 3;
 const NOTED_MAX = 32;
 
 /** Some time in 2026, and how much later an operation may come: by up to an hour, a day, a month and more, a year and more. */
-const EPOCH_MS = 1_767_225_600_000;
+export const EPOCH_MS = 1_767_225_600_000;
 const LATER_MS = [0, 1, 1000, 3_600_000, 86_400_000, 3_000_000_000, 40_000_000_000] as const;
 
 /** Draws one. */

@@ -3,7 +3,7 @@ import { structurallyEqual } from '../../correctable/equal.ts';
 import { Random } from '../collections/random.ts';
 import type { Choice } from '../records/reply.ts';
 import { textOf } from '../records/failure.ts';
-import { drawMeeting } from './draw-meeting.ts';
+import { drawMeeting, EPOCH_MS } from './draw-meeting.ts';
 import type { DrawnStep, Drawing } from './draw-meeting.ts';
 import { UNDRAWN } from './report.ts';
 import { runMeeting } from './run-meeting.ts';
@@ -11,6 +11,7 @@ import type { MeetingResult } from './run-meeting.ts';
 import type { Breach } from './breach.ts';
 import { Edges } from './edges.ts';
 import { LabelSite } from './site.ts';
+import { Pool } from './values/pool.ts';
 import { scopeOf } from './values/scope.ts';
 import { shrinkBreach } from './shrink-breach.ts';
 import { choiceOf } from './ran.ts';
@@ -45,8 +46,12 @@ export class Search {
     const { length } = updates;
     // Each beside itself first, which is what breaks most often; then beside the next one, and so on.
     const [here, there] = [updates[seed % length], updates[(seed + Math.floor(seed / length)) % length]];
-    if (here === undefined || there === undefined) return;
     const random = new Random(seed);
+    if (here === undefined || there === undefined) {
+      // A service of reads alone.
+      this.#runRead(random, { tried: [], pool: new Pool(), site: new LabelSite(this.#workshop) });
+      return;
+    }
     const scope = scopeOf(Math.floor(seed / length ** 2));
     const drawing = drawMeeting(this.#workshop, { random, scope, here, there });
     for (const operation of drawing.undrawn) {
@@ -98,10 +103,10 @@ export class Search {
   }
 
   /** Reads are run for their generators' sake: of these it is wanted too that they have no effects. */
-  #runRead(random: Random, { tried, pool, site }: Drawing): void {
+  #runRead(random: Random, { tried, pool, site }: Pick<Drawing, 'tried' | 'pool' | 'site'>): void {
     const { judged, args } = this.#workshop;
-    const near = tried.at(-1)?.step;
-    if (judged.reads.length === 0 || near === undefined) return;
+    if (judged.reads.length === 0) return;
+    const near = tried.at(-1)?.step ?? { seed: random.bits(), atMs: EPOCH_MS };
     const operation = random.pick(judged.reads as [string, ...string[]]);
     const drawn = args.draw(operation, 'n0', { random, pool, scope: scopeOf(0) });
     if (drawn === undefined) return;

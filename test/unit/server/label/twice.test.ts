@@ -87,3 +87,30 @@ test('a run by itself → once, also for the seeds of which a site runs some twi
   const step = { operation: 'look', args: { key: 'a' }, serial: 1, seed: 0, atMs: 0 };
   expect(workshop.run(step, new Store(workshop.judged.tables)).outcome?.reply.value).toBe(1);
 });
+
+describe('a service of reads alone', () => {
+  const alone = defineContract('looks', { look: { effect: 'read', args: names, result: z.int() } });
+  const lookedAt = (look: (n: number, choose: () => unknown) => unknown): readonly string[] => {
+    let times = 0;
+    const service = defineService(alone, {
+      tables: { rows: table({ sum: counter() }) },
+      shadowOperations: ({ rows }) => ({ add: blue(({ key }: Named) => [rows.row(key).sum.add(1)]) }),
+      generators: { look: (args, { shadow }) => look((times += 1), () => shadow.add(args, 0 as never)) as number },
+    });
+    return problemsOf(service as unknown as Service);
+  };
+
+  test('it does the same → nothing is told', () => {
+    expect(lookedAt(() => 0)).toEqual([]);
+  });
+
+  test('it does not do the same → told', () => {
+    expect(lookedAt((n) => n)).toEqual([`look: ${notTheSame}`]);
+  });
+
+  test('it chooses a shadow operation → told', () => {
+    expect(lookedAt((_, choose) => choose())).toEqual([
+      'look: a read, it has chosen a shadow operation, which no site applies',
+    ]);
+  });
+});
