@@ -1,5 +1,6 @@
-/** A label report as lines for people. */
-import type { LabelReport, ShadowVerdict } from '../server/label/report.ts';
+/** A label report as lines for people, or as one for programs. */
+import type { CalledOperation, LabelReport, ShadowVerdict } from '../server/label/report.ts';
+import { writtenArgs } from '../server/label/values/written.ts';
 
 /** What is printed with `--json`. */
 export interface TimedReport extends LabelReport {
@@ -45,4 +46,20 @@ function storyLines({ name, declared, verdict, counterexample }: ShadowVerdict):
   const { story, seed } = counterexample;
   const wrong = verdict === 'unsafe' ? `UNSAFE, declared ${declared}` : verdict;
   return ['', `${name} (${wrong}):`, ...story.map((line) => `  ${line}`), `  Again: --seed ${seed} --runs 1`];
+}
+
+/** What is printed with `--json`. */
+export function jsonLineOf({ shadows, ...rest }: TimedReport): string {
+  return JSON.stringify({ ...rest, shadows: shadows.map(written) });
+}
+
+function written({ counterexample, ...verdict }: ShadowVerdict): ShadowVerdict {
+  if (counterexample === undefined) return verdict;
+  const { past, here, there } = counterexample;
+  const calls = { past: past.map(writtenCall), here: writtenCall(here), there: there.map(writtenCall) };
+  return { ...verdict, counterexample: { ...counterexample, ...calls } };
+}
+
+function writtenCall({ operation, args }: CalledOperation): CalledOperation {
+  return { operation, args: writtenArgs(args) };
 }

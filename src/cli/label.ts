@@ -6,7 +6,7 @@ import { isRefused } from '../server/label/report.ts';
 import type { LabelReport } from '../server/label/report.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
 import type { Command } from './command.ts';
-import { linesOf } from './label-lines.ts';
+import { jsonLineOf, linesOf } from './label-lines.ts';
 import type { TimedReport } from './label-lines.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
@@ -75,7 +75,7 @@ function tell(
   const { shadows, generators, table, ...rest } = report;
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   const timed: TimedReport = { ...rest, seconds, shadows, generators, table };
-  for (const line of asJson ? [JSON.stringify(timed)] : linesOf(timed)) console.log(line);
+  for (const line of asJson ? [jsonLineOf(timed)] : linesOf(timed)) console.log(line);
   if (isRefused(report)) process.exitCode = EXIT_REFUSED;
 }
 

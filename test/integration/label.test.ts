@@ -76,6 +76,28 @@ test('arbitraries of the module that do not fit → exit 2, by their names', asy
   expect(code).toBe(2);
 });
 
+test('a story with a big integer, as JSON → as the wire writes it', async () => {
+  await using module = await moduleOfBank(`
+const { withdraw } = bank.contract.operations;
+const args = withdraw.args.loose().refine(({ note }) => typeof note === 'bigint');
+const operations = { ...bank.contract.operations, withdraw: { ...withdraw, args } };
+export const service = {
+  ...bank,
+  contract: { ...bank.contract, operations },
+  colours: { ...bank.colours, withdrawAck: 'blue' },
+};
+const deposit = () => ({ account: 'a', cents: 1 });
+export const arbitraries = { deposit, withdraw: () => ({ ...deposit(), note: 5n }) };
+`);
+  const { code, stdout } = await label(module.path, '--runs', '300', '--json');
+  const { shadows } = JSON.parse(stdout) as { readonly shadows: readonly object[] };
+  const here = { operation: 'withdraw', args: expect.objectContaining({ note: { $bigint: '5' } }) as object };
+  expect(shadows).toContainEqual(
+    expect.objectContaining({ name: 'withdrawAck', counterexample: expect.objectContaining({ here }) as object }),
+  );
+  expect(code).toBe(1);
+});
+
 const SERVE = ['dist/cli/main.js', 'serve', '--sites', 'irl', '--port', '0', '--log-level', 'warn'];
 const unsafeBank = `import { bankService } from ${BUILT};\nexport const service = bankService('blue');\n`;
 

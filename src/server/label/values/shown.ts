@@ -15,6 +15,7 @@ function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
+  if (value instanceof Set || value instanceof Map) return `new ${value.constructor.name}(${textOf([...value])})`;
   const parts = Object.entries(value).map(([name, each]) => `${named(name)}: ${textOf(each)}`);
   return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
 }
