@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { usageError } from './options.ts';
+import { typedOf, usageError } from './options.ts';
 import { syntaxFault } from './syntax-error.ts';
 
 /** What Node ends with where a top-level `await` never settles and nothing is left that could settle it. */
@@ -11,7 +11,7 @@ const EXIT_UNSETTLED = 13;
 /**
  * What a module exports.
  *
- * @param flag the flag that names it
+ * @param flag the flag or the word that names it
  * @throws CorrectableError `INVALID_ARGUMENT` when there is no such module, or it or what it imports cannot be parsed or
  * throws, with the file, the line and the column
  */
@@ -21,7 +21,7 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
   const sayUnfinished = (code: number): void => {
     // Node 20 tells a thread's listeners 0.
     if (code === EXIT_UNSETTLED || process.exitCode === EXIT_UNSETTLED)
-      console.error(`correctables: --${flag} names ${path}, which never finished loading (a top-level await)`);
+      console.error(`correctables: ${typedOf(flag)} names ${path}, which never finished loading (a top-level await)`);
   };
   process.once('exit', sayUnfinished);
   try {

@@ -9,9 +9,14 @@ export type Raw = Readonly<Record<string, unknown>>;
  * of the word that `<service>` stands for.
  */
 export function usageError(name: string, message: string): CorrectableError {
-  const word = /^<(.+)>$/.exec(name)?.[1];
-  const flag = word === undefined ? flagOf(name) : name;
-  return new CorrectableError('INVALID_ARGUMENT', `${flag} ${message}; see --help`, { field: word ?? flag.slice(2) });
+  const typed = typedOf(name);
+  const field = typed.replaceAll(/^(--|<)|>$/g, '');
+  return new CorrectableError('INVALID_ARGUMENT', `${typed} ${message}; see --help`, { field });
+}
+
+/** As it is typed: a flag with its dashes, `<service>` as it is. */
+export function typedOf(name: string): string {
+  return name.startsWith('<') ? name : flagOf(name);
 }
 
 function flagOf(name: string): string {

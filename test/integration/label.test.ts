@@ -76,6 +76,15 @@ test('arbitraries of the module that do not fit → exit 2, by their names', asy
   expect(code).toBe(2);
 });
 
+test('a module that never finishes loading → exit 13, by the word that names it', async () => {
+  await using module = await moduleOf('await new Promise(() => {});\n');
+  const { code, stderr } = await label(module.path);
+  expect(stderr).toBe(
+    `correctables: <service> names ${module.path}, which never finished loading (a top-level await)\n`,
+  );
+  expect(code).toBe(13);
+});
+
 test('a story with a big integer, as JSON → as the wire writes it', async () => {
   await using module = await moduleOfBank(`
 const { withdraw } = bank.contract.operations;
