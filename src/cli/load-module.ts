@@ -1,9 +1,9 @@
 /** Loads a module that a flag names, TypeScript included where `tsx` is installed. */
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { inspect } from 'node:util';
 import { typedOf, usageError } from './options.ts';
 import { syntaxFault } from './syntax-error.ts';
+import { thrown } from './thrown.ts';
 
 /** What Node ends with where a top-level `await` never settles and nothing is left that could settle it. */
 const EXIT_UNSETTLED = 13;
@@ -20,8 +20,8 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
   if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
   const sayUnfinished = (code: number): void => {
     // Node 20 tells a thread's listeners 0.
-    if (code === EXIT_UNSETTLED || process.exitCode === EXIT_UNSETTLED)
-      console.error(`correctables: ${typedOf(flag)} names ${path}, which never finished loading (a top-level await)`);
+    if (code !== EXIT_UNSETTLED && process.exitCode !== EXIT_UNSETTLED) return;
+    console.error(`correctables: ${typedOf(flag)} names ${path}, which never finished loading (a top-level await)`);
   };
   process.once('exit', sayUnfinished);
   try {
@@ -59,21 +59,4 @@ function isAbout(error: unknown, code: string, problem: string, url: string): bo
     // Loaders name it by its path or by its address.
     [fileURLToPath(url), url].some((name) => error.message.startsWith(`${problem} '${name}'`))
   );
-}
-
-/** What was thrown, and where: the innermost place that is neither in an installed package nor in this one. */
-function thrown(error: unknown): string {
-  if (!(error instanceof Error)) return inspect(error);
-  const ours = fileURLToPath(new URL('..', import.meta.url));
-  const places = [
-    ...(error.stack ?? '').matchAll(/^ +at (?:.*?[ (])?((?:file:\/\/|\/|[A-Z]:\\)[^()]*?):(\d+):(\d+)\)?$/gm),
-  ]
-    .map(([, place = '', line, column]) => ({
-      file: place.startsWith('file:') ? fileURLToPath(place) : place,
-      at: `${line}:${column}`,
-    }))
-    .filter(({ file }) => !file.startsWith(ours));
-  const place = places.find(({ file }) => !/[\\/]node_modules[\\/]/.test(file)) ?? places[0];
-  const message = error.message === '' ? error.name : error.message;
-  return place === undefined ? message : `${message} (${place.file}:${place.at})`;
 }

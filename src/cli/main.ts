@@ -9,6 +9,7 @@ import { typedOptions } from './options.ts';
 import { isOwnThread, runInOwnThread } from './own-thread.ts';
 import { packageVersion } from './package-version.ts';
 import { SERVE } from './serve.ts';
+import { placeText } from './thrown.ts';
 
 /** A new one is a file with a `Command`, and stands here. */
 const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL];
@@ -32,8 +33,15 @@ try {
   if (options['version'] === true) console.log(packageVersion());
   else if (options['help'] !== true) await run(command, words);
 } catch (error) {
-  console.error(`correctables: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`correctables: ${error instanceof Error ? toldOf(error) : String(error)}`);
   process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/** With the place that threw, where that was in what the module exports: nobody else here shows a cause. */
+function toldOf(error: Error): string {
+  const { message, cause } = error;
+  const isOfModule = isCorrectableError(error, 'INVALID_ARGUMENT') && cause instanceof Error;
+  return isOfModule ? `${message}${placeText(cause)}` : message;
 }
 
 async function run(command: Command | undefined, words: readonly string[]): Promise<void> {

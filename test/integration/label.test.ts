@@ -76,6 +76,18 @@ test('arbitraries of the module that do not fit → exit 2, by their names', asy
   expect(code).toBe(2);
 });
 
+test('arbitraries that throw → exit 2, with what they threw and where', async () => {
+  await using module = await moduleOf(`export { service } from ${BUILT};
+const boom = () => {
+  throw new Error('boom');
+};
+export const arbitraries = { deposit: boom };
+`);
+  const { code, stderr } = await label(module.path);
+  expect(stderr).toContain(`correctables: arbitraries.deposit threw: Error: boom (${module.path}:3:9)\n`);
+  expect(code).toBe(2);
+});
+
 test('a module that never finishes loading → exit 13, by the word that names it', async () => {
   await using module = await moduleOf('await new Promise(() => {});\n');
   const { code, stderr } = await label(module.path);

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import { parseBy } from '../../../protocol/contract/parse-args.ts';
 import { parseNow } from '../../../protocol/contract/parse-now.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
+import { textOf } from '../../records/failure.ts';
 import { copied } from './copied.ts';
 import { drawFrom } from './draw.ts';
 import type { Arbitraries } from './draw.ts';
@@ -102,6 +103,6 @@ function authored(operation: string, draw: () => unknown): unknown {
     return draw();
   } catch (cause) {
     const field = `arbitraries.${operation}`;
-    throw new CorrectableError('INVALID_ARGUMENT', `${field} threw; see cause`, { field, cause });
+    throw new CorrectableError('INVALID_ARGUMENT', `${field} threw: ${textOf(cause)}`, { field, cause });
   }
 }
