@@ -217,6 +217,38 @@ describe('checkService', () => {
     });
   });
 
+  test.each<[string, 'args' | 'read']>([
+    ['its arguments', 'args'],
+    ['what it reads', 'read'],
+  ])('a generator changes %s in place → it fails, as at a site', (_, what) => {
+    const basket = defineContract('basket', {
+      put: { effect: 'update', args: z.object({ key: z.string(), items: z.array(z.string()) }), result: z.null() },
+      empty: { effect: 'update', args: key, result: z.null() },
+    });
+    const service: Service = defineService(basket, {
+      tables: { rows: table({ last: register<readonly string[]>() }) },
+      shadowOperations: ({ rows }) => ({
+        put: blue((a: { key: string; items: readonly string[] }) => [rows.row(a.key).last.write(a.items)]),
+      }),
+      generators: {
+        put: (args, { shadow }) => {
+          if (what === 'args') (args.items as string[]).pop();
+          return shadow.put(args, null);
+        },
+        empty: (args, { tables, shadow }) => {
+          const items = (tables.rows.row(args.key).last ?? ['none']) as string[];
+          if (what === 'read') items.pop();
+          return shadow.put({ ...args, items }, null);
+        },
+      },
+    });
+    const draw: CheckServiceOptions['draw'] = ({ pick }) =>
+      pick([basket.put({ key: 'a', items: ['x'] }), basket.empty({ key: 'a' })]);
+    const counts = checkService(service, { runs: 6, draw }).operations;
+    expect(counts[what === 'args' ? 'put' : 'empty']?.failed).toBeGreaterThan(3);
+    expect(counts[what === 'args' ? 'empty' : 'put']?.blue).toBeGreaterThan(3);
+  });
+
   test('an operation that its contract declares blue, recoloured red → it fails, and nothing disagrees', () => {
     const till = defineContract('till', { pay: { effect: 'update', args: key, result: z.null(), colour: 'blue' } });
     const service: Service = defineService(till, {

@@ -3,6 +3,7 @@ import type { DomainRefusal } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/check-portable.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import { textOf as thrownText } from '../../../server/records/failure.ts';
+import { handedOut, keptArgs } from '../../../server/records/frozen.ts';
 import { Refusal } from '../../../server/service/refusal.ts';
 import { Chosen, Local, replyOf } from '../../../server/records/reply.ts';
 import type { Reply } from '../../../server/records/reply.ts';
@@ -51,7 +52,7 @@ const LISTS_MAX = 64;
 export function execute(service: Service, view: () => ModelView, input: RunInput): Outcome {
   const { operation } = input;
   try {
-    const returned = service.generators[operation]?.(input.args, contextOf(service, view, input) as never);
+    const returned = service.generators[operation]?.(keptArgs(input.args), contextOf(service, view, input) as never);
     if (returned instanceof Refusal) throw returned;
     if (!(returned instanceof Chosen)) {
       if (returned instanceof Local) checkMayBeLocal(service, operation);
@@ -94,7 +95,7 @@ export function replyAt(
   const makeReply = ran.shadow === undefined ? undefined : service.shadowOperations[ran.shadow]?.reply;
   if (makeReply === undefined || ran.reply !== undefined) return ran.reply;
   try {
-    return takenReply(service.checkResult(ran.operation, makeReply(results, ran.args)));
+    return takenReply(service.checkResult(ran.operation, makeReply(results.map(handedOut), keptArgs(ran.args))));
   } catch {
     return undefined;
   }
@@ -145,7 +146,7 @@ class Scratch {
     const { shadow, args, effects, reply } = choice;
     const results = effects.map((effect, index) => this.#view.apply({ by, index, effect }));
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
-    return replyOf(makeReply === undefined ? reply : makeReply(results, args)).value;
+    return replyOf(makeReply === undefined ? reply : makeReply(results.map(handedOut), keptArgs(args))).value;
   };
 
   readonly discard = (): void => {

@@ -1,4 +1,5 @@
 /** How generators read the model: the same questions as at a site, answered by looking through everything. */
+import { handedOut } from '../../../server/records/frozen.ts';
 import type { ScanOptions } from '../../../server/records/key-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
 import { compare } from './changes.ts';
@@ -34,7 +35,7 @@ function rowReader({ fields }: Table, read: (field: string) => unknown): object 
 }
 
 function shown(value: unknown, site: number | undefined): unknown {
-  return isLedger(value) && 'held' in value ? ledgerViewAt(value, site) : value;
+  return isLedger(value) && 'held' in value ? ledgerViewAt(value, site) : handedOut(value);
 }
 
 const keyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>

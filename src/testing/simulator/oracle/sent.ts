@@ -2,6 +2,7 @@
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import { sentCopy } from '../../../protocol/codec/sent-copy.ts';
 import type { Effect } from '../../../server/records/effect.ts';
+import { frozen } from '../../../server/records/frozen.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 
 /** Whether two values are the same once they are sent: of `-0` is `0` left then, of what is undefined nothing. */
@@ -30,7 +31,7 @@ export function isSameReply(a: Reply | undefined, b: Reply | undefined): boolean
   return isSameSent(a.value, b.value) && isSameSent(a.meta, b.meta);
 }
 
-/** Effects as all sites come to have them. */
+/** Effects as all sites come to have them: who reads their values cannot change them. */
 export function sentEffects(effects: readonly Effect[]): readonly Effect[] {
-  return effects.map((effect) => ({ ...effect, value: sentCopy(effect.value, 'value') }));
+  return effects.map((effect) => ({ ...effect, value: frozen(sentCopy(effect.value, 'value')) }));
 }
