@@ -1,5 +1,6 @@
 /** The commands that notice: single test files, and profiles of the simulator. */
 export const unit = (file) => ['vitest', 'run', `test/unit/${file}`];
+export const property = (file) => ['vitest', 'run', `test/property/${file}`];
 /**
  * Mutants below one folder that the unit test of that place notices.
  *

@@ -19,6 +19,7 @@ import { RIGHTS_MUTANTS } from './rights.mjs';
 import { RIGHTS_IN_RED_MUTANTS } from './rights-in-red.mjs';
 import { RIGHTS_SHARED_MUTANTS } from './rights-shared.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
+import { STATE_MUTANTS } from './state.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
 import { ZOOKEEPER_MUTANTS } from './zookeeper.mjs';
@@ -41,6 +42,7 @@ export const MUTANTS = [
   ...SERVICE_MUTANTS,
   ...LABEL_MUTANTS,
   ...LABEL_SEARCH_MUTANTS,
+  ...STATE_MUTANTS,
   ...STORAGE_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,

@@ -8,7 +8,7 @@ import { counter, queue, register, stock, table } from '../../src/server/service
 import { Overlay } from '../../src/server/state/overlay.ts';
 import { Store } from '../../src/server/state/store.ts';
 import { siteAt } from '../support/origins.ts';
-import { sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
 
 const tables = {
   rows: table(
@@ -16,6 +16,7 @@ const tables = {
     { indexes: ['title'], removable: true },
   ),
 };
+const KEYS = ['a', 'b', 'c', 'd'];
 const on = (key: string, field: string, action: string, value?: unknown): Effect => ({
   table: 'rows',
   key,
@@ -24,7 +25,7 @@ const on = (key: string, field: string, action: string, value?: unknown): Effect
   value,
 });
 const someEffect = fc
-  .tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('x', 'y'), fc.nat(9))
+  .tuple(fc.constantFrom(...KEYS), fc.constantFrom('x', 'y'), fc.nat(9))
   .map(
     ([key, value, kind]): Effect =>
       [
@@ -40,9 +41,16 @@ const someEffect = fc
         on(key, 'left', 'take', { amount: 1, atLeast: 1 }),
       ][kind] as Effect,
   );
-const operations = fc.array(fc.array(someEffect, { minLength: 1, maxLength: 3 }), { maxLength: 6 });
+const operation = fc.array(someEffect, { minLength: 1, maxLength: 3 });
+/** What befalls an overlay: an operation comes into flight, one of those goes, one is committed beneath, somebody looks. */
+const change = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ add: operation }) },
+  { weight: 2, arbitrary: fc.record({ remove: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ commit: operation }) },
+  { weight: 2, arbitrary: fc.constant({ look: true as const }) },
+);
 const shown = (state: Store | Overlay): unknown => [
-  ...['a', 'b', 'c'].map((key) => {
+  ...KEYS.map((key) => {
     const { size, at } = state.read('rows', key, 'items') as { size: number; at(index: number): unknown };
     const items = Array.from({ length: size }, (_, index) => at.call(state.read('rows', key, 'items'), index));
     return [
@@ -58,39 +66,84 @@ const shown = (state: Store | Overlay): unknown => [
   [...state.scan({ table: 'rows', field: 'title' }, false)],
 ];
 
-const overlaid = (note: Note): fc.IRawProperty<unknown> =>
-  fc.property(operations, operations, fc.nat(6), (committed, pending, gone) => {
-    let time = 0;
-    const apply = (store: Store, effects: readonly Effect[]): void => {
-      time += 1;
-      const stamp = { time, site: siteAt(0), entry: siteAt(0), version: time, seen: [0, time] };
-      for (const effect of effects) store.apply(effect, stamp);
-    };
-    const store = new Store(tables);
-    const expected = new Store(tables);
-    for (const effects of committed) for (const each of [store, expected]) apply(each, effects);
-    const overlay = new Overlay(tables, store);
-    for (const [owner, effects] of pending.entries()) overlay.add(owner, effects);
-    if (gone < pending.length) overlay.remove(gone, pending[gone] ?? []);
-    for (const [owner, effects] of pending.entries()) if (owner !== gone) apply(expected, effects);
-    const over = shown(overlay);
-    expect(over).toEqual(shown(expected));
-    for (const [owner, effects] of pending.entries()) if (owner !== gone) overlay.remove(owner, effects);
-    expect(overlay.isEmpty).toBe(true);
-    expect(shown(overlay)).toEqual(shown(store));
-    if (gone < pending.length) note('one of those in flight is gone');
-    if (!structurallyEqual(over, shown(store))) note('the overlay shows something else than the store');
-    if (pending.flat().some(isRemoval) && committed.length > 0) note('a removal in flight');
-  });
+/** A store with one operation after the other. */
+class Applied {
+  readonly store = new Store(tables);
+  #time = 0;
 
-test('effects in flight that come and go → as if applied to the store', async () => {
-  await fc.assert(overlaid(unnoted), { numRuns: 1000 });
+  constructor(operations: Iterable<readonly Effect[]>) {
+    for (const effects of operations) this.apply(effects);
+  }
+
+  apply(effects: readonly Effect[]): void {
+    const time = (this.#time += 1);
+    const stamp = { time, site: siteAt(0), entry: siteAt(0), version: time, seen: [0, time] };
+    for (const effect of effects) this.store.apply(effect, stamp);
+  }
+}
+
+const overlaid = (note: Note): fc.IRawProperty<unknown> =>
+  fc.property(
+    fc.array(operation, { maxLength: 6 }),
+    fc.array(change, { minLength: 4, maxLength: 16, size: 'max' }),
+    (before, changes) => {
+      const once = onceEach(note);
+      const committed = [...before];
+      const beneath = new Applied(committed);
+      const overlay = new Overlay(tables, beneath.store);
+      const inFlight = new Map<number, readonly Effect[]>();
+      let hasLooked = false;
+      const look = (): void => {
+        const over = shown(overlay);
+        expect(over).toEqual(shown(new Applied([...committed, ...inFlight.values()]).store));
+        if (inFlight.size > 0) hasLooked = true;
+        if (!structurallyEqual(over, shown(beneath.store))) once('the overlay shows something else than the store');
+      };
+      const isBare = ({ table, key }: Effect): boolean => !overlay.covers(table, key);
+      const remove = (owner: number): void => {
+        const effects = inFlight.get(owner) ?? [];
+        inFlight.delete(owner);
+        overlay.remove(owner, effects);
+        if (hasLooked && inFlight.size > 0 && effects.some(isBare)) once('a row goes after a look, others stay');
+      };
+      for (const [at, each] of changes.entries()) {
+        if ('add' in each) {
+          if (hasLooked && each.add.some(isBare)) once('a row comes after a look');
+          if (each.add.some(isRemoval) && committed.length > 0) once('a removal in flight');
+          inFlight.set(at, each.add);
+          overlay.add(at, each.add);
+        } else if ('remove' in each) {
+          const owner = [...inFlight.keys()][each.remove];
+          if (owner === undefined) continue;
+          if (inFlight.size > each.remove + 1) once('one goes before later ones');
+          remove(owner);
+        } else if ('commit' in each) {
+          if (inFlight.size > 0) once('the store changes beneath');
+          committed.push(each.commit);
+          beneath.apply(each.commit);
+        } else look();
+      }
+      look();
+      for (const owner of inFlight.keys()) remove(owner);
+      expect(overlay.isEmpty).toBe(true);
+      look();
+    },
+  );
+
+test('effects in flight that come and go, looked at in between → as if applied to the store', async () => {
+  await fc.assert(overlaid(unnoted), { numRuns: 500 });
 });
 
-test('what is in flight → changes what is shown, and goes before the others', async () => {
+test('what is in flight → changes what is shown, comes after a look, and goes before the others', async () => {
   const shares = await sharesOf(overlaid);
   expect(shares['the overlay shows something else than the store']).toBeGreaterThan(0.6);
-  for (const what of ['one of those in flight is gone', 'a removal in flight']) {
+  for (const what of [
+    'one goes before later ones',
+    'a removal in flight',
+    'a row comes after a look',
+    'a row goes after a look, others stay',
+    'the store changes beneath',
+  ]) {
     expect(shares[what], what).toBeGreaterThan(0.3);
   }
 });
