@@ -29,30 +29,85 @@ const entryArbitrary = fc.record({
   key: fc.constantFrom('k', 'l'),
 });
 
-const isAddedArbitrary = fc.constantFrom(true, true, true, false);
+/** A chunk has so many entries here, so that few entries are in several. */
+const CHUNK_MAX = 3;
+/** Of so many neighbours some chunk has no others, wherever it begins. */
+const EMPTIED_MIN = 2 * CHUNK_MAX - 1;
+
+const stepArbitrary = fc.oneof(
+  { weight: 24, arbitrary: fc.record({ add: entryArbitrary }) },
+  { weight: 6, arbitrary: fc.record({ remove: entryArbitrary }) },
+  { weight: 1, arbitrary: fc.record({ clear: rangeArbitrary }) },
+  { weight: 1, arbitrary: fc.record({ scan: rangeArbitrary, reverse: fc.boolean() }) },
+);
+
+const ALL: ReadRange = { table: 't' };
+
+/** Sorted entries in the plainest way. */
+class PlainEntries {
+  readonly #entries = new Map<string, Entry>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get first(): Entry | undefined {
+    return this.scan(ALL)[0];
+  }
+
+  get last(): Entry | undefined {
+    return this.scan(ALL).at(-1);
+  }
+
+  add(entry: Entry): boolean {
+    const { size } = this.#entries;
+    return this.#entries.set(JSON.stringify(entry), entry).size > size;
+  }
+
+  delete(entry: Entry): boolean {
+    return this.#entries.delete(JSON.stringify(entry));
+  }
+
+  scan(range: ReadRange): Entry[] {
+    return [...this.#entries.values()].filter(({ value }) => isWithin(range, value)).toSorted(compareEntries);
+  }
+}
 
 const scanned = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(
-    fc.array(fc.tuple(isAddedArbitrary, entryArbitrary), { minLength: 10, maxLength: 60, size: 'max' }),
+    fc.array(stepArbitrary, { minLength: 30, maxLength: 90, size: 'max' }),
     rangeArbitrary,
     fc.boolean(),
-    (changes, range, reverse) => {
+    (steps, range, reverse) => {
       const once = onceEach(note);
-      const sorted = new SortedEntries();
-      const plain = new Map<string, Entry>();
-      for (const [isAdded, entry] of changes) {
-        const name = JSON.stringify(entry);
-        const isThere = plain.has(name);
-        expect(isAdded ? sorted.add(entry) : sorted.delete(entry)).toBe(isAdded !== isThere);
-        if (isThere) once(isAdded ? 'added twice' : 'deleted');
-        if (isAdded) plain.set(name, entry);
-        else plain.delete(name);
+      const sorted = new SortedEntries(CHUNK_MAX);
+      const plain = new PlainEntries();
+      for (const each of [...steps, { scan: range, reverse }, { scan: ALL, reverse }]) {
+        if ('add' in each) {
+          const isNew = plain.add(each.add);
+          expect(sorted.add(each.add)).toBe(isNew);
+          if (!isNew) once('added twice');
+        } else if ('remove' in each) {
+          const isThere = plain.delete(each.remove);
+          expect(sorted.delete(each.remove)).toBe(isThere);
+          if (isThere) once('deleted');
+        } else if ('scan' in each) {
+          const expected = plain.scan(each.scan);
+          expect([...sorted.scan(each.scan, each.reverse)]).toEqual(each.reverse ? expected.toReversed() : expected);
+          if (plain.size > CHUNK_MAX) once('several chunks');
+          if (expected.length > 1) once('several in the range');
+          if (expected.length > 0 && expected.length < plain.size) once('some in the range, others not');
+          if (each.reverse && expected.length > CHUNK_MAX && plain.last !== expected.at(-1))
+            once('several chunks, backwards from within');
+        } else {
+          const gone = plain.scan(each.clear);
+          const { first } = plain;
+          for (const entry of gone) expect(sorted.delete(entry)).toBe(plain.delete(entry));
+          if (gone.length >= EMPTIED_MIN && plain.size > 0)
+            once(plain.first === first ? 'a later chunk is emptied' : 'the first chunk is emptied');
+        }
+        expect(sorted.size).toBe(plain.size);
       }
-      const expected = [...plain.values()].filter(({ value }) => isWithin(range, value)).toSorted(compareEntries);
-      expect([...sorted.scan(range, reverse)]).toEqual(reverse ? expected.toReversed() : expected);
-      expect(sorted.size).toBe(plain.size);
-      if (expected.length > 1) once('several in the range');
-      if (expected.length > 0 && expected.length < plain.size) once('some in the range, others not');
     },
   );
 
@@ -69,13 +124,26 @@ const prefixed = (note: Note): fc.IRawProperty<unknown> => {
 
 describe('scans', () => {
   test('sorted entries: added and deleted at random → any range as a sorted list gives it', async () => {
-    await fc.assert(scanned(unnoted), { numRuns: 500 });
+    await fc.assert(scanned(unnoted), { numRuns: 300 });
   });
 
   test('sorted entries: the ranges → mostly part of what there is', async () => {
-    const shares = await sharesOf(scanned);
-    for (const what of ['added twice', 'deleted', 'several in the range', 'some in the range, others not']) {
+    const shares = await sharesOf(scanned, 200);
+    for (const what of [
+      'added twice',
+      'deleted',
+      'several chunks',
+      'several in the range',
+      'some in the range, others not',
+    ]) {
       expect(shares[what], what).toBeGreaterThan(0.5);
+    }
+    for (const what of [
+      'the first chunk is emptied',
+      'a later chunk is emptied',
+      'several chunks, backwards from within',
+    ]) {
+      expect(shares[what], what).toBeGreaterThan(0.1);
     }
   });
 

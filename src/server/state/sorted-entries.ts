@@ -5,13 +5,19 @@
 import { compareEntries, isBefore, isFrom } from '../records/key-range.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
 
-/** A chunk is split at this length. */
+/** So many entries a chunk has at most, unless told otherwise. */
 const CHUNK_MAX = 512;
 
 /** A sorted set of entries. It must not change while a scan of it is under way. */
 export class SortedEntries {
   readonly #chunks: Entry[][] = [];
+  readonly #chunkMax: number;
   #size = 0;
+
+  /** @param chunkMax a chunk is split where it would be longer */
+  constructor(chunkMax = CHUNK_MAX) {
+    this.#chunkMax = chunkMax;
+  }
 
   get size(): number {
     return this.#size;
@@ -28,7 +34,7 @@ export class SortedEntries {
       const there = chunk[place];
       if (there !== undefined && compareEntries(there, entry) === 0) return false;
       chunk.splice(place, 0, entry);
-      if (chunk.length > CHUNK_MAX) this.#chunks.splice(index + 1, 0, chunk.splice(CHUNK_MAX / 2));
+      if (chunk.length > this.#chunkMax) this.#chunks.splice(index + 1, 0, chunk.splice(chunk.length >>> 1));
     }
     this.#size += 1;
     return true;
