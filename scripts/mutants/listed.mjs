@@ -13,6 +13,7 @@ import { CORE_POLICY_MUTANTS } from './core-policies.mjs';
 import { CORE_MUTANTS } from './core.mjs';
 import { LABEL_MUTANTS } from './label.mjs';
 import { LABEL_SEARCH_MUTANTS } from './label-search.mjs';
+import { ONCE_MUTANTS } from './once.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
 import { RIGHTS_MUTANTS } from './rights.mjs';
@@ -35,6 +36,7 @@ export const MUTANTS = [
   ...CORE_POLICY_MUTANTS,
   ...REDBLUE_MUTANTS,
   ...RED_REQUEST_MUTANTS,
+  ...ONCE_MUTANTS,
   ...BETWEEN_SITES_MUTANTS,
   ...RIGHTS_MUTANTS,
   ...RIGHTS_IN_RED_MUTANTS,

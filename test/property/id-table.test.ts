@@ -7,25 +7,34 @@ import { EXPIRED } from '../../src/server/replica/once/remembered.ts';
 import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? 300);
-const LIMITS = { operationsMax: 6, perClientMax: 4, clientsMax: 3, clientBytesMax: 9, bytesMax: 14 };
+const LIMITS = {
+  operationsMax: 6,
+  bytesMax: 14,
+  perClientMax: 4,
+  clientBytesMax: 9,
+  perPrincipalMax: 5,
+  principalBytesMax: 11,
+  clientsMax: 3,
+};
 const CODEC = {
   save: (value: string) => value,
   load: (saved: unknown) => saved as string,
   bytesOf: (value: string) => value.length,
 };
-const CLIENTS = ['a', 'b', 'c', 'd', 'e'];
+/** Two of one principal, one of another, and two who stand for themselves. */
+const CLIENTS = ['p/a', 'p/b', 'q/c', 'd', 'e'];
 const SEQUENCES = 12;
 
 const client = fc.constantFrom(...CLIENTS);
 const sequence = fc.integer({ min: 1, max: SEQUENCES });
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ client, set: sequence }) },
+  { weight: 5, arbitrary: fc.record({ client, set: sequence, bytes: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ client, expire: sequence }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 function apply(table: IdTable<string>, each: Step): void {
-  if ('set' in each) table.set(operationId(each.client, each.set), `${each.client}${each.set}`);
+  if ('set' in each) table.set(operationId(each.client, each.set), String(each.set).padEnd(each.bytes, '.'));
   else table.expire(each.client, each.expire);
 }
 

@@ -54,6 +54,20 @@ describe('id table', () => {
     expect(remembered.length).toBeLessThanOrEqual(20);
     expect(table.get('c199/1')).toBe(EXPIRED);
   });
+
+  test('more clients than clientsMax → who has acknowledged since it was looked at stays, the others are forgotten', () => {
+    const table = new IdTable<number>({ operationsMax: 100, clientsMax: 3 });
+    const come = (client: string): void => {
+      table.set(`${client}/1`, 1);
+      table.expire(client, 1);
+    };
+    for (const client of ['a', 'b', 'c', 'd']) come(client);
+    // The first of them made room; the others have been looked at.
+    expect([table.get('a/1'), table.get('b/1')]).toEqual([undefined, EXPIRED]);
+    table.expire('b', 2);
+    come('e');
+    expect([table.get('b/1'), table.get('c/1')]).toEqual([EXPIRED, undefined]);
+  });
 });
 
 describe('what one client may take', () => {
@@ -119,6 +133,16 @@ describe('what one client may take', () => {
     expect([table.get('bob/b/1') === 'x'.repeat(9), table.get('eve/e19/1'), table.bytes]).toEqual([true, EXPIRED, 18]);
     table.expire('eve/e20', 1);
     expect(table.bytes).toBe(9);
+  });
+
+  test('large values of one principal that were acknowledged → count no more against it', () => {
+    const table = new IdTable<string>({ operationsMax: 100, clientsMax: 100, principalBytesMax: 15 }, codec);
+    for (let n = 1; n <= 20; n += 1) {
+      table.set(`eve/e/${n}`, 'x'.repeat(9));
+      table.expire('eve/e', n);
+    }
+    for (const id of ['eve/e/21', 'eve/f/1']) table.set(id, 'x'.repeat(6));
+    expect([table.get('eve/e/21'), table.bytes]).toEqual(['xxxxxx', 12]);
   });
 
   test('names that do not say whose they are → each for itself', () => {

@@ -1,0 +1,180 @@
+/** What a table of identifiers remembers is what the rules say (docs/spec/exactly-once.md), told once more in plain lists. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { clientOf, operationId, sequenceOf } from '../../src/server/records/operation-id.ts';
+import { EXPIRED, IdTable } from '../../src/server/replica/once/id-table.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+
+const RUNS = Number(process.env['FC_RUNS'] ?? 300);
+const LIMITS = {
+  operationsMax: 8,
+  bytesMax: 22,
+  perClientMax: 3,
+  clientBytesMax: 10,
+  perPrincipalMax: 4,
+  principalBytesMax: 12,
+  clientsMax: 4,
+};
+const CODEC = {
+  save: (value: string) => value,
+  load: (saved: unknown) => saved as string,
+  bytesOf: (value: string) => value.length,
+};
+/** Two of one principal, one of another, and some who stand for themselves. */
+const CLIENTS = ['p/a', 'p/b', 'q/c', 'd', 'e', '/f'];
+const STEPS_MAX = 80;
+/** Clients number upwards, all at about this pace. */
+const STEPS_PER_NUMBER = 8;
+const NUMBERS_AHEAD = 6;
+const NUMBER_MAX = STEPS_MAX / STEPS_PER_NUMBER + NUMBERS_AHEAD;
+/** Clients looked at when a new one is one too many. */
+const LOOKS_MAX = 8;
+
+const client = fc.constantFrom(...CLIENTS);
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ client, set: fc.integer({ min: 1, max: NUMBERS_AHEAD }), bytes: fc.nat(6) }) },
+  { weight: 1, arbitrary: fc.record({ client, expire: fc.integer({ min: 0, max: 3 }) }) },
+);
+
+interface Operation {
+  readonly client: string;
+  readonly sequence: number;
+  value: string;
+}
+
+interface Client {
+  readonly name: string;
+  watermark: number;
+  isRecent: boolean;
+}
+
+/** The rules. Both lists are in the order in which what stands in them came, or was looked at last. */
+class PlainTable {
+  readonly #note: Note;
+  #operations: Operation[] = [];
+  #clients: Client[] = [];
+
+  constructor(note: Note) {
+    this.#note = note;
+  }
+
+  get size(): number {
+    return this.#operations.length;
+  }
+
+  get bytes(): number {
+    return bytesOf(this.#operations);
+  }
+
+  get(id: string): unknown {
+    const known = this.#client(clientOf(id));
+    if (known !== undefined && sequenceOf(id) <= known.watermark) return EXPIRED;
+    return this.#operations.find((each) => operationId(each.client, each.sequence) === id)?.value;
+  }
+
+  set(name: string, number: number, value: string): void {
+    const known = this.#client(name) ?? this.#come(name);
+    known.isRecent = true;
+    if (number <= known.watermark) return;
+    const there = this.#operations.find((each) => each.client === name && each.sequence === number);
+    if (there !== undefined && value.length < there.value.length) this.#note('a value becomes shorter');
+    if (there === undefined) this.#operations.push({ client: name, sequence: number, value });
+    else there.value = value;
+    const own = (each: Operation): boolean => each.client === name;
+    const byNumber = (): Operation[] => this.#operations.filter(own).toSorted((a, b) => a.sequence - b.sequence);
+    this.#trim(byNumber, LIMITS.perClientMax, LIMITS.clientBytesMax, 'a client has too much');
+    const principal = principalOf(name);
+    const ofPrincipal = (each: Operation): boolean => principalOf(each.client) === principal;
+    if (principal !== '') {
+      const inOrder = (): Operation[] => this.#operations.filter(ofPrincipal);
+      this.#trim(inOrder, LIMITS.perPrincipalMax, LIMITS.principalBytesMax, 'a principal has too much');
+    }
+    this.#trim(() => this.#operations, LIMITS.operationsMax, LIMITS.bytesMax, 'all have too much');
+  }
+
+  expire(name: string, upTo: number): void {
+    const known = this.#client(name);
+    if (known === undefined || upTo <= known.watermark) return;
+    known.watermark = upTo;
+    known.isRecent = true;
+    this.#operations = this.#operations.filter((each) => each.client !== name || each.sequence > upTo);
+  }
+
+  /** The first of them go, each with what its client has numbered lower, until the rest is few and small enough. */
+  #trim(inOrder: () => readonly Operation[], max: number, bytesMax: number, why: string): void {
+    for (let held = inOrder(); ; held = inOrder()) {
+      const [first] = held;
+      if (first === undefined || (held.length <= max && (bytesOf(held) <= bytesMax || held.length === 1))) return;
+      this.#note(held.length > max ? why : `${why} in bytes`);
+      this.expire(first.client, first.sequence);
+    }
+  }
+
+  #client(name: string): Client | undefined {
+    return this.#clients.find((each) => each.name === name);
+  }
+
+  #come(name: string): Client {
+    for (let looks = 0; looks < LOOKS_MAX && this.#clients.length >= LIMITS.clientsMax; looks += 1) {
+      const looked = this.#clients.shift() as Client;
+      const hasSome = this.#operations.some((each) => each.client === looked.name);
+      if (!looked.isRecent && !hasSome) this.#note('a client is forgotten');
+      else this.#clients.push({ ...looked, isRecent: false });
+      if (looked.isRecent && !hasSome) this.#note('a client without operations has been heard of');
+    }
+    const come = { name, watermark: 0, isRecent: true };
+    this.#clients.push(come);
+    return come;
+  }
+}
+
+function bytesOf(operations: readonly Operation[]): number {
+  return operations.reduce((sum, { value }) => sum + value.length, 0);
+}
+
+/** A name that begins with a slash does not say whose it is. */
+function principalOf(name: string): string {
+  return name.slice(0, Math.max(0, name.indexOf('/')));
+}
+
+const IDS = CLIENTS.flatMap((each) => Array.from({ length: NUMBER_MAX }, (_, n) => operationId(each, n + 1)));
+
+const asTheRulesSay = (note: Note): fc.IRawProperty<unknown> =>
+  fc.property(fc.array(step, { minLength: 20, maxLength: STEPS_MAX, size: 'max' }), (steps) => {
+    const plain = new PlainTable(onceEach(note));
+    const table = new IdTable<string>(LIMITS, CODEC);
+    for (const [at, each] of steps.entries()) {
+      const low = Math.floor(at / STEPS_PER_NUMBER);
+      if ('set' in each) {
+        const value = String(at).padEnd(each.bytes, '.').slice(0, each.bytes);
+        table.set(operationId(each.client, low + each.set), value);
+        plain.set(each.client, low + each.set, value);
+      } else {
+        table.expire(each.client, low + each.expire);
+        plain.expire(each.client, low + each.expire);
+      }
+      expect(IDS.map((id) => table.get(id))).toEqual(IDS.map((id) => plain.get(id)));
+      expect([table.size, table.bytes]).toEqual([plain.size, plain.bytes]);
+    }
+  });
+
+test('set and acknowledged in any order → remembered and forgotten as the rules say', async () => {
+  await fc.assert(asTheRulesSay(unnoted), { numRuns: RUNS });
+});
+
+test('what the rules are asked about → each reason to forget', async () => {
+  const shares = await sharesOf(asTheRulesSay, 200);
+  for (const what of [
+    'a client has too much',
+    'a client has too much in bytes',
+    'a principal has too much',
+    'a principal has too much in bytes',
+    'all have too much',
+    'all have too much in bytes',
+    'a value becomes shorter',
+    'a client is forgotten',
+    'a client without operations has been heard of',
+  ]) {
+    expect(shares[what], what).toBeGreaterThan(0.2);
+  }
+});
