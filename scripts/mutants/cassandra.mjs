@@ -1,4 +1,4 @@
-/** Of reads of Cassandra by our own client (docs/spec/cassandra-icg.md). */
+/** Of our own client of Cassandra (docs/spec/cassandra-icg.md). */
 import { unit } from './commands.mjs';
 
 /** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
@@ -23,4 +23,12 @@ export const CASSANDRA_MUTANTS = [
     'if (isLast && this.#isOrphan) this.#connection?.reclaim();',
     '',
   ),
+  {
+    name: 'the length of a frame is what its last two bytes say',
+    rule: 'cassandra-icg',
+    file: 'src/bindings/cassandra/icg/frames.ts',
+    line: 'const length = bytes.readInt32BE(at + AT.length);',
+    replacement: 'const length = bytes.readUInt16BE(at + AT.length + 2);',
+    command: unit('bindings/cassandra/icg/frames.test.ts'),
+  },
 ];

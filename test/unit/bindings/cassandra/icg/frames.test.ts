@@ -43,6 +43,20 @@ test('frames: byte by byte, a large one → put together once', () => {
   expect(seen).toEqual([body]);
 });
 
+test('frames: one that is longer than two bytes can say, then another → both whole', () => {
+  const sent = [70_000, 3].map((bytes, stream) => ({ stream, opcode: 8, body: Buffer.alloc(bytes, 7) }));
+  const bytes = Buffer.concat(sent.map(responseFrame));
+  const seen: unknown[] = [];
+  const splitter = new FrameSplitter(1 << 20);
+  for (let at = 0; at < bytes.length; at += 4096) {
+    splitter.push(bytes.subarray(at, at + 4096), ({ stream, body }) => seen.push([stream, body.length]));
+  }
+  expect(seen).toEqual([
+    [0, 70_000],
+    [1, 3],
+  ]);
+});
+
 test('frames: any bytes → frames or PROTOCOL, nothing else', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), fc.boolean(), (bytes, isV4) => {
