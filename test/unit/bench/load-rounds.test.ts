@@ -58,6 +58,25 @@ test('starts: everybody starts anew, warms up, and each sample says which start 
   expect(started.map(({ stopped }) => stopped)).toEqual([1, 1, 1]);
 });
 
+test('starts: all warm up, as often as each other, before anything is measured', async () => {
+  const ran: string[] = [];
+  const names = { redis: { kind: 'redis', durable: false } as const, site: target };
+  await measureStarts(names, [{ ...order, names: ['redis', 'site'] }], {
+    starts: 1,
+    rounds: 1,
+    warmUps: 3,
+    warmUp: { ...order, window: 5 },
+    startOne: async ({ kind }) => {
+      const one = contestant();
+      return { ...one, run: (asked) => (ran.push(`${kind} ${asked.window}`), one.run(asked)) };
+    },
+    progress: quiet,
+  });
+  const warmedUp = ran.slice(0, 6);
+  expect(warmedUp.toSorted()).toEqual([...Array(3).fill('day 5'), ...Array(3).fill('redis 5')]);
+  expect(new Set(ran.slice(6))).toEqual(new Set(['day 1', 'redis 1']));
+});
+
 test.each([
   { is: 'decided at once', decidedAt: 0, starts: 2 },
   { is: 'decided by the third', decidedAt: 3, starts: 4 },
