@@ -15,6 +15,10 @@ const patient = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { ti
  */
 const inOneProcess = { isolate: false, setupFiles: ['test/support/leave-nothing.ts'] };
 
+/** For projects with properties. */
+const FULL_SIZES = 'test/support/full-sizes.ts';
+const withProperties = { ...inOneProcess, setupFiles: [...inOneProcess.setupFiles, FULL_SIZES] };
+
 /**
  * Who has a time of his own, modules of his own or a network of his own has a process of his own too: what he arms by such a
  * time never fires for those who come after, modules that have seen it would see time go back, and msw answers a socket once
@@ -53,10 +57,10 @@ export default defineConfig({
     // By content: what one project has made of a module, the others need not make again.
     experimental: { fsModuleCache: true },
     projects: [
-      project('unit', { ...inOneProcess, exclude: apart('unit') }),
+      project('unit', { ...withProperties, exclude: apart('unit') }),
       project('unit-apart', { include: apart('unit') }),
-      project('property', { ...inOneProcess, exclude: apart('property') }),
-      project('property-apart', { include: apart('property') }),
+      project('property', { ...withProperties, exclude: apart('property') }),
+      project('property-apart', { include: apart('property'), setupFiles: [FULL_SIZES] }),
       project('contract', {
         ...inOneProcess,
         setupFiles: [...inOneProcess.setupFiles, 'test/contract/side-by-side.ts'],
