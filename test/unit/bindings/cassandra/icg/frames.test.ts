@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FrameSplitter, type Frame } from '../../../../../src/bindings/cassandra/icg/frames.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
 import { responseFrame } from './bodies.ts';
 import { failureOf } from './failure-of.ts';
 
@@ -17,18 +18,23 @@ const frames = fc.array(
   { maxLength: 20 },
 );
 
+/** With its body as text: that is compared at once. */
+const shown = ({ body, ...header }: Omit<Frame, 'body'> & { readonly body: Uint8Array }): unknown => {
+  return { ...header, body: Buffer.from(body).toString('hex') };
+};
+
 test('frames: cut anywhere → each whole and in order', () => {
   fc.assert(
     fc.property(frames, fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }), (sent, cuts) => {
       const bytes = Buffer.concat(sent.map(responseFrame));
       const splitter = new FrameSplitter(MAX_BYTES);
-      const seen: Frame[] = [];
+      const seen: unknown[] = [];
       for (let at = 0, n = 0; at < bytes.length; n += 1) {
         const size = cuts[n % cuts.length] as number;
-        splitter.push(bytes.subarray(at, at + size), (frame) => seen.push({ ...frame, body: Buffer.from(frame.body) }));
+        splitter.push(bytes.subarray(at, at + size), (frame) => seen.push(shown(frame)));
         at += size;
       }
-      expect(seen).toEqual(sent.map((frame) => ({ ...frame, body: Buffer.from(frame.body) })));
+      expect(seen).toEqual(sent.map(shown));
     }),
   );
 });
@@ -57,14 +63,37 @@ test('frames: one that is longer than two bytes can say, then another → both w
   ]);
 });
 
-test('frames: any bytes → frames or PROTOCOL, nothing else', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 400 }), fc.boolean(), (bytes, isV4) => {
-      const splitter = new FrameSplitter(200);
-      if (isV4 && bytes.length > 0) bytes[0] = 0x84;
-      expect(failureOf(() => splitter.push(Buffer.from(bytes), () => {}))).toBeOneOf([undefined, 'PROTOCOL']);
-    }),
-  );
+/** Frames, one byte of which is another one, or which are cut off; or no frames at all. */
+const anyBytes = fc.oneof(
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ sent: frames, at: fc.nat(), to: fc.nat(255), cut: fc.nat(20) })
+      .map(({ sent, at, to, cut }) => {
+        const bytes = Buffer.concat(sent.map(responseFrame));
+        if (bytes.length > 0) bytes[at % bytes.length] = to;
+        return bytes.subarray(0, Math.max(0, bytes.length - cut));
+      }),
+  },
+);
+
+const framesOrProtocol = (note: Note): fc.IRawProperty<unknown> =>
+  fc.property(anyBytes, (bytes) => {
+    const once = onceEach(note);
+    const splitter = new FrameSplitter(300);
+    const failure = failureOf(() => splitter.push(bytes, () => once('a frame')));
+    expect(failure).toBeOneOf([undefined, 'PROTOCOL']);
+    if (failure !== undefined) once('PROTOCOL');
+  });
+
+test('frames: any bytes → frames or PROTOCOL, nothing else', async () => {
+  await fc.assert(framesOrProtocol(unnoted), { numRuns: 200 });
+});
+
+test('frames: the bytes → frames in many runs, and what is none', async () => {
+  const shares = await sharesOf(framesOrProtocol, 200);
+  for (const what of ['a frame', 'PROTOCOL']) expect(shares[what], what).toBeGreaterThan(0.2);
 });
 
 test('frames: another version, a request, a longer body than allowed → PROTOCOL that says so', () => {

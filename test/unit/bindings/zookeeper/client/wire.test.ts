@@ -13,33 +13,62 @@ import {
   readData,
 } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
+const contents = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 });
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const framed = (frames: readonly Uint8Array[]): Buffer =>
+  Buffer.concat(frames.map((frame) => new JuteWriter().buffer(frame).frame().subarray(4)));
+
 test('frames: cut anywhere → each content whole and in order', () => {
-  const contents = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 20 });
   fc.assert(
     fc.property(contents, fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }), (frames, cuts) => {
-      const stream = Buffer.concat(frames.map((frame) => new JuteWriter().buffer(frame).frame().subarray(4)));
+      const stream = framed(frames);
       const splitter = new FrameSplitter(MAX_BYTES);
-      const seen: number[][] = [];
+      const seen: string[] = [];
       for (let at = 0, n = 0; at < stream.length; n += 1) {
         const size = cuts[n % cuts.length] as number;
-        splitter.push(stream.subarray(at, at + size), (content) => seen.push([...content]));
+        splitter.push(stream.subarray(at, at + size), (content) => seen.push(hex(content)));
         at += size;
       }
-      expect(seen).toEqual(frames.map((frame) => [...frame]));
+      expect(seen).toEqual(frames.map(hex));
     }),
   );
 });
 
-test('frames: any bytes → frames or PROTOCOL_ERROR, nothing else', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
-      const splitter = new FrameSplitter(200);
-      expect(failureOf(() => splitter.push(Buffer.from(bytes), () => {}))).toBeOneOf([undefined, 'PROTOCOL_ERROR']);
-    }),
-  );
+/** Frames, one byte of which is another one, or which are cut off; or no frames at all. */
+const anyBytes = fc.oneof(
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({ frames: contents, at: fc.nat(), to: fc.nat(255), cut: fc.nat(20) })
+      .map(({ frames, at, to, cut }) => {
+        const bytes = framed(frames);
+        if (bytes.length > 0) bytes[at % bytes.length] = to;
+        return bytes.subarray(0, Math.max(0, bytes.length - cut));
+      }),
+  },
+);
+
+const framesOrError = (note: Note): fc.IRawProperty<unknown> =>
+  fc.property(anyBytes, (bytes) => {
+    const once = onceEach(note);
+    const splitter = new FrameSplitter(300);
+    const failure = failureOf(() => splitter.push(bytes, () => once('a frame')));
+    expect(failure).toBeOneOf([undefined, 'PROTOCOL_ERROR']);
+    if (failure !== undefined) once('PROTOCOL_ERROR');
+  });
+
+test('frames: any bytes → frames or PROTOCOL_ERROR, nothing else', async () => {
+  await fc.assert(framesOrError(unnoted), { numRuns: 200 });
+});
+
+test('frames: the bytes → frames in many runs, and what is none', async () => {
+  const shares = await sharesOf(framesOrError, 200);
+  for (const what of ['a frame', 'PROTOCOL_ERROR']) expect(shares[what], what).toBeGreaterThan(0.2);
 });
 
 test('jute: any values → the same values', () => {
@@ -78,13 +107,39 @@ describe('replies', () => {
     readCreated: (reader) => readCreated(reader, 15, { path: '/a', mode: 'persistent' }),
     readMulti: (reader) => readMulti(reader, []),
   };
-  test.each(Object.entries(readers))('%s: any bytes → a value or a ZooKeeperError', (_name, read) => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        const error = errorOf(() => read(new JuteReader(Buffer.from(bytes))));
-        expect(error === undefined || isZooKeeperError(error)).toBe(true);
-      }),
-    );
+  /** Small numbers, as lengths and counts are, the path that was asked about, and whatever else. */
+  const replyBytes = fc
+    .array(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.nat(3).map((number) => [0, 0, 0, number]) },
+        { weight: 2, arbitrary: fc.constant([0, 0, 0, 2, ...Buffer.from('/a')]) },
+        { weight: 1, arbitrary: fc.uint8Array({ maxLength: 6 }).map((bytes) => [...bytes]) },
+      ),
+      { maxLength: 50 },
+    )
+    .map((words) => Buffer.from(words.flat()));
+  const valueOrError =
+    (read: (reader: JuteReader) => unknown) =>
+    (note: Note): fc.IRawProperty<unknown> =>
+      fc.property(
+        fc.oneof(
+          replyBytes,
+          fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+        ),
+        (bytes) => {
+          const error = errorOf(() => read(new JuteReader(bytes)));
+          expect(error === undefined || isZooKeeperError(error)).toBe(true);
+          note(error === undefined ? 'a value' : 'an error');
+        },
+      );
+
+  test.each(Object.entries(readers))('%s: any bytes → a value or a ZooKeeperError', async (_name, read) => {
+    await fc.assert(valueOrError(read)(unnoted), { numRuns: 200 });
+  });
+
+  test.each(Object.entries(readers))('%s: the bytes → now and then a value', async (_name, read) => {
+    const shares = await sharesOf(valueOrError(read), 200);
+    for (const what of ['a value', 'an error']) expect(shares[what], what).toBeGreaterThan(0.05);
   });
 
   test('a list longer than its frame → refused before memory is set aside', () => {
