@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { InFlight } from '../../../src/transport/operations/in-flight.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../../support/shares.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { LIMITS, start, submit, welcome, type Fixture } from './set-up.ts';
@@ -133,36 +134,48 @@ interface Asked {
   isAnswered: boolean;
 }
 
-test('asked, answered and cancelled in any order → nothing waits while there is a place, and no place is taken twice', async () => {
-  const property = fc.asyncProperty(
-    fc.integer({ min: 1, max: 6 }),
-    fc.array(step, { maxLength: 40 }),
-    async (places, steps) => {
-      const { platform, connection } = await startWith(places);
-      const operations: Asked[] = [];
-      const isSent = ({ id }: Asked): boolean => sent(platform).includes(id);
-      const isCancelled = ({ controller }: Asked): boolean => controller.signal.aborted;
-      const awaited = (): Asked[] =>
-        operations.filter((one) => isSent(one) && !one.isAnswered && !(one.isRead && isCancelled(one)));
-      for (const { do: what, which } of steps) {
-        if (what === 'read' || what === 'update') {
-          const controller = new AbortController();
-          submit(connection, what === 'read' ? readX : writeX, quietContext({ signal: controller.signal }));
-          operations.push({ id: operations.length + 1, isRead: what === 'read', controller, isAnswered: false });
-        } else if (what === 'cancel') operations.at(-1 - which)?.controller.abort();
-        else {
-          const one = awaited()[which];
-          if (one !== undefined) platform.socket.receive([one.id, 'view', 1, 0, 'v']);
-          if (one !== undefined) one.isAnswered = true;
-        }
-        // Until every signal has been looked at.
-        platform.advance(50);
-        platform.tick();
-        const waiting = operations.filter((one) => !isSent(one) && !isCancelled(one));
-        expect(awaited().length).toBeLessThanOrEqual(places);
-        if (waiting.length > 0) expect(awaited()).toHaveLength(places);
+const crowded = (note: Note): fc.IRawProperty<unknown> =>
+  fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 40 }), async (places, steps) => {
+    const once = onceEach(note);
+    const { platform, connection } = await startWith(places);
+    const operations: Asked[] = [];
+    const isSent = ({ id }: Asked): boolean => sent(platform).includes(id);
+    const isCancelled = ({ controller }: Asked): boolean => controller.signal.aborted;
+    const awaited = (): Asked[] =>
+      operations.filter((one) => isSent(one) && !one.isAnswered && !(one.isRead && isCancelled(one)));
+    for (const { do: what, which } of steps) {
+      if (what === 'read' || what === 'update') {
+        const controller = new AbortController();
+        submit(connection, what === 'read' ? readX : writeX, quietContext({ signal: controller.signal }));
+        operations.push({ id: operations.length + 1, isRead: what === 'read', controller, isAnswered: false });
+      } else if (what === 'cancel') {
+        const one = operations.at(-1 - which);
+        if (one !== undefined && !one.isAnswered && !isCancelled(one))
+          once(isSent(one) ? 'cancelled under way' : 'cancelled while it waits');
+        one?.controller.abort();
+      } else {
+        const one = awaited()[which];
+        if (one !== undefined) platform.socket.receive([one.id, 'view', 1, 0, 'v']);
+        if (one !== undefined) one.isAnswered = true;
       }
-    },
-  );
-  await fc.assert(property, { numRuns: 300 });
+      // Until every signal has been looked at.
+      platform.advance(50);
+      platform.tick();
+      const waiting = operations.filter((one) => !isSent(one) && !isCancelled(one));
+      expect(awaited().length).toBeLessThanOrEqual(places);
+      if (waiting.length > 0) expect(awaited()).toHaveLength(places);
+      if (waiting.length > 0) once('somebody waits');
+    }
+  });
+
+test('asked, answered and cancelled in any order → nothing waits while there is a place, and no place is taken twice', async () => {
+  await fc.assert(crowded(unnoted), { numRuns: 200 });
+});
+
+test('what is asked, answered and cancelled → mostly more than there are places, and given up both before and after', async () => {
+  const shares = await sharesOf(crowded, 100);
+  expect(shares['somebody waits']).toBeGreaterThan(0.5);
+  for (const what of ['cancelled under way', 'cancelled while it waits']) {
+    expect(shares[what], what).toBeGreaterThan(0.25);
+  }
 });

@@ -8,6 +8,7 @@ import { fieldName, removalName, rowName } from '../../../../../src/server/gener
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { removeEffect } from '../../../../../src/server/service/row-effects.ts';
 import { siteAt } from '../../../../support/origins.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
 
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 let ids = 0;
@@ -133,33 +134,50 @@ describe('certifier', () => {
     expect(certifier.decide(operation(2, { reads })).kind).toBe('commit');
   });
 
-  test('any commits, whatever window → as without one where the snapshot lies within, rejected where it does not', () => {
+  const windowed = (note: Note): fc.IRawProperty<unknown> => {
     const endings = { operationsMax: 1000, clientsMax: 1000 };
     const key = fc.constantFrom('a', 'b', 'c');
     const step = fc.record({ written: key, read: key, age: fc.nat(6), isScan: fc.boolean() });
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (windowCommits, steps) => {
-        const small = new Certifier({ windowCommits, endings });
-        const all = new Certifier({ windowCommits: 1000, endings });
-        let commits = 0;
-        for (const { written, read, age, isScan } of steps) {
-          const snapshot = Math.max(0, commits - age);
-          const created = isScan ? [rowName('t', written)] : [];
-          const wanted = isScan
-            ? { ranges: [{ table: 't', from: read, upTo: read }] }
-            : { reads: [fieldName('t', read, 'f')] };
-          const record = operation(snapshot, { ...wanted, effects: [write(written)], created });
-          const { kind } = small.decide(record);
-          if (snapshot < commits - windowCommits) {
-            expect(kind).toBe('reject');
-            continue;
-          }
-          expect(kind).toBe(all.decide(record).kind);
-          if (kind === 'commit') commits += 1;
+    return fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (windowCommits, steps) => {
+      const once = onceEach(note);
+      const small = new Certifier({ windowCommits, endings });
+      const all = new Certifier({ windowCommits: 1000, endings });
+      let commits = 0;
+      for (const { written, read, age, isScan } of steps) {
+        const snapshot = Math.max(0, commits - age);
+        const created = isScan ? [rowName('t', written)] : [];
+        const wanted = isScan
+          ? { ranges: [{ table: 't', from: read, upTo: read }] }
+          : { reads: [fieldName('t', read, 'f')] };
+        const record = operation(snapshot, { ...wanted, effects: [write(written)], created });
+        const { kind } = small.decide(record);
+        if (snapshot < commits - windowCommits) {
+          expect(kind).toBe('reject');
+          once('a snapshot older than the window');
+          continue;
         }
-      }),
-      { numRuns: 500 },
-    );
+        expect(kind).toBe(all.decide(record).kind);
+        if (kind === 'commit') commits += 1;
+        else once(isScan ? 'a scan is rejected within the window' : 'a read is rejected within the window');
+      }
+      if (commits > 2 * windowCommits) once('the window has moved by more than itself');
+    });
+  };
+
+  test('any commits, whatever window → as without one where the snapshot lies within, rejected where it does not', async () => {
+    await fc.assert(windowed(unnoted), { numRuns: 500 });
+  });
+
+  test('the commits → the window moves, and rejections lie on both sides of it, in most runs', async () => {
+    const shares = await sharesOf(windowed, 300);
+    for (const what of [
+      'a snapshot older than the window',
+      'a scan is rejected within the window',
+      'a read is rejected within the window',
+      'the window has moved by more than itself',
+    ]) {
+      expect(shares[what], what).toBeGreaterThan(0.5);
+    }
   });
 
   test('more bytes than the window may have → its oldest commits go, the latest stays; after a restart as well', () => {

@@ -12,6 +12,7 @@ import { bounded, table } from '../../../../../src/server/service/tables.ts';
 import { KnownEffects } from '../../../../../src/server/service/known-effects.ts';
 import { Store } from '../../../../../src/server/state/store.ts';
 import { siteAt } from '../../../../support/origins.ts';
+import { sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };
 const give = (value: number): Effect => ({ ...address, action: 'give', value });
@@ -57,35 +58,58 @@ describe('what a shadow operation gives', () => {
   });
 });
 
+const noteChanges = (changes: readonly Change[], { burnt, taken }: Ledger, note: Note): void => {
+  if (changes.length > 5) note('many changes');
+  if (burnt > 0) note('something stands no more');
+  if (taken > 0) note('something is taken');
+};
+
+const inAnyOrder = (note: Note): fc.IRawProperty<unknown> => {
+  const shuffled = fc
+    .array(change, { minLength: 2, maxLength: 20 })
+    .chain((changes) => fc.tuple(fc.constant(changes), fc.shuffledSubarray(changes, { minLength: changes.length })));
+  return fc.property(shuffled, ([changes, others]) => {
+    const state = stateAfter(changes);
+    expect(stateAfter(others).snapshot()).toEqual(state.snapshot());
+    const ledger = state.read() as Ledger;
+    const { given, taken, burnt, holders, left } = ledger;
+    const held = holders.reduce((sum, each) => sum + (ledger.isClosed(each) ? 0 : ledger.at(each)), 0);
+    expect([left, ledger.value, held + taken + burnt]).toEqual([held, 2 + held, given]);
+    noteChanges(changes, ledger, note);
+  });
+};
+
+const savedAndMadeAgain = (note: Note): fc.IRawProperty<unknown> =>
+  fc.property(
+    fc.array(change, { minLength: 2, maxLength: 20 }),
+    fc.array(change, { maxLength: 4 }),
+    (before, after) => {
+      const state = stateAfter(before);
+      const again = boundedKind.state(JSON.parse(JSON.stringify(state.save())), { min: 2 });
+      for (const { effect, stamp } of after) for (const each of [state, again]) each.apply(effect, stamp);
+      const ledger = state.read() as Ledger;
+      expect([again.snapshot(), (again.read() as Ledger).value]).toEqual([state.snapshot(), ledger.value]);
+      noteChanges(before, ledger, note);
+    },
+  );
+
 describe('a ledger', () => {
-  test('the same changes in any order → the same; rights, pool, taken and burnt are all that was given', () => {
-    const shuffled = fc
-      .array(change, { maxLength: 20 })
-      .chain((changes) => fc.tuple(fc.constant(changes), fc.shuffledSubarray(changes, { minLength: changes.length })));
-    fc.assert(
-      fc.property(shuffled, ([changes, others]) => {
-        const state = stateAfter(changes);
-        expect(stateAfter(others).snapshot()).toEqual(state.snapshot());
-        const ledger = state.read() as Ledger;
-        const { given, taken, burnt, holders, left } = ledger;
-        const held = holders.reduce((sum, each) => sum + (ledger.isClosed(each) ? 0 : ledger.at(each)), 0);
-        expect([left, ledger.value, held + taken + burnt]).toEqual([held, 2 + held, given]);
-      }),
-    );
+  test('the same changes in any order → the same; rights, pool, taken and burnt are all that was given', async () => {
+    await fc.assert(inAnyOrder(unnoted), { numRuns: 300 });
   });
 
-  test('saved and made again → the same, whatever comes then', () => {
-    fc.assert(
-      fc.property(fc.array(change, { maxLength: 12 }), fc.array(change, { maxLength: 4 }), (before, after) => {
-        const state = stateAfter(before);
-        const again = boundedKind.state(JSON.parse(JSON.stringify(state.save())), { min: 2 });
-        for (const { effect, stamp } of after) for (const each of [state, again]) each.apply(effect, stamp);
-        expect([again.snapshot(), (again.read() as Ledger).value]).toEqual([
-          state.snapshot(),
-          (state.read() as Ledger).value,
-        ]);
-      }),
-    );
+  test('saved and made again → the same, whatever comes then', async () => {
+    await fc.assert(savedAndMadeAgain(unnoted), { numRuns: 300 });
+  });
+
+  test.each([
+    ['any order', inAnyOrder],
+    ['saved', savedAndMadeAgain],
+  ])('the changes, %s → many, of which some take, and some are of what stands no more', async (_, property) => {
+    const shares = await sharesOf(property, 200);
+    for (const what of ['many changes', 'something is taken', 'something stands no more']) {
+      expect(shares[what], what).toBeGreaterThan(0.4);
+    }
   });
 
   test('a blue take uses the rights of its site, a red one those of the pool; what is given belongs to its site', () => {

@@ -14,6 +14,7 @@ import { red } from '../../../../../src/server/service/shadow-operation.ts';
 import { effectTables } from '../../../../../src/server/service/table-effects.ts';
 import { queue, register, stock, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
+import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };
@@ -46,26 +47,38 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const) }) },
 );
 
+const asANumber = (note: Note): fc.IRawProperty<unknown> =>
+  fc.property(fc.array(effectArbitrary, { maxLength: 30 }), (effects) => {
+    const once = onceEach(note);
+    const state = stockKind.state();
+    let left = 0;
+    for (const effect of effects) {
+      const expected = plainly(left, effect);
+      const result = state.apply(effect, stamp) as { took?: boolean };
+      expect(result).toEqual(expected.result);
+      if (result.took === true)
+        expect(state.read()).toBeGreaterThanOrEqual((effect.value as { atLeast: number }).atLeast);
+      if (result.took === true) once('one takes');
+      if (result.took === false) once(left > 0 ? 'one is refused though some are left' : 'one is refused');
+      left = expected.left;
+      expect(state.read()).toBe(left);
+    }
+    expect(stockKind.state(JSON.parse(JSON.stringify(state.save()))).read()).toBe(left);
+    if (left > 0 && effects.length > 10) once('some are left after many effects');
+    state.clear(stamp);
+    expect([state.read(), state.isInitial]).toEqual([0, true]);
+  });
+
 describe('a stock', () => {
-  test('any effects → as a number would have them, never below what a take was to leave', () => {
-    fc.assert(
-      fc.property(fc.array(effectArbitrary, { maxLength: 30 }), (effects) => {
-        const state = stockKind.state();
-        let left = 0;
-        for (const effect of effects) {
-          const expected = plainly(left, effect);
-          const result = state.apply(effect, stamp) as { took?: boolean };
-          expect(result).toEqual(expected.result);
-          if (result.took === true)
-            expect(state.read()).toBeGreaterThanOrEqual((effect.value as { atLeast: number }).atLeast);
-          left = expected.left;
-          expect(state.read()).toBe(left);
-        }
-        expect(stockKind.state(JSON.parse(JSON.stringify(state.save()))).read()).toBe(left);
-        state.clear(stamp);
-        expect([state.read(), state.isInitial]).toEqual([0, true]);
-      }),
-    );
+  test('any effects → as a number would have them, never below what a take was to leave', async () => {
+    await fc.assert(asANumber(unnoted), { numRuns: 300 });
+  });
+
+  test('the effects → takes and refusals in most runs, some left after many', async () => {
+    const shares = await sharesOf(asANumber, 300);
+    for (const what of ['one takes', 'one is refused though some are left', 'some are left after many effects']) {
+      expect(shares[what], what).toBeGreaterThan(0.4);
+    }
   });
 
   test('beyond 2^53 → exact, one more taken than was there is refused', () => {
