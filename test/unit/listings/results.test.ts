@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MEASURED_BEFORE } from '../../../bench/measured-before.ts';
 import { barNamesOf } from './bar-names.ts';
+import { differingBars, type Published } from './bars-again.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -10,7 +11,9 @@ const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 /** What a run writes today. */
 interface Report {
   readonly commit?: string;
-  readonly bars: readonly { readonly name: string; readonly value?: number; readonly verdict?: string | null }[];
+  readonly bars: readonly Published[];
+  /** What the bars are made of. */
+  readonly samples?: unknown;
 }
 
 /** All bars of today, but for gains at peaks that were not found to be some: of those none is told. */
@@ -22,19 +25,19 @@ function namesOfToday(file: string, bars: Report['bars']): readonly string[] | u
   return open === 0 ? names : names?.filter((name) => !name.startsWith('gain-') || isKnown(name));
 }
 
-/** Whether it has the form of today, and the bars of today. */
-function isOfToday(file: string, { commit, bars }: Report): boolean {
+/** Whether it has the form of today, and the bars of today: by name, and as its samples give them. */
+function isOfToday(file: string, { commit, bars, samples }: Report): boolean {
   const names = namesOfToday(file, bars) ?? bars.map(({ name }) => name).sort();
   const isJudged = bars.every(({ verdict }) => verdict !== undefined);
-  return (
-    commit !== undefined &&
-    isJudged &&
+  const isNamed =
     names.join() ===
-      bars
-        .map(({ name }) => name)
-        .sort()
-        .join()
-  );
+    bars
+      .map(({ name }) => name)
+      .sort()
+      .join();
+  // Without samples there is nothing to make them of: a report of a test.
+  const isMade = samples === undefined || differingBars(file, samples, bars).length === 0;
+  return commit !== undefined && isJudged && isNamed && isMade;
 }
 
 const files = readdirSync(new URL('bench/results/', root)).map((name) => name.replace('.json', ''));
@@ -51,17 +54,45 @@ test('the list has no file that there is not, and the documentation has the same
   expect(Object.fromEntries(rows.map(([, file, date]) => [file, date]))).toEqual(MEASURED_BEFORE);
 });
 
+/** One that nothing is held to. */
+function bar(name: string, value = 1): Published {
+  return { name, value, low: value, high: value, samples: null, unit: 'ratio', floor: null, aim: null, verdict: null };
+}
+
+test.each([
+  { what: 'as its samples give it', change: {}, differing: [] },
+  { what: 'another figure', change: { value: 0.9 }, differing: ['prelim-vs-rtt'] },
+  { what: 'another interval', change: { low: 0.9 }, differing: ['prelim-vs-rtt'] },
+  { what: 'another verdict', change: { verdict: 'met' }, differing: ['prelim-vs-rtt'] },
+] as const)('a bar of $what → differs: $differing', ({ change, differing }) => {
+  const rounds = [1, 1, 1, 1, 1, 1, 1].map((trips) => ({ preliminaryMs: 40 * trips + 1, roundTripMs: 40 }));
+  const six = { ...bar('prelim-vs-rtt'), samples: 6, aim: 1.15, verdict: 'undecided' as const, ...change };
+  expect(differingBars('zookeeper-latency', [{ rounds: rounds.slice(1) }], [six])).toEqual(differing);
+  // Seven of them decide.
+  expect(differingBars('zookeeper-latency', [{ rounds }], [six])).toEqual(['prelim-vs-rtt']);
+  expect(differingBars('zookeeper-latency', [{ rounds }], [])).toEqual(['prelim-vs-rtt']);
+});
+
+test('a bar of samples that are not kept → as many as its verdict takes, and a verdict that its interval gives', () => {
+  const met = { ...bar('red-vs-two-trips'), samples: 7, aim: 1.2, verdict: 'met' as const };
+  expect(differingBars('redblue-latency', [], [met, bar('unheld')])).toEqual([]);
+  expect(differingBars('redblue-latency', [], [{ ...met, samples: 6 }])).toEqual(['red-vs-two-trips']);
+  expect(differingBars('rights', [], [{ ...met, samples: 6 }])).toEqual([]);
+  expect(differingBars('rights', [], [{ ...met, low: 0.9, high: 1.3 }])).toEqual(['red-vs-two-trips']);
+});
+
 test('a report is of today by its form and by the names of its bars', () => {
   const report = (names: readonly string[] = []): Report => ({
     commit: 'c0ffee',
-    bars: names.map((name) => ({ name, verdict: null })),
+    bars: names.map((name) => bar(name)),
   });
   const names = barNamesOf('wire') ?? [];
   expect(isOfToday('wire', report(names))).toBe(true);
   expect(isOfToday('wire', report(names.slice(1)))).toBe(false);
   expect(isOfToday('wire', { bars: report(names).bars })).toBe(false);
   expect(isOfToday('core', report(['any']))).toBe(true);
-  expect(isOfToday('core', { commit: 'c0ffee', bars: [{ name: 'any' }] })).toBe(false);
+  const { verdict: _, ...unjudged } = bar('any');
+  expect(isOfToday('core', { commit: 'c0ffee', bars: [unjudged] })).toBe(false);
 });
 
 test('a report of peaks that were not bracketed tells no gain of them', () => {
@@ -69,7 +100,7 @@ test('a report of peaks that were not bracketed tells no gain of them', () => {
     commit: 'c0ffee',
     bars: (barNamesOf('ads') ?? [])
       .filter((name) => !name.startsWith('gain-') || isTold(name))
-      .map((name) => ({ name, value: name === 'peaks-not-bracketed' ? open : 1, verdict: null })),
+      .map((name) => bar(name, name === 'peaks-not-bracketed' ? open : 1)),
   });
   expect(
     isOfToday(
