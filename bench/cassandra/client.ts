@@ -60,6 +60,7 @@ async function load(order: LoadOrder): Promise<LoadReport> {
     operations: tally.operations,
     elapsedMs: performance.now() - from,
     reads: tally.finalMs.length,
+    preliminaries: tally.preliminaryMs.length,
     preliminary: latencyOf(tally.preliminaryMs),
     final: latencyOf(tally.finalMs),
     bytes: relay === undefined || bytesFrom === undefined ? null : relay.bytes - bytesFrom,

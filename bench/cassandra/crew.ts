@@ -7,6 +7,7 @@ import { openKeyspace, type Keyspace } from '../../demo/shared/cassandra/keyspac
 import type { Site } from '../../engines/wan.ts';
 import type { Settings } from '../harness/bench.ts';
 import { processorTimeUs } from '../load/processor-time.ts';
+import { checkedCrew } from './crew-checked.ts';
 import {
   REPORTED,
   type ClientOrder,
@@ -69,7 +70,7 @@ export async function openCrew(options: CrewOptions, progress: Settings['progres
     await close();
     throw error;
   }
-  return {
+  return checkedCrew({
     async load(order) {
       const reports = [...clients].map(async ([site, client], place) => {
         const report = await client.ask({ ...order, kind: 'load', seed: order.seed + place * 104_729 });
@@ -89,7 +90,7 @@ export async function openCrew(options: CrewOptions, progress: Settings['progres
       );
     },
     close,
-  };
+  });
 }
 
 async function fillObjects(keyspace: Keyspace): Promise<void> {

@@ -6,6 +6,7 @@ import { atMost, estimate, largest, type Bar, type Estimate } from '../harness/b
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
+import { checkDelay, checkViews } from '../harness/what-is-there.ts';
 import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { openCrew, type Crew } from './crew.ts';
@@ -18,6 +19,8 @@ const SYSTEMS = [...PLAIN, ...INCREMENTAL];
 /** As near as this, in parts of the round trip to the coordinator or of the baseline, whichever is longer. */
 const AIM = 1.05;
 const ROUND_TRIP_MS = 20;
+/** From IRL to FRK, and from there to the nearest other replica, and to the farthest. */
+const WAYS_MS = { 'driver C1': ROUND_TRIP_MS, 'driver C2': 40, 'driver C3': 110 } as const;
 
 export const cassandraLatency: Bench = {
   name: 'cassandra-latency',
@@ -55,17 +58,36 @@ interface Extent extends Pick<Course<TurnsReport>, 'rounds' | 'looks'> {
   readonly turns: number;
 }
 
-/** Reads by turns, and as many again while a view beside a plain read is undecided. */
+/**
+ * Reads by turns, and as many again while a view beside a plain read is undecided.
+ *
+ * @throws Error where reads lack preliminary views, or plain ones come sooner than the way takes
+ */
 export function takeRounds(
   crew: Pick<Crew, 'takeTurns'>,
   { turns, ...course }: Extent,
   progress: Settings['progress'],
 ): Promise<readonly TurnsReport[]> {
-  const round = (_round: number, of: string): Promise<TurnsReport> => {
+  const round = async (_round: number, of: string): Promise<TurnsReport> => {
     progress(`${of}: ${turns} reads of each system, by turns`);
-    return crew.takeTurns({ systems: SYSTEMS, turns });
+    const report = await crew.takeTurns({ systems: SYSTEMS, turns });
+    checkTurns(report);
+    return report;
   };
   return untilDecided(round, { ...course, barsOf });
+}
+
+/** The mean of the preliminary views that came before the final ones says nothing where the others are late. */
+function checkTurns(report: TurnsReport): void {
+  for (const system of INCREMENTAL) {
+    const reads = report[system] ?? [];
+    const views = reads.filter(({ preliminaryMs }) => preliminaryMs !== null).length;
+    checkViews(system, { views, of: reads.length });
+  }
+  for (const system of PLAIN) {
+    const ms = mean((report[system] ?? []).map(({ finalMs }) => finalMs));
+    checkDelay(system, { ms, atLeastMs: WAYS_MS[system] });
+  }
 }
 
 interface Row extends Readonly<Record<string, unknown>> {

@@ -72,6 +72,8 @@ export interface LoadReport {
   readonly operations: number;
   readonly elapsedMs: number;
   readonly reads: number;
+  /** How many of them had a preliminary view. */
+  readonly preliminaries: number;
   /** Of reads with a preliminary view. */
   readonly preliminary: Latency | null;
   readonly final: Latency | null;

@@ -10,9 +10,11 @@ import { latencyRows, type LatencyRow, type Taken } from '../case-studies/latenc
 import { BLUE, bySitesFigure, distributionFigure, GREY, LINES, RED } from '../case-studies/plots.ts';
 import { atMost, estimate, largest, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { grouped } from '../harness/grouped.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { mean, pairedRatios } from '../harness/statistics.ts';
 import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
+import { checkDelay } from '../harness/what-is-there.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { startSites, toucher, type Colour } from './sites.ts';
 import { simulateTokenRing } from './token-ring.ts';
@@ -87,6 +89,7 @@ interface Extent extends Pick<Course<unknown>, 'rounds' | 'looks'> {
  * Every number of sites in every round, and as many rounds again while what is held to the trips is undecided.
  *
  * @param measureOnce gives what operations take with so many sites
+ * @throws Error where they are done sooner than their trips take
  */
 export function measureRounds(
   measureOnce: (sites: number, seed: number) => Promise<readonly Taken[]>,
@@ -96,11 +99,23 @@ export function measureRounds(
     const inRound: Taken[] = [];
     for (let sites = SITES_MIN; sites <= SITES.length; sites += 1) {
       progress(`${of}, ${sites} sites`);
-      inRound.push(...(await measureOnce(sites, round + 1)));
+      const taken = await measureOnce(sites, round + 1);
+      checkTrips(taken);
+      inRound.push(...taken);
     }
     return inRound;
   };
   return untilDecided(measureAll, { ...course, barsOf: (soFar) => barsOf(soFar, ring) });
+}
+
+/** A red operation beside blue ones may depend on one that a second site has long had: it is held to its own trips. */
+function checkTrips(taken: readonly Taken[]): void {
+  const settings = grouped(taken, ({ sites, place, series }) => `${series} from ${place}, ${sites} sites`);
+  for (const setting of settings) {
+    const [{ sites, place, series }] = setting;
+    const atLeastMs = tripsMs(series === 'blue' ? 'blue' : 'red', place, sites);
+    checkDelay(`${series} from ${place}, ${sites} sites`, { ms: mean(setting.map(({ ms }) => ms)), atLeastMs });
+  }
 }
 
 /** Users at all places, phase by phase. */

@@ -4,7 +4,15 @@ import { remote } from 'correctables/bindings/remote';
 import { put } from 'correctables/operations';
 import { counted, CountedSocket } from './counted-socket.ts';
 import { openEcho } from './echo.ts';
-import { cpuUsedUs, type BytesPerOp, type ClientOrder, type ClientReport, type Mode } from './messages.ts';
+import {
+  cpuUsedUs,
+  type BytesPerOp,
+  type ClientOrder,
+  type ClientReport,
+  type Mode,
+  type Run,
+  type ViewsReport,
+} from './messages.ts';
 
 const KEYS = 1000;
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
@@ -18,10 +26,16 @@ let carried: BytesPerOp | undefined;
 
 const tell = (message: unknown): void => void process.send?.(message);
 
+/** Operations whose views are counted, beside those that are timed. */
+const COUNTED = 100;
+
 const [, , mode, url] = process.argv as [string, string, Mode, string];
+let countViews: () => Promise<number> = async () => 0;
 const submit = mode.startsWith('gateway') ? await openGateway() : await openEchoing();
 tell({ ready: true });
-process.on('message', ({ run }: ClientOrder) => void measure(run).then(tell));
+process.on('message', (order: ClientOrder) => {
+  void (order === 'views' ? reportViews() : measure(order.run)).then(tell);
+});
 process.on('disconnect', () => process.exit());
 
 /** One put a call: a Correctable, awaited for its final view. */
@@ -29,7 +43,15 @@ async function openGateway(): Promise<Submit> {
   const binding = remote({ url, levels: ['weak', 'strong'], WebSocket: CountedSocket });
   await binding.ready;
   const store = createClient(binding);
-  if (mode === 'gateway-views') return (n) => store.invoke(put(keys[n % KEYS] as string, VALUE));
+  if (mode === 'gateway-views') {
+    const invoke = (n: number) => store.invoke(put(keys[n % KEYS] as string, VALUE));
+    countViews = async () => {
+      let views = 0;
+      for (let n = 0; n < COUNTED; n += 1) await invoke(n).onUpdate(() => (views += 1));
+      return views;
+    };
+    return invoke;
+  }
   return (n) => store.invokeStrong(put(keys[n % KEYS] as string, VALUE));
 }
 
@@ -38,7 +60,11 @@ async function openEchoing(): Promise<Submit> {
   return (n) => send(['put', 'update', 2, { key: keys[n % KEYS], value: VALUE }, keys[n % KEYS]]);
 }
 
-async function measure({ window, durationMs, bytes }: ClientOrder['run']): Promise<ClientReport> {
+async function reportViews(): Promise<ViewsReport> {
+  return { views: await countViews(), of: COUNTED };
+}
+
+async function measure({ window, durationMs, bytes }: Run): Promise<ClientReport> {
   carried = bytes;
   const { sent, received } = counted;
   const cpuFrom = cpuUsedUs();

@@ -19,10 +19,15 @@ export interface BytesPerOp {
   readonly received: number;
 }
 
-/** To a client process; `bytes`: what an operation is to take, where the contender carries as much as another one. */
-export type ClientOrder = {
-  readonly run: { readonly window: number; readonly durationMs: number; readonly bytes?: BytesPerOp | undefined };
-};
+/** A run of a client process; `bytes`: what an operation is to take, where the contender carries as much as another one. */
+export interface Run {
+  readonly window: number;
+  readonly durationMs: number;
+  readonly bytes?: BytesPerOp | undefined;
+}
+
+/** To a client process; `views`: whether operations have a preliminary view, of the contender that asks for both. */
+export type ClientOrder = { readonly run: Run } | 'views';
 
 /** To a server process: `cpu` asks for the time used so far, `profile` for a profile until the next one. */
 export type ServerOrder = 'cpu' | 'profile' | 'profiled';
@@ -34,6 +39,12 @@ export interface ClientReport {
   /** Processor time of the client during the run, in microseconds. */
   readonly cpuUs: number;
   readonly bytes: BytesPerOp;
+}
+
+/** From a client process, of operations that were not timed: how many had a preliminary view. */
+export interface ViewsReport {
+  readonly views: number;
+  readonly of: number;
 }
 
 /** Share of the server's busy time, by what it was spent on; null where no sample says it. */

@@ -1,6 +1,7 @@
 /** Starts a server and a client process for one contender and talks to them. */
 import { answer, ask, startChild } from '../harness/children.ts';
-import type { BytesPerOp, ClientReport, Mode, ProfileReport } from './messages.ts';
+import { checkViews } from '../harness/what-is-there.ts';
+import type { BytesPerOp, ClientReport, Mode, ProfileReport, ViewsReport } from './messages.ts';
 
 /** One contender, alive: an idle one waits and uses no processor time. */
 export interface Pair {
@@ -34,7 +35,8 @@ export async function startPair(mode: Mode): Promise<Pair> {
       const before = await ask<{ cpuUs: number }>(server, 'cpu');
       const measured = await ask<ClientReport>(client, { run: { window, durationMs, bytes } });
       const after = await ask<{ cpuUs: number }>(server, 'cpu');
-      return measuredOf(measured, after.cpuUs - before.cpuUs);
+      const views = mode === 'gateway-views' ? await ask<ViewsReport>(client, 'views') : undefined;
+      return measuredOf(measured, { serverUs: after.cpuUs - before.cpuUs, views });
     },
     async profile(window, durationMs) {
       await ask(server, 'profile');
@@ -48,8 +50,20 @@ export async function startPair(mode: Mode): Promise<Pair> {
   };
 }
 
-/** Of one run; `serverUs`: processor time that the server took meanwhile. */
-export function measuredOf({ operations, elapsedMs, cpuUs, bytes }: ClientReport, serverUs: number): Measured {
+/** What is known of a run beside what its client says. */
+export interface Beside {
+  /** Processor time that the server took meanwhile. */
+  readonly serverUs: number;
+  /** Of operations afterwards; where both views are asked for. */
+  readonly views?: ViewsReport | undefined;
+}
+
+/** Of one run. @throws Error where operations lack preliminary views: without, they and their echo would be cheaper */
+export function measuredOf(
+  { operations, elapsedMs, cpuUs, bytes }: ClientReport,
+  { serverUs, views }: Beside,
+): Measured {
+  if (views !== undefined) checkViews('both views', views);
   return {
     opsPerSecond: (operations / elapsedMs) * 1000,
     clientUsPerOp: cpuUs / operations,

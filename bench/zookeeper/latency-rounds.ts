@@ -6,13 +6,15 @@ import { atMost, estimate, largest, type Bar } from '../harness/bars.ts';
 import type { Settings } from '../harness/bench.ts';
 import { rotated } from '../harness/rotated.ts';
 import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
+import { checkDelay, checkViews } from '../harness/what-is-there.ts';
 
-/** Mean milliseconds and bytes of one round. */
+/** Mean milliseconds, preliminary views and bytes of one round. */
 export interface Round {
   readonly roundTripMs: number;
   readonly plainMs: number;
   readonly preliminaryMs: number;
   readonly finalMs: number;
+  readonly preliminaryViews: number;
   readonly plainBytes: number;
   readonly bytes: number;
 }
@@ -29,10 +31,16 @@ export interface Extent extends Pick<Course<Round>, 'rounds' | 'looks'> {
 
 /** Times so many enqueues of each kind at one placement. */
 export interface Timed {
+  /** What the way to its server and back takes by itself. */
+  readonly awayMs: number;
   measure(operations: number): Promise<Round>;
 }
 
-/** The rounds of each placement; every round begins with another one. */
+/**
+ * The rounds of each placement; every round begins with another one.
+ *
+ * @throws Error where enqueues lack preliminary views, or a server answers sooner than the way takes
+ */
 export async function measureRounds(
   placements: readonly Timed[],
   { operations, ...course }: Extent,
@@ -44,7 +52,10 @@ export async function measureRounds(
     progress(of);
     const measured: Round[] = [];
     for (const [at, placement] of rotated([...placements.entries()], round)) {
-      measured[at] = await placement.measure(operations);
+      const one = await placement.measure(operations);
+      checkViews(`placement ${at + 1}`, { views: one.preliminaryViews * operations, of: operations });
+      checkDelay(`placement ${at + 1}, round trip`, { ms: one.roundTripMs, atLeastMs: placement.awayMs });
+      measured[at] = one;
     }
     return measured;
   };

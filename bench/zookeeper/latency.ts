@@ -7,7 +7,7 @@ import { zookeeper, type ZooKeeperBinding, type ZooKeeperLevels } from 'correcta
 import { enqueue } from 'correctables/operations';
 import type { Ensemble } from '../../engines/zookeeper/ensemble.ts';
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
-import type { Site } from '../../engines/wan.ts';
+import { roundTripMs, type Site } from '../../engines/wan.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
@@ -70,12 +70,14 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 
 /** One placement: the sessions whose enqueues are timed. */
 class Contender {
+  readonly awayMs: number;
   readonly #plain: SessionPair;
   readonly #binding: ZooKeeperBinding;
   readonly #client: Client<ZooKeeperLevels>;
   readonly #path: string;
 
   constructor(address: string, placement: Placement) {
+    this.awayMs = roundTripMs('paper', CLIENT, placement.server);
     this.#path = `/latency-${placement.server}-${Date.now()}`;
     this.#plain = new SessionPair(address);
     this.#binding = zookeeper({ servers: address, root: `${this.#path}-ours` });
@@ -91,7 +93,8 @@ class Contender {
 
   /** Times so many enqueues of each kind, in turn. */
   async measure(operations: number): Promise<Round> {
-    const sums = { roundTripMs: 0, plainMs: 0, preliminaryMs: 0, finalMs: 0, plainBytes: 0, bytes: 0 };
+    const times = { roundTripMs: 0, plainMs: 0, preliminaryMs: 0, finalMs: 0 };
+    const sums = { ...times, preliminaryViews: 0, plainBytes: 0, bytes: 0 };
     for (let n = 0; n < operations; n += 1) {
       // The smallest question to the same server through the same proxy.
       sums.roundTripMs += await timed(() => this.#plain.reader.exists('/'));
@@ -104,6 +107,7 @@ class Contender {
       const from = performance.now();
       for await (const view of this.#client.invoke(enqueue('queue', ITEM))) {
         sums[view.final ? 'finalMs' : 'preliminaryMs'] += performance.now() - from;
+        if (!view.final) sums.preliminaryViews += 1;
       }
       sums.bytes += total(this.#binding.bytes) - before;
     }

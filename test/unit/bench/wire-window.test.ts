@@ -91,7 +91,7 @@ test('frame: as many bytes there and back as so many operations are to take', ()
 
 test('a run: the processor time of an operation is that of client and server', () => {
   const report = { operations: 100, elapsedMs: 500, cpuUs: 1000, bytes: { sent: 60, received: 12 } };
-  expect(measuredOf(report, 3000)).toEqual({
+  expect(measuredOf(report, { serverUs: 3000 })).toEqual({
     opsPerSecond: 200,
     clientUsPerOp: 10,
     serverUsPerOp: 30,
@@ -99,6 +99,13 @@ test('a run: the processor time of an operation is that of client and server', (
     bytesSentPerOp: 60,
     bytesReceivedPerOp: 12,
   });
+});
+
+test('a run with both views → an error where operations after it have fewer preliminary ones', () => {
+  const report = { operations: 100, elapsedMs: 500, cpuUs: 1000, bytes: { sent: 60, received: 12 } };
+  const measuredWith = (views: number): Measured => measuredOf(report, { serverUs: 3000, views: { views, of: 100 } });
+  expect(measuredWith(100).usPerOp).toBe(40);
+  expect(() => measuredWith(0)).toThrow('both views: 0 preliminary views of 100 operations');
 });
 
 type Node = Parameters<typeof sharesOf>[0]['nodes'][number];

@@ -5,7 +5,7 @@ import { barsOf, measureRounds, type Round, type Timed } from '../../../bench/zo
 /** A round in which a preliminary view takes so many round trips of 40 ms, and the millisecond that is allowed. */
 function round(trips: number, roundTripMs = 40): Round {
   const preliminaryMs = trips * roundTripMs + 1;
-  return { roundTripMs, plainMs: 90, preliminaryMs, finalMs: 90, plainBytes: 100, bytes: 150 };
+  return { roundTripMs, plainMs: 90, preliminaryMs, finalMs: 90, preliminaryViews: 1, plainBytes: 100, bytes: 150 };
 }
 
 const rounds = (...trips: readonly number[]): Round[] => trips.map((each) => round(each));
@@ -40,6 +40,7 @@ test.each([
   const placement = (name: string, of: readonly number[]): Timed => {
     let at = 0;
     return {
+      awayMs: 40,
       async measure(operations) {
         asked.push(`${name} ${operations}`);
         return round(of[at++ % of.length] as number);

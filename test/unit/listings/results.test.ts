@@ -65,7 +65,7 @@ test.each([
   { what: 'another interval', change: { low: 0.9 }, differing: ['prelim-vs-rtt'] },
   { what: 'another verdict', change: { verdict: 'met' }, differing: ['prelim-vs-rtt'] },
 ] as const)('a bar of $what → differs: $differing', ({ change, differing }) => {
-  const rounds = [1, 1, 1, 1, 1, 1, 1].map((trips) => ({ preliminaryMs: 40 * trips + 1, roundTripMs: 40 }));
+  const rounds = Array.from({ length: 7 }, () => ({ preliminaryMs: 41, roundTripMs: 40 }));
   const six = { ...bar('prelim-vs-rtt'), samples: 6, aim: 1.15, verdict: 'undecided' as const, ...change };
   expect(differingBars('zookeeper-latency', [{ rounds: rounds.slice(1) }], [six])).toEqual(differing);
   // Seven of them decide.
