@@ -4,6 +4,7 @@
  * file from here; docs/benchmarks.md has the same list.
  */
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
+  ads: '2026-11-25',
   'ads-cassandra': '2026-11-20',
   'cassandra-bandwidth': '2026-11-23',
   'cassandra-divergence': '2026-11-23',
@@ -11,6 +12,7 @@ export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
   'cassandra-load': '2026-11-23',
   'redblue-latency': '2026-11-23',
   'tickets-zookeeper': '2026-11-21',
+  twissandra: '2026-11-25',
   'twissandra-cassandra': '2026-11-22',
   'zookeeper-bandwidth': '2026-11-23',
 };

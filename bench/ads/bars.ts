@@ -1,7 +1,7 @@
 /** The goals of the benchmark, computed from what was measured. */
 import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
 import type { Comparison } from '../../demo/shared/chase/report.ts';
-import { atLeast, atMost, estimate, least, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import { atLeast, atMost, estimate, largest, least, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import { LOOKS } from '../harness/until-decided.ts';
 import type { Offered } from './offered.ts';
 import { isBracketed, peakOf, peaksFound, sweepsOf, WORKERS_BEFORE } from './peaks.ts';
@@ -40,18 +40,30 @@ export function reductionBars(
     settings.length === 0 ? [] : [least(settings.map(({ rounds }) => estimate(rounds.map(value), LOOKS)))];
   const aimed = (title: string, figures: readonly Estimate[], aim: number): Bar[] =>
     figures.map((figure) => atLeast(`${name}-${title}`, figure, { aim }, 'fraction'));
+  // Where it is the most: where no view was another than the final one, no speculation was in vain.
+  const diverged = (title: string, settings: readonly Measured[]): Bar[] =>
+    settings.length === 0 ? [] : [reported(`${name}-${title}`, largest(settings.map(divergenceOf)), 'fraction')];
   return {
     paper: [
       ...aimed('reduction-vs-possible-paper', worst(paper, vsPossible), AIMS.vsPossible),
+      ...diverged('divergence-unloaded-paper', paper),
       ...worst(paper, reduction).map((figure) => reported(`${name}-reduction-paper`, figure, 'fraction')),
     ],
     // Beside the site that is asked, and of all places together, as before.
     elsewhere: [
       ...aimed('reduction-vs-possible', worst(unloaded, vsPossible), AIMS.vsPossible),
+      ...diverged('divergence-unloaded', unloaded),
       ...aimed('reduction-colocated', worst(beside, reduction), AIMS.colocated),
       ...aimed('reduction-r3', worst(r3, reduction), AIMS.colocated),
     ],
   };
+}
+
+function divergenceOf({ rounds }: Measured): Estimate {
+  return estimate(
+    rounds.map(({ divergence }) => divergence),
+    LOOKS,
+  );
 }
 
 function reduction({ latencyReduction }: Comparison): number {
@@ -64,48 +76,81 @@ export function vsPossible({ latencyReduction, possibleReduction }: Comparison):
 }
 
 /**
- * What speculation changes in the throughput: where the one peaks and where the other does, at the same load; each at its own
- * peak; and where the sweep used to end. Of the workload that loses most: where one peak is not known to be one, nobody knows
- * which workload that is, and no gain is told.
+ * What speculation changes in the throughput, at peaks that are known to be some: each at its own; where the one peaks and where
+ * the other does, at the same load, of each workload too. Of the workload that loses most: where a peak of another is not known,
+ * there may be one that loses more, and then that it is little says nothing.
  */
 export function gainBars(measured: readonly Measured[]): Bar[] {
-  const sweeps = sweepsOf(measured).filter((swept) => swept.some(({ atPeak }) => atPeak.length > 0));
-  if (sweeps.length === 0) return [];
-  const worst = (changesOf: (swept: readonly Measured[]) => readonly number[]): Estimate =>
-    least(sweeps.map((swept) => estimate(changesOf(swept), LOOKS)));
-  const gain = (title: string, figure: Estimate): Bar => atLeast(title, figure, { aim: AIMS.throughput }, 'fraction');
-  const arePeaks = (...ways: readonly Way[]): boolean =>
-    sweeps.every((swept) => ways.every((way) => isBracketed(swept, way)));
+  const swept = comparedSweeps(measured);
   return [
-    ...(arePeaks(...WAYS)
-      ? [
-          gain(
-            'gain-of-peaks',
-            worst((swept) => ownPeaks(swept, 'opsPerSec')),
-          ),
-        ]
-      : []),
-    ...WAYS.filter((way) => arePeaks(way)).map((way) =>
-      gain(
-        `gain-at-peak-of-${way}`,
-        worst((swept) => changes(peakOf(swept, way))),
+    ...knownGainBars(measured).map((bar) => (isOfAll(bar, swept) ? bar : atBest(bar))),
+    ...WAYS.flatMap((way) =>
+      known(swept, way).map((each) =>
+        reported(`${gainTitle(way)}-${workloadOf(each)}`, estimate(changes(peakOf(each, way)), LOOKS), 'fraction'),
       ),
     ),
-    gain(
-      'throughput-change',
-      worst((swept) => changes(peakOf(swept, 'baseline', WORKERS_BEFORE))),
+    ...worstOf(swept, (each) => changes(peakOf(each, 'baseline', WORKERS_BEFORE))).map((figure) =>
+      reported(`gain-up-to-${WORKERS_BEFORE}-workers`, figure, 'fraction'),
     ),
     // The same peaks, reckoned as before.
-    ...(arePeaks(...WAYS)
-      ? [
-          reported(
-            'gain-of-peaks-by-busy-time',
-            worst((swept) => ownPeaks(swept, 'opsPerSecByBusyTime')),
-            'fraction',
-          ),
-        ]
-      : []),
+    ...(known(swept, ...WAYS).length < swept.length ? [] : worstOf(swept, busyPeaks)).map((figure) =>
+      reported('gain-of-peaks-by-busy-time', figure, 'fraction'),
+    ),
   ];
+}
+
+/** What is held to a goal of it, of the workloads whose peaks are known: what more rounds may decide. */
+export function knownGainBars(measured: readonly Measured[]): Bar[] {
+  const swept = comparedSweeps(measured);
+  const gain = (title: string, figures: readonly Estimate[]): Bar[] =>
+    figures.map((figure) => atLeast(title, figure, { aim: AIMS.throughput }, 'fraction'));
+  return [
+    ...gain(
+      OWN_PEAKS,
+      worstOf(known(swept, ...WAYS), (each) => ownPeaks(each, 'opsPerSec')),
+    ),
+    ...WAYS.flatMap((way) =>
+      gain(
+        gainTitle(way),
+        worstOf(known(swept, way), (each) => changes(peakOf(each, way))),
+      ),
+    ),
+  ];
+}
+
+const OWN_PEAKS = 'gain-of-peaks';
+
+function gainTitle(way: Way): string {
+  return `gain-at-peak-of-${way}`;
+}
+
+function comparedSweeps(measured: readonly Measured[]): readonly Sweep[] {
+  return sweepsOf(measured).filter((swept) => swept.some(({ atPeak }) => atPeak.length > 0));
+}
+
+type Sweep = readonly Measured[];
+
+function workloadOf([first]: Sweep): string {
+  return first?.workload ?? '';
+}
+
+/** The sweeps whose peaks are known to be some. */
+function known(swept: readonly Sweep[], ...ways: readonly Way[]): readonly Sweep[] {
+  return swept.filter((each) => ways.every((way) => isBracketed(each, way)));
+}
+
+function worstOf(swept: readonly Sweep[], changesOf: (swept: Sweep) => readonly number[]): Estimate[] {
+  return swept.length === 0 ? [] : [least(swept.map((each) => estimate(changesOf(each), LOOKS)))];
+}
+
+function isOfAll({ name }: Bar, swept: readonly Sweep[]): boolean {
+  const ways = name === OWN_PEAKS ? WAYS : WAYS.filter((way) => gainTitle(way) === name);
+  return known(swept, ...ways).length === swept.length;
+}
+
+/** Among others that may be worse: it can miss its goal, but not reach it. */
+function atBest(bar: Bar): Bar {
+  return bar.verdict === 'missed' ? bar : { ...bar, verdict: 'undecided' };
 }
 
 /** Of how many peaks it is not known whether they are some, since the sweep ends there. */
@@ -117,6 +162,10 @@ function bracketBars(measured: readonly Measured[]): Bar[] {
 
 function changes({ atPeak }: Measured): number[] {
   return atPeak.map(({ throughputChange }) => throughputChange);
+}
+
+function busyPeaks(swept: Sweep): number[] {
+  return ownPeaks(swept, 'opsPerSecByBusyTime');
 }
 
 /** The one at its peak against the other at its own, by round. */

@@ -2,7 +2,7 @@
 import type { Comparison } from '../../demo/shared/chase/report.ts';
 import { rotated } from '../harness/rotated.ts';
 import { untilDecided } from '../harness/until-decided.ts';
-import { gainBars, reductionBars } from './bars.ts';
+import { knownGainBars, reductionBars } from './bars.ts';
 import type { Offered } from './offered.ts';
 import { peaksOf, WORKERS_BEFORE } from './peaks.ts';
 import { UNLOADED_WORKERS, type Measured, type Plan, type Setting } from './settings.ts';
@@ -47,7 +47,7 @@ export async function measureRounds(
     }
   };
   // What is decided at each place is decided of the worst of them. What bars are called does not matter here.
-  const reductions = (): ReturnType<typeof gainBars> => Object.values(reductionBars('', here)).flat();
+  const reductions = (): ReturnType<typeof knownGainBars> => Object.values(reductionBars('', here)).flat();
   await untilDecided(measureAll, { rounds, looks, barsOf: reductions });
 
   const peaks = peaksOf(here);
@@ -57,7 +57,7 @@ export async function measureRounds(
       setting.atPeak.push(await contest(setting, { ...extent, warmUpPairs: warmUpPairsOf(setting, 1) }));
     }
   };
-  await untilDecided(measurePeaks, { rounds: peak.rounds, looks, barsOf: () => gainBars(here) });
+  await untilDecided(measurePeaks, { rounds: peak.rounds, looks, barsOf: () => knownGainBars(here) });
 }
 
 /** A slice counts from when each worker has ended an operation: of many workers, that has warmed all up. */

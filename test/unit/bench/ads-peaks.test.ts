@@ -1,6 +1,6 @@
 /** Where a workload peaks, and whether that is known: less was done on both sides of it. */
 import { expect, test } from 'vitest';
-import { barsOf } from '../../../bench/ads/bars.ts';
+import { barsOf, knownGainBars } from '../../../bench/ads/bars.ts';
 import { isKnownPeak, openPeaksTold, peakOf, peaksFound } from '../../../bench/ads/peaks.ts';
 import { peakRowsOf, rowOf } from '../../../bench/ads/rows.ts';
 import type { Measured } from '../../../bench/ads/settings.ts';
@@ -123,17 +123,45 @@ test.each([
     const said = openPeaksTold(measured);
     expect(said.map((text) => text.split(',').slice(0, 2).join())).toEqual(told);
     expect(said.every((text) => text.endsWith('no gain there is told'))).toBe(true);
-    // What was measured before is told as before.
-    expect(barsOf('ads', measured).some(({ name }) => name === 'throughput-change')).toBe(true);
+    // What was measured before is told, but held to nothing.
+    const before = barsOf('ads', measured).find(({ name }) => name === 'gain-up-to-96-workers');
+    expect(before?.verdict).toBe(null);
   },
 );
 
-test('gains: of one workload the peak is not known → of the workload that loses most nothing is', () => {
-  const known = swept({ 4: [10, 10], 16: [30, 30], 48: [20, 20] });
-  const open = swept({ 4: [10, 10], 16: [20, 20], 48: [30, 20] }).map((each) => ({ ...each, workload: 'B' }) as const);
-  expect(gainsOf(compared([...known, ...open]))).toEqual([]);
-  expect(gainsOf(compared(known))).toHaveLength(GAINS.length);
-});
+/** The same with so much more done with speculation in the longer comparisons. */
+function changedBy(throughputChange: number, measured: readonly Measured[]): Measured[] {
+  const atPeak = { ...comparison(100, 100 * (1 + throughputChange)), throughputChange };
+  return measured.map((each) => ({ ...each, atPeak: Array.from({ length: 9 }, () => atPeak) }));
+}
+
+test.each([
+  { gain: 0.2, verdict: 'undecided', ofAll: 'met' },
+  { gain: -0.1, verdict: 'missed', ofAll: 'missed' },
+] as const)(
+  'gains: of one workload the peak is not known → $gain at the others is the best that it may be: $verdict',
+  ({ gain, verdict, ofAll }) => {
+    const known = changedBy(gain, swept({ 4: [10, 10], 16: [30, 30], 48: [20, 20] }));
+    const open = swept({ 4: [10, 10], 16: [20, 20], 48: [30, 30] }).map(
+      (each) => ({ ...each, workload: 'B' }) as const,
+    );
+    const bars = (measured: readonly Measured[]): [string, number, unknown][] =>
+      barsOf('ads', measured).flatMap((bar) =>
+        bar.name.startsWith('gain-at-peak-of-baseline') ? [[bar.name, bar.value, bar.verdict]] : [],
+      );
+    const [name, ofA] = ['gain-at-peak-of-baseline', 'gain-at-peak-of-baseline-A'];
+    expect(bars([...known, ...changedBy(9, open)])).toEqual([
+      [name, gain, verdict],
+      [ofA, gain, null],
+    ]);
+    expect(bars(known)).toEqual([
+      [name, gain, ofAll],
+      [ofA, gain, null],
+    ]);
+    // More rounds of them can tell no more than what they are.
+    expect(knownGainBars([...known, ...changedBy(9, open)]).map((bar) => bar.verdict)).toEqual([ofAll, ofAll, ofAll]);
+  },
+);
 
 test('rows: what was compared for longer is told where it is known to be a peak', () => {
   const measured = compared(rising);

@@ -16,13 +16,18 @@ interface Report {
   readonly samples?: unknown;
 }
 
-/** All bars of today, but for gains at peaks that were not found to be some: of those none is told. */
+/** All bars of today, but for gains at peaks that were not found to be some: of those that are told, the samples say more. */
 function namesOfToday(file: string, bars: Report['bars']): readonly string[] | undefined {
   const names = barNamesOf(file);
   const open = bars.find(({ name }) => name === 'peaks-not-bracketed')?.value ?? 0;
   const isKnown = (name: string): boolean =>
-    name.startsWith('gain-at-peak-of-') && bars.some((bar) => bar.name === name);
-  return open === 0 ? names : names?.filter((name) => !name.startsWith('gain-') || isKnown(name));
+    name !== 'gain-of-peaks-by-busy-time' && bars.some((bar) => bar.name === name);
+  return open === 0 ? names : names?.filter((name) => !isGain(name) || isKnown(name));
+}
+
+/** Whether it is told of a peak: only where that is known to be one. */
+function isGain(name: string): boolean {
+  return name.startsWith('gain-') && !name.startsWith('gain-up-to-');
 }
 
 /** Whether it has the form of today, and the bars of today: by name, and as its samples give them. */
@@ -99,7 +104,7 @@ test('a report of peaks that were not bracketed tells no gain of them', () => {
   const report = (open: number, isTold: (name: string) => boolean): Report => ({
     commit: 'c0ffee',
     bars: (barNamesOf('ads') ?? [])
-      .filter((name) => !name.startsWith('gain-') || isTold(name))
+      .filter((name) => !isGain(name) || isTold(name))
       .map((name) => bar(name, name === 'peaks-not-bracketed' ? open : 1)),
   });
   expect(
