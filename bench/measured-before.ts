@@ -10,6 +10,7 @@ export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
   'cassandra-divergence': '2026-11-23',
   'cassandra-latency': '2026-11-23',
   'cassandra-load': '2026-11-23',
+  core: '2026-11-25',
   'redblue-latency': '2026-11-23',
   'tickets-zookeeper': '2026-11-21',
   twissandra: '2026-11-25',

@@ -12,8 +12,8 @@ const END = '<!-- end of figures -->';
 
 /** What README.md says, in its words; in the order in which it says it. */
 const HEADLINES = [
-  ['core', 'awaited-vs-promise', 'time of a Correctable that is awaited, as a multiple of a Promise’s'],
-  ['core', 'callbacks-vs-promise', 'the same with callbacks for both views'],
+  ['core', 'awaited-vs-promise', 'time of a Correctable by `await`, as a multiple of a Promise’s by `await`'],
+  ['core', 'callbacks-vs-promise', 'the same with callbacks for both views, beside one callback of a Promise'],
   ['core', 'invoke-vs-promise', 'the same for `invoke` on a store in memory'],
   ['core', 'rxjs-vs-promise', 'the same for an RxJS subject that remembers its value'],
   [

@@ -15,13 +15,15 @@ import {
   drive,
   invokeMemory,
   promise,
+  promiseAwaited,
   rxjs,
   rxjsCheapest,
   speculateHit,
+  thenCallback,
   valuesOf,
 } from './contenders.ts';
 
-/** What each way is held to, as a multiple of a Promise. */
+/** What each way is held to, as a multiple of a Promise that is waited for in the same way. */
 const GOALS: Readonly<Record<string, Goals>> = {
   callbacks: { floor: 1.65, aim: 1.5 },
   awaited: { floor: 2.3, aim: 2 },
@@ -30,11 +32,15 @@ const GOALS: Readonly<Record<string, Goals>> = {
   'callbacks, objects': { floor: 2, aim: 1.5 },
   'awaited, objects': { floor: 3, aim: 2 },
   'invoke, objects': { floor: 2.6, aim: 2 },
+  // What was called awaited, for one release.
+  then: { floor: 2.3, aim: 2 },
+  'then, objects': { floor: 3, aim: 2 },
 };
 /** How often it is asked whether the rounds decide. */
 const LOOKS = 3;
-/** Held by one pending result that callbacks wait for, or a Promise's `then`. */
+/** Held by one pending result that callbacks wait for, or a program. */
 const PENDING_BYTES = 450;
+const PENDING = ['callbacks', 'awaited', 'then'] as const;
 
 export const core: Bench = {
   name: 'core',
@@ -50,20 +56,23 @@ const EVEN_FLAGS = '--no-allocation-site-pretenuring';
 
 type Samples = ReadonlyMap<string, readonly number[]>;
 
-async function run({ quick, progress }: Settings): Promise<Outcome> {
-  setFlagsFromString(EVEN_FLAGS);
-  const operations = quick ? 40_000 : 200_000;
+/** Who is measured, with so many operations. */
+export function contendersOf(operations: number): readonly Contender[] {
   const strings = valuesOf('string');
   const objects = valuesOf('object');
   const shared = valuesOf('shared object');
-  const contenders: Contender[] = [
+  return [
     { name: 'promise', measure: () => drive(promise(), strings, operations) },
+    { name: 'promise, awaited', measure: () => drive(promiseAwaited(), strings, operations) },
     { name: 'callbacks', measure: () => drive(callbacks(), strings, operations) },
     { name: 'callbacks, objects', measure: () => drive(callbacks(), objects, operations) },
     { name: 'callbacks, shared objects', measure: () => drive(callbacks(), shared, operations) },
     { name: 'awaited', measure: () => drive(awaited(), strings, operations) },
     { name: 'awaited, objects', measure: () => drive(awaited(), objects, operations) },
     { name: 'awaited, shared objects', measure: () => drive(awaited(), shared, operations) },
+    { name: 'then', measure: () => drive(thenCallback(), strings, operations) },
+    { name: 'then, objects', measure: () => drive(thenCallback(), objects, operations) },
+    { name: 'then, shared objects', measure: () => drive(thenCallback(), shared, operations) },
     { name: 'invoke', measure: () => invokeMemory('string', operations) },
     { name: 'invoke, objects', measure: () => invokeMemory('object', operations) },
     { name: 'invoke, shared objects', measure: () => invokeMemory('shared object', operations) },
@@ -71,11 +80,12 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     { name: 'rxjs', measure: () => drive(rxjs(), strings, operations) },
     { name: 'rxjs, cheapest', measure: () => drive(rxjsCheapest(), strings, operations) },
   ];
+}
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  setFlagsFromString(EVEN_FLAGS);
+  const contenders = contendersOf(quick ? 40_000 : 200_000);
   const rounds = quick ? 5 : 11;
-  const barsOf = (samples: Samples): Bar[] =>
-    contenders
-      .filter(({ name }) => name !== 'promise')
-      .map(({ name }) => barOf(name, pairedRatios(samples.get(name) ?? [], samples.get('promise') ?? [])));
   const samples = await interleave(contenders, {
     rounds,
     warmUps: 2,
@@ -86,10 +96,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   progress('memory of pending results');
   const bytes = await pendingBytes(quick ? 1 : 3);
 
-  const baseline = samples.get('promise') as number[];
   const rows = contenders.map(({ name }) => {
     const times = samples.get(name) as number[];
-    const ratios = spread(pairedRatios(times, baseline));
+    const ratios = spread(ratiosOf(samples, name));
     const { median: ns, min, max } = spread(times);
     return {
       contender: name,
@@ -102,15 +111,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       pendingBytes: bytes.get(name) ?? null,
     };
   });
-  const bars = [
-    ...barsOf(samples),
-    ...(['callbacks', 'awaited'] as const).map((name) =>
-      atMost(`pending-bytes-${name}`, bytes.get(name) as number, { aim: PENDING_BYTES }, 'bytes'),
-    ),
-  ];
   const plot = rangesFigure(
     'One result by each way: time per operation, as a multiple of a Promise',
-    'time per operation ÷ that of a Promise (median and range of the rounds; red: the aim)',
+    'time per operation ÷ that of a Promise waited for alike (median and range of the rounds; red: the aim)',
     rows.map((row) => {
       const { aim } = GOALS[row.contender] ?? {};
       const range = { label: row.contender, median: row.vsPromise, min: row.vsPromiseMin, max: row.vsPromiseMax };
@@ -118,14 +121,33 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     }),
   );
   return {
-    rounds: baseline.length,
+    rounds: samples.get('promise')?.length ?? 0,
     rows,
-    bars,
+    bars: [...barsOf(samples), ...pendingBars(bytes)],
     versions: versionsOf('rxjs'),
     flags: [EVEN_FLAGS],
     samples: { nsPerOp: Object.fromEntries(samples) },
     figures: { core: plot },
   };
+}
+
+/** Of all that were measured. */
+export function barsOf(samples: Samples): Bar[] {
+  const names = [...samples.keys()].filter((name) => name !== 'promise');
+  return names.map((name) => barOf(name, ratiosOf(samples, name)));
+}
+
+/** Beside a Promise that is waited for in the same way. */
+function ratiosOf(samples: Samples, name: string): number[] {
+  const baseline = name.startsWith('awaited') ? 'promise, awaited' : 'promise';
+  return pairedRatios(samples.get(name) ?? [], samples.get(baseline) ?? []);
+}
+
+/** By contender. */
+export function pendingBars(bytes: ReadonlyMap<string, number>): Bar[] {
+  return PENDING.map((name) =>
+    atMost(`pending-bytes-${name}`, bytes.get(name) ?? NaN, { aim: PENDING_BYTES }, 'bytes'),
+  );
 }
 
 /** `callbacks, shared objects` is the bar `callbacks-shared-objects-vs-promise`. */
@@ -140,7 +162,7 @@ export function barOf(contender: string, ratios: readonly number[]): Bar {
 async function pendingBytes(times: number): Promise<ReadonlyMap<string, number>> {
   const script = fileURLToPath(new URL('pending.ts', import.meta.url));
   const bytes = new Map<string, number>();
-  for (const name of ['promise', 'callbacks', 'awaited', 'rxjs']) {
+  for (const name of ['promise', ...PENDING, 'rxjs']) {
     const samples: number[] = [];
     for (let n = 0; n < times; n += 1) {
       const args = ['--expose-gc', '--import', 'tsx', script, name];

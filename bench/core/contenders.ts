@@ -24,12 +24,18 @@ const see = (): void => {
   seen.count += 1;
 };
 
-/** A Promise that one callback waits for: the baseline. It sees one value only. */
-export function promise(): Way {
+/** As a program waits for a result: of a Promise an engine makes no other one for that, of what has a `then` it does. */
+async function waited(result: PromiseLike<unknown>): Promise<void> {
+  await result;
+  see();
+}
+
+/** A Promise with what `attach` hangs on it. It sees one value only. */
+function viaPromise(attach: (made: Promise<unknown>) => unknown): Way {
   const pending = new Map<number, (value: unknown) => void>();
   return {
     start(id) {
-      void new Promise((resolve) => pending.set(id, resolve)).then(see);
+      attach(new Promise((resolve) => pending.set(id, resolve)));
     },
     finish(id, _preliminary, final) {
       const resolve = pending.get(id) as (value: unknown) => void;
@@ -59,8 +65,13 @@ function pendingCorrectable(keep: (sink: Sink<unknown, Level>) => void) {
   return correctable<unknown, typeof LEVELS>(LEVELS, (sink) => keep(sink));
 }
 
+/** One callback waits: the baseline of all that are not awaited. */
+export const promise = (): Way => viaPromise((made) => void made.then(see));
+export const promiseAwaited = (): Way => viaPromise(waited);
 export const callbacks = (): Way => viaCorrectable((made) => made.onUpdate(see).onFinal(see));
-export const awaited = (): Way => viaCorrectable((made) => void made.then(see));
+export const awaited = (): Way => viaCorrectable(waited);
+/** What was called awaited before: a callback by `then`, which asks no engine to wait. */
+export const thenCallback = (): Way => viaCorrectable((made) => void made.then(see));
 export const speculateHit = (): Way => viaCorrectable((made) => made.speculate(twice).onFinal(see));
 
 function twice(value: unknown): unknown {

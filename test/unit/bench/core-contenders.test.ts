@@ -1,5 +1,7 @@
 /** What is timed does what it is named after: who delivers nothing would be the fastest. */
+import { correctable } from 'correctables';
 import { describe, expect, test } from 'vitest';
+import { barsOf } from '../../../bench/core/bench.ts';
 import {
   awaited,
   callbacks,
@@ -7,10 +9,12 @@ import {
   invokeMemory,
   OUTSTANDING,
   promise,
+  promiseAwaited,
   rxjs,
   rxjsCheapest,
   seen,
   speculateHit,
+  thenCallback,
   valuesOf,
   type Way,
 } from '../../../bench/core/contenders.ts';
@@ -25,8 +29,10 @@ async function calls(operations: number, run: () => unknown): Promise<number> {
 
 const WAYS: readonly (readonly [string, () => Way, number])[] = [
   ['promise', promise, 1],
+  ['promise, awaited', promiseAwaited, 1],
   ['callbacks', callbacks, 2],
   ['awaited', awaited, 1],
+  ['then', thenCallback, 1],
   ['speculate-hit', speculateHit, 1],
   ['rxjs', rxjs, 1],
   // Both values, and the end.
@@ -46,6 +52,55 @@ describe.each(WAYS)('%s', (_name, way, times) => {
     const all = operations + OUTSTANDING;
     expect(await calls(all, () => drive(way(), valuesOf('string'), operations))).toBe(times);
   });
+});
+
+/** How often a program that waits calls `then` itself: who awaits leaves that to the engine. */
+function thensOf(way: () => Way, waitedFor: { then: unknown }): number {
+  const original = waitedFor.then as (...args: unknown[]) => unknown;
+  let calls = 0;
+  waitedFor.then = function (...args: unknown[]) {
+    calls += 1;
+    return Reflect.apply(original, this, args);
+  };
+  try {
+    way().start(1);
+    return calls;
+  } finally {
+    waitedFor.then = original;
+  }
+}
+
+const [ofCorrectables, ofPromises] = [
+  Object.getPrototypeOf(correctable(['strong'], () => {})) as { then: unknown },
+  Promise.prototype as { then: unknown },
+];
+
+test.each([
+  { what: 'a Correctable, awaited', way: awaited, waitedFor: ofCorrectables, calls: 0 },
+  { what: 'a Correctable with a callback', way: thenCallback, waitedFor: ofCorrectables, calls: 1 },
+  { what: 'a Promise, awaited', way: promiseAwaited, waitedFor: ofPromises, calls: 0 },
+  { what: 'a Promise with a callback', way: promise, waitedFor: ofPromises, calls: 1 },
+])('$what → its `then` is called $calls times by who waits', ({ way, waitedFor, calls }) => {
+  expect(thensOf(way, waitedFor)).toBe(calls);
+});
+
+test('bars: what is awaited beside a Promise that is awaited, all else beside one with a callback', () => {
+  const samples = new Map([
+    ['promise', 100],
+    ['promise, awaited', 50],
+    ['awaited', 150],
+    ['awaited, objects', 200],
+    ['then', 200],
+    ['callbacks', 200],
+  ] as const);
+  const bars = barsOf(new Map([...samples].map(([name, ns]) => [name, [ns]])));
+  expect(bars.map(({ name, value }) => [name, value])).toEqual([
+    ['promise-awaited-vs-promise', 0.5],
+    ['awaited-vs-promise', 3],
+    ['awaited-objects-vs-promise', 4],
+    ['then-vs-promise', 2],
+    ['callbacks-vs-promise', 2],
+  ]);
 });
 
 test.each(['string', 'object', 'shared object'] as const)(

@@ -3,6 +3,7 @@ import * as chase from '../../../bench/ads/bars.ts';
 import type { Latency } from '../../../bench/ads/offered.ts';
 import { isSwept, planOf, type Scene } from '../../../bench/ads/settings.ts';
 import { wayOf } from '../../../bench/cassandra/way.ts';
+import * as core from '../../../bench/core/bench.ts';
 import type { Bar } from '../../../bench/harness/bars.ts';
 import * as redblue from '../../../bench/redblue-overhead/bars.ts';
 import * as server from '../../../bench/server/bars.ts';
@@ -81,7 +82,13 @@ function chaseBars(name: string, scene: Scene): Bar[] {
   );
 }
 
+function coreBars(): Bar[] {
+  const samples = new Map(core.contendersOf(1).map(({ name }) => [name, [1]]));
+  return [...core.barsOf(samples), ...core.pendingBars(new Map())];
+}
+
 const BARS: Readonly<Record<string, () => readonly Bar[]>> = {
+  core: coreBars,
   server: serverBars,
   'redblue-overhead': () =>
     redblue.barsOf(new Map(redblue.WORKLOADS.map((workload) => [workload, samplesOf(redblue.NAMES_OF[workload])]))),

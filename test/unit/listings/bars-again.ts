@@ -7,7 +7,6 @@ import * as drops from '../../../bench/cassandra/load-drops.ts';
 import * as core from '../../../bench/core/bench.ts';
 import { atLeast, atMost, type Bar } from '../../../bench/harness/bars.ts';
 import { grouped } from '../../../bench/harness/grouped.ts';
-import { pairedRatios } from '../../../bench/harness/statistics.ts';
 import { LOOKS } from '../../../bench/harness/until-decided.ts';
 import * as redblue from '../../../bench/redblue-overhead/bars.ts';
 import * as server from '../../../bench/server/bars.ts';
@@ -25,9 +24,8 @@ type Samples = Readonly<Record<string, unknown>>;
 const asMap = <K extends string, V>(of: unknown): ReadonlyMap<K, V> =>
   new Map(Object.entries(of as Record<K, V>) as [K, V][]);
 
-function coreBars(samples: { readonly nsPerOp: Readonly<Record<string, readonly number[]>> }): Bar[] {
-  const { promise = [], ...others } = samples.nsPerOp;
-  return Object.entries(others).map(([name, times]) => core.barOf(name, pairedRatios(times, promise)));
+function coreBars({ nsPerOp }: { readonly nsPerOp: unknown }): Bar[] {
+  return core.barsOf(asMap(nsPerOp));
 }
 
 function serverBars(samples: readonly (Measurement['plan'] & { readonly samples: unknown })[]): Bar[] {

@@ -95,9 +95,9 @@ test('a report is of today by its form and by the names of its bars', () => {
   expect(isOfToday('wire', report(names))).toBe(true);
   expect(isOfToday('wire', report(names.slice(1)))).toBe(false);
   expect(isOfToday('wire', { bars: report(names).bars })).toBe(false);
-  expect(isOfToday('core', report(['any']))).toBe(true);
+  expect(isOfToday('quoddy', report(['any']))).toBe(true);
   const { verdict: _, ...unjudged } = bar('any');
-  expect(isOfToday('core', { commit: 'c0ffee', bars: [unjudged] })).toBe(false);
+  expect(isOfToday('quoddy', { commit: 'c0ffee', bars: [unjudged] })).toBe(false);
 });
 
 test('a report of peaks that were not bracketed tells no gain of them', () => {
