@@ -12,6 +12,8 @@ export interface Contender {
 
 export interface InterleaveOptions {
   readonly rounds: number;
+  /** Rounds that were run before by others of the same names, in so many starts: who is first goes on from there. */
+  readonly before?: { readonly starts: number; readonly rounds: number };
   /** Rounds that are run and thrown away first. */
   readonly warmUps: number;
   /** Goes on by as many rounds again, up to this many, until `isDecided` says that more would tell nothing. */
@@ -23,14 +25,23 @@ export interface InterleaveOptions {
 /** Samples by contender's name, one a round, in the order of the rounds. */
 export async function interleave(
   contenders: readonly Contender[],
-  { rounds, warmUps, roundsMax = rounds, isDecided = () => true, progress }: InterleaveOptions,
+  {
+    rounds,
+    warmUps,
+    roundsMax = rounds,
+    before = { starts: 0, rounds: 0 },
+    isDecided = () => true,
+    progress,
+  }: InterleaveOptions,
 ): Promise<ReadonlyMap<string, number[]>> {
+  // In the other order in every other start, since otherwise everybody would always come after the same one.
+  const ordered = before.starts % 2 === 0 ? contenders : contenders.toReversed();
   const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (let round = -warmUps; round < roundsMax; round += 1) {
     if (round > 0 && round % rounds === 0 && isDecided(samples)) break;
     const of = round < rounds ? `of ${rounds}` : `of at most ${roundsMax}, until it is decided`;
     progress(round < 0 ? `warm-up ${round + warmUps + 1} of ${warmUps}` : `round ${round + 1} ${of}`);
-    for (const { name, measure } of rotated(contenders, round + warmUps)) {
+    for (const { name, measure } of rotated(ordered, before.rounds + round + warmUps)) {
       const sample = await measure();
       if (round >= 0) samples.get(name)?.push(sample);
     }

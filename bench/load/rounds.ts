@@ -11,6 +11,8 @@ const WARM_UPS = 1;
 /** How often, and what each time. */
 export interface Rounds extends Order {
   readonly rounds: number;
+  /** Starts of all processes before this one, each with as many rounds; none unless given. */
+  readonly startsBefore?: number;
   readonly progress: (text: string) => void;
 }
 
@@ -20,7 +22,7 @@ export type Samples<N extends string> = ReadonlyMap<N, readonly Measured[]>;
 /** Measures all contestants, interleaved. */
 export async function measureRounds<N extends string>(
   contestants: ReadonlyMap<N, Contestant>,
-  { rounds, progress, ...order }: Rounds,
+  { rounds, startsBefore = 0, progress, ...order }: Rounds,
 ): Promise<Samples<N>> {
   const measured = new Map<N, Measured[]>([...contestants.keys()].map((name) => [name, []]));
   const contenders = [...contestants].map(([name, contestant]) => ({
@@ -31,7 +33,8 @@ export async function measureRounds<N extends string>(
       return one.opsPerSecond;
     },
   }));
-  await interleave(contenders, { rounds, warmUps: WARM_UPS, progress });
+  const before = { starts: startsBefore, rounds: startsBefore * rounds };
+  await interleave(contenders, { rounds, before, warmUps: WARM_UPS, progress });
   for (const list of measured.values()) list.splice(0, WARM_UPS);
   return measured;
 }

@@ -1,6 +1,7 @@
 /**
  * Measures contestants over several starts of all their processes: two processes of the same code can differ by a tenth
- * for as long as they live, and a machine from one minute to the next.
+ * for as long as they live, and a machine from one minute to the next. Who runs first, and after whom, changes from start to
+ * start: what one leaves behind, as a disk that still writes, befalls all.
  */
 import type { Target } from './messages.ts';
 import { startContestant, type Contestant, type Measured, type Order } from './processes.ts';
@@ -54,7 +55,7 @@ export async function measureStarts<N extends string>(
     if (start > starts && (start - 1) % starts === 0 && isDecided(all)) break;
     const of = start <= starts ? `of ${starts}` : `of at most ${startsMax}, until it is decided`;
     const told = (text: string): void => progress(`start ${start} ${of}, ${text}`);
-    const measured = await measureOnce(targets, plans, { ...each, progress: told });
+    const measured = await measureOnce(targets, plans, { ...each, startsBefore: start - 1, progress: told });
     for (const [index, samples] of measured.entries()) {
       for (const [name, list] of samples) all[index]?.get(name)?.push(...list.map((one) => ({ ...one, start })));
     }
@@ -67,11 +68,12 @@ async function measureOnce<N extends string>(
   plans: readonly Plan<N>[],
   {
     rounds,
+    startsBefore,
     warmUp,
     warmUps,
     startOne = startContestant,
     progress,
-  }: Omit<Starts<N>, 'starts' | 'startsMax' | 'isDecided'>,
+  }: Omit<Starts<N>, 'starts' | 'startsMax' | 'isDecided'> & { readonly startsBefore: number },
 ): Promise<Samples<N>[]> {
   const contestants = new Map<N, Contestant>();
   try {
@@ -87,7 +89,7 @@ async function measureOnce<N extends string>(
     for (const { names, ...order } of plans) {
       const chosen = new Map(names.map((name) => [name, contestants.get(name) as Contestant]));
       const told = (text: string): void => progress(`${titleOf(order)}: ${text}`);
-      measured.push(await measureRounds(chosen, { rounds, ...order, progress: told }));
+      measured.push(await measureRounds(chosen, { rounds, startsBefore, ...order, progress: told }));
     }
     return measured;
   } finally {

@@ -35,6 +35,7 @@ test('rounds: the first run of each contestant does not count', async () => {
   ]);
 });
 
+let started = 0;
 const target = { kind: 'day', durable: false } as const;
 
 test('starts: everybody starts anew, warms up, and each sample says which start it is of', async () => {
@@ -75,6 +76,42 @@ test('starts: all warm up, as often as each other, before anything is measured',
   const warmedUp = ran.slice(0, 6);
   expect(warmedUp.toSorted()).toEqual([...Array(3).fill('day 5'), ...Array(3).fill('redis 5')]);
   expect(new Set(ran.slice(6))).toEqual(new Set(['day 1', 'redis 1']));
+});
+
+test('starts: who is first goes on over them, and in every other one the order is the other way round', async () => {
+  const ran: string[] = [];
+  const names = ['a', 'b', 'c', 'd', 'e'] as const;
+  const [samples] = await measureStarts(
+    { a: target, b: target, c: target, d: target, e: target },
+    [{ ...order, names }],
+    {
+      starts: 10,
+      rounds: 2,
+      warmUps: 0,
+      warmUp: order,
+      startOne: async () => {
+        const [name, one] = [names[started++ % names.length] as string, contestant()];
+        const run: Contestant['run'] = (given) => {
+          ran.push(name);
+          return one.run(given);
+        };
+        return { ...one, run };
+      },
+      progress: quiet,
+    },
+  );
+  expect(samples?.get('e')).toHaveLength(20);
+  // Of each start the last two rounds count.
+  const rounds = Array.from({ length: 10 * 3 }, (_, at) => ran.slice(5 * at, 5 * at + 5).join(''));
+  const counted = rounds.filter((_, at) => at % 3 > 0);
+  for (const name of names) {
+    for (let place = 0; place < names.length; place += 1) {
+      expect(counted.filter((round) => round[place] === name)).toHaveLength(4);
+    }
+    const afterA = counted.filter((round) => round.includes(`a${name}`)).length;
+    if (name !== 'a') expect(afterA).toBeLessThan(10);
+  }
+  expect(counted.slice(0, 4)).toEqual(['bcdea', 'cdeab', 'baedc', 'aedcb']);
 });
 
 test.each([
