@@ -21,7 +21,24 @@ export async function runCommand(benches: readonly Bench[]): Promise<void> {
     .option('--history <file>', 'Write the history that the claims are computed from');
   cli.help();
   const { args, options } = cli.parse(process.argv, { run: false });
-  if (options['help'] !== true) process.exitCode = await runNamed(benches, args[0], options).catch(toExitCode);
+  if (options['help'] === true) return;
+  const unknown = unknownOf(args, options);
+  if (unknown === undefined) process.exitCode = await runNamed(benches, args[0], options).catch(toExitCode);
+  else {
+    console.error(unknown);
+    process.exitCode = 2;
+  }
+}
+
+const NAMES = ['json', 'quick', 'binding', 'way', 'history'];
+
+/** What there is not, for a person: who mistypes `--quick` would wait for a full run, which replaces results. */
+function unknownOf([, ...others]: readonly string[], options: Options): string | undefined {
+  if (others.length > 0) return `one benchmark at a time, not also ${others.map((name) => `"${name}"`).join(', ')}`;
+  const { '--': rest = [], ...named } = options;
+  const [unknown] = [...Object.keys(named).filter((name) => !NAMES.includes(name)), ...(rest as readonly string[])];
+  if (unknown === undefined) return undefined;
+  return `no option "${unknown}": there are ${NAMES.map((name) => `--${name}`).join(', ')}`;
 }
 
 /** What the user can mend is told without a stack; the rest with it, but without all that may hang on an error. */

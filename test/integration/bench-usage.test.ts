@@ -11,6 +11,8 @@ test.each([
     ['ads', '--binding', 'mongo'],
     '--binding takes one of redblue, cassandra, not "mongo"',
   ],
+  ['an option that there is not', ['server', '--quik'], 'no option "quik": there are --json, --quick, '],
+  ['a further name', ['wire', 'core', '--quick'], 'one benchmark at a time, not also "core"'],
   ['a way that there is not', ['ads', '--binding', 'cassandra', '--way', '4'], '--way takes one of 1, 2, 3, not "4"'],
 ])('bench: %s → exit code 2, what to say instead, no stack', async (_what, args, said) => {
   const { code, stderr } = await runProgram([await built('bench/main.ts'), ...args]);
