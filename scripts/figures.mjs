@@ -39,6 +39,7 @@ const HEADLINES = [
     'throughput-drop-A-irl',
     'of the throughput at the peak, what preliminary views cost on Cassandra (YCSB A)',
   ],
+  ['cassandra-load', 'throughput-drop-A-irl-vs-driver', 'the same, beside cassandra-driver without this package'],
 ];
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
