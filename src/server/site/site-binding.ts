@@ -392,6 +392,7 @@ function identityOf(context: InvocationContext, { site, origins }: SubmissionPor
   const homeSite = home === undefined ? site : origins.find(home);
   // The messages are made when they are needed: this is done for every update.
   if (!isName(client)) misfit('client', `must be a non-empty string of ${NAME_RULE}`);
+  if (client.startsWith(UNOWNED)) misfit('client', 'must not begin with U+0000, as names of operations without one do');
   if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
   if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
   if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
@@ -402,13 +403,17 @@ function identityOf(context: InvocationContext, { site, origins }: SubmissionPor
   return { id: operationIdOf(client, sequence), home: homeSite, hop, acknowledged };
 }
 
+/** Begins the names of operations that come without a client: a client of the same name has operations of its own. */
+const UNOWNED = '\u0000';
+
+/** Its home is the site that is asked: one that goes by this name at another site is another operation. */
 function opaqueIdentity(name: unknown, site: Origin): Identity {
   if (!isName(name)) {
     const given = typeof name === 'string' ? `one of ${name.length}` : String(name);
     const message = `operationId must be a non-empty string of ${NAME_RULE}, not ${given}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });
   }
-  return { id: operationIdOf(name, 1), home: site, hop: 0, acknowledged: 0 };
+  return { id: operationIdOf(UNOWNED + name, 1), home: site, hop: 0, acknowledged: 0 };
 }
 
 const NAME_RULE = `whole characters, ${CLIENT_LENGTH_MAX} at most`;
