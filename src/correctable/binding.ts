@@ -105,7 +105,10 @@ export interface InvocationContext {
   readonly session: BindingSession | undefined;
   /** Trace context to hand on, for example a W3C `traceparent`. */
   readonly trace: unknown;
-  /** The same for every repetition of one submission: a store that keeps it executes an update once. */
+  /**
+   * The same for every repetition of one submission: a store that keeps it executes an update once, at one server. Where
+   * there is an `origin`, that says which submission it is.
+   */
   readonly operationId?: string | undefined;
   /** The same in parts, for a store of several sites: it executes an update once at whichever of them it is asked for. */
   readonly origin?: SubmissionOrigin | undefined;
@@ -129,9 +132,10 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
   /** Carries `C` for the types; never present at run time. */
   readonly levelsByContract?: C;
   /**
-   * Whether the store itself executes an update once however often it is submitted with the same `operationId` or
-   * `origin`, also after a restart and at another of its servers. Unless `true`, a gateway that does not know whether an
-   * update was executed answers `UNKNOWN` rather than submit it again.
+   * Whether the store itself executes an update once however often it is submitted with the same `origin`, also after a
+   * restart and at another of its servers; with the same `operationId` and no `origin`, at the server that had it first,
+   * for that name says of no server that it is its home. Unless `true`, a gateway that does not know whether an update was
+   * executed answers `UNKNOWN` rather than submit it again; it gives both.
    */
   readonly executesOnce?: boolean | undefined;
   /**
