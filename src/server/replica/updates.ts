@@ -6,7 +6,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
-import { failureOf, mayHaveBegunError, sessionBehindError } from '../records/failure.ts';
+import { failureOf, mayHaveBegunError, sessionBehindError, unacknowledgedError } from '../records/failure.ts';
 import type { GeneratorOutcome } from '../generator/generator-run.ts';
 import type { AnswerRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
@@ -69,6 +69,11 @@ export class Updates implements WalkHost {
     if (slot !== undefined) this.walks.slots.settle(id, slot);
   }
 
+  /** What may be red is remembered in the red log too. */
+  isFullFor({ operation, identity }: Submission): boolean {
+    return identity !== undefined && this.isCertified(operation) && this.#host.red.isFullFor(identity);
+  }
+
   answerCommitted(submission: Submission, answer: Answer): void {
     this.#host.answer(submission, 'committed', answer);
   }
@@ -88,18 +93,26 @@ export class Updates implements WalkHost {
   /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
   #begin(submission: Submission): void {
     const { red } = this.#host;
-    const { identity, operation } = submission;
+    const { identity } = submission;
     if (identity !== undefined && red.knows(identity.id)) return this.goRed(submission);
     // Asked once more when its turn has come: others may have taken all places while it waited for its session.
     const isRefused = (): boolean => {
-      const refusal = red.refusalOf(operation);
-      // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
-      if (refusal === undefined || (identity !== undefined && !red.isFull)) return false;
+      const refusal = this.#refusalOf(submission);
+      if (refusal === undefined) return false;
       const isSure = identity === undefined || (this.#cannotHaveBegun(identity) && !this.core.isWaitedFor(identity.id));
       this.answerCommitted(submission, isSure ? refusal : mayHaveBegunError());
       return true;
     };
     if (!isRefused()) this.goRed(submission, isRefused);
+  }
+
+  /** Why nothing of it is to begin here, if that is so. */
+  #refusalOf({ identity, operation }: Submission): CorrectableError | undefined {
+    const { red } = this.#host;
+    // The newcomer, rather than what its client may still ask for.
+    if (identity?.hop === 0 && red.isFullFor(identity)) return unacknowledgedError(this.walks.slots.limits);
+    // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
+    return identity !== undefined && !red.isFull ? undefined : red.refusalOf(operation);
   }
 
   /** What may be blue has begun here or at a site that it was sent to before, or nowhere. */

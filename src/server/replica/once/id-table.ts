@@ -78,12 +78,17 @@ export class IdTable<T> {
     return { operations: this.#size, bytes: this.#bytes };
   }
 
-  /** Whether one more operation of the client would cost it one of its others. */
-  isFullFor(client: string): boolean {
-    const entry = this.#clients.get(client);
-    if (entry === undefined) return false;
+  /**
+   * Whether one more operation of the client would cost it one of its others, with so many of it `coming` that the log does
+   * not have yet, and without what it has `acknowledged` and the log has not heard of.
+   */
+  isFullFor(client: string, { acknowledged = 0, coming = 0 } = {}): boolean {
     const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
-    return entry.operations.size >= perClientMax || entry.bytes >= clientBytesMax;
+    const entry = this.#clients.get(client);
+    if (entry === undefined) return coming >= perClientMax;
+    if (entry.operations.countAbove(acknowledged) + coming >= perClientMax) return true;
+    // Nearly always: what has left is added up only where that may matter.
+    return entry.bytes >= clientBytesMax && bytesAbove(entry, acknowledged) >= clientBytesMax;
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {
@@ -292,6 +297,10 @@ export class IdTable<T> {
       this.#clientOrder.push(entry);
     }
   }
+}
+
+function bytesAbove<T>({ operations }: ClientEntry<T>, acknowledged: number): number {
+  return operations.all().reduce((sum, { sequence, bytes }) => (sequence > acknowledged ? sum + bytes : sum), 0);
 }
 
 function byPlace(

@@ -39,6 +39,11 @@ export class OperationWindow<T extends Numbered> {
     return first !== undefined && first.sequence <= upTo ? this.#operations.shift() : undefined;
   }
 
+  /** How many there are with a higher number. */
+  countAbove(sequence: number): number {
+    return this.#operations.size - this.#indexOf(sequence + 1);
+  }
+
   /** All of them in order. */
   all(): readonly T[] {
     return this.#operations.slice();

@@ -32,6 +32,8 @@ export interface Walk {
 /** What the walks need from the rest of the replica. */
 export interface WalkHost {
   readonly core: ReplicaCore;
+  /** Whether it would cost its client another one that it has not acknowledged, elsewhere than in this site's log. */
+  isFullFor(submission: Submission): boolean;
   /** The walk has come to an open slot of this site's log: its operation is executed here. */
   executeIn(walk: Walk): void;
   /** The operation is red, and handed over. */
@@ -65,7 +67,7 @@ export class Walks {
     const { id, home, hop } = identity;
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
-    if (isNew && this.slots.isFullFor(clientOf(id))) {
+    if (isNew && (this.slots.isFullFor(clientOf(id)) || this.#host.isFullFor(submission))) {
       // An earlier copy may be about to begin.
       const isAlone = !this.#host.core.isWaitedFor(id);
       const refusal = isAlone ? unacknowledgedError(this.slots.limits) : mayHaveBegunError();

@@ -65,6 +65,11 @@ export class Certifier implements Section {
     return this.#endings.get(id);
   }
 
+  /** Whether one more operation of the client would cost it one of its others: as tables of identifiers say it. */
+  isFullFor(client: string, besides: { readonly acknowledged: number; readonly coming: number }): boolean {
+    return this.#endings.isFullFor(client, besides);
+  }
+
   /** Takes the next record of the log. */
   decide(record: RedRecord): Decision {
     if (record.kind === 'marker') return { kind: 'marker' };

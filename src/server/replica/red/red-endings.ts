@@ -44,6 +44,11 @@ export class RedEndings {
     return answer === EXPIRED ? undefined : answer;
   }
 
+  /** Whether one more answer would cost the client one of its others: as tables of identifiers say it. */
+  isFullFor(client: string, besides: { readonly acknowledged: number; readonly coming: number }): boolean {
+    return this.#answers.isFullFor(client, besides);
+  }
+
   /** Tells whoever asks what became of an operation; says whether that is known, or forgotten for good. */
   tell(id: OperationId, submission: Submission): boolean {
     const answer = this.#answers.get(id);

@@ -40,7 +40,7 @@ import type { RememberedInLog } from '../once/remembered.ts';
 import type { RedPathHost } from './red-path-host.ts';
 import type { Lack } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { Submission } from '../../records/submissions.ts';
+import type { Identity, Submission } from '../../records/submissions.ts';
 import type { Answer } from '../../records/reply.ts';
 import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
@@ -160,6 +160,16 @@ export class RedPath {
   /** Whether the operation is under way here, or has ended. */
   knows(id: OperationId): boolean {
     return this.#requests.get(id) !== undefined || this.certifier.endingOf(id) !== undefined;
+  }
+
+  /**
+   * Whether its client has as many red operations that it has not acknowledged as it may: of those one would be forgotten
+   * for this one.
+   */
+  isFullFor({ id, acknowledged }: Pick<Identity, 'id' | 'acknowledged'>): boolean {
+    const client = clientOf(id);
+    const besides = { acknowledged, coming: this.#requests.countOf(client) };
+    return this.certifier.isFullFor(client, besides) || this.#endings.isFullFor(client, besides);
   }
 
   /** Red operations of this site that have not ended. */

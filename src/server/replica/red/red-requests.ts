@@ -1,12 +1,14 @@
 /** The red operations of one site that are under way. */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import { NumberedTable } from '../../../protocol/numbered-table.ts';
+import { Counts } from '../../collections/counts.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import type { Conflict } from '../../records/verdict.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import { tableName, writtenNames } from '../../generator/read-set.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
+import { clientOf } from '../../records/operation-id.ts';
 import type { OperationId, RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
 
@@ -119,6 +121,8 @@ export class RedRequests {
   readonly #tokenOf = new Map<OperationId, number>();
   /** By the serial of a submission that asks for an operation under way. */
   readonly #joined = new Map<number, OperationId>();
+  /** By their clients. */
+  readonly #clients = new Counts();
   /** How many there are that nobody waits for. */
   #left = 0;
   /** The largest number of an execution of what was dropped. */
@@ -132,6 +136,11 @@ export class RedRequests {
 
   get ids(): Iterable<OperationId> {
     return this.#tokenOf.keys();
+  }
+
+  /** How many there are of a client. */
+  countOf(client: string): number {
+    return this.#clients.of(client);
   }
 
   get(id: OperationId): RedRequest | undefined {
@@ -195,6 +204,7 @@ export class RedRequests {
     };
     this.#requests.set(submission.serial, request);
     this.#tokenOf.set(id, submission.serial);
+    this.#clients.add(clientOf(id));
     return request;
   }
 
@@ -233,6 +243,7 @@ export class RedRequests {
     request.isOver = true;
     this.#requests.delete(serial);
     this.#tokenOf.delete(request.id);
+    this.#clients.take(clientOf(request.id));
     if (request.askers.length === 0) this.#left -= 1;
     if (this.#joined.size > 0) for (const asker of request.askers) this.#joined.delete(asker.serial);
     for (const name of request.expectedWrites) {

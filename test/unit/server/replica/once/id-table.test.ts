@@ -90,6 +90,22 @@ describe('what one client may take', () => {
     expect(table.isFullFor('a')).toBe(false);
   });
 
+  test('of those that are coming, and of what has been acknowledged since → as full as it will be', () => {
+    const limits = { operationsMax: 20, perClientMax: 3, clientsMax: 10, clientBytesMax: 8 };
+    const table = new IdTable<string>(limits, codec);
+    expect([2, 3].map((coming) => table.isFullFor('a', { coming }))).toEqual([false, true]);
+    for (const sequence of [1, 3, 4]) table.set(`a/${sequence}`, 'x');
+    expect([0, 1, 2, 3].map((acknowledged) => table.isFullFor('a', { acknowledged }))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect([2, 3].map((acknowledged) => table.isFullFor('a', { acknowledged, coming: 1 }))).toEqual([true, false]);
+    table.set('a/4', 'x'.repeat(8));
+    expect([0, 3, 4].map((acknowledged) => table.isFullFor('a', { acknowledged }))).toEqual([true, true, false]);
+  });
+
   test('large values → as many bytes as a client may take, and as all may, the latest always', () => {
     const limits = { operationsMax: 100, clientsMax: 10, clientBytesMax: 10, bytesMax: 15 };
     const table = new IdTable<string>(limits, codec);
