@@ -93,6 +93,15 @@ export const REDBLUE_MUTANTS = [
     command: unit('server/replica/red/strong-sessions.test.ts'),
   },
   {
+    name: 'one more than its client has acknowledged expires',
+    rule: 'exactly-once',
+    file: 'src/server/replica/red/certifier.ts',
+    line: 'if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged);',
+    replacement:
+      'if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged + 1);',
+    command: sim('moves'),
+  },
+  {
     name: 'the gate stands open',
     rule: 'redblue R4',
     file: 'src/server/replica/red/red-path.ts',

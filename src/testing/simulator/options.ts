@@ -1,5 +1,6 @@
 /** How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind. */
 import { Random } from '../../server/collections/random.ts';
+import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
 
 /** The services that runs are made with, where none is given: `generated` ones are drawn from the seed. */
 export type WorldName = 'classic' | 'roster' | 'generated' | 'rights';
@@ -175,7 +176,18 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     ...drawLeaving(seed, profile),
     ...drawEngines(seed, profile),
     ...drawRights(seed),
+    ...drawTables(seed),
   };
+}
+
+/**
+ * Tables that forget nothing by themselves in a run, for some; apart, for the same reason. Where they trim nobody can tell
+ * whether an operation is rightly said to have expired: here each that its client has not acknowledged is a fault.
+ */
+function drawTables(seed: number): Partial<SimulationOptions> {
+  if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
+  const { operationsMax, perClientMax = Infinity, clientBytesMax = Infinity } = ID_TABLE_LIMITS;
+  return { identifiersMax: operationsMax, perClientMax, answerBytesMax: clientBytesMax };
 }
 
 /**
