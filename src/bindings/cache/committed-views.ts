@@ -9,7 +9,7 @@ import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { copyOf, NoPlainData } from './values/copy.ts';
+import { copyOf, NoPlainData, ownOf } from './values/copy.ts';
 import { Expiry } from './expiry.ts';
 import { Fences, type Change, type FencesData } from './fences.ts';
 import { nameOf, principalOf, viewId } from './identity.ts';
@@ -151,7 +151,9 @@ export class CommittedViews {
     if (session?.admits({ id, entry, began, isStrongest: this.#isStrongest(entry.level) }) === false) return undefined;
     session?.learnCached(entry.touches, this.#floor(id, entry, began));
     this.#cache.use(id);
-    return { ...entry, value: copyOf(entry.value).value, ...(entry.meta && { meta: copyOf(entry.meta).value }) };
+    const { value, meta, version } = entry;
+    const shown = { ...entry, value: copyOf(value).value, ...(meta && { meta: copyOf(meta).value }) };
+    return typeof version === 'object' ? { ...shown, version: ownOf(version) } : shown;
   }
 
   /** A read gave a view. */

@@ -3,6 +3,10 @@ import type { Sink, ViewDetails } from '../../correctable/binding.ts';
 import { mergeDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { GivenView } from './committed-views.ts';
+import { ownOf } from './values/copy.ts';
+
+/** How many values of one operation are kept for confirmations, as a client keeps them (C7). */
+const KEPT_VALUES_MAX = 1024;
 
 /** What becomes of the views and failures of the store behind. */
 export interface Observation {
@@ -26,7 +30,10 @@ export interface Observation {
   readonly explain: (error: unknown) => unknown;
 }
 
-/** A value of the store, kept for `confirm`; `outerSeq` is the client's number for it if it was handed on. */
+/**
+ * A view of the store, kept for `confirm`: what the store gave, whatever its receivers make of theirs. `outerSeq` is the
+ * client's number for it if it was handed on.
+ */
 interface Seen {
   readonly value: unknown;
   readonly details: ViewDetails;
@@ -36,7 +43,9 @@ interface Seen {
 export class ObservingSink implements Sink {
   readonly #observation: Observation;
   readonly #finalRank: number;
-  readonly #seen: Seen[] = [];
+  /** Those of the latest views. */
+  readonly #seen = new Map<number, Seen>();
+  #count = 0;
   #isClosed = false;
 
   constructor(observation: Observation) {
@@ -46,29 +55,34 @@ export class ObservingSink implements Sink {
 
   update(value: unknown, level: string, details: ViewDetails = {}): number {
     const { onView, sink } = this.#observation;
-    const held = onView({ value, level, details }, this.#isLast(level, details));
+    const own = ownDetails(details);
+    // After the store's last view nothing is confirmed: that one needs no copy beside the one that is filed.
+    const given = this.#endsStore(level, details) ? value : ownOf(value);
+    const held = onView({ value: given, level, details: own }, this.#isLast(level, details));
     let outerSeq: number | undefined;
     if (this.#wants(level, details)) {
       if (held === undefined) outerSeq = sink.update(value, level, details);
       else void held.then(() => sink.update(value, level, details));
     }
-    return this.#seen.push({ value, details, outerSeq }) - 1;
+    return this.#keep({ value: given, details: own, outerSeq });
   }
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
-    const seen = this.#seen[seq];
+    const seen = this.#seen.get(seq);
     if (seen === undefined) {
-      this.fail(new CorrectableError('PROTOCOL', `the store confirmed a view that it never gave (number ${seq})`));
+      const never = `never gave, or has given ${KEPT_VALUES_MAX} others since`;
+      this.fail(new CorrectableError('PROTOCOL', `the store confirmed a view that it ${never} (number ${seq})`));
       return;
     }
     const { value, outerSeq } = seen;
-    const merged = mergeDetails(seen.details, details);
+    const merged = mergeDetails(seen.details, details && ownDetails(details));
+    this.#seen.set(seq, { value, details: merged, outerSeq });
     const { onView, sink } = this.#observation;
     const held = onView({ value, level, details: merged }, this.#isLast(level, merged));
     if (!this.#wants(level, merged)) return;
     const handOn = (): void => {
-      if (outerSeq === undefined) sink.update(value, level, merged);
-      else sink.confirm(level, outerSeq, merged);
+      if (outerSeq === undefined) sink.update(ownOf(value), level, ownDetails(merged));
+      else sink.confirm(level, outerSeq, ownDetails(merged));
     };
     if (held === undefined) handOn();
     else void held.then(handOn);
@@ -96,6 +110,18 @@ export class ObservingSink implements Sink {
       this.fail(new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended without a final view'));
   }
 
+  /** Keeps a view for `confirm`; gives its number. */
+  #keep(view: Seen): number {
+    const seq = this.#count++;
+    this.#seen.set(seq, view);
+    this.#seen.delete(seq - KEPT_VALUES_MAX);
+    return seq;
+  }
+
+  #endsStore(level: string, { final }: ViewDetails): boolean {
+    return final === true || this.#rankOf(level) === this.#observation.levels.length - 1;
+  }
+
   /** Decides whether a view is handed on, and takes note when it is the final one. */
   #wants(level: string, details: ViewDetails): boolean {
     if (this.#isLast(level, details)) {
@@ -112,4 +138,11 @@ export class ObservingSink implements Sink {
   #rankOf(level: string): number {
     return this.#observation.levels.indexOf(level);
   }
+}
+
+function ownDetails(details: ViewDetails): ViewDetails {
+  const { version, meta } = details;
+  return meta === undefined && typeof version !== 'object'
+    ? details
+    : { ...details, version: ownOf(version), meta: ownOf(meta) };
 }

@@ -32,6 +32,16 @@ export function copyOf<T>(value: T, path = 'value'): Copied<T> {
   return { value: copier.copy(value, path) as T, fadesAt: copier.fadesAt };
 }
 
+/** The same, and the value itself where there is no copy of it. */
+export function ownOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  try {
+    return copyOf(value).value;
+  } catch {
+    return value;
+  }
+}
+
 class Copier {
   fadesAt: string | undefined;
   /** Cycles end, and what is shared stays so. */

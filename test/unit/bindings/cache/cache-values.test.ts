@@ -1,0 +1,62 @@
+/** What the cache files is what the store behind gave, whatever those make of it who were told (docs/spec/cache.md, P7). */
+import { describe, expect, test } from 'vitest';
+import { get } from '../../../../src/operations/index.ts';
+import { setUp } from './set-up.ts';
+
+type Told = { list: number[] };
+
+/** Changes all that it is told, in place. */
+function spoil({ value, meta, version }: { value: unknown; meta?: unknown; version?: unknown }): void {
+  (value as Told).list.splice(1);
+  (meta as Told).list.splice(1);
+  (version as { t: number }).t = 9;
+}
+
+const given = (): { value: Told; details: { version: { t: number }; meta: Told } } => ({
+  value: { list: [1, 2, 3] },
+  details: { version: { t: 1 }, meta: { list: [1, 2] } },
+});
+
+const KEPT = { value: { list: [1, 2, 3] }, version: { t: 1 }, meta: { list: [1, 2] } };
+
+describe('who was told changes it in place', () => {
+  test.each([
+    ['a view, which is confirmed', ['weak'], 'strong'],
+    ['a view, and its confirmation, which is confirmed again', ['tentative', 'weak'], 'strong'],
+    ['the final', [], undefined],
+    ['a view of which a weaker one was shown', ['weak'], undefined],
+  ] as const)('%s → kept as the store behind gave it', async (_what, levels, confirmed) => {
+    const { store, client } = setUp();
+    const read = client.invoke(get('k'));
+    read.onUpdate((_value, view) => spoil(view));
+    const { value, details } = given();
+    const { sink } = store.last;
+    let seq: number | undefined;
+    for (const level of levels) {
+      if (seq === undefined) seq = sink.update(value, level, details);
+      else sink.confirm(level, seq, { meta: { list: [1, 2] } });
+      await Promise.resolve();
+    }
+    if (confirmed === undefined) {
+      const last = given();
+      read.onFinal((_value, view) => spoil(view));
+      sink.update(last.value, 'strong', last.details);
+    } else sink.confirm(confirmed, seq as number);
+    await read;
+    const cached = client.invokeWeak(get('k'));
+    expect(await cached.settle()).toMatchObject(KEPT);
+    spoil(await cached.settle());
+    expect(await client.invokeWeak(get('k')).settle()).toMatchObject(KEPT);
+  });
+});
+
+test('very many views of one operation → the latest 1024 can be confirmed, and no older one', async () => {
+  const { store, client } = setUp();
+  const [late, lost] = [client.invoke(get('late')), client.invoke(get('lost'))];
+  for (const { sink } of store.submitted) for (let n = 0; n <= 1024; n += 1) sink.update(n, 'weak');
+  const [first, second] = store.submitted;
+  first?.sink.confirm('strong', 1);
+  second?.sink.confirm('strong', 0);
+  expect(await late).toBe(1);
+  await expect(lost).rejects.toMatchObject({ code: 'PROTOCOL' });
+});
