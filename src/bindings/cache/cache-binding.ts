@@ -17,6 +17,7 @@ import { isLate, Persistence, STORE_WAIT_MS, type Loaded } from './persistence.t
 import { scopeOf, scopeOfPrincipal, type Scope } from './scope.ts';
 import { CacheSession } from './session.ts';
 import type { CacheEntry } from './store.ts';
+import { copyOf } from './values/copy.ts';
 import type { CachedView } from './view-cache.ts';
 
 type WithCache<L extends Levels> = readonly ['cache', ...L];
@@ -278,6 +279,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     const isCached = operation.effect === 'read' && cacheable?.(operation) !== false;
     return {
       operation,
+      ...(operation.effect === 'update' && askedOf(operation)),
       principal,
       reign: this.#views.reign,
       id: isCached ? viewId(principal, operation) : undefined,
@@ -468,6 +470,15 @@ function noText(who: unknown): CorrectableError {
 function otherBehind(): CorrectableError {
   const fix = 'the binding behind asks as somebody else: leave it out, and the cache takes it from there';
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
+}
+
+/** The operation with arguments that nobody else has in hand, where there can be such. */
+function askedOf(operation: Operation): Pick<Subject, 'asked' | 'uncopied'> {
+  try {
+    return { asked: { ...operation, args: copyOf(operation.args, 'args').value } };
+  } catch (uncopied) {
+    return { uncopied };
+  }
 }
 
 function missed({ operation }: Subject): string {

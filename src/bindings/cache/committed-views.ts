@@ -7,6 +7,7 @@
  */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
+import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { copyOf, NoPlainData, ownOf } from './values/copy.ts';
@@ -34,6 +35,9 @@ import { ViewCache, type CacheBounds, type CachedView, type OnChange } from './v
 /** An operation as the cache sees it. */
 export interface Subject {
   readonly operation: Operation;
+  /** An update as it was asked for, with arguments of its own; where these cannot be copied, why not. */
+  readonly asked?: Operation | undefined;
+  readonly uncopied?: unknown;
   readonly principal: string;
   /** Counts the principals: what was under way for a former one is not filed. */
   readonly reign: number;
@@ -178,9 +182,9 @@ export class CommittedViews {
 
   /** An update was committed: its outcome can never change. Says what it has changed. */
   recordUpdate(subject: Subject, view: GivenView): Change {
-    const { operation, touches, began, session, reign, principal } = subject;
+    const { touches, began, session, reign, principal } = subject;
     const change = { kind: 'update', scope: scopeOf(touches), principal } as const;
-    const write = this.#isOf(reign) ? this.#writeOf(operation, view.value) : undefined;
+    const write = this.#isOf(reign) ? this.#writeOf(subject, view.value) : undefined;
     const id = write && viewId(principal, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
@@ -346,10 +350,14 @@ export class CommittedViews {
       this.#expiry.expect(view.expiresAtMs);
     } catch (cause) {
       this.#contest(id, view);
-      const path = cause instanceof NoPlainData ? cause.path : undefined;
-      const what = cause instanceof NoPlainData ? cause.message : 'what was given cannot be copied';
-      this.#tell(id, `${what}, thus not kept: give plain data, or exclude the operation by 'cacheable'`, path, cause);
+      this.#tellUncopied(id, cause);
     }
+  }
+
+  #tellUncopied(id: string, cause: unknown): void {
+    const path = cause instanceof NoPlainData ? cause.path : undefined;
+    const what = cause instanceof NoPlainData ? cause.message : 'what was given cannot be copied';
+    this.#tell(id, `${what}, thus not kept: give plain data, or exclude the operation by 'cacheable'`, path, cause);
   }
 
   /** Where in the version something stands that a store would change: it is kept as it is, for the binding to compare. */
@@ -370,16 +378,20 @@ export class CommittedViews {
   }
 
   /** The application's functions must not disturb the store that has just answered: without them, views are dropped. */
-  #writeOf(operation: Operation, result: unknown): Written | undefined {
+  #writeOf({ operation, asked, uncopied, principal }: Subject, result: unknown): Written | undefined {
     const { writeThrough, cacheable, touches, onError } = this.#options;
     try {
-      const write = writeThrough(operation, result);
+      // What its caller has made of them since a store far away has never seen, and one in the process may have.
+      if (asked !== undefined && !structurallyEqual(asked.args, operation.args)) return undefined;
+      const write = writeThrough(asked ?? operation, result);
       if (write === undefined || !cacheable(write.operation)) return undefined;
-      return { ...write, touches: touches(write.operation) };
+      if (asked !== undefined) return { ...write, touches: touches(write.operation) };
+      const id = viewId(principal, write.operation);
+      if (id !== undefined) this.#tellUncopied(id, uncopied);
     } catch (error) {
       onError(error);
-      return undefined;
     }
+    return undefined;
   }
 
   #viewOf(

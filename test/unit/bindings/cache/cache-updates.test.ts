@@ -27,6 +27,34 @@ describe('cache: write-through', () => {
     expect(await client.invokeWeak(get('x')).settle()).toMatchObject({ value: 'new', version: 9 });
   });
 
+  test('put, and its caller changes the value in place before it is final → nothing is cached of it', async () => {
+    const shop = setUp();
+    await fill(shop, get('x'), { n: 0 });
+    const value = { n: 1 };
+    const write = shop.client.invokeStrong(put('x', value));
+    value.n = 2;
+    shop.store.last.sink.update(null, 'strong');
+    await write;
+    expect(await cachedValue(shop.client, get('x'))).toBe('miss');
+  });
+
+  test('put, and its caller changes the value in place once it is final → what it was then stays', async () => {
+    const shop = setUp();
+    const value = { n: 1 };
+    await update(shop, put('x', value));
+    value.n = 2;
+    expect(await cachedValue(shop.client, get('x'))).toEqual({ n: 1 });
+  });
+
+  test('put of what cannot be copied → what it touches is dropped, and that is told once', async () => {
+    const onError = vi.fn<(error: unknown) => void>();
+    const shop = setUp({ onError });
+    await fill(shop, get('x'), 1);
+    for (let n = 0; n < 2; n += 1) await update(shop, put('x', { by: new URL('http://a') }));
+    expect(await cachedValue(shop.client, get('x'))).toBe('miss');
+    expect(onError.mock.calls).toEqual([[expect.objectContaining({ field: 'args.value.by', code: 'INVALID_VALUE' })]]);
+  });
+
   test('put → who is told that it is final finds it in the cache', async () => {
     const { store, client } = setUp();
     const found = new Promise<unknown>((resolve) => {
