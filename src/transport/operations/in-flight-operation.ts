@@ -21,7 +21,7 @@ export interface Carrier {
   push(row: ClientRow): void;
 }
 
-/** How many views can be confirmed in any case; of later ones, as many as this. */
+/** How many views can be confirmed, the latest: as many as a gateway keeps of an operation. */
 const SEQS_MAX = 1024;
 
 /** What an operation is made from. */
@@ -61,9 +61,8 @@ export class InFlightOperation implements Whereabouts {
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
-  /** Sequence numbers of the sink by those of the server, for the present submission; made when a view is not the last. */
-  #seqs: SeenView[] | undefined = undefined;
-  #laterSeqs: Map<number, SeenView> | undefined = undefined;
+  /** The latest views by the server's numbers, for the present submission; made when a view is not the last. */
+  #seen: Map<number, SeenView> | undefined = undefined;
   /** Stops listening to the caller's signal. */
   release: (() => void) | undefined = undefined;
 
@@ -112,25 +111,24 @@ export class InFlightOperation implements Whereabouts {
       this.line.awaitedBytes -= this.largeBytes;
     }
     this.line = undefined;
-    this.#seqs = undefined;
-    this.#laterSeqs = undefined;
+    this.#seen = undefined;
   }
 
   /** View `seq` of the server. */
   saw(seq: number, given: SeenView): void {
-    if (seq < SEQS_MAX) (this.#seqs ??= [])[seq] = given;
-    else this.#sawLater(seq, given);
+    this.#seen ??= new Map();
+    this.#seen.delete(seq);
+    this.#seen.set(seq, given);
+    if (this.#seen.size <= SEQS_MAX) return;
+    const [oldest] = this.#seen.keys();
+    this.#seen.delete(oldest as number);
   }
 
-  /** The server's view `seq`, if it came. */
+  /** The server's view `seq`, to be confirmed, if it came and is not too long ago: it counts as of now. */
   seen(seq: number): SeenView | undefined {
-    return this.#seqs?.[seq] ?? this.#laterSeqs?.get(seq);
-  }
-
-  #sawLater(seq: number, given: SeenView): void {
-    this.#laterSeqs ??= new Map();
-    this.#laterSeqs.set(seq, given);
-    const [oldest] = this.#laterSeqs.keys();
-    if (this.#laterSeqs.size > SEQS_MAX) this.#laterSeqs.delete(oldest as number);
+    const given = this.#seen?.get(seq);
+    // A later view with the same value was not sent: the next one of that value refers to this one again.
+    if (given !== undefined) this.saw(seq, given);
+    return given;
   }
 }

@@ -12,12 +12,18 @@ function operation(): InFlightOperation {
   return new InFlightOperation(parts as never, 'row' as never, new Outage(() => 0));
 }
 
-test('more than 2048 views → the first 1024 and the last 1024 are known', () => {
+test('more than 1024 views → the latest 1024 are known', () => {
   const one = operation();
-  for (let seq = 0; seq < 2048; seq++) one.saw(seq, view(seq + 5));
-  expect([0, 1023, 1024, 2047].map((seq) => one.seen(seq)?.seq)).toEqual([5, 1028, 1029, 2052]);
-  one.saw(2048, view(2053));
-  expect([0, 1023, 1024, 1025, 2048].map((seq) => one.seen(seq)?.seq)).toEqual([5, 1028, undefined, 1030, 2053]);
+  for (let seq = 0; seq < 1026; seq++) one.saw(seq, view(seq + 5));
+  expect([0, 1, 2, 1025].map((seq) => one.seen(seq)?.seq)).toEqual([undefined, undefined, 7, 1030]);
+});
+
+test('one is confirmed → it is known for as many views more', () => {
+  const one = operation();
+  for (let seq = 0; seq < 1024; seq++) one.saw(seq, view(seq));
+  expect(one.seen(0)?.seq).toBe(0);
+  for (let seq = 1024; seq < 2047; seq++) one.saw(seq, view(seq));
+  expect([0, 1023].map((seq) => one.seen(seq)?.seq)).toEqual([0, undefined]);
 });
 
 test('submitted anew → views of before are known no more, early or late', () => {
