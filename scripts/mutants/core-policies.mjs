@@ -32,7 +32,7 @@ export const CORE_POLICY_MUTANTS = [
   of15(
     'what its caller has made of the arguments since is done in the place of what he asked for',
     RETRIES,
-    '      if (args !== keyOfArgs(operation.args)) return end();\n',
+    '      if (args !== keyOfArgs(operation.args)) return end(CHANGED);\n',
     '',
     retries,
   ),

@@ -3,12 +3,23 @@
 /** So many parts at most are written out: what refers to itself ends, and so does what shares parts, level upon level. */
 const PARTS_MAX = 10_000;
 const DEPTH_MAX = 100;
+/** So many characters of a text count as one part. */
+const PART_LENGTH = 8;
 
 /**
  * The same for structurally equal arguments, another for others, whatever becomes of them later. Undefined for what is
- * large, and for what is not plain data: of that nothing is known but its identity.
+ * large, and for what is not plain data, or cannot be read: of that nothing is known but its identity.
  */
 export function keyOfArgs(args: unknown): string | undefined {
+  try {
+    return writtenOut(args);
+  } catch {
+    // A getter of somebody's, or a proxy that was revoked: the binding may never look at it.
+    return undefined;
+  }
+}
+
+function writtenOut(args: unknown): string | undefined {
   let left = PARTS_MAX;
   const refuse = (): string => {
     left = 0;
@@ -16,7 +27,8 @@ export function keyOfArgs(args: unknown): string | undefined {
   };
   const write = (value: unknown, depth: number): string => {
     if (left <= 0 || depth > DEPTH_MAX) return refuse();
-    left--;
+    left -= typeof value === 'string' ? 1 + value.length / PART_LENGTH : 1;
+    if (left <= 0) return refuse();
     if (typeof value !== 'object' || value === null) return scalar(value) ?? refuse();
     const part = (each: unknown): string => write(each, depth + 1);
     /** So many parts as there may be, at most, are looked at and sorted. */

@@ -82,7 +82,7 @@ function attempt<T>(
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   const asker = askerOf(source);
   passOn(inner, source, (error) => {
-    const end = (): void => fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '');
+    const end = (suffix = ''): void => fail(source, error, number > 1 ? `${attemptOf(number, rules)}: ` : '', suffix);
     // A read of an undone run harms nobody, and others may wait for it.
     const isOver = (): boolean => operation.effect === 'update' && isUndone(source);
     const delayMs = isOver() ? undefined : delayAfter(error, rules, source, number);
@@ -90,7 +90,7 @@ function attempt<T>(
     wait(source, delayMs, () => {
       if (isOver() || !isAskedBy(asker, source)) return end();
       // What its caller has made of them since is another operation.
-      if (args !== keyOfArgs(operation.args)) return end();
+      if (args !== keyOfArgs(operation.args)) return end(CHANGED);
       source.environment.counters!.retried++;
       attempt(rules, operation, source, number + 1, args);
     });
@@ -107,6 +107,8 @@ function isAskedBy<T>(asker: string | undefined, source: Source<T>): boolean {
     return false;
   }
 }
+
+const CHANGED = '; not tried again: its arguments were changed after it was asked';
 
 const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${number} of ${attempts}`;
 
@@ -156,9 +158,11 @@ function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
 }
 
 /** Fails with what the last attempt failed with; what was known of single levels before stays known. */
-function fail<T>(source: Source<T>, error: CorrectableError, prefix: string): void {
+function fail<T>(source: Source<T>, error: CorrectableError, prefix: string, suffix: string): void {
   const levelErrors = source.whereabouts?.levelErrors;
   source.fail(
-    prefix ? new CorrectableError(error.code, prefix + error.message, { ...error, levelErrors, cause: error }) : error,
+    prefix || suffix
+      ? new CorrectableError(error.code, prefix + error.message + suffix, { ...error, levelErrors, cause: error })
+      : error,
   );
 }
