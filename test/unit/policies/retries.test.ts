@@ -36,6 +36,7 @@ describe('C15: an operation fails with what is retryable', () => {
     args.amount = 500;
     await clock.advance(1_000);
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('the store is busy') });
+    expect((await error).message).toContain('its arguments were changed');
     expect(binding.calls).toHaveLength(1);
   });
 
