@@ -76,9 +76,9 @@ export function vsPossible({ latencyReduction, possibleReduction }: Comparison):
 }
 
 /**
- * What speculation changes in the throughput, at peaks that are known to be some: each at its own; where the one peaks and where
- * the other does, at the same load, of each workload too. Of the workload that loses most: where a peak of another is not known,
- * there may be one that loses more, and then that it is little says nothing.
+ * What speculation changes in the throughput, at peaks that are known to be some: each at its own; where the one peaks
+ * and where the other does, at the same load, of each workload too. Of the workload that loses most: where a peak of
+ * another is not known, there may be one that loses more, and then that it is little says nothing.
  */
 export function gainBars(measured: readonly Measured[]): Bar[] {
   const swept = comparedSweeps(measured);

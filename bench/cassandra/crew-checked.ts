@@ -1,7 +1,12 @@
 /** Clients that are believed only where the views were there: of who has none, they would tell that these cost nothing. */
 import { checkViews } from '../harness/what-is-there.ts';
-import type { Crew } from './crew.ts';
-import type { System } from './messages.ts';
+import type { Site } from '../../engines/wan.ts';
+import type { LoadOrder, LoadReport, System } from './messages.ts';
+
+/** Who carries out a load, by the client beside each site. */
+interface Loaded {
+  load(order: Omit<LoadOrder, 'kind'>): Promise<ReadonlyMap<Site, LoadReport>>;
+}
 
 /** Whether each of its reads has a preliminary view, by one request or by two. */
 function isIncremental(system: System): boolean {
@@ -9,7 +14,7 @@ function isIncremental(system: System): boolean {
 }
 
 /** The same crew. The report of a load is an error where reads lack preliminary views. */
-export function checkedCrew(crew: Crew): Crew {
+export function checkedCrew<C extends Loaded>(crew: C): C {
   return {
     ...crew,
     async load(order) {

@@ -70,7 +70,7 @@ export async function openCrew(options: CrewOptions, progress: Settings['progres
     await close();
     throw error;
   }
-  return checkedCrew({
+  return checkedCrew<Crew>({
     async load(order) {
       const reports = [...clients].map(async ([site, client], place) => {
         const report = await client.ask({ ...order, kind: 'load', seed: order.seed + place * 104_729 });

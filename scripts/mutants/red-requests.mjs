@@ -22,8 +22,8 @@ export const RED_REQUEST_MUTANTS = [
   {
     name: 'what waits for red has no budget',
     rule: 'redblue T2',
-    file: 'src/server/replica/red/red-path.ts',
-    line: 'return places - left >= redInFlightMax || this.halted !== undefined;',
+    file: 'src/server/replica/red/room.ts',
+    line: 'return places - left >= redInFlightMax;',
     replacement: 'return places < 0;',
     command: unit('server/replica/red/absent-leader.test.ts'),
   },

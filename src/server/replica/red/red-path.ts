@@ -4,7 +4,6 @@
  * is executed again on the fresher state.
  */
 import { isCorrectableError, type CorrectableError } from '../../../correctable/errors.ts';
-import { WINDOWS } from '../../records/windows.ts';
 import { Chain, executionsOf } from './chain.ts';
 import { Certifier } from './certifier.ts';
 import type { Conflict } from '../../records/verdict.ts';
@@ -42,6 +41,7 @@ import type { Lack } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Identity, Submission } from '../../records/submissions.ts';
 import type { Answer } from '../../records/reply.ts';
+import { isFull, isFullFor } from './room.ts';
 import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
 import { triesAgain } from './tries.ts';
@@ -92,15 +92,9 @@ export class RedPath {
     return this.#requests.size > 0 || this.#reads.awaited > 0 || this.#gate.size > 0;
   }
 
-  /**
-   * Whether as much waits for the red order as may. What may have been sent and nobody waits for does not count, up to as
-   * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
-   */
+  /** Whether as much waits for the red order as may. */
   get isFull(): boolean {
-    const { redInFlightMax = Infinity, windows } = this.#core.options;
-    const left = Math.min(this.#requests.left + this.#reads.left, windows?.proposed ?? WINDOWS.proposed);
-    const places = this.#requests.size + this.#reads.awaited + this.#reads.left;
-    return places - left >= redInFlightMax || this.halted !== undefined;
+    return this.halted !== undefined || isFull(this.#core.options, this.#requests, this.#reads);
   }
 
   /** What is told where it `isFull`. */
@@ -162,14 +156,9 @@ export class RedPath {
     return this.#requests.get(id) !== undefined || this.certifier.endingOf(id) !== undefined;
   }
 
-  /**
-   * Whether its client has as many red operations that it has not acknowledged as it may: of those one would be forgotten
-   * for this one.
-   */
-  isFullFor({ id, acknowledged }: Pick<Identity, 'id' | 'acknowledged'>): boolean {
-    const client = clientOf(id);
-    const besides = { acknowledged, coming: this.#requests.countOf(client) };
-    return this.certifier.isFullFor(client, besides) || this.#endings.isFullFor(client, besides);
+  /** Whether one more red operation would cost its client one that it may ask for. */
+  isFullFor(identity: Identity): boolean {
+    return isFullFor([this.certifier, this.#endings], this.#requests, identity);
   }
 
   /** Red operations of this site that have not ended. */
