@@ -4,16 +4,9 @@
  * file from here; docs/benchmarks.md has the same list.
  */
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
-  ads: '2026-11-25',
   'ads-cassandra': '2026-11-20',
-  'cassandra-bandwidth': '2026-11-23',
-  'cassandra-divergence': '2026-11-23',
-  'cassandra-latency': '2026-11-23',
-  'cassandra-load': '2026-11-23',
   core: '2026-11-25',
   'redblue-latency': '2026-11-23',
   'tickets-zookeeper': '2026-11-21',
-  twissandra: '2026-11-25',
   'twissandra-cassandra': '2026-11-22',
-  'zookeeper-bandwidth': '2026-11-23',
 };

@@ -61,9 +61,10 @@ const row = (cells) => `| ${cells.join(' | ')} |`;
 const table = (heads, rows) => [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
 
 function ofPage(all) {
-  const parts = [...all].map(([name, { bars, at, date = at, commit, machine, versions }]) => {
+  const parts = [...all].map(([name, { bars, at, date = at, commit, judged, machine, versions }]) => {
     const with_ = Object.entries(versions).map(([what, version]) => `${what} ${version}`);
-    const where = `${date.slice(0, 10)}, commit ${commit}; ${machine.cores} processors (${machine.cpu}), ${with_.join(', ')}.`;
+    const again = judged && ` Judged again on ${judged.date.slice(0, 10)}, commit ${judged.commit}.`;
+    const where = `${date.slice(0, 10)}, commit ${commit}; ${machine.cores} processors (${machine.cpu}), ${with_.join(', ')}.${again ?? ''}`;
     const rows = bars.map((bar) => [
       `\`${bar.name}\``,
       range(bar),
