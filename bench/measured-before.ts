@@ -5,7 +5,6 @@
  */
 export const MEASURED_BEFORE: Readonly<Record<string, string>> = {
   'ads-cassandra': '2026-11-20',
-  core: '2026-11-25',
   'redblue-latency': '2026-11-23',
   'tickets-zookeeper': '2026-11-21',
   'twissandra-cassandra': '2026-11-22',
