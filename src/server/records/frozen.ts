@@ -20,7 +20,7 @@ export function frozen<T>(value: T): T {
  * left as it is, and refused by those who look at that.
  */
 export function kept<T>(value: T): T {
-  return copyOf(value, new Copies(asOnTheWire));
+  return copied(value, asOnTheWire);
 }
 
 /**
@@ -28,7 +28,7 @@ export function kept<T>(value: T): T {
  * made of them stays of its class; sets and maps are copies, objects of other classes themselves.
  */
 export function keptArgs<T>(args: T): T {
-  return copyOf(args, new Copies(asGiven));
+  return copied(args, asGiven);
 }
 
 /** A value of the state, for somebody who might change it. */
@@ -100,9 +100,19 @@ class Copies extends Walk {
   }
 }
 
+/** Most of what is given is a scalar, of which nothing has to be copied. */
+function copied<T>(value: T, manner: Manner): T {
+  if (typeof value === 'object' && value !== null) return copyOf(value, new Copies(manner));
+  return scalarOf(value, manner) as T;
+}
+
+function scalarOf(value: unknown, { isOfTheWire }: Manner): unknown {
+  return isOfTheWire && value === 0 ? 0 : value;
+}
+
 function copyOf<T>(value: T, copies: Copies): T;
 function copyOf(value: unknown, copies: Copies): unknown {
-  if (typeof value !== 'object' || value === null) return copies.manner.isOfTheWire && value === 0 ? 0 : value;
+  if (typeof value !== 'object' || value === null) return scalarOf(value, copies.manner);
   if (copies.manner.isShared === true && !isChangeable(value)) return value;
   const isList = Array.isArray(value);
   if (!isList && !isPlain(value)) return copies.manner.leaf(value, copies);
