@@ -12,7 +12,7 @@ import { Random } from '../../../server/collections/random.ts';
 import type { ModelOperation } from './changes.ts';
 import type { ModelView } from './model.ts';
 import { modelReaders } from './readers.ts';
-import { areSameSent, isSameSent } from './sent.ts';
+import { areSameSent, isSameReply, isSameSent } from './sent.ts';
 import { checkMayBeLocal, checkTaken, takenReply } from './taken.ts';
 
 /** What a run is a function of, beside the state. */
@@ -157,10 +157,8 @@ class Scratch {
 /** Whether two runs gave the same. */
 export function isSame(a: Outcome, b: Outcome): boolean {
   if (a.failed || b.failed) return a.failed === b.failed;
-  const [one, other] = [a.reply ?? NONE, b.reply ?? NONE];
-  const isSameReply =
-    isSameSent(one.value, other.value) && isSameSent(one.meta, other.meta) && isSameSent(a.refusal, b.refusal);
-  return a.shadow === b.shadow && areSameSent(a.effects, b.effects) && isSameReply;
+  const isSameAnswer = isSameReply(a.reply ?? NONE, b.reply ?? NONE) && isSameSent(a.refusal, b.refusal);
+  return a.shadow === b.shadow && areSameSent(a.effects, b.effects) && isSameAnswer;
 }
 
 /** For messages. */
