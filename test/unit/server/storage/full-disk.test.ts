@@ -1,6 +1,20 @@
 /** Storage on a disk that has no room, for a while or at the start. */
 import { describe, expect, test, vi } from 'vitest';
-import { numbers, SMALL, VirtualMachine, write } from './virtual-storage.ts';
+import { numbers, SMALL, type TestSite, VirtualMachine, write } from './virtual-storage.ts';
+
+/** For so long there was no room for a checkpoint, which was told; now there is. */
+function checkpointWithoutRoom(forMs: number): { readonly machine: VirtualMachine; readonly site: TestSite } {
+  const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
+  const site = machine.start();
+  site.append('local', ...numbers(50));
+  machine.run();
+  machine.disk.isFull = true;
+  site.storage.checkpoint();
+  machine.run(forMs);
+  expect(site.events).toEqual([expect.stringContaining('ENOSPC')]);
+  machine.disk.isFull = false;
+  return { machine, site };
+}
 
 describe('durable storage: a full disk', () => {
   test('no room for the next file → full while half a file is left; room again → goes on by itself', () => {
@@ -31,15 +45,7 @@ describe('durable storage: a full disk', () => {
   });
 
   test('no room for a checkpoint → logs stay, tried again until there is', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    site.append('local', ...numbers(50));
-    machine.run();
-    machine.disk.isFull = true;
-    site.storage.checkpoint();
-    machine.run(2500);
-    expect(site.events).toEqual([expect.stringContaining('ENOSPC')]);
-    machine.disk.isFull = false;
+    const { machine } = checkpointWithoutRoom(2500);
     machine.run();
     machine.disk.crash();
     const again = machine.start();
@@ -48,15 +54,7 @@ describe('durable storage: a full disk', () => {
   });
 
   test('one is made before the next try is due → it is not tried again', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    site.append('local', ...numbers(50));
-    machine.run();
-    machine.disk.isFull = true;
-    site.storage.checkpoint();
-    machine.run(500);
-    expect(site.events).toEqual([expect.stringContaining('ENOSPC')]);
-    machine.disk.isFull = false;
+    const { machine, site } = checkpointWithoutRoom(500);
     const cut = vi.spyOn(site, 'cut');
     site.storage.checkpoint();
     machine.run(100_000);

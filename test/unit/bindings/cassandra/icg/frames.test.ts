@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FrameSplitter, type Frame } from '../../../../../src/bindings/cassandra/icg/frames.ts';
 import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
+import { spoiledFrames } from '../../../../support/spoiled-frames.ts';
 import { responseFrame } from './bodies.ts';
 import { failureOf } from './failure-of.ts';
 
@@ -63,20 +64,7 @@ test('frames: one that is longer than two bytes can say, then another → both w
   ]);
 });
 
-/** Frames, one byte of which is another one, or which are cut off; or no frames at all. */
-const anyBytes = fc.oneof(
-  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .record({ sent: frames, at: fc.nat(), to: fc.nat(255), cut: fc.nat(20) })
-      .map(({ sent, at, to, cut }) => {
-        const bytes = Buffer.concat(sent.map(responseFrame));
-        if (bytes.length > 0) bytes[at % bytes.length] = to;
-        return bytes.subarray(0, Math.max(0, bytes.length - cut));
-      }),
-  },
-);
+const anyBytes = spoiledFrames(frames.map((sent) => Buffer.concat(sent.map(responseFrame))));
 
 const framesOrProtocol = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(anyBytes, (bytes) => {

@@ -14,6 +14,7 @@ import {
 } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
 import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
+import { spoiledFrames } from '../../../../support/spoiled-frames.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -38,20 +39,7 @@ test('frames: cut anywhere → each content whole and in order', () => {
   );
 });
 
-/** Frames, one byte of which is another one, or which are cut off; or no frames at all. */
-const anyBytes = fc.oneof(
-  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .record({ frames: contents, at: fc.nat(), to: fc.nat(255), cut: fc.nat(20) })
-      .map(({ frames, at, to, cut }) => {
-        const bytes = framed(frames);
-        if (bytes.length > 0) bytes[at % bytes.length] = to;
-        return bytes.subarray(0, Math.max(0, bytes.length - cut));
-      }),
-  },
-);
+const anyBytes = spoiledFrames(contents.map(framed));
 
 const framesOrError = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(anyBytes, (bytes) => {
