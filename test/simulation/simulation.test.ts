@@ -107,5 +107,7 @@ describe('simulation: shrinking', () => {
     expect(size(result)).toBeLessThanOrEqual(size(found));
     const again = simulate(result.seed, 'swarm', { planted, overrides: parseOverrides(formatOverrides(overrides)) });
     expect(again).toEqual(result);
+    // Who runs that one is told of the same fault, and of none that is simpler still.
+    expect(shrink(again, 'swarm', setupOf({ planted, overrides })).result).toEqual(result);
   });
 });

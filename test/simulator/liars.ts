@@ -3,7 +3,7 @@ import { CorrectableError } from '../../src/correctable/errors.ts';
 import type { ErrorCode } from '../../src/correctable/errors.ts';
 import type { Submission } from '../../src/server/records/submissions.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { SiteOutput } from '../../src/server/site/site-machine.ts';
+import type { SiteOptions, SiteOutput } from '../../src/server/site/site-machine.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
 
 type View = SiteOutput & { kind: 'view' };
@@ -59,6 +59,12 @@ class ReassuringMachine extends SiteMachine {
 }
 
 /** What a site can lie about, by name. */
+/** Refuses sooner than it is told to. */
+const hasty =
+  (change: (options: SiteOptions) => Partial<SiteOptions>): MachineFactory =>
+  (options, ...found) =>
+    new SiteMachine({ ...options, ...change(options) }, ...found);
+
 export const LIARS = {
   /** What is done is said to have been refused. */
   done: telling(5, (view, isUpdate) => (isUpdate && view.last ? [failed(view, 'OVERLOADED')] : [view])),
@@ -78,4 +84,7 @@ export const LIARS = {
   given: (...args: Parameters<MachineFactory>) => new ReassuringMachine(...args),
   /** It executes nothing a second time, and says that it has tried. */
   attempts: ((options, ...found) => new SiteMachine({ ...options, attemptsMax: 1 }, ...found)) satisfies MachineFactory,
+  halfFull: hasty(({ redInFlightMax = Infinity }) => ({ redInFlightMax: redInFlightMax / 2 })),
+  behindAtOnce: hasty(({ sessionWaitMs }) => ({ sessionWaitMs: sessionWaitMs / 2 })),
+  rightsAwayAtOnce: hasty(({ reachTimeoutMs }) => ({ reachTimeoutMs: reachTimeoutMs / 4 })),
 } satisfies Readonly<Record<string, MachineFactory>>;

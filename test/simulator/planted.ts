@@ -413,6 +413,27 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     overrides: { ...HOT, attemptsMax: 10 },
     makeMachine: LIARS.attempts,
   },
+  'refused-where-there-is-room': {
+    rule: 'OVERLOADED is told where as much waits as may',
+    caughtBy: ['refusals'],
+    profile: 'calm',
+    overrides: { clientCount: 6, thinkMeanMs: 5, redInFlightMax: 5 },
+    makeMachine: LIARS.halfFull,
+  },
+  'behind-at-once': {
+    rule: 'SESSION_BEHIND is told after the time that a session is waited for',
+    caughtBy: ['refusals'],
+    profile: 'partitions',
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: LIARS.behindAtOnce,
+  },
+  'rights-away-at-once': {
+    rule: 'UNAVAILABLE is told after the time that rights are waited for',
+    caughtBy: ['refusals'],
+    profile: 'partitions',
+    overrides: RIGHTS,
+    makeMachine: LIARS.rightsAwayAtOnce,
+  },
   'told-twice': {
     rule: 'a submission is told one end',
     caughtBy: ['answers'],

@@ -43,7 +43,7 @@ export interface Shrunken {
 }
 
 /** Leaves out and makes smaller what the fault does not need, in at most `runsMax` runs. */
-export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptions, runsMax = 60): Shrunken {
+export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptions, runsMax = 100): Shrunken {
   let best: Shrunken = { result: faulty, overrides: given.overrides ?? {} };
   let runs = 0;
   const tries = (change: Partial<SimulationOptions>): boolean => {
@@ -55,10 +55,14 @@ export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptio
     best = { result, overrides };
     return true;
   };
-  for (const change of SIMPLER) tries(change);
-  for (const name of FEWER) {
-    for (let isSmaller = true; isSmaller;) {
-      isSmaller = tries({ [name]: Math.ceil(best.result.options[name] / 2) });
+  // Until nothing is simpler: whoever runs the simplest again is to see that one, and no simpler one yet.
+  for (let before: Shrunken | undefined; before !== best;) {
+    before = best;
+    for (const change of SIMPLER) tries(change);
+    for (const name of FEWER) {
+      for (let isSmaller = true; isSmaller;) {
+        isSmaller = tries({ [name]: Math.ceil(best.result.options[name] / 2) });
+      }
     }
   }
   return best;

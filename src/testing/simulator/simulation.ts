@@ -23,6 +23,7 @@ import { FloorChecker, isFloor } from './checkers/floors.ts';
 import { isTransfer } from './checkers/own-operations.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
 import { OracleChecker } from './checkers/oracle.ts';
+import { RefusalChecker } from './checkers/refusals.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
 import { TermChecker } from './checkers/terms.ts';
@@ -42,7 +43,7 @@ import { SimulatedClient } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
 import type { MachineFactory } from './simulated-site.ts';
 import { Timeline } from './timeline.ts';
-import { UnsteadyLog } from './unsteady-log.ts';
+import { unsteadyEngine } from './unsteady-log.ts';
 import type { World } from './world.ts';
 
 /** What came of a run. */
@@ -127,6 +128,7 @@ export class Simulation {
       new ExactlyOnceChecker(origins),
       new DurabilityChecker(origins),
       new AnswerChecker(this.#options.attemptsMax),
+      new RefusalChecker({ ...LIMITS, options, service, calm: this.#calm, sites: this.#sites }),
       new FloorChecker(origins),
       new TermChecker(),
       ...this.#world.checkers({ ...LIMITS, options, origins, calm: this.#calm }),
@@ -320,12 +322,9 @@ export class Simulation {
   }
 
   #redLog(): RedLogEngine {
-    const { redRepeatChance: repeatChance, redJumpChance: jumpChance, redRegressChance: regressChance } = this.#options;
-    if (repeatChance + jumpChance + regressChance === 0) return SEQUENCED;
     const isSteady = (): boolean => this.#isHealed;
     const repeated = (): void => void (this.#counts.repeated += 1);
-    const how = { random: this.#random, repeatChance, jumpChance, regressChance, isSteady, repeated };
-    return { ...SEQUENCED, make: (options) => new UnsteadyLog(SEQUENCED.make(options), how) };
+    return unsteadyEngine(SEQUENCED, this.#options, { random: this.#random, isSteady, repeated });
   }
 
   /** One clock may be wild for a while; the others are set, mostly back, and drift. */

@@ -5,7 +5,9 @@
 import type { Origin } from '../../server/records/origin.ts';
 import type { LogMessage, LogOutput, RedLog, SavedLog } from '../../server/log/log.ts';
 import type { Position } from '../../server/log/position.ts';
+import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import type { Random } from '../../server/collections/random.ts';
+import type { SimulationOptions } from './options.ts';
 
 /** How unsteady it is, as chances of each delivery. */
 export interface Unsteadiness {
@@ -20,6 +22,18 @@ export interface Unsteadiness {
 }
 
 type Delivery<R> = LogOutput<R> & { readonly kind: 'deliver' };
+
+/** An engine whose nodes are as unsteady as that; as it is, where nothing of it is to happen. */
+export function unsteadyEngine(
+  engine: RedLogEngine,
+  chances: Pick<SimulationOptions, 'redRepeatChance' | 'redJumpChance' | 'redRegressChance'>,
+  rest: Pick<Unsteadiness, 'random' | 'isSteady' | 'repeated'>,
+): RedLogEngine {
+  const { redRepeatChance: repeatChance, redJumpChance: jumpChance, redRegressChance: regressChance } = chances;
+  if (repeatChance + jumpChance + regressChance === 0) return engine;
+  const how = { ...rest, repeatChance, jumpChance, regressChance };
+  return { ...engine, make: (options) => new UnsteadyLog(engine.make(options), how) };
+}
 
 /** One site's node of such a log. */
 export class UnsteadyLog<R> implements RedLog<R> {

@@ -15,8 +15,9 @@ const KEYS = ['a', 'b'] as const;
 
 /** Times that something may have to be sent again; and one more, for which it gives way to what is never heard of again. */
 const RESENDS = 3 + 1;
-/** Trips from site to site until a take is at its end. */
-const TRIPS = 16;
+/** Trips from site to site until a take is at its end: to its rights, and for each time that others overtake it. */
+const TRIPS_TO_RIGHTS = 8;
+const TRIPS_OF_ATTEMPT = 4;
 /** Who waits for rights does so for as long as other sites may be out of reach, and once more when rejected. */
 const WAITS = 2;
 /** With narrower windows what stands before a transfer in its stream takes trips of its own. */
@@ -68,10 +69,11 @@ class Stand {
 
 /** How long a take may go unanswered. Where messages are slower than sites are patient, it may be given up first. */
 function boundMsOf({ options, resendAfterMs, reachTimeoutMs }: Circumstances): number {
-  const { delayMinMs, delayMeanMs, syncMeanMs, windowMax } = options;
+  const { delayMinMs, delayMeanMs, syncMeanMs, windowMax, attemptsMax } = options;
   if (windowMax < WINDOW_WIDE) return Infinity;
   const tripMs = delayMinMs + 2 * delayMeanMs + 2 * syncMeanMs;
-  const messagesMs = RESENDS * resendAfterMs + TRIPS * tripMs;
+  const trips = TRIPS_TO_RIGHTS + TRIPS_OF_ATTEMPT * attemptsMax;
+  const messagesMs = RESENDS * resendAfterMs + trips * tripMs;
   return messagesMs < reachTimeoutMs ? messagesMs : messagesMs + WAITS * reachTimeoutMs;
 }
 
