@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Inspection, InspectedSite } from '../server/storage/folder/inspect.ts';
 import type { Command } from './command.ts';
 import { usageError, type Raw } from './options.ts';
+import { print } from './print.ts';
 
 /** Some of the data is lost: the folder will not be used as it is. */
 const EXIT_LOST = 3;
@@ -22,8 +23,8 @@ async function inspect(options: Raw, dataDir: string | undefined): Promise<void>
     throw usageError('<dataDir>', 'is required: name the folder, as in inspect correctables-data');
   const { inspectDataFolder } = await import('../server/storage/folder/inspect.ts');
   const found = inspectDataFolder(resolve(dataDir));
-  for (const line of options['json'] === true ? [JSON.stringify(found)] : linesOf(found)) console.log(line);
   if (found.refusal !== null || found.sites.some(({ refusal }) => refusal !== null)) process.exitCode = EXIT_LOST;
+  await print(options['json'] === true ? [JSON.stringify(found)] : linesOf(found));
 }
 
 function linesOf({ dataDir, service, sites, refusal }: Inspection): string[] {

@@ -10,6 +10,7 @@ export interface TimedReport extends LabelReport {
 
 /** The verdicts as a table, then the stories, what was found of generators, and the numbers of the service. */
 export function linesOf({ service, runs, seed, seconds, shadows, generators, table }: TimedReport): readonly string[] {
+  const requests = table.requests === null ? '' : `${table.requests} requests of users, `;
   const seeds = runs === 0 ? '' : `, seeds ${seed} to ${seed + runs - 1}`;
   return [
     `${service}: ${runs} runs${seeds}, in ${seconds} s`,
@@ -21,7 +22,7 @@ export function linesOf({ service, runs, seed, seconds, shadows, generators, tab
       `${isFault ? 'FAULT' : 'note'}: the generator of ${operation}: ${problem} (${times} times)`,
     ]),
     '',
-    `${table.transactions} operations: ${table.readOnly} read, ${table.updates} update. Shadow operations as declared: ` +
+    `${requests}${table.transactions} operations: ${table.readOnly} read, ${table.updates} update. Shadow operations as declared: ` +
       `${table.shadowBlueNoop} that do nothing, ${table.shadowBlue} blue, ${table.shadowRed} red.`,
   ];
 }

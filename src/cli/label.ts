@@ -11,6 +11,7 @@ import type { TimedReport } from './label-lines.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { usageError, wholeNumber, type Raw } from './options.ts';
+import { divertModules, print } from './print.ts';
 
 /** What names the service on the command line. */
 const PLACE = '<service>';
@@ -46,6 +47,8 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
   const runs = wholeNumber(options, 'runs', { min: 1, max: RUNS_MAX });
   // What it tells to run again has to be a seed that it takes.
   const seed = wholeNumber(options, 'seed', { min: 0, max: 2 ** 32 - runs });
+  const asJson = options['json'] === true;
+  if (asJson) divertModules();
   const module = await loadModule(PLACE, path);
   const service = serviceIn(module, PLACE, path);
   const requests = requestsOf(module['requests']);
@@ -63,20 +66,20 @@ async function label(options: Raw, path: string | undefined): Promise<void> {
     makeAll(labelling);
   } finally {
     // What was found before code of the service threw or did not return was found all the same.
-    tell(labelling.report, { asJson: options['json'] === true, startedAtMs });
+    await tell(labelling.report, { asJson, startedAtMs });
   }
 }
 
 /** Prints it, and has it in the exit code. */
-function tell(
+async function tell(
   report: LabelReport,
   { asJson, startedAtMs }: { readonly asJson: boolean; readonly startedAtMs: number },
-): void {
+): Promise<void> {
   const { shadows, generators, table, ...rest } = report;
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   const timed: TimedReport = { ...rest, seconds, shadows, generators, table };
-  for (const line of asJson ? [jsonLineOf(timed)] : linesOf(timed)) console.log(line);
   if (isRefused(report)) process.exitCode = EXIT_REFUSED;
+  await print(asJson ? [jsonLineOf(timed)] : linesOf(timed));
 }
 
 /** Conditions are asked of empty tables first. @throws CorrectableError where that never ends */

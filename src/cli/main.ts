@@ -53,7 +53,8 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
   }
   const { name, word, isInOwnThread = false } = command;
   const known = cli.matchedCommand?.options ?? [];
-  const options = typedOptions(cli.options, new Set(known.map((option) => option.name)), process.argv);
+  const takesValue = new Map(known.map((option) => [option.name, option.isBoolean !== true]));
+  const options = typedOptions(cli.options, takesValue, process.argv);
   if (words.length > (word === undefined ? 0 : 1)) {
     const takes = word === undefined ? 'flags only' : `one ${word.names}`;
     throw new CorrectableError('INVALID_ARGUMENT', `${name} takes ${takes}, not "${words.join(' ')}"; see --help`);

@@ -68,14 +68,18 @@ function list(options: Raw, flag: string): string[] {
 /**
  * The options as they were typed: the parser makes numbers of what looks like one, as `007` and the empty text do.
  *
- * @throws INVALID_ARGUMENT for a flag that is given twice, and one that nobody declared
+ * @param known the flags, each with whether it takes a value
+ * @throws INVALID_ARGUMENT for a flag that is given twice, with a value that it does not take, and one that nobody declared
  */
-export function typedOptions(options: Raw, known: ReadonlySet<string>, argv: readonly string[]): Raw {
+export function typedOptions(options: Raw, known: ReadonlyMap<string, boolean>, argv: readonly string[]): Raw {
   const typed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     if (name === '--') continue;
     if (/^\d/.test(name)) refuseBelowNone(argv);
-    if (!known.has(name)) throw usageError(name, 'is not an option of this command');
+    const takesValue = known.get(name);
+    if (takesValue === undefined) throw usageError(name, 'is not an option of this command');
+    if (!takesValue && argv.some((word) => word.startsWith(`${flagOf(name)}=`)))
+      throw usageError(name, 'takes no value: give it as it is, or leave it out');
     if (Array.isArray(value)) throw usageError(name, `is given ${value.length} times; give it once`);
     typed[name] = typeof value === 'number' ? (typedText(argv, flagOf(name)) ?? value) : value;
   }

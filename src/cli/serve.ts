@@ -14,6 +14,7 @@ import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { linesTo } from './log-lines.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
+import { divertModules, print } from './print.ts';
 import { DATA_DIR, SERVE_FLAGS } from './serve-flags.ts';
 import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
 
@@ -21,6 +22,15 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
 /** More than anybody would wait for. */
 const ATTEMPTS_MAX = 1_000_000;
+
+/** Why nothing can listen there, by what the system says. */
+const CANNOT_LISTEN: Readonly<Record<string, { readonly flag: 'host' | 'port'; readonly problem: string }>> = {
+  EADDRINUSE: { flag: 'port', problem: 'where another program listens: give another, or 0 for any free one' },
+  EACCES: { flag: 'port', problem: 'where this user may not listen: give one from 1024 on, or 0 for any free one' },
+  EADDRNOTAVAIL: { flag: 'host', problem: 'which is no address of this machine: give one that it has' },
+  ENOTFOUND: { flag: 'host', problem: 'which is no address, and no name of one' },
+  EAI_AGAIN: { flag: 'host', problem: 'which is no address, and no name server says of which one it is the name' },
+};
 
 export const SERVE: Command = {
   name: 'serve',
@@ -56,6 +66,8 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
     idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: IDLE_POLL_US_MAX }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
   };
+  const asJson = options['json'] === true;
+  if (asJson) divertModules();
   listenForModules();
   const auth = await authOf(options);
   const module = await loadModule('service', path);
@@ -87,7 +99,7 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   // Whoever has read the lines may end it.
   const interrupted = untilAskedToEnd();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
-  for (const line of options['json'] === true ? [JSON.stringify(exposure)] : linesOf(exposure)) console.log(line);
+  await print(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
   const signal = await interrupted;
   await server.close();
   endModules(signal);
@@ -112,15 +124,11 @@ async function servedBy(
   try {
     return await serve(options);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
-      throw usageError(
-        'port',
-        `is ${options.port}, where another program listens: give another, or 0 for any free one`,
-      );
+    const cannot = error instanceof Error && 'code' in error && CANNOT_LISTEN[String(error.code)];
+    if (cannot) throw usageError(cannot.flag, `is ${options[cannot.flag]}, ${cannot.problem}`);
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
     if (error.field?.startsWith('wan.') === true) {
-      const preset = options.wan === 'paper' ? 'paper is for the sites irl, frk, vrg, and ' : '';
-      throw usageError('wan', `${preset}has no round trip for ${error.field.slice('wan.'.length)}`);
+      throw usageError('wan', wanProblem(options, error.field.slice('wan.'.length)));
     }
     if (error.field !== 'host') throw error;
     const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
@@ -129,6 +137,14 @@ async function servedBy(
       `${problem}: name an address of this machine alone, say who may connect (--auth, --auth-keys), or add --allow-unauthenticated`,
     );
   }
+}
+
+/** What is wrong with the round trip of a pair. */
+function wanProblem({ wan, sites }: ServeOptions, pair: string): string {
+  const isGiven = typeof wan === 'object' && Object.hasOwn(wan, pair);
+  if (isGiven)
+    return `has a round trip for ${pair}, which is no pair of ${sites.join(', ')}, or is given from both ends`;
+  return `${wan === 'paper' ? 'paper is for the sites irl, frk, vrg, and ' : ''}has no round trip for ${pair}`;
 }
 
 /** The absolute path of the data folder; `undefined` for none. */
@@ -151,7 +167,9 @@ function wanOf(given: string): Wan {
   for (const pair of given.split(',')) {
     const match = /^([a-z][a-z0-9-]*-[a-z][a-z0-9-]*)=(\d+(?:\.\d+)?)$/.exec(pair.trim());
     if (match === null) throw usageError('wan', `takes none, paper, or round trips in ms as irl-frk=20, not "${pair}"`);
-    roundTripsMs[match[1] as string] = Number(match[2]);
+    const name = match[1] as string;
+    if (Object.hasOwn(roundTripsMs, name)) throw usageError('wan', `names ${name} twice`);
+    roundTripsMs[name] = Number(match[2]);
   }
   return roundTripsMs;
 }

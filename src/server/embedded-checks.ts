@@ -33,7 +33,7 @@ export function checkEmbedded(service: unknown, given: Given, names: Names): voi
   requireService(service, CALL);
   checkNamed(given, { call: CALL }, names.options);
   checkSites(given.sites);
-  checkWan(given.wan);
+  checkWan(given.wan, given.sites as readonly string[]);
   for (const field of COUNTS) checkCount(field, given[field]);
   checkKey(given.clusterKey);
   const { dataDir, onAlarm } = given;
@@ -50,9 +50,20 @@ function checkSites(sites: unknown): void {
   if (new Set(sites).size < sites.length) throw invalid('sites', `must not name a site twice: ${sites.join(', ')}`);
 }
 
-function checkWan(wan: unknown): void {
-  if (wan === undefined || wan === 'none' || wan === 'paper' || isRecord(wan)) return;
-  throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
+function checkWan(wan: unknown, sites: readonly string[]): void {
+  if (wan === undefined || wan === 'none' || wan === 'paper') return;
+  if (!isRecord(wan))
+    throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
+  const pairs = new Map(
+    sites.flatMap((one) =>
+      sites.filter((other) => other !== one).map((other) => [`${one}-${other}`, `${other}-${one}`]),
+    ),
+  );
+  for (const pair of Object.keys(wan)) {
+    const reverse = pairs.get(pair);
+    if (reverse === undefined) throw invalid(`wan.${pair}`, `is no pair of the sites ${sites.join(', ')}`);
+    if (Object.hasOwn(wan, reverse)) throw invalid(`wan.${pair}`, `is given as ${reverse} too: give it once`);
+  }
 }
 
 function checkSwitch(field: string, given: unknown): void {

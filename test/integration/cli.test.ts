@@ -126,6 +126,12 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--attempts-max', '0'], '--attempts-max takes a whole number'],
     [['serve', '--service', SERVICE, '--sites', 'irl,irl'], '--sites names a site twice'],
     [['serve', '--service', SERVICE, '--wan', 'irl-frk'], '--wan takes none, paper'],
+    [['serve', '--service', SERVICE, '--wan', 'irl-frk=1,irl-frk=2'], '--wan names irl-frk twice'],
+    [['serve', '--service', SERVICE, '--allow-unauthenticated=true'], '--allow-unauthenticated takes no value'],
+    [
+      ['serve', '--service', SERVICE, '--force', '--ephemeral', '--host', '192.0.2.1', '--allow-unauthenticated'],
+      '--host is 192.0.2.1, which is no address of this machine',
+    ],
     [['serve', '--service', SERVICE, '--port', 'abc'], '--port takes a whole number'],
     [['serve', '--service', SERVICE, '--idle-poll-us', '0.4s'], '--idle-poll-us takes a whole number'],
     [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0', '--ephemeral'], '--host is 0.0.0.0'],

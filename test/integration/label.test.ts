@@ -1,10 +1,12 @@
 /** `correctables label`, from the built package. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { built } from '../support/programs.ts';
-import { Program, runProgram } from '../support/run-program.ts';
+import { Program, root, runProgram } from '../support/run-program.ts';
 
 const BANK = 'demo/bank/service.ts';
 /** What modules here import, which are JavaScript where nothing is about TypeScript: that takes longer to load. */
@@ -50,6 +52,35 @@ test('a declaration that is unsafe → exit 1; as JSON, all of it in one line', 
   expect(report.shadows).toContainEqual(
     expect.objectContaining({ name: 'withdrawAck', operation: 'withdraw', declared: 'blue', verdict: 'unsafe' }),
   );
+  expect(code).toBe(1);
+});
+
+test('a module that prints as it is loaded and as it runs → with --json stdout has the one line; without, the requests too', async () => {
+  await using module = await moduleOfBank(
+    `console.log('loaded');
+const deposit = (args, world) => { console.log('runs'); return bank.generators.deposit(args, world); };
+export const service = { ...bank, generators: { ...bank.generators, deposit } };
+export const requests = ['pay', 'look'];
+`,
+  );
+  const { stdout, stderr } = await label(module.path, '--runs', '5', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ runs: 5, table: { requests: 2 } });
+  expect(stderr).toContain('loaded\n');
+  expect(stderr).toContain('runs\n');
+  const { stdout: lines } = await label(module.path, '--runs', '5');
+  expect(lines).toMatch(/^loaded\n/);
+  expect(lines).toContain('\n2 requests of users, 4 operations: 1 read, 3 update.');
+});
+
+test.runIf(existsSync('/dev/full'))('what was found cannot be printed → exit 1, and says so', async () => {
+  const command = `"${process.execPath}" dist/cli/main.js label ${BUILT} --runs 5 > /dev/full`;
+  const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
+    const shell = spawn('sh', ['-c', command], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    shell.once('close', (ended) => resolve({ code: ended, stderr: said }));
+  });
+  expect(stderr).toContain('correctables: what was found cannot be printed: ENOSPC');
   expect(code).toBe(1);
 });
 

@@ -4,6 +4,7 @@
  */
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
+import type { GeneratorInput } from '../generator/generator-context.ts';
 import { GeneratorRunner } from '../generator/generator-run.ts';
 import { NO_NOTES, tablesReader } from '../generator/table-readers.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
@@ -55,12 +56,17 @@ export class Workshop {
     this.#thrown = undefined;
     const { parsed } = drawn ?? { parsed: this.args.parsed(operation, args) };
     const before = isWatched ? copied(parsed) : undefined;
+    const ran = this.#ran({ serial, operation, args: parsed, seed, submittedAtMs: atMs }, state);
+    return isWatched && !structurallyEqual(before, parsed) ? { ...ran, hasChangedArgs: true } : ran;
+  }
+
+  #ran(input: GeneratorInput, state: StateReader): Ran {
     try {
-      const outcome = this.#generators.run({ serial, operation, args: parsed, seed, submittedAtMs: atMs });
+      const outcome = this.#generators.run(input);
       const { choice } = outcome;
       const lacking = choice && lackingFor(choice.effects, this.judged.tables, state);
       if (choice !== undefined && lacking !== undefined) return { failure: beyondError(choice.shadow, lacking) };
-      return isWatched && !structurallyEqual(before, parsed) ? { outcome, hasChangedArgs: true } : { outcome };
+      return { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;
       return this.#thrown === undefined ? { failure } : { failure, thrown: this.#thrown };

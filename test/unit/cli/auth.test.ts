@@ -1,4 +1,6 @@
 /** Who may connect, as the command line says: modules, and signed tokens. */
+import { generateKeyPairSync } from 'node:crypto';
+import type { JsonWebKey, KeyObject, KeyPairKeyObjectResult } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,6 +135,35 @@ describe('modules', () => {
 
 test('no flag → everybody is let in, as before', async () => {
   expect(await authOf({})).toEqual({});
+});
+
+describe('keys that nobody can enter by', () => {
+  const pair = (): KeyPairKeyObjectResult => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const jwk = (key: KeyObject): JsonWebKey => key.export({ format: 'jwk' });
+  test.each([
+    ['none', () => [], 'none of its 0 keys can be used to check a signature'],
+    ['a secret that is shared', () => [{ kty: 'oct', k: 'c2VjcmV0' }], 'none of its 1 keys'],
+    ['for something else', () => [{ ...jwk(pair().publicKey), use: 'enc' }], 'none of its 1 keys'],
+    [
+      'damaged, beside a good one',
+      () => [jwk(pair().publicKey), { kty: 'EC', kid: 'two', crv: 'P-256', x: 'AA', y: 'AA' }],
+      'key "two" cannot be read',
+    ],
+    ['private', () => [jwk(pair().privateKey)], 'key 0 is a private one'],
+  ])('%s → refused before anybody is served', async (_, keysOf, message) => {
+    const path = join(folder, 'few.json');
+    await writeFile(path, JSON.stringify({ keys: keysOf() }));
+    await expect(authOf({ authKeys: path })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('of a kind that is not known, beside a good one → passed over', async () => {
+    const path = join(folder, 'few.json');
+    await writeFile(path, JSON.stringify({ keys: [{ kty: 'LATER' }, jwk(pair().publicKey)] }));
+    expect(await authOf({ authKeys: path })).toMatchObject({ authenticate: expect.any(Function) });
+  });
 });
 
 describe('flags that cannot be', () => {

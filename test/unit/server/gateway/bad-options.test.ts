@@ -127,6 +127,9 @@ describe('what is said of it', () => {
     ['the delays of the paper, between other sites', { sites, wan: 'paper' }, 'wan.a-b', /paper.*irl, frk.*vrg/],
     ['a pair without its delay', { sites, wan: {} }, 'wan.a-b', /is missing.*\{ 'a-b': 20 \}/],
     ['a delay that is a text', { sites, wan: { 'a-b': '5' } }, 'wan.a-b', /not '5'/],
+    ['a delay of no pair', { sites, wan: { 'a-b': 5, 'a-c': 5 } }, 'wan.a-c', /no pair of the sites a, b/],
+    ['a delay of a site to itself', { sites, wan: { 'a-b': 5, 'a-a': 5 } }, 'wan.a-a', /no pair of the sites/],
+    ['a delay from both ends', { sites, wan: { 'a-b': 5, 'b-a': 6 } }, 'wan.a-b', /given as b-a too/],
     ['a time that is a text', { siteWaitMs: '5' }, 'siteWaitMs', /not the text '5'/],
     ['a bound that is a fraction', { attemptsMax: 0.5 }, 'attemptsMax', /not 0\.5/],
   ])('%s', async (_, options, field, says) => {

@@ -245,6 +245,16 @@ describe('generators', () => {
     );
   });
 
+  test('one that changes its arguments and throws is found', () => {
+    const beside = (booking: { cents: number }): void => {
+      booking.cents += 1;
+      throw new Error('no such bank');
+    };
+    expect(notesOf(labelService(bankService({ beside }), { runs: 100 }))).toContain(
+      'withdraw: it changes its arguments',
+    );
+  });
+
   test('what one throws is told, and what it never chose is undecided', () => {
     const beside = (): void => {
       throw new Error('no such bank');
