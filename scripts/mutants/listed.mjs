@@ -16,6 +16,7 @@ import { LABEL_SEARCH_MUTANTS } from './label-search.mjs';
 import { ONCE_MUTANTS } from './once.mjs';
 import { RED_REQUEST_MUTANTS } from './red-requests.mjs';
 import { REDBLUE_MUTANTS } from './redblue.mjs';
+import { REFUSAL_MUTANTS } from './refusals.mjs';
 import { RIGHTS_MUTANTS } from './rights.mjs';
 import { RIGHTS_IN_RED_MUTANTS } from './rights-in-red.mjs';
 import { RIGHTS_SHARED_MUTANTS } from './rights-shared.mjs';
@@ -37,6 +38,7 @@ export const MUTANTS = [
   ...REDBLUE_MUTANTS,
   ...RED_REQUEST_MUTANTS,
   ...ONCE_MUTANTS,
+  ...REFUSAL_MUTANTS,
   ...BETWEEN_SITES_MUTANTS,
   ...RIGHTS_MUTANTS,
   ...RIGHTS_IN_RED_MUTANTS,
