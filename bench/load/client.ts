@@ -83,8 +83,8 @@ async function openDay(): Promise<Opened> {
 }
 
 async function openRedis(): Promise<Opened> {
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(url, { enableAutoPipelining: true });
+  const { connectRedis } = await import('./redis-client.ts');
+  const redis = connectRedis(url);
   const key = (n: number): string => keys[n % KEYS] as string;
   const set: Submit = (n) => redis.set(key(n), written.value(n % KEYS));
   const read: Submit = (n) => redis.get(key(n));

@@ -20,6 +20,14 @@ export async function connectDay(url: string): Promise<CallDay> {
     socket.once('open', resolve);
     socket.once('error', reject);
   });
+  return callsOver(socket);
+}
+
+/** Calls over an open connection. */
+export function callsOver(socket: {
+  send(frame: Uint8Array): void;
+  on(event: 'message', hear: (data: Buffer) => void): unknown;
+}): CallDay {
   const pending = new Map<number, Pending>();
   socket.on('message', (data: Buffer) => {
     for (const [id, result, error] of codec.unpack(data) as readonly DayAnswer[]) {

@@ -26,8 +26,7 @@ export async function startRedis({ durable }: { readonly durable: boolean }): Pr
   const { command, libraries } = await findRedis();
   const folder = await mkdtemp(join(tmpdir(), 'bench-redis-'));
   const port = await freePort();
-  const keeping = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...keeping];
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...keepingArgs(durable)];
   const env = { ...process.env, ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }) };
   const child = spawn(command, args, { stdio: 'ignore', env });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -49,6 +48,11 @@ export async function startRedis({ durable }: { readonly durable: boolean }): Pr
   }
   failed.catch(() => {});
   return { url: `redis://127.0.0.1:${port}`, pid: child.pid as number, stop };
+}
+
+/** What it keeps: all of it before it answers, or nothing at all, which is the least that it can do. */
+export function keepingArgs(durable: boolean): readonly string[] {
+  return ['--save', '', ...(durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'])];
 }
 
 /** The version of the server that is started. */

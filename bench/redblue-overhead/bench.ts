@@ -7,21 +7,11 @@ import { isUndecided } from '../harness/bars.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
-import type { Target } from '../load/messages.ts';
 import { serverFlags } from '../load/processes.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/starts.ts';
 import { AIM, barsOf, isHeld, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
-
-const TARGETS = {
-  'one site': { kind: 'redblue', sites: 1, durable: false },
-  'the same parts': { kind: 'plain', batched: true },
-  "a day's work": { kind: 'day', durable: false },
-  'one site, durable': { kind: 'redblue', sites: 1, durable: true },
-  "a day's work, durable": { kind: 'day', durable: true },
-  'one site, tuned': { kind: 'redblue', sites: 1, durable: false, tuned: true },
-  'plain, tuned': { kind: 'plain', batched: false, tuned: true },
-} as const satisfies Record<Name, Target>;
+import { TARGETS } from './targets.ts';
 
 const WINDOW = 64;
 const FULL: Extent = { ...STARTS, rounds: 2, warmUps: 3 };
