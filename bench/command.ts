@@ -3,7 +3,7 @@ import { cac } from 'cac';
 import { EngineUnavailable } from '../engines/engine.ts';
 import { UsageError } from '../engines/usage-error.ts';
 import { isInterrupted } from '../engines/when-interrupted.ts';
-import type { Bench } from './harness/bench.ts';
+import type { Bench, Choice } from './harness/bench.ts';
 import { runBench } from './harness/run-bench.ts';
 
 /**
@@ -30,7 +30,8 @@ export async function runCommand(benches: readonly Bench[]): Promise<void> {
   }
 }
 
-const NAMES = ['json', 'quick', 'binding', 'way', 'history'];
+const CHOICES = ['binding', 'way', 'history'] as const satisfies readonly Choice[];
+const NAMES = ['json', 'quick', ...CHOICES];
 
 /** What there is not, for a person: who mistypes `--quick` would wait for a full run, which replaces results. */
 function unknownOf([, ...others]: readonly string[], options: Options): string | undefined {
@@ -62,6 +63,14 @@ async function runNamed(benches: readonly Bench[], name: string | undefined, opt
   if (bench === undefined) {
     const names = benches.map((each) => each.name).join(', ');
     console.error(name === undefined ? `name a benchmark: ${names}` : `no benchmark "${name}": there are ${names}`);
+    return 2;
+  }
+  const { takes = [] } = bench;
+  const ignored = CHOICES.find((choice) => options[choice] !== undefined && !takes.includes(choice));
+  if (ignored !== undefined) {
+    const others =
+      takes.length === 0 ? 'it has none of its own' : `it has ${takes.map((each) => `--${each}`).join(', ')}`;
+    console.error(`${bench.name} does not go by --${ignored}: ${others}`);
     return 2;
   }
   return runBench(bench, {

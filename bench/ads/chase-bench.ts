@@ -58,7 +58,7 @@ export function chaseBench({ name, about, title, placement, deploy }: ChaseBench
       figures: { [file]: latencyFigure(heading, measured), [`${file}-throughput`]: curvesFigure(heading, measured) },
     };
   };
-  return { name, about, run };
+  return { name, about, takes: ['binding', 'way', 'history'], run };
 }
 
 /** The way to Cassandra; undefined where RedBlue is the store. @throws UsageError for what there is not */

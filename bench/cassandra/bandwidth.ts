@@ -19,6 +19,7 @@ const SITES = ['irl', 'frk', 'vrg'] as const;
 export const cassandraBandwidth: Bench = {
   name: 'cassandra-bandwidth',
   about: 'bytes per operation on Cassandra with incremental views, against reads of one replica, beside divergence',
+  takes: ['way'],
   run,
 };
 

@@ -23,6 +23,7 @@ const IN_FLIGHT = 48;
 export const cassandraDivergence: Bench = {
   name: 'cassandra-divergence',
   about: 'how often preliminary views on Cassandra differ from the final ones, by workload; stale finals at W = 1',
+  takes: ['way', 'history'],
   run,
 };
 

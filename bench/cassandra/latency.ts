@@ -25,6 +25,7 @@ const WAYS_MS = { 'driver C1': ROUND_TRIP_MS, 'driver C2': 40, 'driver C3': 110 
 export const cassandraLatency: Bench = {
   name: 'cassandra-latency',
   about: 'single reads on Cassandra: preliminary and final views beside plain reads of one, two and three replicas',
+  takes: ['way'],
   run,
 };
 

@@ -23,6 +23,7 @@ const CURVES = ['C1', 'C2', 'CC2'] as const satisfies readonly System[];
 export const cassandraLoad: Bench = {
   name: 'cassandra-load',
   about: 'latency against throughput on Cassandra, YCSB A, B and C; what preliminary views cost of the throughput',
+  takes: ['way'],
   run,
 };
 

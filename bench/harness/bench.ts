@@ -29,8 +29,13 @@ export interface Settings {
   readonly progress: (text: string) => void;
 }
 
+/** Options of some benchmarks. */
+export type Choice = 'binding' | 'way' | 'history';
+
 export interface Bench {
   readonly name: string;
   readonly about: string;
+  /** Which of the options that not all have it goes by; none unless given. */
+  readonly takes?: readonly Choice[];
   run(settings: Settings): Promise<Outcome>;
 }

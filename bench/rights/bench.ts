@@ -13,6 +13,7 @@ import { PLACEMENTS, runSales, type Placement, type RoundSale } from './sales.ts
 export const rights: Bench = {
   name: 'rights',
   about: 'a ticket sale by rights and from a queue: finals without a trip between sites, tickets oversold',
+  takes: ['history'],
   run,
 };
 

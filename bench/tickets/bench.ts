@@ -29,6 +29,7 @@ type Kind = Omit<Setting, 'placement' | 'stock'>;
 export const tickets: Bench = {
   name: 'tickets',
   about: 'a ticket sale with and without incremental views: latency, customers revoked, tickets oversold',
+  takes: ['binding', 'history'],
   run,
 };
 

@@ -12,6 +12,12 @@ test.each([
     '--binding takes one of redblue, cassandra, not "mongo"',
   ],
   ['an option that there is not', ['server', '--quik'], 'no option "quik": there are --json, --quick, '],
+  ['an option of others', ['core', '--way', '2'], 'core does not go by --way: it has none of its own'],
+  [
+    'an option of others, beside its own',
+    ['tickets', '--way', '2'],
+    'tickets does not go by --way: it has --binding, --history',
+  ],
   ['a further name', ['wire', 'core', '--quick'], 'one benchmark at a time, not also "core"'],
   ['a way that there is not', ['ads', '--binding', 'cassandra', '--way', '4'], '--way takes one of 1, 2, 3, not "4"'],
 ])('bench: %s → exit code 2, what to say instead, no stack', async (_what, args, said) => {
