@@ -24,7 +24,7 @@ import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { tablesReader } from './table-readers.ts';
 import { hasBounded, takesOf } from '../service/takes.ts';
-import { check, checkEffect, checkRed, keptReply, portable } from './writable.ts';
+import { check, checkEffect, checkRed, keptReply } from './writable.ts';
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -148,11 +148,11 @@ export class GeneratorRunner {
     }
     if (returned instanceof Local) {
       this.#checkMayBeLocal(operation);
-      const reply = this.#reply(this.#service.checkResult(operation, returned.result));
+      const reply = keptReply(this.#service.checkResult(operation, returned.result));
       return { reads, choice: undefined, reply, isLocal: true };
     }
     if (!(returned instanceof Chosen)) {
-      return { reads, choice: undefined, reply: this.#reply(this.#service.checkResult(operation, returned)) };
+      return { reads, choice: undefined, reply: keptReply(this.#service.checkResult(operation, returned)) };
     }
     const { choice } = returned;
     this.#checkKnown(choice);
@@ -163,13 +163,8 @@ export class GeneratorRunner {
     return {
       reads,
       choice,
-      reply: makesReply ? NO_REPLY : this.#reply(this.#service.checkResult(operation, choice.reply)),
+      reply: makesReply ? NO_REPLY : keptReply(this.#service.checkResult(operation, choice.reply)),
     };
-  }
-
-  /** Of a read it is told once, and kept nowhere. */
-  #reply(reply: Reply): Reply {
-    return this.#budget.isOfUpdate ? keptReply(reply) : portable(reply);
   }
 
   #call(input: GeneratorInput): unknown {

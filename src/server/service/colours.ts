@@ -8,6 +8,8 @@ import type { Contract, OperationSpec } from '../../protocol/contract/contract.t
 import type { Colour } from '../records/effect.ts';
 import { hasBounded } from './takes.ts';
 import type { Tables } from './tables.ts';
+import { kept } from '../records/frozen.ts';
+import { keptEffects } from '../records/kept-effects.ts';
 import { Chosen } from '../records/reply.ts';
 import type { AnyShadowOperation, Colours, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
 
@@ -98,9 +100,12 @@ function shadowBuilders(
   colours: Colours,
 ): ShadowBuilders<ShadowOperations> {
   const builders: Record<string, (args: unknown, reply?: unknown) => Chosen<unknown>> = {};
-  for (const [name, { effects: effectsOf }] of Object.entries(operations)) {
+  for (const [name, { effects: effectsOf, reply: makesReply }] of Object.entries(operations)) {
     const colour = colours[name] ?? 'red';
-    builders[name] = (args, reply) => new Chosen({ shadow: name, colour, args, effects: effectsOf(args), reply });
+    builders[name] = (given, reply) => {
+      const args = makesReply === undefined ? given : kept(given);
+      return new Chosen({ shadow: name, colour, args, effects: keptEffects(effectsOf(given)), reply });
+    };
   }
   return builders as ShadowBuilders<ShadowOperations>;
 }

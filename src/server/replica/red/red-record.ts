@@ -1,5 +1,4 @@
 /** What a site proposes for a red operation: what its generator chose, on which snapshot, and what it had read. */
-import { kept } from '../../records/frozen.ts';
 import { failureOf } from '../../records/failure.ts';
 import { createdRows } from '../../generator/read-set.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
@@ -52,7 +51,7 @@ export function recordOf(
   };
   if (choice !== undefined) {
     record.shadow = choice.shadow;
-    if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = kept(choice.args);
+    if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
   }
   if (after.length > 0) record.after = after;
   if (refusal !== undefined) record.refusal = failureOf(refusal);

@@ -4,7 +4,6 @@
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import type { Origins } from '../../records/origin.ts';
-import { kept } from '../../records/frozen.ts';
 
 /** The committed state of one field at one site. */
 export interface FieldState {
@@ -103,9 +102,9 @@ export interface FieldName {
 export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
 
 /**
- * Builds effects with a value, which is part of the state from then on. One plain literal: the hot path makes one an
- * operation, and to copy what is given costs several times more.
+ * Builds effects with a value, of which the shadow operation that gives them gives a copy (`kept-effects.ts`). One plain
+ * literal: the hot path makes one an operation, and to copy what is given costs several times more.
  */
 export function writes(action: string): EffectBuilder {
-  return ({ table, field }, key, value) => ({ table, key, field, action, value: kept(value) });
+  return ({ table, field }, key, value) => ({ table, key, field, action, value });
 }

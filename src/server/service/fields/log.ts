@@ -52,7 +52,7 @@ class PendingLines extends PendingList {
   protected readonly initial: readonly unknown[] = Object.freeze([]);
   protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
     if (pending.length === 0) return base;
-    return Object.freeze([...(base as readonly unknown[]), ...pending.map(({ effect }) => effect.value)]);
+    return Object.freeze([...(base as readonly unknown[]), ...pending.map(({ effect }) => handedOut(effect.value))]);
   }
 }
 

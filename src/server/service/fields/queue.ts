@@ -40,7 +40,7 @@ class QueueState implements FieldState {
       return { size: items.size };
     }
     if (items.size === 0) return { found: false, remaining: 0 };
-    return { found: true, item: items.shift(), remaining: items.size };
+    return { found: true, item: handedOut(items.shift()), remaining: items.size };
   }
   clear(): void {
     this.#items.clear();
