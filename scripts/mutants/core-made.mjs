@@ -239,7 +239,7 @@ function onError`,
     rule: 'correctable C10',
     file: `${CORE}/derive.ts`,
     line: 'if (error && !hasAudience(source)) cancel(source, error.cause);',
-    replacement: '',
+    replacement: 'if (error && !hasAudience(source)) void 0;',
     command: unit('correctable/leaving.test.ts'),
   },
   {

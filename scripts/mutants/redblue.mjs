@@ -135,7 +135,7 @@ export const REDBLUE_MUTANTS = [
     rule: 'redblue R6',
     file: 'src/server/replica/red/red-path.ts',
     line: 'else this.close(request);',
-    replacement: 'else this.end(request.id, conflictError(request.attempt));',
+    replacement: 'else this.end(request.id, conflictError(request));',
     command: unit('server/replica/exactly-once.test.ts'),
   },
   {

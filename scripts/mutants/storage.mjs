@@ -26,7 +26,7 @@ export const STORAGE_MUTANTS = [
     rule: 'storage S15',
     file: `${STORAGE}/recovery.ts`,
     line: 'if (kept !== undefined && logs.start[log] > kept[log]) {',
-    replacement: 'if (kept === undefined) {',
+    replacement: 'if (kept !== undefined && logs.start[log] > Infinity) {',
     command: unit('server/storage/folder/damage.test.ts'),
   },
   {

@@ -247,7 +247,7 @@ export class SimulatedClient {
       return false;
     }
     // Where few are remembered, those of others may have pushed it out: nobody can tell what became of it.
-    if (code === 'EXPIRED_ID' && options.identifiersMax < ID_TABLE_LIMITS.operationsMax) {
+    if (code === 'EXPIRED_ID' && remembersFew(options)) {
       operation.error ??= 'UNKNOWN';
       return true;
     }
@@ -269,6 +269,12 @@ export class SimulatedClient {
     if (seen === undefined || this.#seen === undefined) return;
     this.#seen = this.#seen.map((stamp, entry) => Math.max(stamp, seen[entry] ?? 0));
   }
+}
+
+/** Whether a table forgets what its clients have not acknowledged, as it does by itself in no run with the usual bounds. */
+function remembersFew({ identifiersMax, perClientMax, answerBytesMax }: SimulationOptions): boolean {
+  const { operationsMax, perClientMax: each = Infinity, clientBytesMax: bytes = Infinity } = ID_TABLE_LIMITS;
+  return identifiersMax < operationsMax || perClientMax < each || answerBytesMax < bytes;
 }
 
 function isOpen({ answers, error }: ClientOperation): boolean {

@@ -1,6 +1,7 @@
 /** The listed mutants: each still breaks one line, of a rule that there is, before a test that there is. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 
 interface Mutant {
@@ -34,9 +35,22 @@ const pages = [
 ];
 const textOf = new Map(pages.map((page) => [basename(page, '.md'), readFileSync(page, 'utf8')]));
 
+function syntaxFaults(file: string, text: string): readonly string[] {
+  // The compiler tells them of any source, though its types do not say so.
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest) as ts.SourceFile & {
+    readonly parseDiagnostics: readonly ts.Diagnostic[];
+  };
+  return source.parseDiagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
 describe.each(MUTANTS.map((mutant) => [mutant.name, mutant] as const))('%s', (_, mutant) => {
   test('its line → stands in its file, once', () => {
     expect(broken(readFileSync(mutant.file, 'utf8'), mutant.line, mutant.replacement)).toBeDefined();
+  });
+
+  test('its replacement → can be parsed: what no test can load proves nothing', () => {
+    const text = broken(readFileSync(mutant.file, 'utf8'), mutant.line, mutant.replacement) ?? '';
+    expect(syntaxFaults(mutant.file, text)).toEqual([]);
   });
 
   test('its rule → stands on its page', () => {
