@@ -286,11 +286,13 @@ class SinkSubmitter implements Submitter {
     if (this.#isOver || !this.#isWanted(stage)) return;
     const final = stage === 'committed';
     this.#isOver = final || stage === this.#plan.strongest;
-    const level = final ? 'causal' : stage;
-    // Where no stronger level was asked for, the level alone says that nothing more comes.
-    if (final && this.#plan.strongest === 'strong') {
-      this.#sink.update(value, level, meta === undefined ? FINAL : { meta, final });
-    } else this.#sink.update(value, level, meta === undefined ? undefined : { meta });
+    try {
+      this.#tell(value, final ? 'causal' : stage, meta, final);
+    } catch (error) {
+      // It was not told: the failure that follows is.
+      this.#isOver = false;
+      throw error;
+    }
   }
 
   failed(error: unknown, stage: Stage | undefined): void {
@@ -301,6 +303,13 @@ class SinkSubmitter implements Submitter {
     this.#isOver = isEnd || stage === this.#plan.strongest;
     if (isEnd) this.#sink.fail(error);
     else this.#sink.fail(error, stage);
+  }
+
+  #tell(value: unknown, level: RedBlueLevel, meta: Reply['meta'], final: boolean): void {
+    // Where no stronger level was asked for, the level alone says that nothing more comes.
+    if (final && this.#plan.strongest === 'strong') {
+      this.#sink.update(value, level, meta === undefined ? FINAL : { meta, final });
+    } else this.#sink.update(value, level, meta === undefined ? undefined : { meta });
   }
 
   /** Whether nothing more is told after what is told at this stage. */

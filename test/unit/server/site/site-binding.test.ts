@@ -1,9 +1,11 @@
 /** What a site says of an update, as views: a guess that cannot be had never takes the place of the answer. */
 import { expect, test } from 'vitest';
+import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
 import { CorrectableError, createClient } from '../../../../src/index.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
 import { SiteBinding, type SubmissionPort, type Submitter } from '../../../../src/server/site/site-binding.ts';
 import { tickets } from '../replica/services.ts';
+import { tellView } from '../../../../src/server/site/telling.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 
@@ -72,4 +74,22 @@ test('whoever is told a failure changes its data → who asks again gets what th
   expect(second).toMatchObject({ code: 'DOMAIN', field: 'f', retryable: false, message: 'take: soldOut' });
   expect(second.domain).toMatchObject({ name: 'soldOut', data: { left: 0, seats: ['1a'] } });
   expect(data).toEqual({ left: 0, seats: ['1a'] });
+});
+
+test('a sink that throws at a guess, where nothing else was requested → the end answers', async () => {
+  const site = scripted((submitter) => {
+    tellView(submitter, { stage: 'tentative', reply: { value: null }, last: false });
+    tellView(submitter, { stage: 'strong', reply: { value: null }, last: true });
+  });
+  const heard: unknown[] = [];
+  await new Promise<void>((resolve) => {
+    const update = (_value: unknown, level: string): number => {
+      heard.push(level);
+      throw new Error('thrown at a view');
+    };
+    const fail = (error: unknown): void => resolve(void heard.push(error));
+    const sink = { update, fail, confirm: () => {} } as unknown as Sink<unknown>;
+    site.submitOperation(enqueue('q', 1), ['tentative'], sink, {} as InvocationContext);
+  });
+  expect(heard).toEqual(['tentative', 'strong', expect.objectContaining({ code: 'UNKNOWN' })]);
 });

@@ -113,4 +113,23 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
     expect(await submit(contract.get({}), false)).toBe(2);
     expect(await submit(contract.add({}), false)).toBe(null);
   });
+
+  test.each([
+    [contract.get({}), ['causal'], 'FINAL_FAILED'],
+    [contract.get({}), ['strong'], 'FINAL_FAILED'],
+    [contract.add({}), ['strong'], 'UNKNOWN'],
+  ] as const)('a sink that throws at its last view of $name at $1 → it is told $2', async (asked, levels, code) => {
+    const binding = await bindingOf();
+    const heard = await new Promise((resolve) => {
+      const update = (): never => {
+        throw new Error('thrown at a view');
+      };
+      const fail = (error: unknown, level?: string): void => resolve([isCorrectableError(error) && error.code, level]);
+      const sink = { update, fail, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevels[number]>;
+      binding.submitOperation<unknown>(asked, levels, sink, {
+        signal: new AbortController().signal,
+      } as InvocationContext);
+    });
+    expect(heard).toEqual([code, undefined]);
+  });
 });
