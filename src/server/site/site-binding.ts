@@ -15,6 +15,7 @@ import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { ParsedOperation } from '../../protocol/contract/parsed-operation.ts';
 import { REDBLUE_LEVELS } from '../../protocol/redblue-levels.ts';
 import type { RedBlueLevel, RedBlueLevels } from '../../protocol/redblue-levels.ts';
+import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
 import { sentCopy } from '../../protocol/codec/sent-copy.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
 import { CLIENT_LENGTH_MAX } from '../records/bounds.ts';
@@ -93,8 +94,9 @@ class SiteSession implements BindingSession {
 }
 
 /**
- * The binding of one site, one handle on it of many: closing it closes this handle. Behind a gateway, values come from the
- * wire and go there; for others in the process it copies them, so that nobody has the site's own in hand.
+ * The binding of one site, one handle on it of many: closing it closes this handle. To a gateway right over it, values come
+ * from the wire and go there; for others in the process, one between the two included, it copies them, so that nobody has
+ * the site's own in hand.
  */
 export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
@@ -141,8 +143,8 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     try {
       if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
-      // A gateway has checked it by the site's own contract.
-      const isHosted = CheckedOperation.isBy(this.#site.contract.operations, operation);
+      // A gateway right over the site has checked it by the same contract, and writes down at once what it is told.
+      const isHosted = EncodingSink.is(sink) && CheckedOperation.isBy(this.#site.contract.operations, operation);
       const args = isHosted ? operation.args : this.#argsOf(operation);
       const isRead = this.#site.contract.operations[name]?.effect === 'read';
       const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);

@@ -15,6 +15,7 @@ import { mergeDetails } from '../../../correctable/binding.ts';
 import { systemClock, wallAheadMs } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { EncodedField, type EncodedRow } from '../../../protocol/codec/codec.ts';
+import { EncodingSink } from '../../../protocol/codec/encoding-sink.ts';
 import { confirm } from '../../../protocol/rows/confirm.ts';
 import { encodeAs } from '../../../protocol/rows/define-row.ts';
 import type { Move } from '../../../protocol/rows/submit.ts';
@@ -37,7 +38,7 @@ const NOT_TOLD = 'the update took effect; its result is not told, since too much
 const HELD_BYTES = 128;
 
 /** An operation under way. */
-export class HostedOperation implements Sink, InvocationContext, RepeatableUpdate {
+export class HostedOperation extends EncodingSink implements Sink, InvocationContext, RepeatableUpdate {
   readonly id: number;
   session: BindingSession | undefined;
   trace: unknown;
@@ -69,6 +70,7 @@ export class HostedOperation implements Sink, InvocationContext, RepeatableUpdat
   #abandoned = false;
 
   constructor(owner: SubmissionOwner, parts: SubmissionParts, outlet: Outlet) {
+    super();
     this.id = parts.id;
     this.#dueAt = parts.deadlineAt;
     this.trace = parts.trace;
