@@ -199,7 +199,7 @@ export const SERVICE_MUTANTS = [
     name: 'a set among arguments is that of the run before',
     rule: 'redblue',
     file: 'src/server/records/frozen.ts',
-    line: 'if (value instanceof Set) return new Set([...value].map((item: unknown) => copyOf(item, copies)));',
+    line: 'if (prototype === Set.prototype) return SET;',
     replacement: '',
     command: unit('server/records/frozen.test.ts'),
   },

@@ -25,7 +25,8 @@ export function kept<T>(value: T): T {
 
 /**
  * Arguments for one who may change what he is given, and gets them again: a copy that cannot be changed. What a schema has
- * made of them stays of its class; sets and maps are copies, objects of other classes themselves.
+ * made of them stays of its class; sets and maps are copies, objects of other classes themselves, those included that
+ * extend a class of the language.
  */
 export function keptArgs<T>(args: T): T {
   return copied(args, asGiven);
@@ -78,18 +79,38 @@ class Walk {
   }
 }
 
-/** What becomes of what is neither a list nor a plain object, and of parts that a wire leaves out or changes. */
+/** What is copied with its parts: what the copy begins as, and how it is filled. */
+interface Whole {
+  readonly begin: (value: object) => object;
+  /** Says whether there is something in it that could not be frozen. */
+  readonly fill: (copy: never, value: never, copies: Copies) => boolean;
+}
+
+const LIST: Whole = { begin: () => [], fill: fillList };
+const OBJECT: Whole = { begin: () => ({}), fill: fillObject };
+/** Without a prototype, or of another realm. */
+const OTHER_OBJECT: Whole = {
+  begin: (value) => Object.create(Object.getPrototypeOf(value)) as object,
+  fill: fillObject,
+};
+const SET: Whole = { begin: () => new Set(), fill: fillSet };
+const MAP: Whole = { begin: () => new Map(), fill: fillMap };
+const DATE: Whole = { begin: (value) => new Date(value as Date), fill: () => false };
+
+/** What becomes of objects of any class, and of parts that a wire leaves out or changes. */
 interface Manner {
   readonly isOfTheWire: boolean;
   /** Whether parts that nobody can change are no copies. */
   readonly isShared?: boolean;
-  readonly leaf: (value: object, copies: Copies) => object;
+  readonly wholeOf: (value: object) => Whole | undefined;
+  /** Of what has no parts. */
+  readonly leaf: (value: object) => object;
 }
 
 /** As it comes out of a log: a buffer of Node is bytes. */
-const asOnTheWire: Manner = { isOfTheWire: true, leaf: plainLeaf };
+const asOnTheWire: Manner = { isOfTheWire: true, wholeOf: plainWhole, leaf: plainLeaf };
 const asShared: Manner = { ...asOnTheWire, isShared: true };
-const asGiven: Manner = { isOfTheWire: false, leaf: leafOfItsClass };
+const asGiven: Manner = { isOfTheWire: false, wholeOf: wholeOfItsClass, leaf: leafOfItsClass };
 
 class Copies extends Walk {
   readonly manner: Manner;
@@ -114,21 +135,22 @@ function copyOf<T>(value: T, copies: Copies): T;
 function copyOf(value: unknown, copies: Copies): unknown {
   if (typeof value !== 'object' || value === null) return scalarOf(value, copies.manner);
   if (copies.manner.isShared === true && !isChangeable(value)) return value;
-  const isList = Array.isArray(value);
-  if (!isList && !isPlain(value)) return copies.manner.leaf(value, copies);
+  const whole = copies.manner.wholeOf(value);
+  if (whole === undefined) return copies.manner.leaf(value);
   const known = copies.get(value);
   if (known !== undefined || copies.depth > DEPTH_MAX) return known ?? value;
-  const copy: object = isList ? [] : {};
+  const copy = whole.begin(value);
   copies.set(value, copy);
   copies.depth += 1;
-  const holdsChangeable = isList ? fillList(copy as unknown[], value, copies) : fillObject(copy, value, copies);
+  const holdsChangeable = whole.fill(copy as never, value as never, copies);
+  if (!copies.manner.isOfTheWire && hasMore(value)) addRest(copy, value, copies);
   copies.depth -= 1;
   Object.freeze(copy);
   if (holdsChangeable) WITH_CHANGEABLE.add(copy);
   return copy;
 }
 
-/** Both say whether there is something in it that could not be frozen. What a list leaves out is `undefined`. */
+/** What a list leaves out is `undefined`. */
 function fillList(copy: unknown[], value: readonly unknown[], copies: Copies): boolean {
   let holdsChangeable = false;
   for (let at = 0; at < value.length; at += 1) {
@@ -151,20 +173,60 @@ function fillObject(copy: object, value: object, copies: Copies): boolean {
   return holdsChangeable;
 }
 
+function fillSet(copy: Set<unknown>, value: ReadonlySet<unknown>, copies: Copies): boolean {
+  for (const item of value) copy.add(copyOf(item, copies));
+  return false;
+}
+
+function fillMap(copy: Map<unknown, unknown>, value: ReadonlyMap<unknown, unknown>, copies: Copies): boolean {
+  for (const [key, item] of value) copy.set(copyOf(key, copies), copyOf(item, copies));
+  return false;
+}
+
+/**
+ * Whether there is more to it than items, entries and open names. Of lists, a match of a regular expression alone is known
+ * to have names: to look through those of all lists would cost more than to copy them.
+ */
+function hasMore(value: object): boolean {
+  if (Array.isArray(value)) return Object.hasOwn(value, 'groups');
+  const openNames = isPlain(value) ? Object.keys(value).length : 0;
+  return Object.getOwnPropertyNames(value).length > openNames || Object.getOwnPropertySymbols(value).length > 0;
+}
+
+/** Symbols, names that are hidden, and names of what is no plain object. */
+function addRest(copy: object, value: object, copies: Copies): void {
+  for (const key of Reflect.ownKeys(value)) {
+    if (Object.hasOwn(copy, key)) continue;
+    const enumerable = Object.prototype.propertyIsEnumerable.call(value, key);
+    Object.defineProperty(copy, key, { value: copyOf(value[key as never] as unknown, copies), enumerable });
+  }
+}
+
+function plainWhole(value: object): Whole | undefined {
+  if (Array.isArray(value)) return LIST;
+  return isPlain(value) ? OBJECT : undefined;
+}
+
+/** What extends a built-in class may have methods and a state that no copy would have: it is none of these. */
+function wholeOfItsClass(value: object): Whole | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype) return OBJECT;
+  // What a list inherits from is one, in any realm; what a class of lists does is none.
+  if (Array.isArray(value)) return Array.isArray(prototype) ? LIST : undefined;
+  if (prototype === Set.prototype) return SET;
+  if (prototype === Map.prototype) return MAP;
+  if (prototype === Date.prototype) return DATE;
+  return isPlain(value) ? OTHER_OBJECT : undefined;
+}
+
 function plainLeaf(value: object): object {
   // Not by `slice`: that of Node's buffers shares the memory.
   if (value instanceof Uint8Array) return new Uint8Array(value);
   return value instanceof Date ? new Date(value) : value;
 }
 
-function leafOfItsClass(value: object, copies: Copies): object {
-  if (value instanceof Set) return new Set([...value].map((item: unknown) => copyOf(item, copies)));
-  if (value instanceof Map) {
-    const entries = [...(value as Map<unknown, unknown>)];
-    return new Map(entries.map(([key, item]) => [copyOf(key, copies), copyOf(item, copies)]));
-  }
-  const copy = plainLeaf(value);
+function leafOfItsClass(value: object): object {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (Object.getPrototypeOf(copy) !== prototype) Object.setPrototypeOf(copy, prototype as object);
-  return copy;
+  if (prototype === Uint8Array.prototype) return plainLeaf(value);
+  return prototype === Buffer.prototype ? (Object.setPrototypeOf(plainLeaf(value), Buffer.prototype) as object) : value;
 }

@@ -249,6 +249,88 @@ test('arguments → of their classes, and nothing of them is shared but what is 
   expect(Object.isFrozen(given)).toBe(false);
 });
 
+class Tags extends Set<string> {
+  joined(): string {
+    return [...this].join('+');
+  }
+}
+class Cents extends Map<string, number> {
+  sum(): number {
+    return [...this.values()].reduce((sum, each) => sum + each, 0);
+  }
+}
+class Lines extends Array<string> {
+  total(): number {
+    return this.length;
+  }
+}
+class Zoned extends Date {
+  zone = 'utc';
+  readonly #shift = 1;
+  shown(): string {
+    return `${this.zone} ${this.getTime() + this.#shift}`;
+  }
+}
+class Frame extends Uint8Array {
+  readonly #kind = 'frame';
+  kind(): string {
+    return this.#kind;
+  }
+}
+
+test.each([
+  ['sets', new Tags(['a', 'b']), (made: Tags) => made.joined(), 'a+b'],
+  ['maps', new Cents([['a', 1]]), (made: Cents) => made.sum(), 1],
+  ['lists', Lines.from(['x']) as Lines, (made: Lines) => made.total(), 1],
+  ['dates', new Zoned(5), (made: Zoned) => made.shown(), 'utc 6'],
+  ['bytes', new Frame(1), (made: Frame) => made.kind(), 'frame'],
+])('arguments of a class that extends %s → as they were made', (_, made, look, expected) => {
+  const args = keptArgs({ made });
+  expect(args.made).toBe(made);
+  expect(look(args.made as never)).toBe(expected);
+});
+
+test('arguments without a prototype → without one, and copies all the same', () => {
+  const prices = Object.assign(Object.create(null) as Record<string, unknown>, { a: { cents: 1 } });
+  const args = keptArgs({ prices }).prices;
+  expect(args['constructor']).toBe(undefined);
+  expect(Object.getPrototypeOf(args)).toBe(null);
+  expect(args).toEqual(prices);
+  expect(args).not.toBe(prices);
+  expect(Object.isFrozen(args) && Object.isFrozen(args['a'])).toBe(true);
+});
+
+test('arguments with symbols, hidden names, and names beside items or entries → with them', () => {
+  const kind = Symbol('kind');
+  const inner = { deep: 1 };
+  const hidden = Object.defineProperty({ a: 1 }, 'secret', { value: inner, enumerable: false }) as object;
+  const given = {
+    symbol: { a: 1, [kind]: inner },
+    hidden,
+    match: /(?<year>\d+)/.exec('in 2024')!,
+    date: Object.assign(new Date(5), { zone: 'utc' }),
+    set: Object.assign(new Set([1]), { of: inner }),
+  };
+  const args = keptArgs(given);
+  expect([args.symbol[kind], args.set.of]).toEqual([inner, inner]);
+  expect([args.symbol[kind], args.set.of].includes(inner)).toBe(false);
+  expect(Object.getOwnPropertyDescriptor(args.hidden, 'secret')).toMatchObject({ value: inner, enumerable: false });
+  expect([args.match[1], args.match.index, args.match.input]).toEqual(['2024', 3, 'in 2024']);
+  expect(args.match.groups).toEqual({ year: '2024' });
+  expect([args.date.getTime(), args.date.zone]).toEqual([5, 'utc']);
+});
+
+test('arguments with a map or a set that holds itself → neither lost nor endless', () => {
+  const map = new Map<string, unknown>([['a', 1]]);
+  map.set('me', map);
+  const set = new Set<unknown>();
+  set.add({ set });
+  const args = keptArgs({ map, set });
+  expect(args.map).not.toBe(map);
+  expect((args.map.get('me') as typeof map).get('a')).toBe(1);
+  expect(args.set.size).toBe(1);
+});
+
 describe('what authors keep, and change later', () => {
   const till = defineContract('till', {
     pay: { effect: 'update', args: z.object({ amount: z.int() }), result: z.int() },
