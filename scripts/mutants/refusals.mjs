@@ -37,8 +37,8 @@ export const REFUSAL_MUTANTS = [
     name: 'a generator that throws may have changed its arguments',
     rule: 'redblue',
     file: 'src/server/label/workshop.ts',
-    line: 'return isWatched && !structurallyEqual(before, parsed)',
-    replacement: 'return isWatched && ran.failure === undefined && !structurallyEqual(before, parsed)',
+    line: 'return before !== undefined && !structurallyEqual(before.copy, parsed)',
+    replacement: 'return before !== undefined && ran.failure === undefined && !structurallyEqual(before.copy, parsed)',
     command: unit('server/label/label-service.test.ts'),
   },
   {

@@ -21,7 +21,7 @@ import { lackingFor } from './rights.ts';
 import type { Step } from './step.ts';
 import { Arguments } from './values/arguments.ts';
 import type { DrawnArgs } from './values/arguments.ts';
-import { copied } from './values/copied.ts';
+import { equalCopy } from './values/copied.ts';
 import type { Arbitraries } from './values/draw.ts';
 
 /** Of one search. */
@@ -48,16 +48,16 @@ export class Workshop {
   }
 
   /**
-   * Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments;
-   * `drawn` is given by who has just drawn them.
+   * Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments, as
+   * far as they can be copied and compared; `drawn` is given by who has just drawn them.
    */
   run({ operation, args, serial, seed, atMs }: Step, state: StateReader, isWatched = false, drawn?: DrawnArgs): Ran {
     this.#state.current = state;
     this.#thrown = undefined;
     const { parsed } = drawn ?? { parsed: this.args.parsed(operation, args) };
-    const before = isWatched ? copied(parsed) : undefined;
+    const before = isWatched ? equalCopy(parsed) : undefined;
     const ran = this.#ran({ serial, operation, args: parsed, seed, submittedAtMs: atMs }, state);
-    return isWatched && !structurallyEqual(before, parsed) ? { ...ran, hasChangedArgs: true } : ran;
+    return before !== undefined && !structurallyEqual(before.copy, parsed) ? { ...ran, hasChangedArgs: true } : ran;
   }
 
   #ran(input: GeneratorInput, state: StateReader): Ran {

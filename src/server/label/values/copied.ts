@@ -1,13 +1,38 @@
 /** Copies of what operations are given: nobody who changes one has changed another. */
+import { structurallyEqual } from '../../../correctable/equal.ts';
 
 /** A copy of plain data, with all that is in it. What else there is, as bytes and dates, is copied where it can be. */
 export function copied(value: unknown): unknown {
+  return copyOf(value, new Map());
+}
+
+/** A copy that is equal to the value; nothing where there is none, as of what gives something else at each look. */
+export function equalCopy(value: unknown): { readonly copy: unknown } | undefined {
+  try {
+    const copy = copied(value);
+    return structurallyEqual(copy, value) ? { copy } : undefined;
+  } catch {
+    // A getter threw, or it is too deep.
+    return undefined;
+  }
+}
+
+/** `copies` has what was met before: it may hold itself. */
+function copyOf(value: unknown, copies: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copied);
+  const known = copies.get(value);
+  if (known !== undefined) return known;
   const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value) && prototype === Array.prototype) {
+    const list: unknown[] = [];
+    copies.set(value, list);
+    for (const each of value) list.push(copyOf(each, copies));
+    return list;
+  }
   if (prototype !== Object.prototype && prototype !== null) return cloned(value);
-  const copy: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(value)) define(copy, name, copied(each));
+  const copy = Object.create(prototype) as Record<string, unknown>;
+  copies.set(value, copy);
+  for (const [name, each] of Object.entries(value)) define(copy, name, copyOf(each, copies));
   return copy;
 }
 
@@ -17,10 +42,11 @@ export function define(object: Record<string, unknown>, name: string, value: unk
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** What a schema has made with functions in it stays as it is. */
+/** What a clone would not be equal to stays as it is: objects of classes, and what a schema has made with functions. */
 function cloned(value: object): unknown {
   try {
-    return structuredClone(value);
+    const copy: unknown = structuredClone(value);
+    return structurallyEqual(copy, value) ? copy : value;
   } catch {
     return value;
   }

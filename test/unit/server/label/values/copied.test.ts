@@ -1,6 +1,6 @@
 /** Copies of arguments. */
 import { expect, test } from 'vitest';
-import { copied } from '../../../../../src/server/label/values/copied.ts';
+import { copied, equalCopy } from '../../../../../src/server/label/values/copied.ts';
 
 test.each<[string, unknown]>([
   ['plain data', { a: [1, { b: 'x' }], c: null, d: undefined }],
@@ -20,4 +20,55 @@ test('what cannot be copied stays as it is', () => {
     readonly f = (): number => 1;
   })();
   expect(copied({ odd })).toEqual({ odd });
+});
+
+class Money {
+  cents = 1;
+}
+class Tags extends Set<string> {}
+class Lines extends Array<string> {}
+
+test.each<[string, object]>([
+  ['a class', new Money()],
+  ['a class of sets', new Tags(['a'])],
+  ['a class of lists', Lines.from(['a'])],
+  ['addresses', new URL('http://a/')],
+  ['patterns', /a/g],
+  ['errors', new Error('x')],
+])('of %s → itself, for no copy is equal to it', (_name, odd) => {
+  expect((copied({ odd }) as { odd: unknown }).odd).toBe(odd);
+  expect((equalCopy([odd]) as { copy: unknown[] }).copy[0]).toBe(odd);
+});
+
+test('without a prototype → a copy without one', () => {
+  const given = Object.assign(Object.create(null) as object, { a: [1] });
+  const copy = copied(given) as object;
+  expect(copy).not.toBe(given);
+  expect(Object.getPrototypeOf(copy)).toBe(null);
+  expect(equalCopy(given)).toEqual({ copy: given });
+});
+
+test('what holds itself → a copy that does', () => {
+  const given: Record<string, unknown> = {};
+  given['list'] = [given];
+  const copy = copied(given) as { list: unknown[] };
+  expect(copy).not.toBe(given);
+  expect(copy.list[0]).toBe(copy);
+});
+
+test('what is something else at each look, throws at one, or is too deep → there is no equal copy', () => {
+  let count = 0;
+  const odd = {
+    get n(): number {
+      return (count += 1);
+    },
+  };
+  const throwing = {
+    get n(): number {
+      throw new Error('looked at');
+    },
+  };
+  let deep: unknown = {};
+  for (let level = 0; level < 100_000; level += 1) deep = [deep];
+  expect([odd, throwing, deep].map(equalCopy)).toEqual([undefined, undefined, undefined]);
 });
