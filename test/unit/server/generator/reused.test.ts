@@ -69,7 +69,7 @@ function makeService() {
         HAND.value = value;
         return [HAND];
       }),
-      getter: blue((_: Given) => [
+      getter: blue((_given: Given) => [
         {
           ...blues.row('getter').doc.write(0),
           get value(): number {
@@ -77,11 +77,11 @@ function makeService() {
           },
         },
       ]),
-      shared: blue((_: Given) => [{ ...blues.row('shared').doc.write(0), value: shared }]),
+      shared: blue((_given: Given) => [{ ...blues.row('shared').doc.write(0), value: shared }]),
       line: red(({ n: time }: Given) => [reds.row('r').lines.append(new Date(time))]),
       push: red(({ n: time }: Given) => [reds.row('r').items.push(new Date(time))]),
       pop: red(
-        (_: Given) => [reds.row('r').items.pop()],
+        (_given: Given) => [reds.row('r').items.pop()],
         ([first]) => {
           const at = (first as { readonly item: Date }).item;
           popped.push(at.getTime());
