@@ -1,5 +1,5 @@
 /** Of what is remembered of operations by identifier (docs/spec/exactly-once.md). */
-import { property } from './commands.mjs';
+import { property, unit } from './commands.mjs';
 
 /** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
 const ofTable = (name, line, replacement) => ({
@@ -9,6 +9,16 @@ const ofTable = (name, line, replacement) => ({
   line,
   replacement,
   command: property('id-table-model.test.ts'),
+});
+
+/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
+const ofSlots = (name, line, replacement) => ({
+  name,
+  rule: 'exactly-once 7',
+  file: 'src/server/replica/once/slots.ts',
+  line,
+  replacement,
+  command: unit('server/replica/once/slots.test.ts'),
 });
 
 /** @type {readonly import('./listed.mjs').Mutant[]} */
@@ -22,5 +32,17 @@ export const ONCE_MUTANTS = [
     'who acknowledges has not been heard of',
     'entry.watermark = upTo;\n    entry.isRecent = true;',
     'entry.watermark = upTo;',
+  ),
+  ofSlots('a slot that counts by now is not saved again', 'this.#table.touch(id, slot.place);', ''),
+  ofSlots('a slot is saved that the log may lose', 'if (each.isSettled) saved.unshift(', 'saved.unshift('),
+  ofSlots(
+    'one hop of an operation is saved',
+    'each = each.other) {\n      if (each.isSettled)',
+    'each = undefined) {\n      if (each.isSettled)',
+  ),
+  ofSlots(
+    'a later entry of the log decides a slot anew',
+    'if (this.find(id, hop) === undefined) this.#add(id, hop, decision, true);',
+    'this.#add(id, hop, decision, true);',
   ),
 ];

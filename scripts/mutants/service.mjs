@@ -124,6 +124,22 @@ export const SERVICE_MUTANTS = [
     command: unit('server/records/frozen.test.ts'),
   },
   {
+    name: 'a sink that threw at its last view is told nothing more',
+    rule: 'redblue',
+    file: 'src/server/site/site-binding.ts',
+    line: 'this.#isOver = false;\n      throw error;',
+    replacement: 'throw error;',
+    command: unit('server/site/telling.test.ts'),
+  },
+  {
+    name: 'who stands between a site and its gateway has the values of the site in hand',
+    rule: 'redblue',
+    file: 'src/server/site/site-binding.ts',
+    line: 'const isHosted = EncodingSink.is(sink) && ',
+    replacement: 'const isHosted = ',
+    command: unit('server/site/wrapped-site.test.ts'),
+  },
+  {
     name: 'an effect made by hand is still in the hands of its author',
     rule: 'redblue',
     file: 'src/server/records/kept-effects.ts',
