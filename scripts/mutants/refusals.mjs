@@ -45,8 +45,16 @@ export const REFUSAL_MUTANTS = [
     name: 'a round trip for no pair of the sites',
     rule: 'redblue',
     file: 'src/server/embedded-checks.ts',
-    line: 'if (reverse === undefined) throw invalid(',
-    replacement: 'if (false) throw invalid(',
+    line: 'if (pair === undefined) throw invalid(',
+    replacement: 'if (pair === undefined) return; if (false) throw invalid(',
+    command: unit('server/gateway/bad-options.test.ts'),
+  },
+  {
+    name: 'a round trip for two pairs of the sites',
+    rule: 'redblue',
+    file: 'src/server/embedded-checks.ts',
+    line: 'if (another !== undefined) {',
+    replacement: 'if (false) {',
     command: unit('server/gateway/bad-options.test.ts'),
   },
   {

@@ -1,7 +1,7 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
-import { isCorrectableError } from '../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
 import { IDLE_POLL_US_MAX } from '../server/gateway/connection/idle-poll.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import type { Wan } from '../server/site/wan.ts';
@@ -127,9 +127,7 @@ async function servedBy(
     const cannot = error instanceof Error && 'code' in error && CANNOT_LISTEN[String(error.code)];
     if (cannot) throw usageError(cannot.flag, `is ${options[cannot.flag]}, ${cannot.problem}`);
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    if (error.field?.startsWith('wan.') === true) {
-      throw usageError('wan', wanProblem(options, error.field.slice('wan.'.length)));
-    }
+    if (error.field?.startsWith('wan.') === true) throw usageError('wan', wanProblem(options, error));
     if (error.field !== 'host') throw error;
     const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
     throw usageError(
@@ -139,11 +137,11 @@ async function servedBy(
   }
 }
 
-/** What is wrong with the round trip of a pair. */
-function wanProblem({ wan, sites }: ServeOptions, pair: string): string {
+/** What is wrong with the round trip of a pair, which the error names. */
+function wanProblem({ wan }: ServeOptions, { field = '', message }: CorrectableError): string {
+  const pair = field.slice('wan.'.length);
   const isGiven = typeof wan === 'object' && Object.hasOwn(wan, pair);
-  if (isGiven)
-    return `has a round trip for ${pair}, which is no pair of ${sites.join(', ')}, or is given from both ends`;
+  if (isGiven) return `gives ${pair}, which ${message.slice(`${field} `.length, -'.'.length)}`;
   return `${wan === 'paper' ? 'paper is for the sites irl, frk, vrg, and ' : ''}has no round trip for ${pair}`;
 }
 

@@ -2,6 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isName, isRecord } from '../correctable/given.ts';
 import { requireService } from './service/require-service.ts';
+import { PAPER_ROUND_TRIPS_MS } from './site/wan.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
@@ -51,19 +52,34 @@ function checkSites(sites: unknown): void {
 }
 
 function checkWan(wan: unknown, sites: readonly string[]): void {
-  if (wan === undefined || wan === 'none' || wan === 'paper') return;
+  // The round trips of the paper by either name, though some of its sites be not there.
+  if (wan === undefined || wan === 'none' || wan === 'paper' || wan === PAPER_ROUND_TRIPS_MS) return;
   if (!isRecord(wan))
     throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
-  const pairs = new Map(
-    sites.flatMap((one) =>
-      sites.filter((other) => other !== one).map((other) => [`${one}-${other}`, `${other}-${one}`]),
-    ),
-  );
-  for (const pair of Object.keys(wan)) {
-    const reverse = pairs.get(pair);
-    if (reverse === undefined) throw invalid(`wan.${pair}`, `is no pair of the sites ${sites.join(', ')}`);
-    if (Object.hasOwn(wan, reverse)) throw invalid(`wan.${pair}`, `is given as ${reverse} too: give it once`);
+  const pairs = sites.flatMap((one, at) => sites.slice(at + 1).map((other) => [one, other] as const));
+  for (const text of Object.keys(wan)) if (wan[text] !== undefined) checkPair(text, wan, { sites, pairs });
+}
+
+/** Names have dashes too: a text may name a pair from both its ends, and two pairs. */
+function checkPair(
+  text: string,
+  wan: Readonly<Record<string, unknown>>,
+  { sites, pairs }: { readonly sites: readonly string[]; readonly pairs: readonly (readonly [string, string])[] },
+): void {
+  const [pair, another] = pairs.filter((each) => textsOf(each).includes(text));
+  if (pair === undefined) throw invalid(`wan.${text}`, `is no pair of the sites ${sites.join(', ')}`);
+  if (another !== undefined) {
+    const both = `${pair.join(' and ')} as well as ${another.join(' and ')}`;
+    throw invalid(`wan.${text}`, `names ${both}: give each from its other end, or name the sites otherwise`);
   }
+  const reverse = textsOf(pair).find((each) => each !== text);
+  if (reverse !== undefined && wan[reverse] !== undefined)
+    throw invalid(`wan.${text}`, `is given as ${reverse} too: give it once`);
+}
+
+/** The names of a pair, from either end. */
+function textsOf([one, other]: readonly [string, string]): readonly [string, string] {
+  return [`${one}-${other}`, `${other}-${one}`];
 }
 
 function checkSwitch(field: string, given: unknown): void {

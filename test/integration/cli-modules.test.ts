@@ -202,7 +202,8 @@ test('a port that is taken → exit code 2, the flag', async () => {
 
 test.each([
   ['paper', 'paper is for the sites irl, frk, vrg, and has no round trip for a-b'],
-  ['a-b=20,a-c=20', 'has a round trip for a-c, which is no pair of a, b, or is given from both ends'],
+  ['a-b=20,a-c=20', 'gives a-c, which is no pair of the sites a, b;'],
+  ['a-b=20,b-a=20', 'gives a-b, which is given as b-a too: give it once;'],
 ])('sites a,b with --wan %s → exit code 2, the pair', async (wan, message) => {
   const args = ['--ephemeral', '--force', '--service', TICKETS, '--sites', 'a,b', '--wan', wan, '--port', '0'];
   const { code, stderr } = await runProgram([CLI, 'serve', ...args]);

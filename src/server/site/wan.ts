@@ -4,7 +4,7 @@ import { isRecord } from '../../correctable/given.ts';
 
 /**
  * How far apart sites are: `none`, the delays of the Correctables paper (`paper`, for sites named irl, frk and vrg), or
- * round trips in milliseconds by pair, as `{ 'irl-frk': 20 }`.
+ * round trips in milliseconds by pair, as `{ 'irl-frk': 20 }`, each once and from either end.
  */
 export type Wan = 'none' | 'paper' | Readonly<Record<string, number>>;
 

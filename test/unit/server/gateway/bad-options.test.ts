@@ -3,7 +3,13 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { memory } from '../../../../src/bindings/memory/index.ts';
-import { createEmbedded, createGateway, listenGateways, serve } from '../../../../src/server/index.ts';
+import {
+  createEmbedded,
+  createGateway,
+  listenGateways,
+  PAPER_ROUND_TRIPS_MS,
+  serve,
+} from '../../../../src/server/index.ts';
 import { ticketService as service } from '../replica/services.ts';
 
 const gateway = () => createGateway({ binding: memory() });
@@ -123,6 +129,7 @@ describe('serve and createEmbedded', () => {
 
 describe('what is said of it', () => {
   const sites = ['a', 'b'];
+  const otherEnds = { 'b-c-a': 10, 'c-a-b': 5, 'a-a-b': 1, 'a-c': 1, 'b-c-a-b': 1, 'b-c-c': 1 };
   test.each([
     ['the delays of the paper, between other sites', { sites, wan: 'paper' }, 'wan.a-b', /paper.*irl, frk.*vrg/],
     ['a pair without its delay', { sites, wan: {} }, 'wan.a-b', /is missing.*\{ 'a-b': 20 \}/],
@@ -130,11 +137,26 @@ describe('what is said of it', () => {
     ['a delay of no pair', { sites, wan: { 'a-b': 5, 'a-c': 5 } }, 'wan.a-c', /no pair of the sites a, b/],
     ['a delay of a site to itself', { sites, wan: { 'a-b': 5, 'a-a': 5 } }, 'wan.a-a', /no pair of the sites/],
     ['a delay from both ends', { sites, wan: { 'a-b': 5, 'b-a': 6 } }, 'wan.a-b', /given as b-a too/],
+    [
+      'a delay of two pairs',
+      { sites: ['a', 'b-c', 'a-b', 'c'], wan: { 'a-b-c': 10, 'c-a-b': 500 } },
+      'wan.a-b-c',
+      /a and b-c as well as a-b and c: give each from its other end/,
+    ],
     ['a time that is a text', { siteWaitMs: '5' }, 'siteWaitMs', /not the text '5'/],
     ['a bound that is a fraction', { attemptsMax: 0.5 }, 'attemptsMax', /not 0\.5/],
   ])('%s', async (_, options, field, says) => {
     const error = await thrownBy(() => createEmbedded(service, { sites: ['irl'], ...options } as never));
     expect(error).toMatchObject({ ...refusal(field), message: expect.stringMatching(says) });
+  });
+
+  test.each([
+    ['a pair whose name reads the same from both ends', ['eu', 'eu-eu'], { 'eu-eu-eu': 20 }],
+    ['pairs of one text, each from its other end', ['a', 'b-c', 'a-b', 'c'], otherEnds],
+    ['one end left out as undefined', ['irl', 'frk'], { 'irl-frk': undefined, 'frk-irl': 20 }],
+    ['some of the sites of the paper, by its constant as by its name', ['irl', 'frk'], PAPER_ROUND_TRIPS_MS],
+  ])('nothing, for %s', async (_, given, wan) => {
+    await createEmbedded(service, { sites: given, wan } as never).close();
   });
 
   test('the address of a site that there is not → its field, and those that there are', async () => {
