@@ -139,6 +139,7 @@ test('no flag → everybody is let in, as before', async () => {
 
 describe('keys that nobody can enter by', () => {
   const pair = (): KeyPairKeyObjectResult => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const rsa = (bits: number): KeyPairKeyObjectResult => generateKeyPairSync('rsa', { modulusLength: bits });
   const jwk = (key: KeyObject): JsonWebKey => key.export({ format: 'jwk' });
   test.each([
     ['none', () => [], 'none of its 0 keys can be used to check a signature'],
@@ -147,9 +148,31 @@ describe('keys that nobody can enter by', () => {
     [
       'damaged, beside a good one',
       () => [jwk(pair().publicKey), { kty: 'EC', kid: 'two', crv: 'P-256', x: 'AA', y: 'AA' }],
-      'key "two" cannot be read',
+      'key "two" cannot be read: Invalid JWK EC key',
     ],
     ['private', () => [jwk(pair().privateKey)], 'key 0 is a private one'],
+    ['too short for RSA', () => [jwk(rsa(1024).publicKey)], 'key 0 has a modulus of 1024 bits: make one of 2048'],
+    [
+      'too short for RSA, beside a good one',
+      () => [jwk(pair().publicKey), jwk(rsa(1024).publicKey)],
+      'key 1 has a modulus of 1024 bits',
+    ],
+    ['of a curve for secrets', () => [jwk(generateKeyPairSync('x25519').publicKey)], 'none of its 1 keys'],
+    ['of another curve for secrets', () => [jwk(generateKeyPairSync('x448').publicKey)], 'none of its 1 keys'],
+    ['of a curve that no token has', () => [jwk(generateKeyPairSync('ed448').publicKey)], 'none of its 1 keys'],
+    [
+      'of another curve that no token has',
+      () => [jwk(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey)],
+      'none of its 1 keys',
+    ],
+    [
+      'by its algorithm for secrets',
+      () => [{ ...jwk(rsa(2048).publicKey), alg: 'RSA-OAEP-256' }],
+      'none of its 1 keys',
+    ],
+    ['of an algorithm for another kind', () => [{ ...jwk(pair().publicKey), alg: 'RS256' }], 'none of its 1 keys'],
+    ['to encrypt by', () => [{ ...jwk(rsa(2048).publicKey), key_ops: ['encrypt'] }], 'none of its 1 keys'],
+    ['to sign by', () => [{ ...jwk(pair().publicKey), key_ops: ['sign'] }], 'none of its 1 keys'],
   ])('%s → refused before anybody is served', async (_, keysOf, message) => {
     const path = join(folder, 'few.json');
     await writeFile(path, JSON.stringify({ keys: keysOf() }));
@@ -159,11 +182,34 @@ describe('keys that nobody can enter by', () => {
     });
   });
 
-  test('of a kind that is not known, beside a good one → passed over', async () => {
+  test.each([
+    ['of a kind that is not known', () => ({ kty: 'LATER' })],
+    ['of a curve that is not known', () => ({ kty: 'EC', crv: 'BP-256', x: 'AA', y: 'AA' })],
+    ['for something else, of a curve that is not known', () => ({ kty: 'EC', crv: 'BP-256', use: 'enc' })],
+    ['for something else, and too short', () => ({ ...jwk(rsa(1024).publicKey), use: 'enc' })],
+  ])('%s, beside a good one → passed over', async (_, keyOf) => {
     const path = join(folder, 'few.json');
-    await writeFile(path, JSON.stringify({ keys: [{ kty: 'LATER' }, jwk(pair().publicKey)] }));
+    await writeFile(path, JSON.stringify({ keys: [keyOf(), jwk(pair().publicKey)] }));
     expect(await authOf({ authKeys: path })).toMatchObject({ authenticate: expect.any(Function) });
   });
+});
+
+test.each([
+  ['RS256', 'RSA'],
+  ['PS512', 'RSA'],
+  ['ES384', 'EC'],
+  ['ES512', 'EC'],
+  ['EdDSA', 'OKP'],
+])('one key, for %s → its tokens are let in, whether it says the algorithm or not', async (alg, kty) => {
+  const { publicKey, privateKey } = await generateKeyPair(alg);
+  const path = join(folder, 'one.json');
+  const token = await new SignJWT({ sub: 'ann', exp: EXPIRES_S }).setProtectedHeader({ alg }).sign(privateKey);
+  const key = await exportJWK(publicKey);
+  expect(key).toMatchObject({ kty });
+  for (const more of [{}, { alg }, { use: 'sig' }, { key_ops: ['verify'] }]) {
+    await writeFile(path, JSON.stringify({ keys: [{ ...key, ...more }] }));
+    expect(await ask({ authKeys: path }, token)).toMatchObject({ id: 'ann' });
+  }
 });
 
 describe('flags that cannot be', () => {
