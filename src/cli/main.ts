@@ -5,7 +5,7 @@ import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
-import { typedOptions } from './options.ts';
+import { refuseDots, typedOptions } from './options.ts';
 import { isOwnThread, runInOwnThread } from './own-thread.ts';
 import { packageVersion } from './package-version.ts';
 import { SERVE } from './serve.ts';
@@ -27,6 +27,7 @@ cli.option('-v, --version', 'Print the version');
 cli.help();
 
 try {
+  refuseDots(process.argv);
   const { options } = cli.parse(process.argv, { run: false });
   const words = [...cli.args, ...(options['--'] as readonly string[])];
   const command = COMMANDS.find(({ name }) => name === cli.matchedCommandName);

@@ -2,32 +2,48 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { problemOfOrigin } from '../server/gateway/host/origins.ts';
 
+const UNKNOWN = 'is not an option of this command';
+const NEEDS_VALUE = 'needs a value';
+
 export type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * A command line that cannot be run, because of the flag of this name: `red-leader`, or `redLeader` as options have it; or
- * of the word that `<service>` stands for.
+ * A command line that cannot be run, because of the flag of this name: `red-leader`, or `redLeader` as options have it; of
+ * the word that `<service>` stands for; or of a word as it was typed, as `--Json`.
  */
 export function usageError(name: string, message: string): CorrectableError {
   const typed = typedOf(name);
-  const field = typed.replaceAll(/^(--|<)|>$/g, '');
+  const field = typed.replaceAll(/^(-+|<)|>$/g, '');
   return new CorrectableError('INVALID_ARGUMENT', `${typed} ${message}; see --help`, { field });
 }
 
 /** As it is typed: a flag with its dashes, `<service>` as it is. */
 export function typedOf(name: string): string {
-  return name.startsWith('<') ? name : flagOf(name);
+  return /^[<-]/.test(name) ? name : flagOf(name);
 }
 
 function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
+/** The name of a flag as options have it: `redLeader` for `--red-leader` and `--red-leader=irl`. */
+function nameOf(word: string): string | undefined {
+  if (!word.startsWith('--')) return undefined;
+  return typedFlag(word)
+    .slice('--'.length)
+    .replaceAll(/-[a-z]/g, ([, letter = '']) => letter.toUpperCase());
+}
+
+/** What stands before the value. */
+function typedFlag(word: string): string {
+  return word.replace(/=.*/s, '');
+}
+
 /** The text of a flag. @throws INVALID_ARGUMENT when it is missing or empty */
 export function text(options: Raw, flag: string): string {
   const value = options[flag];
   if (typeof value === 'string' && value !== '') return value;
-  throw usageError(flag, value === undefined ? 'is required' : 'needs a value');
+  throw usageError(flag, value === undefined ? 'is required' : NEEDS_VALUE);
 }
 
 /** A whole number within bounds. @throws INVALID_ARGUMENT */
@@ -65,36 +81,61 @@ function list(options: Raw, flag: string): string[] {
     .map((each) => each.trim());
 }
 
+/** Words that begin with a dash are flags, whatever is before them, until one that says that there are no more. */
+function flagsIn(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end === -1 ? argv.length : end).filter((word) => word.startsWith('-'));
+}
+
+/** The parser takes what is behind a dot for a part of an option. @throws INVALID_ARGUMENT for a flag that has one */
+export function refuseDots(argv: readonly string[]): void {
+  const dotted = flagsIn(argv)
+    .map(typedFlag)
+    .find((flag) => flag.includes('.') && !/^-\d/.test(flag));
+  if (dotted !== undefined) throw usageError(dotted, UNKNOWN);
+}
+
 /**
  * The options as they were typed: the parser makes numbers of what looks like one, as `007` and the empty text do.
  *
  * @param known the flags, each with whether it takes a value
- * @throws INVALID_ARGUMENT for a flag that is given twice, with a value that it does not take, and one that nobody declared
+ * @throws INVALID_ARGUMENT for a flag that is given twice, with a value that it does not take or without one that it does,
+ * and one that nobody declared
  */
 export function typedOptions(options: Raw, known: ReadonlyMap<string, boolean>, argv: readonly string[]): Raw {
+  // Of what was typed: the parser drops some of what it does not know.
+  for (const word of flagsIn(argv)) checkFlag(word, known, argv);
   const typed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     if (name === '--') continue;
-    if (/^\d/.test(name)) refuseBelowNone(argv);
-    const takesValue = known.get(name);
-    if (takesValue === undefined) throw usageError(name, 'is not an option of this command');
-    if (!takesValue && argv.some((word) => word.startsWith(`${flagOf(name)}=`)))
-      throw usageError(name, 'takes no value: give it as it is, or leave it out');
     if (Array.isArray(value)) throw usageError(name, `is given ${value.length} times; give it once`);
-    typed[name] = typeof value === 'number' ? (typedText(argv, flagOf(name)) ?? value) : value;
+    if (value === true && known.get(name) === true) throw usageError(name, NEEDS_VALUE);
+    typed[name] = typeof value === 'number' ? (typedText(argv, name) ?? value) : value;
   }
   return typed;
+}
+
+function checkFlag(word: string, known: ReadonlyMap<string, boolean>, argv: readonly string[]): void {
+  if (/^-\d/.test(word)) refuseBelowNone(argv);
+  const name = nameOf(word) ?? '';
+  const takesValue = known.get(name);
+  if (takesValue === undefined) throw usageError(typedFlag(word), UNKNOWN);
+  if (!takesValue && word.includes('=')) throw usageError(name, 'takes no value: give it as it is, or leave it out');
+  // The parser would take the next word for it.
+  if (word === `${typedFlag(word)}=`) throw usageError(name, NEEDS_VALUE);
 }
 
 /** A number below 0 reads as flags of one digit each. */
 function refuseBelowNone(argv: readonly string[]): void {
   const at = argv.findIndex((word, index) => /^-\d/.test(word) && argv[index - 1]?.startsWith('--') === true);
   const flag = argv[at - 1];
-  if (flag !== undefined) throw usageError(flag.slice(2), `takes no number below 0, not "${argv[at]}"`);
+  if (flag !== undefined) throw usageError(flag, `takes no number below 0, not "${argv[at]}"`);
 }
 
 /** What follows a flag; `undefined` where it was not given. */
-function typedText(argv: readonly string[], flag: string): string | undefined {
-  const at = argv.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  return argv[at] === flag ? argv[at + 1] : argv[at]?.slice(flag.length + 1);
+function typedText(argv: readonly string[], name: string): string | undefined {
+  const at = argv.findIndex((word) => nameOf(word) === name);
+  const word = argv[at];
+  if (word === undefined) return undefined;
+  return word.includes('=') ? word.slice(word.indexOf('=') + 1) : argv[at + 1];
 }

@@ -28,6 +28,10 @@ const CANNOT_LISTEN: Readonly<Record<string, { readonly flag: 'host' | 'port'; r
   EADDRINUSE: { flag: 'port', problem: 'where another program listens: give another, or 0 for any free one' },
   EACCES: { flag: 'port', problem: 'where this user may not listen: give one from 1024 on, or 0 for any free one' },
   EADDRNOTAVAIL: { flag: 'host', problem: 'which is no address of this machine: give one that it has' },
+  EINVAL: {
+    flag: 'host',
+    problem: 'where nothing can listen: give an address of this machine, a link-local one as fe80::1%eth0',
+  },
   ENOTFOUND: { flag: 'host', problem: 'which is no address, and no name of one' },
   EAI_AGAIN: { flag: 'host', problem: 'which is no address, and no name server says of which one it is the name' },
 };
