@@ -8,6 +8,7 @@ import { LABEL } from './label.ts';
 import { refuseDots, typedOptions } from './options.ts';
 import { isOwnThread, runInOwnThread } from './own-thread.ts';
 import { packageVersion } from './package-version.ts';
+import { written } from './print.ts';
 import { SERVE } from './serve.ts';
 import { placeText } from './thrown.ts';
 
@@ -70,5 +71,5 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
 
 /** What the module of a service has opened would keep the process for ever. */
 function endOnceWritten(): void {
-  setTimeout(() => process.stdout.write('', () => process.exit()));
+  setTimeout(() => void written('').then(() => process.exit()));
 }

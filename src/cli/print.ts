@@ -3,9 +3,22 @@
 const { stdout, stderr } = process;
 const write = stdout.write.bind(stdout);
 
-/** A program that reads the line of `--json` is not to find before it what a module prints: until then that is on stderr. */
-export function divertModules(): void {
-  stdout.write = stderr.write.bind(stderr);
+// Where it is a pipe nothing else says so later: it fails as one does that nobody reads.
+let isEnded = false;
+stdout.once('finish', () => (isEnded = true));
+
+/**
+ * A program that reads the line of `--json` is to find nothing beside it that a module prints: that goes to stderr.
+ *
+ * @returns what lets modules have stdout from then on; how they may have changed it meanwhile stays
+ */
+export function divertModules(): () => void {
+  let isOver = false;
+  const toStderr = stderr.write.bind(stderr);
+  stdout.write = ((...given: Parameters<typeof write>) => (isOver ? write : toStderr)(...given)) as typeof write;
+  return () => {
+    isOver = true;
+  };
 }
 
 /**
@@ -14,13 +27,16 @@ export function divertModules(): void {
  * @throws Error where they cannot be written, as on a full disk
  */
 export async function print(lines: readonly string[]): Promise<void> {
-  stdout.write = write;
+  const hasModuleEnded = isEnded || stdout.writableEnded;
   const problem = await written(lines.map((line) => `${line}\n`).join(''));
-  if (problem === undefined || ('code' in problem && problem.code === 'EPIPE')) return;
-  throw new Error(`what was found cannot be printed: ${problem.message}`, { cause: problem });
+  if (problem === undefined) return;
+  if (!hasModuleEnded && 'code' in problem && problem.code === 'EPIPE') return;
+  const message = hasModuleEnded ? 'a module has ended stdout' : problem.message;
+  throw new Error(`what was found cannot be printed: ${message}`, { cause: problem });
 }
 
-function written(text: string): Promise<Error | undefined> {
+/** Resolves once a text, and what was printed before it, is written; with what has hindered that. */
+export function written(text: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
     // It is told twice, and would end the process where nobody listens.
     stdout.once('error', resolve);

@@ -71,7 +71,7 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
     allowUnauthenticated: options['allowUnauthenticated'] === true,
   };
   const asJson = options['json'] === true;
-  if (asJson) divertModules();
+  const giveBack = asJson ? divertModules() : () => {};
   listenForModules();
   const auth = await authOf(options);
   const module = await loadModule('service', path);
@@ -103,7 +103,9 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   // Whoever has read the lines may end it.
   const interrupted = untilAskedToEnd();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
-  await print(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
+  const printed = print(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
+  giveBack();
+  await printed;
   const signal = await interrupted;
   await server.close();
   endModules(signal);

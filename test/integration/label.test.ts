@@ -72,6 +72,48 @@ export const requests = ['pay', 'look'];
   expect(lines).toContain('\n2 requests of users, 4 operations: 1 read, 3 update.');
 });
 
+test('a module that prints after the report → with --json stdout has the one line all the same', async () => {
+  await using module = await moduleOfBank("setInterval(() => console.log('late'));\nexport const service = bank;\n");
+  const { stdout, stderr } = await label(module.path, '--runs', '5', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ runs: 5 });
+  expect(stderr).toContain('late\n');
+});
+
+test('a module that has its own way of writing → keeps it, before the report and after', async () => {
+  await using module = await moduleOfBank(`const write = process.stdout.write.bind(process.stdout);
+process.stdout.write = (text) => write('> ' + text);
+console.log('before');
+process.on('exit', () => console.log('after'));
+export const service = bank;
+`);
+  const { stdout, code } = await label(module.path, '--runs', '5');
+  expect(stdout).toMatch(/^> before\nbank: 5 runs.*\n> after\n$/s);
+  const { stderr, stdout: line } = await label(module.path, '--runs', '5', '--json');
+  expect(JSON.parse(line)).toMatchObject({ runs: 5 });
+  expect(stderr).toBe('> before\n> after\n');
+  expect(code).toBe(0);
+});
+
+test.each([
+  ['as it is loaded', 'process.stdout.end();\nexport const service = bank;\n'],
+  [
+    'as it runs',
+    `const deposit = (args, world) => {
+  process.stdout.end();
+  return bank.generators.deposit(args, world);
+};
+export const service = { ...bank, generators: { ...bank.generators, deposit } };
+`,
+  ],
+])('a module that ends stdout %s → exit 1, and says so', async (_when, text) => {
+  await using module = await moduleOfBank(text);
+  for (const flags of [[], ['--json']]) {
+    const { code, stdout, stderr } = await label(module.path, '--runs', '5', ...flags);
+    expect(stderr).toContain('correctables: what was found cannot be printed: a module has ended stdout\n');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  }
+});
+
 test.runIf(existsSync('/dev/full'))('what was found cannot be printed → exit 1, and says so', async () => {
   const command = `"${process.execPath}" dist/cli/main.js label ${BUILT} --runs 5 > /dev/full`;
   const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
