@@ -105,7 +105,8 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
   const printed = print(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
   giveBack();
-  await printed;
+  // It serves all the same: whoever asks it to end must find it listening.
+  await printed.catch((error: Error) => console.error(`correctables: ${error.message}`));
   const signal = await interrupted;
   await server.close();
   endModules(signal);

@@ -27,6 +27,16 @@ test.each(['SIGINT', 'SIGTERM'] as const)('a module keeps a timer, %s → ends, 
   expect(code).toBe(0);
 });
 
+test('a module ends stdout as it is loaded → says so, serves, and ends when it is asked to', async () => {
+  await using folder = await modules({ 'service.mjs': `${served}process.stdout.end();\n` });
+  using server = serveModule(folder.path);
+  await server.toldOnStderr(1);
+  server.signal('SIGTERM');
+  const { code, stderr } = await server.ended();
+  expect(stderr).toBe('correctables: what was found cannot be printed: a module has ended stdout\n');
+  expect(code).toBe(0);
+});
+
 test.each(['SIGINT', 'SIGTERM'] as const)('a module closes what is its own at %s → is called, once', async (signal) => {
   const pool = 'const pool = setInterval(() => {}, 60_000);\n';
   const closes = `process.on('${signal}', (...args) => (console.log('closed', ...args), clearInterval(pool)));\n`;
