@@ -42,14 +42,6 @@ export const REFUSAL_MUTANTS = [
     command: unit('server/label/label-service.test.ts'),
   },
   {
-    name: 'a round trip for no pair of the sites',
-    rule: 'redblue',
-    file: 'src/server/embedded-checks.ts',
-    line: 'if (pair === undefined) throw invalid(',
-    replacement: 'if (pair === undefined) return; if (false) throw invalid(',
-    command: unit('server/gateway/bad-options.test.ts'),
-  },
-  {
     name: 'a round trip for two pairs of the sites',
     rule: 'redblue',
     file: 'src/server/embedded-checks.ts',

@@ -63,7 +63,7 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
     redLeader,
     ...checkInvariantsOf(options),
     attemptsMax: wholeNumber(options, 'attemptsMax', { min: 1, max: ATTEMPTS_MAX }),
-    wan: wanOf(text(options, 'wan')),
+    wan: wanOf(text(options, 'wan'), sites),
     host,
     port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
     origins,
@@ -166,7 +166,7 @@ function checkInvariantsOf({ checkInvariants: given }: Raw): { readonly checkInv
   throw usageError('check-invariants', `takes on or off, not "${String(given)}"`);
 }
 
-function wanOf(given: string): Wan {
+function wanOf(given: string, sites: readonly string[]): Wan {
   if (given === 'none' || given === 'paper') return given;
   const roundTripsMs: Record<string, number> = {};
   for (const pair of given.split(',')) {
@@ -174,6 +174,9 @@ function wanOf(given: string): Wan {
     if (match === null) throw usageError('wan', `takes none, paper, or round trips in ms as irl-frk=20, not "${pair}"`);
     const name = match[1] as string;
     if (Object.hasOwn(roundTripsMs, name)) throw usageError('wan', `names ${name} twice`);
+    // Typed by hand, it is a mistake; a table in a program may well have more.
+    const isPair = sites.some((one) => sites.some((other) => one !== other && name === `${one}-${other}`));
+    if (!isPair) throw usageError('wan', `gives ${name}, which is no pair of the sites ${sites.join(', ')}`);
     roundTripsMs[name] = Number(match[2]);
   }
   return roundTripsMs;

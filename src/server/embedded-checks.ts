@@ -2,7 +2,6 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isName, isRecord } from '../correctable/given.ts';
 import { requireService } from './service/require-service.ts';
-import { PAPER_ROUND_TRIPS_MS } from './site/wan.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
@@ -52,22 +51,24 @@ function checkSites(sites: unknown): void {
 }
 
 function checkWan(wan: unknown, sites: readonly string[]): void {
-  // The round trips of the paper by either name, though some of its sites be not there.
-  if (wan === undefined || wan === 'none' || wan === 'paper' || wan === PAPER_ROUND_TRIPS_MS) return;
+  if (wan === undefined || wan === 'none' || wan === 'paper') return;
   if (!isRecord(wan))
     throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
   const pairs = sites.flatMap((one, at) => sites.slice(at + 1).map((other) => [one, other] as const));
-  for (const text of Object.keys(wan)) if (wan[text] !== undefined) checkPair(text, wan, { sites, pairs });
+  for (const text of Object.keys(wan)) if (wan[text] !== undefined) checkPair(text, wan, pairs);
 }
 
-/** Names have dashes too: a text may name a pair from both its ends, and two pairs. */
+/**
+ * Names have dashes too: a text may name a pair from both its ends, and two pairs. One that names none is of sites that are
+ * not there: whoever has a table of many sites gives all of it.
+ */
 function checkPair(
   text: string,
   wan: Readonly<Record<string, unknown>>,
-  { sites, pairs }: { readonly sites: readonly string[]; readonly pairs: readonly (readonly [string, string])[] },
+  pairs: readonly (readonly [string, string])[],
 ): void {
   const [pair, another] = pairs.filter((each) => textsOf(each).includes(text));
-  if (pair === undefined) throw invalid(`wan.${text}`, `is no pair of the sites ${sites.join(', ')}`);
+  if (pair === undefined) return;
   if (another !== undefined) {
     const both = `${pair.join(' and ')} as well as ${another.join(' and ')}`;
     throw invalid(`wan.${text}`, `names ${both}: give each from its other end, or name the sites otherwise`);
