@@ -1,13 +1,9 @@
 /** Of bindings: what they tell where a level fails (docs/spec/correctable.md, C6). */
-import { unit } from './commands.mjs';
+import { mutantsOf, unit } from './commands.mjs';
 
-/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
-const ofTiers = (name, line, replacement) => ({
-  name,
+const ofTiers = mutantsOf({
   rule: 'correctable C6',
   file: 'src/bindings/primary-backup/run.ts',
-  line,
-  replacement,
   command: unit('bindings/primary-backup/primary-away.test.ts'),
 });
 

@@ -1,13 +1,9 @@
 /** Of our own client of Cassandra (docs/spec/cassandra-icg.md). */
-import { unit } from './commands.mjs';
+import { mutantsOf, unit } from './commands.mjs';
 
-/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
-const ofAbandoned = (name, line, replacement) => ({
-  name,
+const ofAbandoned = mutantsOf({
   rule: 'cassandra-icg G1',
   file: 'src/bindings/cassandra/icg/pending-read.ts',
-  line,
-  replacement,
   command: unit('bindings/cassandra/icg/abandoned.test.ts'),
 });
 

@@ -19,6 +19,13 @@ export const mutantsIn =
     replacement,
     command: unit(`${folder}/${test}.test.ts`),
   });
+/**
+ * Mutants of one file that one command notices, for one rule.
+ *
+ * @param {Pick<import('./listed.mjs').Mutant, 'rule' | 'file' | 'command'>} of
+ * @returns {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant}
+ */
+export const mutantsOf = (of) => (name, line, replacement) => ({ name, ...of, line, replacement });
 export const contract = (file) => ['vitest', 'run', `test/contract/${file}`];
 export const sim = (profile, options = {}) => {
   const given = JSON.stringify({ world: 'classic', ...options });

@@ -1,23 +1,15 @@
 /** Of what is remembered of operations by identifier (docs/spec/exactly-once.md). */
-import { property, unit } from './commands.mjs';
+import { mutantsOf, property, unit } from './commands.mjs';
 
-/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
-const ofTable = (name, line, replacement) => ({
-  name,
+const ofTable = mutantsOf({
   rule: 'exactly-once 7',
   file: 'src/server/replica/once/id-table.ts',
-  line,
-  replacement,
   command: property('id-table-model.test.ts'),
 });
 
-/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
-const ofSlots = (name, line, replacement) => ({
-  name,
+const ofSlots = mutantsOf({
   rule: 'exactly-once 7',
   file: 'src/server/replica/once/slots.ts',
-  line,
-  replacement,
   command: unit('server/replica/once/slots.test.ts'),
 });
 

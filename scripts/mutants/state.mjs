@@ -1,23 +1,15 @@
 /** Of the data of one site (docs/spec/redblue.md). */
-import { property } from './commands.mjs';
+import { mutantsOf, property } from './commands.mjs';
 
-/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
-const ofOverlay = (name, line, replacement) => ({
-  name,
+const ofOverlay = mutantsOf({
   rule: 'redblue overlay',
   file: 'src/server/state/overlay.ts',
-  line,
-  replacement,
   command: property('redblue-overlay.test.ts'),
 });
 
-/** @type {(name: string, line: string, replacement: string) => import('./listed.mjs').Mutant} */
-const ofSorted = (name, line, replacement) => ({
-  name,
+const ofSorted = mutantsOf({
   rule: 'redblue',
   file: 'src/server/state/sorted-entries.ts',
-  line,
-  replacement,
   command: property('redblue-scans.test.ts'),
 });
 
