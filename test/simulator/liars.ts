@@ -58,13 +58,13 @@ class ReassuringMachine extends SiteMachine {
   }
 }
 
-/** What a site can lie about, by name. */
 /** Refuses sooner than it is told to. */
 const hasty =
   (change: (options: SiteOptions) => Partial<SiteOptions>): MachineFactory =>
   (options, ...found) =>
     new SiteMachine({ ...options, ...change(options) }, ...found);
 
+/** What a site can lie about, by name. */
 export const LIARS = {
   /** What is done is said to have been refused. */
   done: telling(5, (view, isUpdate) => (isUpdate && view.last ? [failed(view, 'OVERLOADED')] : [view])),
@@ -83,7 +83,7 @@ export const LIARS = {
   levels: telling(1, (view) => [view.stage === 'committed' ? { ...view, stage: 'strong' } : view]),
   given: (...args: Parameters<MachineFactory>) => new ReassuringMachine(...args),
   /** It executes nothing a second time, and says that it has tried. */
-  attempts: ((options, ...found) => new SiteMachine({ ...options, attemptsMax: 1 }, ...found)) satisfies MachineFactory,
+  attempts: hasty(() => ({ attemptsMax: 1 })),
   halfFull: hasty(({ redInFlightMax = Infinity }) => ({ redInFlightMax: redInFlightMax / 2 })),
   behindAtOnce: hasty(({ sessionWaitMs }) => ({ sessionWaitMs: sessionWaitMs / 2 })),
   rightsAwayAtOnce: hasty(({ reachTimeoutMs }) => ({ reachTimeoutMs: reachTimeoutMs / 4 })),

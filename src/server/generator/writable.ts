@@ -51,7 +51,7 @@ export function checkRed({ effects, args }: Choice, { names, ranges }: ReadSet):
  *
  * @throws CorrectableError as `checkEffect`
  */
-export function portable(reply: Reply): Reply {
+function portable(reply: Reply): Reply {
   check(reply.value, 'result');
   if (reply.meta !== undefined) check(reply.meta, 'meta');
   return reply;

@@ -4,7 +4,6 @@
  * the pool where it is red.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
-import { kept } from '../../records/frozen.ts';
 import { RED } from '../../records/origin.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
@@ -60,7 +59,7 @@ const changes =
   (name, key, amount, options) => {
     checkAmount(name, action, amount);
     if (options !== undefined) throw withOptions(name, action);
-    return { table: name.table, key, field: name.field, action, value: kept(amount) };
+    return { table: name.table, key, field: name.field, action, value: amount };
   };
 
 function checkAmount({ table, field }: FieldName, action: string, amount: unknown): void {

@@ -3,7 +3,6 @@
  * so that it reads nothing beforehand and a contended stock sends nobody back.
  */
 import type { Effect } from '../../records/effect.ts';
-import { kept } from '../../records/frozen.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
 import { PendingStock } from './pending-stock.ts';
@@ -63,7 +62,7 @@ const take: EffectBuilder = (name, key, amount, options) => {
     const message = `atLeast must be a whole number, not ${kindOf(atLeast)}: count in the smallest unit, such as cents.`;
     throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
   }
-  const value: Take = kept({ amount: checkedAmount(name, 'take', amount), atLeast });
+  const value: Take = { amount: checkedAmount(name, 'take', amount), atLeast };
   return { table: name.table, key, field: name.field, action: 'take', value };
 };
 
