@@ -27,6 +27,13 @@ export interface SchemaPart {
   };
 }
 
+/** Whether a schema makes an object of its own of whatever it takes: nobody else has that one, whoever has what is in it. */
+export function makesOwnObject({ _zod: { def } }: Schema): boolean {
+  const { type, checks } = def as { readonly type?: unknown; readonly checks?: readonly unknown[] };
+  // A check may give another one in its place.
+  return type === 'object' && (checks === undefined || checks.length === 0);
+}
+
 /**
  * The schema that a lazy one stands for; `undefined` of others. Throws what its getter throws, as where that refers to
  * what is not there yet: `innerType`, asked then, would have none for ever.

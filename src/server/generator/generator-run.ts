@@ -4,11 +4,12 @@
  */
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
+import { makesOwnObject } from '../../protocol/contract/schema-parts.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
-import { keptArgs } from '../records/frozen.ts';
+import { keptArgs, keptOwnArgs } from '../records/frozen.ts';
 import { own, ownError, toldOf } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { Refusal } from '../service/refusal.ts';
@@ -57,6 +58,8 @@ interface Runnable {
   readonly generator: AnyGenerator;
   /** A read chooses nothing that could be certified against what it has read. */
   readonly isRead: boolean;
+  /** Its arguments are an object that its schema has made for it. */
+  readonly hasOwnArgs: boolean;
 }
 
 const NO_REPLY: Reply = { value: undefined };
@@ -87,7 +90,9 @@ export class GeneratorRunner {
     this.#service = service;
     this.#operations = new Map(
       Object.entries(service.generators).map(([name, generator]) => {
-        return [name, { generator, isRead: service.contract.operations[name]?.effect === 'read' }];
+        const spec = service.contract.operations[name];
+        const hasOwnArgs = spec !== undefined && makesOwnObject(spec.args);
+        return [name, { generator, isRead: spec?.effect === 'read', hasOwnArgs }];
       }),
     );
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
@@ -168,15 +173,15 @@ export class GeneratorRunner {
   }
 
   #call(input: GeneratorInput): unknown {
-    const { operation } = input;
+    const { operation, args: given } = input;
     const runnable = this.#operations.get(operation);
     if (runnable === undefined) throw own(new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`));
-    const { generator, isRead } = runnable;
+    const { generator, isRead, hasOwnArgs } = runnable;
     this.#budget.begin(operation, !isRead);
     try {
       const context = this.#contextOf(input);
       // It runs more than once: what it did to them is not what it was given.
-      const args = this.#opensArgs ? input.args : keptArgs(input.args);
+      const args = this.#opensArgs ? given : hasOwnArgs ? keptOwnArgs(given as object) : keptArgs(given);
       const returned = this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
       // As if it had been thrown: it may be that of another operation.
       if (returned instanceof Refusal) throw returned;

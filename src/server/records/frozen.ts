@@ -32,6 +32,19 @@ export function keptArgs<T>(args: T): T {
   return copied(args, asGiven);
 }
 
+/** The same of an object that nobody else has: it need be no copy where nothing in it can be changed. */
+export function keptOwnArgs<T extends object>(args: T): T {
+  return isFlat(args) ? Object.freeze(args) : keptArgs(args);
+}
+
+function isFlat(value: object): boolean {
+  for (const name in value) {
+    const part = value[name as never] as unknown;
+    if ((typeof part === 'object' && part !== null) || typeof part === 'function') return false;
+  }
+  return true;
+}
+
 /** A value of the state, for somebody who might change it. */
 export function handedOut<T>(value: T): T {
   return isChangeable(value) ? copyOf(value, new Copies(asShared)) : value;

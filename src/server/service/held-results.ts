@@ -21,7 +21,7 @@ export function heldResults(operations: ResultSchemas): ResultCheck {
 /** The reply that something returned stands for, held to the contract. */
 export function heldReply(check: ResultCheck, operation: string, returned: unknown): Reply {
   const reply = replyOf(returned);
-  if (typeof reply.value === 'object') refuseMisplaced(operation, reply.value);
+  if (typeof reply.value === 'object' && reply.value !== null) refuseMisplaced(operation, reply.value);
   const value = checked(check, operation, reply.value);
   return value === reply.value ? reply : { ...reply, value };
 }

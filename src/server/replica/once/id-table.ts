@@ -86,9 +86,11 @@ export class IdTable<T> {
     const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
     const entry = this.#clients.get(client);
     if (entry === undefined) return coming >= perClientMax;
-    if (entry.operations.countAbove(acknowledged) + coming >= perClientMax) return true;
-    // Nearly always: what has left is added up only where that may matter.
-    return entry.bytes >= clientBytesMax && bytesAbove(entry, acknowledged) >= clientBytesMax;
+    const { bytes, operations } = entry;
+    // Nearly always: what it has not acknowledged is looked for and added up only where that may matter.
+    if (operations.size + coming < perClientMax && bytes < clientBytesMax) return false;
+    if (operations.countAbove(acknowledged) + coming >= perClientMax) return true;
+    return bytes >= clientBytesMax && bytesAbove(entry, acknowledged) >= clientBytesMax;
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {

@@ -35,6 +35,8 @@ export function isFullFor(
   { id, acknowledged }: Pick<Identity, 'id' | 'acknowledged'>,
 ): boolean {
   const client = clientOf(id);
-  const besides = { acknowledged, coming: requests.countOf(client) };
-  return tables.some((table) => table.isFullFor(client, besides));
+  const isFullWith = (coming: number): boolean =>
+    tables.some((table) => table.isFullFor(client, { acknowledged, coming }));
+  // As if all were of this client: nearly always it may have as many.
+  return isFullWith(requests.size) && isFullWith(requests.countOf(client));
 }

@@ -8,7 +8,7 @@ import type { InvocationContext, Sink } from '../../../../src/correctable/bindin
 import { createClient } from '../../../../src/index.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { frozen, handedOut, kept, keptArgs } from '../../../../src/server/records/frozen.ts';
+import { frozen, handedOut, kept, keptArgs, keptOwnArgs } from '../../../../src/server/records/frozen.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import { cell, counter, log, queue, register, set, table } from '../../../../src/server/service/tables.ts';
@@ -247,6 +247,22 @@ test('arguments → of their classes, and nothing of them is shared but what is 
     ['left', -0],
   ]);
   expect(Object.isFrozen(given)).toBe(false);
+});
+
+test('arguments that nobody else has → no copy where all in them is scalar, else as others', () => {
+  const flat = { key: 'a', cents: 5, more: 1n, none: undefined, nothing: null };
+  expect(keptOwnArgs(flat)).toBe(flat);
+  expect(Object.isFrozen(flat)).toBe(true);
+  for (const part of [['a'], { a: 1 }, new Date(5), new Uint8Array(1), new Set([1])]) {
+    const given = { key: 'a', part };
+    const args = keptOwnArgs(given);
+    expect(args).not.toBe(given);
+    expect(args).toEqual(given);
+    expect(args.part).not.toBe(part);
+    expect([Object.isFrozen(given), Object.isFrozen(part), Object.isFrozen(args)]).toEqual([false, false, true]);
+  }
+  const call = (): void => {};
+  expect(keptOwnArgs({ call }).call).toBe(call);
 });
 
 class Tags extends Set<string> {

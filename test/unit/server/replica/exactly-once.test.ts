@@ -104,10 +104,37 @@ describe('exactly once: clauses', () => {
     sites.sent = [];
     const moved = sites.ask(S, add(5), { id: 'c/1', hop: 1 });
     sites.settle();
+    for (let ticks = 0; ticks < 5; ticks += 1) {
+      sites.tick();
+      sites.settle(streams);
+    }
     expect(moved).toEqual({});
-    sites.sent = held;
+    sites.sent.push(...held);
     sites.settle();
     expect([moved.value, sites.read(S, total)]).toEqual([0, 5]);
+  });
+
+  test('4 walk: what the answer of another log depends on does not come → UNKNOWN, once it has been waited for', () => {
+    const sites = new Sites(service);
+    sites.ask(H, add(5), { id: 'c/1' });
+    sites.sync(H);
+    const streams = ({ message }: { message: { kind: string } }): boolean => message.kind.startsWith('blue.');
+    const moved = sites.ask(S, add(5), { id: 'c/1', hop: 1 });
+    for (let ticks = 0; ticks < 12; ticks += 1) {
+      sites.settle(streams);
+      sites.tick();
+    }
+    expect(moved.code).toBe('UNKNOWN');
+    expect(sites.ask(S, add(5), { id: 'c/1', hop: 1 })).toEqual({});
+    expect(totals(sites)).toEqual([5, 5, 5]);
+  });
+
+  test('4 walk: two sites asked with the same hop → the one without the claim says that the client has moved on', () => {
+    const sites = new Sites(service);
+    const asked = [S, T].map((site) => sites.ask(site, add(5), { id: 'c/1', hop: 1 }));
+    sites.settle();
+    expect(totals(sites)).toEqual([5, 5, 5]);
+    expect(asked.map(({ code }) => code)).toEqual([undefined, 'ABORTED']);
   });
 
   test('5 red: an operation that is always red → any site proposes it, without its home', () => {

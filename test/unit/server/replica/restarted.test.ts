@@ -1,0 +1,44 @@
+/** A site that starts anew shows what it showed before: of the red order too, although nobody tells it that this counts. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, table } from '../../../../src/server/service/tables.ts';
+import { Sites } from './sites.ts';
+
+const args = z.object({ amount: z.number() });
+const contract = defineContract('till', {
+  add: { effect: 'update', args, result: z.null() },
+  order: { effect: 'update', args, result: z.null() },
+  total: { effect: 'read', args: z.object({}), result: z.number() },
+});
+
+const service = defineService(contract, {
+  tables: { tills: table({ total: counter() }) },
+  shadowOperations: ({ tills }) => {
+    const add = (given: { amount: number }) => [tills.row('one').total.add(given.amount)];
+    return { add: blue(add), order: red(add) };
+  },
+  generators: {
+    add: (given, { shadow }) => shadow.add(given, null),
+    order: (given, { shadow }) => shadow.order(given, null),
+    total: (_, { tables }) => tables.tills.row('one').total,
+  },
+});
+
+const [LEADER, SITE] = [0, 1] as const;
+
+test('a blue operation that had seen a red one, and no leader → both are there after a restart', () => {
+  // Of three, what one of them has beside the leader counts, whatever it knows.
+  const sites = new Sites(service, 4);
+  sites.submit(LEADER, contract.order({ amount: 5 }));
+  sites.pass(50);
+  sites.submit(SITE, contract.add({ amount: 1 }));
+  sites.settle();
+  expect(sites.read(SITE, contract.total({}))).toBe(6);
+  for (const site of sites.machines.keys()) sites.crash(site);
+  sites.sent = [];
+  sites.start(SITE);
+  expect(sites.read(SITE, contract.total({}))).toBe(6);
+});
