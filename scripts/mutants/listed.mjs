@@ -23,6 +23,7 @@ import { RIGHTS_SHARED_MUTANTS } from './rights-shared.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
 import { STATE_MUTANTS } from './state.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
+import { TESTING_MUTANTS } from './testing.mjs';
 import { WIRE_MUTANTS } from './wire.mjs';
 import { ZOOKEEPER_MUTANTS } from './zookeeper.mjs';
 
@@ -48,6 +49,7 @@ export const MUTANTS = [
   ...LABEL_SEARCH_MUTANTS,
   ...STATE_MUTANTS,
   ...STORAGE_MUTANTS,
+  ...TESTING_MUTANTS,
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,
   ...CASE_STUDY_MUTANTS,

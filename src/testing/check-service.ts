@@ -10,12 +10,14 @@ import type { Draw } from '../server/label/values/draw.ts';
 import { shown } from '../server/label/values/shown.ts';
 import type { Service } from '../server/service/service.ts';
 import { requireService } from '../server/service/require-service.ts';
+import { unlike } from './repeated.ts';
 import { Fault } from './simulator/checkers/checker.ts';
 import { drawOptions, PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
 import { simulate } from './simulator/simulation.ts';
+import type { RunResult } from './simulator/simulation.ts';
 import { observedTraits } from './simulator/world.ts';
 import type { World } from './simulator/world.ts';
 
@@ -67,7 +69,7 @@ export interface ServiceReport {
 /** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
 export class ServiceFault extends Error {
   override readonly name = 'ServiceFault';
-  /** The checker that noticed, as `invariants` or `oracle`. */
+  /** The checker that noticed, as `invariants` or `oracle`; `repetition` where a run went another way when repeated. */
   readonly checker: string;
   readonly seed: number;
   /** For `with`, beside the seed and the profile. */
@@ -79,10 +81,11 @@ export class ServiceFault extends Error {
     seed: number,
     circumstances: Partial<SimulationOptions>,
     profile?: Profile,
+    runs = 1,
   ) {
     const given = formatOverrides(circumstances).replaceAll('"Infinity"', 'Infinity');
     const under = profile === undefined ? '' : `profile: '${profile}', `;
-    const again = `${under}seed: ${seed}, runs: 1, with: ${given}`;
+    const again = `${under}seed: ${seed}, runs: ${runs}, with: ${given}`;
     super(`${checker}: ${message}\nAgain: checkService(service, { …, ${again} })`);
     this.checker = checker;
     this.seed = seed;
@@ -93,7 +96,9 @@ export class ServiceFault extends Error {
 /**
  * Runs a service in the simulator: sites that crash, disks that tear and fill up, networks that lose and cut, clients
  * that move. After every operation its invariants are checked; every generator runs again on a plain model of the
- * service; replies, effects, causal and red order, sessions and durability have to agree.
+ * service; what they ask of the tables, replies, effects, causal and red order, sessions and durability have to agree. Last
+ * the first run is repeated: a service that answers otherwise then knows something that its tables do not hold
+ * (`repetition`).
  *
  * @throws ServiceFault at the first property that does not hold; as `draw` where that gave no operation of the contract,
  * or none that fits it or can be sent, as `crash` where it threw.
@@ -109,8 +114,10 @@ export function checkService(service: Service, options: CheckServiceOptions): Se
   const world = worldOf(service, draw);
   const coverage: Record<string, number> = {};
   const operations = noCounts(service);
+  let first: RunResult | undefined;
   for (let index = 0; index < runs; index += 1) {
     const result = simulate(seed + index, profile, { world, overrides: given });
+    first ??= result;
     for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
     for (const call of result.history) operations[call.operation]![endOf(call)] += 1;
     if (result.fault === undefined) continue;
@@ -118,6 +125,11 @@ export function checkService(service: Service, options: CheckServiceOptions): Se
     const { checker, message } = simplest.fault ?? result.fault;
     throw new ServiceFault(checker, message, result.seed, overrides, options.profile);
   }
+  // Sites and model share what a service keeps beside its tables: who asks those first, and then goes by that, meets it in
+  // another run alone.
+  const again = simulate(seed, profile, { world, overrides: given });
+  const difference = unlike((first as RunResult).history, again.history) ?? again.fault?.message;
+  if (difference !== undefined) throw new ServiceFault('repetition', difference, seed, given, options.profile, runs);
   return { runs, coverage, operations };
 }
 

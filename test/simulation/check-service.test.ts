@@ -96,6 +96,72 @@ describe('checkService', () => {
     expect(Object.isFrozen(pool[0])).toBe(false);
   });
 
+  describe('a service that keeps something beside its tables', () => {
+    const keeping = (generators: object): Service => ({
+      ...(shopService('red') as unknown as Service),
+      generators: { ...(shopService('red') as unknown as Service).generators, ...generators } as Service['generators'],
+    });
+    type Run = (args: { key: string }, context: never) => unknown;
+    const { buy, left } = shopService('red').generators as unknown as { buy: Run; left: Run };
+
+    const ONCE =
+      /^oracle: (buy|left) at site \d asked for \[items.left "a"\] and, run again on the same, for \[\]: what a service/;
+
+    test('an item once sold out, for ever → ServiceFault that says what was asked for, and what was not', () => {
+      const soldOut = new Set<string>();
+      const service = keeping({
+        buy: (args: { key: string }, context: never) => {
+          if (soldOut.has(args.key)) return false;
+          const bought = buy(args, context);
+          if (bought === false) soldOut.add(args.key);
+          return bought;
+        },
+      });
+      expect(faultIn(service)).toMatchObject({ checker: 'oracle', message: expect.stringMatching(ONCE) });
+    });
+
+    test('what a read has read → the same', () => {
+      const read = new Map<string, unknown>();
+      const service = keeping({
+        left: (args: { key: string }, context: never) => {
+          if (!read.has(args.key)) read.set(args.key, left(args, context));
+          return read.get(args.key);
+        },
+      });
+      expect(faultIn(service)).toMatchObject({ checker: 'oracle', message: expect.stringMatching(ONCE) });
+    });
+
+    test('that is asked only after the tables → ServiceFault that says what was answered, and otherwise', () => {
+      const soldOut = new Set<string>();
+      const service = keeping({
+        buy: (args: { key: string }, context: never) => {
+          const bought = buy(args, context);
+          if (bought === false) soldOut.add(args.key);
+          return soldOut.has(args.key) ? false : bought;
+        },
+      });
+      const fault = faultIn(service);
+      expect(fault).toMatchObject({ checker: 'repetition' });
+      expect(String(fault)).toMatch(
+        /buy\(\{ key: 'a' \}\) was answered true \(red\), and answered false \(red\) when the same run was repeated: .*\nAgain: .* seed: 1, runs: 3,/,
+      );
+    });
+
+    function faultIn(service: Service): unknown {
+      try {
+        return checkService(service, { ...options, runs: 3, profile: 'calm' });
+      } catch (error) {
+        return error;
+      }
+    }
+
+    test('a draw that draws otherwise the second time says nothing of the service', () => {
+      let next = 0;
+      const draw = (): Operation => shop.restock({ key: `${(next += 1)}` });
+      expect(checkService(shopService('red'), { runs: 2, profile: 'calm', draw }).runs).toBe(2);
+    });
+  });
+
   test('an invariant that gives a promise → ServiceFault that says so', () => {
     const holds = (async () => true) as unknown as () => boolean;
     const service = {

@@ -43,6 +43,7 @@ import { SimulatedClient } from './simulated-client.ts';
 import { SimulatedSite } from './simulated-site.ts';
 import type { MachineFactory } from './simulated-site.ts';
 import { Timeline } from './timeline.ts';
+import { TracedService } from './traced-service.ts';
 import { unsteadyEngine } from './unsteady-log.ts';
 import type { World } from './world.ts';
 
@@ -78,6 +79,7 @@ export class Simulation {
   readonly #timeline = new Timeline();
   readonly #calm = new Calm(this.#timeline, () => this.#isInTheWay);
   readonly #world: World;
+  readonly #traced: TracedService;
   readonly #history: History;
   readonly #origins: Origins;
   readonly #oracle: OracleChecker;
@@ -111,13 +113,14 @@ export class Simulation {
     this.#options = options;
     this.#parts = parts;
     this.#world = world;
+    this.#traced = new TracedService(world.service);
     this.#history = new History(this.#world.traits);
     this.#random = new Random(seed);
     const receive = (sent: Sent): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive, this.#calm);
     this.#origins = Origins.of(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
-    const [origins, { service }] = [this.#origins, this.#world];
-    this.#oracle = new OracleChecker(service, origins);
+    const [origins, { service }] = [this.#origins, this.#traced];
+    this.#oracle = new OracleChecker(this.#traced, origins);
     this.#checkers = new Checkers([
       new CausalOrderChecker(origins),
       new TotalOrderChecker(),
@@ -167,7 +170,7 @@ export class Simulation {
     const { skewMaxMs, attemptsMax, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const { windowCommits, identifiersMax, perClientMax, answerBytesMax, sessionWaitMs } = this.#options;
     const { removalsPerFloor, redInFlightMax, chainMax, windowMax: most } = this.#options;
-    const [origins, { service }] = [this.#origins, this.#world];
+    const [origins, { service }] = [this.#origins, this.#traced];
     const windows = { asked: most, sent: most, appended: most, proposed: most };
     const place = { deployment: 'simulated', origins, redLeader: origins.sites[LEADER] as Origin };
     for (const site of origins.sites) {

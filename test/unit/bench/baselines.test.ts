@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { pack, unpack } from 'msgpackr';
 import { expect, test, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { callsOver } from '../../../bench/load/day-client.ts';
 import type { DayAnswer, DayCall } from '../../../bench/load/day-protocol.ts';
 import { connectRedis } from '../../../bench/load/redis-client.ts';
@@ -11,6 +12,8 @@ import { keepingArgs } from '../../../bench/load/redis.ts';
 import { NAMES_OF } from '../../../bench/redblue-overhead/bars.ts';
 import { TARGETS as OVERHEAD_TARGETS } from '../../../bench/redblue-overhead/targets.ts';
 import { PAIRS, TARGETS } from '../../../bench/server/targets.ts';
+import { firstOf } from '../../../bench/wire/echo-halves.ts';
+import { openEcho } from '../../../bench/wire/echo.ts';
 
 test("a day's client: the calls of a turn go in one frame, at its end, and are answered without a detour", async () => {
   const frames: (readonly DayCall[])[] = [];
@@ -47,6 +50,32 @@ test('the client of Redis: the commands of a turn go in one write', async () => 
   redis.disconnect();
   server.close();
   expect(write).toHaveBeenCalledTimes(1);
+});
+
+test.each([
+  ['echo-plain', 10],
+  ['echo-cork', 10],
+  ['echo-array', 1],
+  ['echo-equal', 1],
+  ['echo-equal-views', 1],
+] as const)('%s: ten rows of a turn go in so many frames as its name says', async (mode, count) => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const frames: Buffer[] = [];
+  server.on('connection', (socket) =>
+    socket.on('message', (data: Buffer) => {
+      frames.push(data);
+      socket.send(mode.startsWith('echo-equal') ? firstOf(data) : data);
+    }),
+  );
+  const send = await openEcho(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, mode, () => undefined);
+  const rows = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => send(['put', 'update', 2, { key: `key:${n}` }, `key:${n}`])),
+  );
+  expect(rows).toHaveLength(10);
+  expect(frames).toHaveLength(count);
+  for (const client of server.clients) client.terminate();
+  server.close();
 });
 
 test('Redis keeps what the one beside it keeps: all of it, synced, or nothing', () => {

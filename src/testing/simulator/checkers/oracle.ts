@@ -20,8 +20,13 @@ import { Model, ModelView } from '../oracle/model.ts';
 import { areSameSent, isSameReply, isSameSent, sentEffects } from '../oracle/sent.ts';
 import { executionOf, isRed, require } from './checker.ts';
 import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenRefusal, GivenView, Told } from './checker.ts';
+import type { TracedService } from '../traced-service.ts';
 import { isOfBackend } from './answers.ts';
 import { isOfSite } from './own-operations.ts';
+
+/** For messages. */
+export const BELONGS =
+  'what a service knows belongs into its tables: what a variable beside them holds is lost when a site starts anew, and is other at each site';
 
 /** A generator run at a site, as the model gave it too. */
 interface Run {
@@ -46,6 +51,7 @@ interface Placed {
 export class OracleChecker implements Checker {
   readonly name = 'oracle';
   readonly #service: Service;
+  readonly #asked: () => readonly string[];
   readonly #model: Model;
   readonly #shown: number[][];
   /** Red operations, then blue ones by origin, as any site has shown them first. */
@@ -63,8 +69,9 @@ export class OracleChecker implements Checker {
   readonly #floors = new Map<string, number>();
   #told = 0;
 
-  constructor(service: Service, { size }: Origins) {
+  constructor({ service, asked }: TracedService, { size }: Origins) {
     this.#service = service;
+    this.#asked = asked;
     this.#model = new Model(service.tables);
     const nothing = (): number[] => Array.from({ length: size }, () => 0);
     this.#shown = Array.from({ length: size }, nothing);
@@ -100,9 +107,13 @@ export class OracleChecker implements Checker {
     const input = { ...given, site };
     const seen = [...this.#shownAt(site)];
     if (isLaid) return this.#note(site, id, { input, seen, outcome, isAlone });
+    const asked = this.#asked();
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
     require(isSame(outcome, expected), () =>
       `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}`);
+    const again = this.#asked();
+    require(outcome.failed || isSameSent(asked, again), () =>
+      `${input.operation} at site ${site} asked for [${asked.join(', ')}] and, run again on the same, for [${again.join(', ')}]: ${BELONGS}`);
     this.#note(site, id, { input, seen, outcome: expected, isAlone });
   }
 
