@@ -12,22 +12,6 @@ export const REDBLUE_MUTANTS = [
     command: unit('server/records/operation-id.test.ts'),
   },
   {
-    name: 'what an answer of another site depends on is not waited for',
-    rule: 'exactly-once',
-    file: 'src/server/replica/once/walks.ts',
-    line: 'untilMs: nowMs + options.reachTimeoutMs,',
-    replacement: 'untilMs: nowMs,',
-    command: unit('server/replica/exactly-once.test.ts'),
-  },
-  {
-    name: 'a site follows a claim of another one with its own hop',
-    rule: 'exactly-once',
-    file: 'src/server/replica/once/walks.ts',
-    line: 'return claim.hop > identity.hop || (claim.hop === identity.hop && claim.site !== this.#host.core.options.site);',
-    replacement: 'return claim.hop > identity.hop;',
-    command: unit('server/replica/exactly-once.test.ts'),
-  },
-  {
     name: 'a site forgets at its start what of the red log counts',
     rule: 'redblue',
     file: 'src/server/site/site-machine.ts',

@@ -10,18 +10,33 @@ const inTraced = mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/trace
 export const TESTING_MUTANTS = [
   inOracle(
     'a generator may ask the tables for less, run again',
-    'require(outcome.failed || isSameSent(asked, again), () =>',
+    'require(outcome.failed || missing === undefined, () =>',
     'require(true, () =>',
   ),
   inRepeated(
     'a run may go another way when it is repeated',
-    'if (isSameSent(endOf(before), endOf(after))) continue;',
+    'if (after !== undefined && isSameSent(endOf(before), endOf(after))) continue;',
     'if (after !== undefined) continue;',
   ),
   inRepeated(
-    'what was drawn otherwise counts',
-    'if (after === undefined || !isSameSent(drawnOf(before), drawnOf(after))) return undefined;',
-    'if (after === undefined) return undefined;',
+    'a draw with a state draws otherwise in the repeated run',
+    "const kept = this.mode === 'again' ? this.#kept.get(from.own) : undefined;",
+    'const kept = undefined as Kept | undefined;',
   ),
   inTraced('a generator asks for fields unseen', 'note(field, this.#key);', ''),
+  inTraced(
+    'a context of the simulator has tables of its own',
+    'return given instanceof RunContext ? new TracedContext(given, tables) : { ...given, tables };',
+    'return { ...given, tables, shadow: given.shadow };',
+  ),
+  mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/checkers/generators.ts', command })(
+    'a generator that throws is passed',
+    'require(!failed, () => {',
+    'require(true, () => {',
+  ),
+  mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/simulated-site.ts', command })(
+    'generators get parts of milliseconds',
+    'return Math.floor(this.#rightMs + this.#aheadMs);',
+    'return this.#rightMs + this.#aheadMs;',
+  ),
 ];

@@ -10,8 +10,9 @@ import type { Draw } from '../server/label/values/draw.ts';
 import { shown } from '../server/label/values/shown.ts';
 import type { Service } from '../server/service/service.ts';
 import { requireService } from '../server/service/require-service.ts';
-import { unlike } from './repeated.ts';
+import { RepeatableDraws, unlike } from './repeated.ts';
 import { Fault } from './simulator/checkers/checker.ts';
+import { GeneratorChecker } from './simulator/checkers/generators.ts';
 import { drawOptions, PROFILES } from './simulator/options.ts';
 import type { Profile, SimulationOptions } from './simulator/options.ts';
 import type { ClientOperation } from './simulator/history.ts';
@@ -53,7 +54,7 @@ export interface OperationCounts {
   readonly red: number;
   /** Answered without a change, as reads are. */
   readonly unchanged: number;
-  /** Refused by the generator, or for what it gave, or without an answer to the end. */
+  /** Refused by an error of the domain, or without an answer to the end. */
   readonly failed: number;
 }
 
@@ -69,7 +70,7 @@ export interface ServiceReport {
 /** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
 export class ServiceFault extends Error {
   override readonly name = 'ServiceFault';
-  /** The checker that noticed, as `invariants` or `oracle`; `repetition` where a run went another way when repeated. */
+  /** The checker that noticed, as `invariants`, `generators` or `oracle`; `repetition` where a run went another way when repeated. */
   readonly checker: string;
   readonly seed: number;
   /** For `with`, beside the seed and the profile. */
@@ -111,13 +112,15 @@ export class ServiceFault extends Error {
 export function checkService(service: Service, options: CheckServiceOptions): ServiceReport {
   checkOptions(service, options);
   const { draw, runs = 100, seed = 1, profile = 'swarm', with: given = {} } = options;
-  const world = worldOf(service, draw);
+  const draws = new RepeatableDraws(drawsOf(service, draw));
+  const world = worldOf(service, draws);
   const coverage: Record<string, number> = {};
   const operations = noCounts(service);
   let first: RunResult | undefined;
   for (let index = 0; index < runs; index += 1) {
     const result = simulate(seed + index, profile, { world, overrides: given });
     first ??= result;
+    draws.mode = 'drawn';
     for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
     for (const call of result.history) operations[call.operation]![endOf(call)] += 1;
     if (result.fault === undefined) continue;
@@ -127,9 +130,15 @@ export function checkService(service: Service, options: CheckServiceOptions): Se
   }
   // Sites and model share what a service keeps beside its tables: who asks those first, and then goes by that, meets it in
   // another run alone.
+  draws.mode = 'again';
   const again = simulate(seed, profile, { world, overrides: given });
-  const difference = unlike((first as RunResult).history, again.history) ?? again.fault?.message;
-  if (difference !== undefined) throw new ServiceFault('repetition', difference, seed, given, options.profile, runs);
+  const fail = (checker: string, message: string): never => {
+    throw new ServiceFault(checker, message, seed, given, options.profile, runs);
+  };
+  // What only the second run asks for, since it goes another way, is drawn anew.
+  if (again.fault !== undefined && again.fault.checker !== 'draw') fail(again.fault.checker, again.fault.message);
+  const difference = unlike((first as RunResult).history, again.history);
+  if (difference !== undefined) fail('repetition', difference);
   return { runs, coverage, operations };
 }
 
@@ -145,16 +154,20 @@ function endOf({ shownAs, isChange }: ClientOperation): keyof OperationCounts {
   return shownAs === 'none' || isChange !== true ? 'unchanged' : shownAs;
 }
 
-function worldOf(service: Service, draw: CheckServiceOptions['draw']): World {
+function worldOf(service: Service, { draw }: RepeatableDraws): World {
   return {
     service,
     traits: observedTraits(service),
-    draw: ({ random, own }) => {
-      const operation = draw(drawFrom(random, own));
-      const args = argsOf(service, operation);
-      return { operation: operation.name, args };
-    },
-    checkers: () => [],
+    draw,
+    checkers: ({ thrown }) => [new GeneratorChecker(thrown)],
+  };
+}
+
+function drawsOf(service: Service, draw: CheckServiceOptions['draw']): World['draw'] {
+  return ({ random, own }) => {
+    const operation = draw(drawFrom(random, own));
+    const args = argsOf(service, operation);
+    return { operation: operation.name, args };
   };
 }
 

@@ -1,28 +1,68 @@
 /** Two runs of one seed go the same way, unless the service knows something that its tables do not hold. */
+import { Random } from '../server/collections/random.ts';
 import { shown } from '../server/label/values/shown.ts';
 import { BELONGS } from './simulator/checkers/oracle.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { isSameSent } from './simulator/oracle/sent.ts';
+import type { DrawFrom, Drawn } from './simulator/world.ts';
 
-/**
- * The first call that was answered otherwise the second time, in words; none where all went the same way, or where other
- * operations were drawn, which says nothing.
- */
-export function unlike(first: readonly ClientOperation[], again: readonly ClientOperation[]): string | undefined {
-  // By the order in which they were asked for: what differs later can come of what differed before.
-  for (const [index, before] of first.entries()) {
-    const after = again[index];
-    if (after === undefined || !isSameSent(drawnOf(before), drawnOf(after))) return undefined;
-    if (isSameSent(endOf(before), endOf(after))) continue;
-    const [one, other] = [told(before), told(after)];
-    const call = `${before.operation}(${shown(before.args)})`;
-    return `${call} was ${one}, and ${one === other ? 'later' : other} when the same run was repeated: ${BELONGS}`;
-  }
-  return undefined;
+/** What was drawn for one operation, and how much randomness that took. */
+interface Kept {
+  readonly drawn: Drawn;
+  readonly count: number;
 }
 
-function drawnOf({ id, operation, args, level, submittedAtMs }: ClientOperation): unknown {
-  return { id, operation, args, level, submittedAtMs };
+/** What clients ask for: in a run that is repeated the same again, whatever their `draw` would say by then. */
+export class RepeatableDraws {
+  readonly #draw: (from: DrawFrom) => Drawn;
+  readonly #kept = new Map<string, Kept>();
+  /** Whether what is drawn now is kept, or given again. */
+  mode: 'kept' | 'drawn' | 'again' = 'kept';
+
+  constructor(draw: (from: DrawFrom) => Drawn) {
+    this.#draw = draw;
+  }
+
+  readonly draw = (from: DrawFrom): Drawn => {
+    const kept = this.mode === 'again' ? this.#kept.get(from.own) : undefined;
+    if (kept !== undefined) {
+      for (let count = 0; count < kept.count; count += 1) from.random.bits();
+      return kept.drawn;
+    }
+    const random = new CountedRandom(from.random);
+    const drawn = this.#draw({ ...from, random });
+    if (this.mode === 'kept') this.#kept.set(from.own, { drawn, count: random.count });
+    return drawn;
+  };
+}
+
+class CountedRandom extends Random {
+  count = 0;
+  readonly #source: Random;
+
+  constructor(source: Random) {
+    super(0);
+    this.#source = source;
+  }
+
+  override bits(): number {
+    this.count += 1;
+    return this.#source.bits();
+  }
+}
+
+/** The first call that ended otherwise the second time, in words; none where all went the same way. */
+export function unlike(first: readonly ClientOperation[], again: readonly ClientOperation[]): string | undefined {
+  const calls = new Map(again.map((call) => [call.id, call]));
+  for (const before of first) {
+    const after = calls.get(before.id);
+    if (after !== undefined && isSameSent(endOf(before), endOf(after))) continue;
+    const [one, other] = [told(before), after === undefined ? 'not asked for' : told(after)];
+    const call = `${before.operation}(${shown(before.args)})`;
+    const otherwise = one === other ? 'otherwise, or at another time,' : other;
+    return `${call} was ${one}, and ${otherwise} when the same run was repeated: a generator takes time, randomness and identifiers from its context alone, and ${BELONGS}`;
+  }
+  return undefined;
 }
 
 function endOf({ answers, failures, shownAs, isChange, error }: ClientOperation): unknown {
@@ -30,6 +70,7 @@ function endOf({ answers, failures, shownAs, isChange, error }: ClientOperation)
 }
 
 function told({ answers: [first], failures, shownAs, error }: ClientOperation): string {
-  if (first !== undefined) return `answered ${shown(first.value)} (${shownAs ?? first.stage})`;
-  return `told ${error ?? failures.at(-1) ?? 'nothing'}`;
+  if (first === undefined) return `told ${error ?? failures.at(-1) ?? 'nothing'}`;
+  const colour = shownAs === undefined || shownAs === 'none' ? '' : ` (${shownAs})`;
+  return `answered ${shown(first.value)}${colour}`;
 }

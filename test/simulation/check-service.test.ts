@@ -102,10 +102,11 @@ describe('checkService', () => {
       generators: { ...(shopService('red') as unknown as Service).generators, ...generators } as Service['generators'],
     });
     type Run = (args: { key: string }, context: never) => unknown;
+    type Spread = { tables: { items: { row(key: string): { left: number } } } };
     const { buy, left } = shopService('red').generators as unknown as { buy: Run; left: Run };
 
     const ONCE =
-      /^oracle: (buy|left) at site \d asked for \[items.left "a"\] and, run again on the same, for \[\]: what a service/;
+      /^oracle: (buy|left) at site \d asked for items\.left of a and, run again on the same, did not: what a service/;
 
     test('an item once sold out, for ever → ServiceFault that says what was asked for, and what was not', () => {
       const soldOut = new Set<string>();
@@ -143,7 +144,7 @@ describe('checkService', () => {
       const fault = faultIn(service);
       expect(fault).toMatchObject({ checker: 'repetition' });
       expect(String(fault)).toMatch(
-        /buy\(\{ key: 'a' \}\) was answered true \(red\), and answered false \(red\) when the same run was repeated: .*\nAgain: .* seed: 1, runs: 3,/,
+        /buy\(\{ key: 'a' \}\) was answered true \(red\), and answered false \(red\) when the same run was repeated: a generator .*\nAgain: .* seed: 1, runs: 3,/,
       );
     });
 
@@ -155,11 +156,63 @@ describe('checkService', () => {
       }
     }
 
-    test('a draw that draws otherwise the second time says nothing of the service', () => {
-      let next = 0;
-      const draw = (): Operation => shop.restock({ key: `${(next += 1)}` });
-      expect(checkService(shopService('red'), { runs: 2, profile: 'calm', draw }).runs).toBe(2);
+    test('what it has made of what it reads, by what it reads → nothing to blame', () => {
+      const made = new Map<number, string>();
+      const service = keeping({
+        left: (
+          { key: of }: { key: string },
+          { tables }: { tables: { items: { row(key: string): { left: number } } } },
+        ) => {
+          const known = made.get(tables.items.row(of).left);
+          if (known !== undefined) return Number(known);
+          made.set(tables.items.row(of).left, `${tables.items.row(of).left}`);
+          return tables.items.row(of).left;
+        },
+      });
+      expect(faultIn(service)).toMatchObject({ runs: 3 });
     });
+
+    test.each([
+      ['of one kind of call', (n: number) => n % 7, [1, 2, 3, 4]],
+      ['that comes to its end', (n: number) => (n < 40 ? n : undefined), [1]],
+    ])('a draw with a state, %s → says nothing of the service', (_, next, seeds) => {
+      for (const seed of seeds) {
+        let n = 0;
+        const draw: CheckServiceOptions['draw'] = ({ pick }) => {
+          const count = next((n += 1) - 1);
+          if (count === undefined) return undefined as never;
+          return pick([shop.buy({ key: 'a' }), shop.left({ key: 'a' }), shop.restock({ key: `${count}` })]);
+        };
+        const sizes = { clientCount: 4, operationsPerClient: 10 };
+        expect(checkService(shopService('red'), { runs: 1, seed, draw, with: sizes }).runs).toBe(1);
+      }
+    });
+
+    test.each<[string, (this: unknown, args: unknown, context: Spread) => unknown]>([
+      ['of a context', (_, context) => ({ ...context }).tables.items.row('a').left],
+      ['of a row', (_, { tables }) => Object.keys(tables.items.row('a')).length],
+      [
+        'of what it is called on',
+        function () {
+          return this === undefined ? 0 : 1;
+        },
+      ],
+    ])('what a generator finds at the model alone, %s → ServiceFault', (_, left) => {
+      expect(faultIn(keeping({ left }))).toBeInstanceOf(ServiceFault);
+    });
+  });
+
+  test('the time that a generator is given → whole milliseconds, as at a site', () => {
+    const times = defineContract('times', { mark: { effect: 'update', args: key, result: z.int() } });
+    const service: Service = defineService(times, {
+      tables: { rows: table({ at: register<number>() }) },
+      shadowOperations: ({ rows }) => ({
+        mark: blue((a: { key: string; at: number }) => [rows.row(a.key).at.write(a.at)]),
+      }),
+      generators: { mark: (args, { shadow, now }) => shadow.mark({ ...args, at: now }, now) },
+    });
+    const counts = checkService(service, { runs: 5, draw: () => times.mark({ key: 'a' }) }).operations['mark'];
+    expect(counts?.blue).toBeGreaterThan(20);
   });
 
   test('an invariant that gives a promise → ServiceFault that says so', () => {
@@ -276,17 +329,15 @@ describe('checkService', () => {
       ['half a surrogate', () => ['\ud800']],
       ['a date that is none', () => new Date(Number.NaN)],
       ['a map', () => new Map()],
-    ])('%s, which cannot be sent → each fails', (_, make) => {
-      const counts = check(giving(make));
-      expect(counts).toMatchObject({ blue: 0, red: 0, unchanged: 0 });
-      expect(counts?.failed).toBeGreaterThan(5);
+    ])('%s, which cannot be sent → ServiceFault that says so', (_, make) => {
+      expect(() => check(giving(make))).toThrow(/^generators: \w+ at site \d fails: INVALID_VALUE effects\.0\.value/);
     });
   });
 
   test.each<[string, 'args' | 'read']>([
     ['its arguments', 'args'],
     ['what it reads', 'read'],
-  ])('a generator changes %s in place → it fails, as at a site', (_, what) => {
+  ])('a generator changes %s in place → ServiceFault with what it threw, as at a site', (_, what) => {
     const basket = defineContract('basket', {
       put: { effect: 'update', args: z.object({ key: z.string(), items: z.array(z.string()) }), result: z.null() },
       empty: { effect: 'update', args: key, result: z.null() },
@@ -310,12 +361,14 @@ describe('checkService', () => {
     });
     const draw: CheckServiceOptions['draw'] = ({ pick }) =>
       pick([basket.put({ key: 'a', items: ['x'] }), basket.empty({ key: 'a' })]);
-    const counts = checkService(service, { runs: 6, draw }).operations;
-    expect(counts[what === 'args' ? 'put' : 'empty']?.failed).toBeGreaterThan(3);
-    expect(counts[what === 'args' ? 'empty' : 'put']?.blue).toBeGreaterThan(3);
+    const call = (): unknown => checkService(service, { runs: 6, draw });
+    const operation = what === 'args' ? 'put' : 'empty';
+    expect(call).toThrow(
+      new RegExp(`^generators: the generator of '${operation}' threw at site \\d: .*delete property '0'.* cannot be`),
+    );
   });
 
-  test('an operation that its contract declares blue, recoloured red → it fails, and nothing disagrees', () => {
+  test('an operation that its contract declares blue, recoloured red → ServiceFault that says so', () => {
     const till = defineContract('till', { pay: { effect: 'update', args: key, result: z.null(), colour: 'blue' } });
     const service: Service = defineService(till, {
       tables: { rows: table({ paid: counter() }) },
@@ -324,12 +377,12 @@ describe('checkService', () => {
     });
     const given = { runs: 5, draw: (): Operation => till.pay({ key: 'a' }) };
     expect(checkService(service, given).operations['pay']?.blue).toBeGreaterThan(5);
-    const counts = checkService(recoloured(service, { pay: 'red' }), given).operations['pay'];
-    expect(counts).toMatchObject({ blue: 0, red: 0, unchanged: 0 });
-    expect(counts?.failed).toBeGreaterThan(5);
+    expect(() => checkService(recoloured(service, { pay: 'red' }), given)).toThrow(
+      /^generators: pay at site \d fails: INVALID_ARGUMENT 'pay' is declared blue but chose 'pay', which is red/,
+    );
   });
 
-  test('a site fails where the model does not → its words are told', () => {
+  test('a generator throws, now and then → ServiceFault with what it threw', () => {
     const service: Service = shopService('red');
     let runs = 0;
     const restock = (): null => {
@@ -339,7 +392,7 @@ describe('checkService', () => {
     };
     const failing = { ...service, generators: { ...service.generators, restock } };
     expect(() => checkService(failing, { ...options, draw: () => shop.restock({ key: 'a' }) })).toThrow(
-      /^oracle: restock at site \d fails \(FINAL_FAILED The generator of 'restock' threw\..*\), and on what the site shows it nothing/,
+      /^generators: the generator of 'restock' threw at site \d: Error: at the site alone\./,
     );
   });
 

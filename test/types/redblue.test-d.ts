@@ -115,6 +115,25 @@ describe('service types', () => {
     });
   });
 
+  test('a shadow operation whose effects go by no arguments → takes whatever its operation has', () => {
+    const empty = { effect: 'update', args: z.object({}), result: z.null() } as const;
+    const bell = defineContract('bell', { ring: empty, stop: { ...empty, result: z.boolean() } });
+    defineService(bell, {
+      tables: { bells: table({ rings: counter(), left: stock() }) },
+      shadowOperations: ({ bells }) => ({
+        ring: blue(() => [bells.row('one').rings.add(1)]),
+        stop: red(
+          () => [bells.row('one').left.take(1)],
+          ([taken]) => taken.took,
+        ),
+      }),
+      generators: {
+        ring: (args, { shadow: { ring } }) => ring(args, null),
+        stop: (args, { shadow: { stop } }) => stop(args),
+      },
+    });
+  });
+
   test('indexes: registers, cells and sets of strings or numbers only', () => {
     // @ts-expect-error counters have no index
     table({ size: counter() }, { indexes: ['size'] });

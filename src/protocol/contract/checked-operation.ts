@@ -1,4 +1,5 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
+import { isRecord } from '../../correctable/given.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -35,4 +36,26 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   static isBy(operations: Catalogue['operations'], operation: Operation): boolean {
     return #checkedBy in operation && operation.#checkedBy === operations;
   }
+}
+
+/** An operation for somebody who may keep it: what he changes of it later changes nothing of what is executed. */
+class LentOperation extends ParsedOperation implements Operation {
+  readonly name: string;
+  readonly effect: Access;
+  readonly args: unknown;
+  readonly key?: string;
+
+  constructor(operation: Operation) {
+    super(ParsedOperation.inputOf(operation));
+    const { name, effect, args, key } = operation;
+    this.name = name;
+    this.effect = effect;
+    this.args = isRecord(args) ? { ...args } : args;
+    if (key !== undefined) this.key = key;
+  }
+}
+
+/** The same operation, in an object of its own. */
+export function lent(operation: Operation): Operation {
+  return new LentOperation(operation);
 }

@@ -29,9 +29,10 @@ export interface SchemaPart {
 
 /** Whether a schema makes an object of its own of whatever it takes: nobody else has that one, whoever has what is in it. */
 export function makesOwnObject({ _zod: { def } }: Schema): boolean {
-  const { type, checks } = def as { readonly type?: unknown; readonly checks?: readonly unknown[] };
-  // A check may give another one in its place.
-  return type === 'object' && (checks === undefined || checks.length === 0);
+  const { type, checks, shape } = def as { type?: unknown; checks?: readonly unknown[]; shape?: object };
+  // A check may give another one in its place; what stands under symbols nobody looks at.
+  const isPlain = (checks ?? []).length === 0 && Object.getOwnPropertySymbols(shape ?? {}).length === 0;
+  return type === 'object' && isPlain;
 }
 
 /**

@@ -8,6 +8,7 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import type { NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Catalogue } from '../../protocol/contract/catalogue.ts';
+import { lent } from '../../protocol/contract/checked-operation.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
@@ -156,7 +157,8 @@ class BindingGateway implements Gateway, GatewayHost {
     this.origins = checkedOrigins(options.origins);
     this.authenticated = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
-    this.authorise = options.authorise ?? (() => true);
+    const { authorise } = options;
+    this.authorise = authorise ? (principal, operation) => authorise(principal, lent(operation)) : () => true;
     this.limits = limitsFrom(options.limits, this.authenticated);
     this.logger = guardedLogger(options.logger ?? silentLogger);
     this.load = new TotalLoad(this.limits);

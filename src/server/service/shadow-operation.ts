@@ -101,10 +101,13 @@ export type ShadowBuilders<
     infer R
   >
     ? [R] extends [NoReply]
-      ? <T>(args: A, reply: T | WithMeta<T>) => Chosen<T>
-      : (args: A) => Chosen<R>
+      ? <T>(args: ArgsOf<A>, reply: T | WithMeta<T>) => Chosen<T>
+      : (args: ArgsOf<A>) => Chosen<R>
     : never;
 };
+
+/** One whose effects go by no arguments takes whatever the operation has. */
+type ArgsOf<A> = [A] extends [never] ? unknown : A;
 
 /**
  * A blue shadow operation: it commits at its own site at once. It must commute with every other and keep every

@@ -304,9 +304,9 @@ export class SimulatedSite {
     });
   }
 
-  /** The site's clock, as people set it. */
+  /** The site's clock, as people set it: in whole milliseconds, as machines tell it. */
   get wallMs(): number {
-    return this.#rightMs + this.#aheadMs;
+    return Math.floor(this.#rightMs + this.#aheadMs);
   }
 
   /** What the site's clock would show at most, had it never been set back. */

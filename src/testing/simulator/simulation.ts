@@ -134,7 +134,7 @@ export class Simulation {
       new RefusalChecker({ ...LIMITS, options, service, calm: this.#calm, sites: this.#sites }),
       new FloorChecker(origins),
       new TermChecker(),
-      ...this.#world.checkers({ ...LIMITS, options, origins, calm: this.#calm }),
+      ...this.#world.checkers({ ...LIMITS, options, origins, calm: this.#calm, thrown: this.#traced.thrown }),
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
       this.#oracle,

@@ -2,46 +2,72 @@
  * A service whose generators note what they ask of the tables. Who asks for less, run again on the same, goes by something
  * that they do not hold; what came of both runs need not say so, since sites and model run the same functions.
  */
+import { RunContext } from '../../server/generator/generator-context.ts';
+import { textOf } from '../../server/records/failure.ts';
 import type { ScanOptions } from '../../server/records/key-range.ts';
 import type { TableReader } from '../../server/service/readers.ts';
+import { Refusal } from '../../server/service/refusal.ts';
 import type { AnyGenerator, Service } from '../../server/service/service.ts';
 import type { Fields, Table } from '../../server/service/tables.ts';
-import { textOf } from './oracle/execute.ts';
 
 type Context = Parameters<AnyGenerator>[1];
 type Reader = TableReader<Fields, string>;
-/** A table as this run has it, seen through by what notes. */
-type Look = (real: Reader) => Reader;
+type Readers = Readonly<Record<string, Reader>>;
+type Note = (what: string) => void;
 
-/** The service, and what the last run of one of its generators has asked. */
+/** The service, and what the last run of one of its generators has asked, or thrown. */
 export class TracedService {
   readonly service: Service;
-  #asked: string[] = [];
+  #asked = new Set<string>();
+  #thrown: string | undefined;
 
   constructor(service: Service) {
-    const looks = Object.entries(service.tables).map(([name, table]) => [name, this.#lookAt(name, table)] as const);
+    const note: Note = (what) => this.#asked.add(what);
+    const looks = Object.entries(service.tables).map(([name, table]) => [name, lookAt(name, table, note)] as const);
+    const tablesOf = (real: Readers): Readers =>
+      Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)]));
+    const run = (generator: () => unknown): unknown => {
+      this.#asked = new Set();
+      this.#thrown = undefined;
+      try {
+        return generator();
+      } catch (error) {
+        if (!(error instanceof Refusal)) this.#thrown = textOf(error);
+        throw error;
+      }
+    };
     const traced = ([name, generator]: [string, AnyGenerator]): [string, AnyGenerator] => [
       name,
-      (args, context) => {
-        this.#asked = [];
-        return generator(args, new TracedContext(context, looks) as never);
+      function (this: unknown, args, context) {
+        return run(() => generator.call(this, args, tracedContext(context, tablesOf)));
       },
     ];
     this.service = { ...service, generators: Object.fromEntries(Object.entries(service.generators).map(traced)) };
   }
 
-  /** In its order. */
-  readonly asked = (): readonly string[] => this.#asked;
+  /** Each once: who knows already what comes of what he has read need not read it again. */
+  readonly asked = (): readonly string[] => [...this.#asked];
+  /** What the last run has thrown, if it has, and that was no error of its domain. */
+  readonly thrown = (): string | undefined => this.#thrown;
+}
 
-  #lookAt(name: string, table: Table): Look {
-    const note = (what: string, given?: unknown): void => {
-      this.#asked.push(given === undefined ? `${name}.${what}` : `${name}.${what} ${textOf(given)}`);
-    };
-    const Row = rowOf(table, note);
-    return (real) => ({
-      row: (key) => new Row(real, key) as never,
+/** A table as this run has it, seen through by what notes. */
+function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reader {
+  const note = (what: string, options: ScanOptions = {}): void => {
+    const { equals, prefix, from, before, limit, reverse } = options;
+    const given = { equals, prefix, from, before, limit, reverse };
+    tell(`${name}.${what} ${Object.entries(given).flatMap(optionText).join(' ')}`.trim());
+  };
+  const noteField = (field: string, key: string): void => tell(`${name}.${field} of ${textOfKey(key)}`);
+  const siteRow = siteRowOf(table, noteField);
+  return (real) => {
+    const traced: Reader = {
+      row: (key) => {
+        const row: Row = real.row(key);
+        return isOfSite(row, table) ? siteRow(row, key) : plainRow(row, key, noteField);
+      },
       has: (key) => {
-        note('has', key);
+        note(`has ${textOfKey(key)}`);
         return real.has(key);
       },
       keys: (options) => {
@@ -57,41 +83,78 @@ export class TracedService {
           },
         ]),
       ) as Reader['by'],
-    });
-  }
+    };
+    return traced;
+  };
 }
 
-/** As a site makes it: fields are read when they are asked for, and are none of the row's own. */
-function rowOf({ fields }: Table, note: (what: string, given: unknown) => void) {
-  class Row {
-    readonly #real: Reader;
+/** Never throws, whatever the option is. */
+function optionText([name, value]: [string, unknown]): string[] {
+  return value === undefined ? [] : [`${name} ${textOfKey(value)}`];
+}
+
+function textOfKey(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Fields are none of a row's own at a site, and are at the model: what a generator sees of that stays different. */
+function isOfSite(row: Row, { fields }: Table): boolean {
+  const [any] = Object.keys(fields);
+  return any === undefined || !Object.hasOwn(row, any);
+}
+
+function siteRowOf({ fields }: Table, note: (field: string, key: string) => void): (real: Row, key: string) => Row {
+  class SiteRow {
+    readonly #real: Row;
     readonly #key: string;
-    constructor(real: Reader, key: string) {
+    constructor(real: Row, key: string) {
       this.#real = real;
       this.#key = key;
     }
     static {
       for (const field of Object.keys(fields)) {
-        const get = function (this: Row): unknown {
+        const get = function (this: SiteRow): unknown {
           note(field, this.#key);
-          return this.#real.row(this.#key)[field];
+          return this.#real[field];
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });
       }
     }
   }
-  return Row;
+  return (real, key) => new SiteRow(real, key) as unknown as Row;
 }
 
-/** All else is as it was given. */
-class TracedContext {
-  readonly tables: Readonly<Record<string, Reader>>;
-  readonly #given: Context;
+function plainRow(real: Row, key: string, note: (field: string, key: string) => void): Row {
+  const row = {};
+  for (const field of Object.keys(real)) {
+    const get = (): unknown => {
+      note(field, key);
+      return real[field];
+    };
+    Object.defineProperty(row, field, { enumerable: true, get });
+  }
+  return row;
+}
 
-  constructor(given: Context, looks: readonly (readonly [string, Look])[]) {
+/** Of a site all that it has is inherited, of the model its own: the same of what stands before it. */
+function tracedContext(given: Context, tablesOf: (real: Readers) => Readers): Context {
+  const tables = tablesOf(given.tables as unknown as Readers) as unknown as Context['tables'];
+  return given instanceof RunContext ? new TracedContext(given, tables) : { ...given, tables };
+}
+
+class TracedContext implements Context {
+  readonly #given: Context;
+  readonly #tables: Context['tables'];
+
+  constructor(given: Context, tables: Context['tables']) {
     this.#given = given;
-    const real = given.tables as unknown as Readonly<Record<string, Reader>>;
-    this.tables = Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)]));
+    this.#tables = tables;
+  }
+
+  get tables(): Context['tables'] {
+    return this.#tables;
   }
 
   get shadow(): Context['shadow'] {

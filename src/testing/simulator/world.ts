@@ -26,6 +26,8 @@ export interface Circumstances {
   /** For so long who waits at a site does so for others. */
   readonly reachTimeoutMs: number;
   readonly calm: Calm;
+  /** What the last run of a generator has thrown, if it has. */
+  readonly thrown: () => string | undefined;
 }
 
 /** A service in the simulator. */

@@ -22,6 +22,7 @@ test.each([
 
 test.each([
   ['a check, which may give another', z.object({ n }).check((context) => void (context.value = shared))],
+  ['a part under a symbol', z.object({ n, [Symbol('more')]: z.any().default(shared) } as never)],
   ['a condition', z.object({ n }).refine(() => true)],
   ['a transformation', z.object({ n }).transform(() => shared)],
   ['a default', z.object({ n }).default(shared)],

@@ -261,8 +261,24 @@ test('arguments that nobody else has → no copy where all in them is scalar, el
     expect(args.part).not.toBe(part);
     expect([Object.isFrozen(given), Object.isFrozen(part), Object.isFrozen(args)]).toEqual([false, false, true]);
   }
-  const call = (): void => {};
-  expect(keptOwnArgs({ call }).call).toBe(call);
+  const calling = { call: (): void => {} };
+  expect(keptOwnArgs(calling)).not.toBe(calling);
+  expect(keptOwnArgs(calling)).toEqual(calling);
+});
+
+test('what a check of a schema gives in the place of arguments → stays its author’s', async () => {
+  const own = { key: 'a' };
+  const args = z.object({ key: z.string() }).check((context) => void (context.value = own));
+  const told = defineContract('told', { tell: { effect: 'read', args, result: z.string() } });
+  const telling = defineService(told, {
+    tables: {},
+    shadowOperations: () => ({}),
+    generators: { tell: ({ key }) => key },
+  });
+  const deployment = createEmbedded(telling, { sites: ['irl'] });
+  expect(await createClient(deployment.site('irl')).invoke(told.tell({ key: 'b' }))).toBe('a');
+  expect(Object.isFrozen(own)).toBe(false);
+  await deployment.close();
 });
 
 class Tags extends Set<string> {

@@ -1,0 +1,28 @@
+/** What a hook is shown of an operation: the same, and nothing that is executed. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { CheckedOperation, lent } from '../../../../src/protocol/contract/checked-operation.ts';
+import { parseArgs } from '../../../../src/protocol/contract/catalogue.ts';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+
+const contract = defineContract('users', {
+  add: {
+    effect: 'update',
+    args: z.object({ name: z.string().transform((name) => name.length), password: z.string() }),
+    result: z.null(),
+    key: ({ password }) => password,
+  },
+});
+
+test('lent → as it was checked; what is changed of it changes nothing of what is executed', () => {
+  const given = { name: 'anna', password: 'x' };
+  const operation = new CheckedOperation('add', 'update', given, contract, contract.operations);
+  const shown = lent(operation);
+  expect({ ...shown }).toEqual({ ...operation });
+  expect(parseArgs(contract, shown)).toEqual({ name: 4, password: 'x' });
+  (shown.args as { password: string }).password = '***';
+  Object.freeze(operation.args);
+  expect(operation.args).toEqual({ name: 4, password: 'x' });
+  expect(CheckedOperation.isBy(contract.operations, operation)).toBe(true);
+  expect(CheckedOperation.isBy(contract.operations, shown)).toBe(false);
+});
