@@ -70,7 +70,7 @@ export interface ServiceReport {
 /** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
 export class ServiceFault extends Error {
   override readonly name = 'ServiceFault';
-  /** The checker that noticed, as `invariants`, `generators` or `oracle`; `repetition` where a run went another way when repeated. */
+  /** The checker that noticed, as `invariants` or `generators`; `repetition` where a run went another way when repeated. */
   readonly checker: string;
   readonly seed: number;
   /** For `with`, beside the seed and the profile. */
