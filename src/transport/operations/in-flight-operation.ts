@@ -61,7 +61,10 @@ export class InFlightOperation implements Whereabouts {
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
-  /** The latest views by the server's numbers, for the present submission; made when a view is not the last. */
+  /** The first view that is not the last, of the present submission, and the server's number: mostly there are no others. */
+  #first: SeenView | undefined = undefined;
+  #firstSeq = 0;
+  /** The latest views by the server's numbers, where there are several. */
   #seen: Map<number, SeenView> | undefined = undefined;
   /** Stops listening to the caller's signal. */
   release: (() => void) | undefined = undefined;
@@ -111,12 +114,18 @@ export class InFlightOperation implements Whereabouts {
       this.line.awaitedBytes -= this.largeBytes;
     }
     this.line = undefined;
+    this.#first = undefined;
     this.#seen = undefined;
   }
 
   /** View `seq` of the server. */
   saw(seq: number, given: SeenView): void {
-    this.#seen ??= new Map();
+    if (this.#seen === undefined && (this.#first === undefined || this.#firstSeq === seq)) {
+      this.#first = given;
+      this.#firstSeq = seq;
+      return;
+    }
+    this.#seen ??= new Map([[this.#firstSeq, this.#first as SeenView]]);
     this.#seen.delete(seq);
     this.#seen.set(seq, given);
     if (this.#seen.size <= SEQS_MAX) return;
@@ -126,7 +135,8 @@ export class InFlightOperation implements Whereabouts {
 
   /** The server's view `seq`, to be confirmed, if it came and is not too long ago: it counts as of now. */
   seen(seq: number): SeenView | undefined {
-    const given = this.#seen?.get(seq);
+    if (this.#seen === undefined) return this.#firstSeq === seq ? this.#first : undefined;
+    const given = this.#seen.get(seq);
     // A later view with the same value was not sent: the next one of that value refers to this one again.
     if (given !== undefined) this.saw(seq, given);
     return given;

@@ -9,10 +9,11 @@ import { view, type ViewRow } from '../../protocol/rows/view.ts';
 import { errorOf } from '../../protocol/wire-errors.ts';
 import type { Carrier, InFlightOperation } from './in-flight-operation.ts';
 import { failedBy, unanswered } from './outcome.ts';
-import { beforeHandedOn } from './seen-view.ts';
+import { copyOf, SeenView } from './seen-view.ts';
 import { WireSession } from './wire-session.ts';
 
 const NONE: readonly InFlightOperation[] = [];
+const NO_DETAILS: ViewDetails = {};
 
 /** All operations of one client that have no final yet. Rows count only on the line that an operation was submitted on. */
 export class InFlight {
@@ -93,8 +94,8 @@ export class InFlight {
     const value = row[at.value];
     const given = details(row[at.version], row[at.meta], last && isEarly);
     if (last) return void operation.sink.update(value, name, given);
-    const seen = beforeHandedOn(value, given);
-    operation.saw(row[at.seq], seen(operation.sink.update(value, name, given)));
+    const own = copyOf(value);
+    operation.saw(row[at.seq], new SeenView(operation.sink.update(value, name, given), given, own, value));
   }
 
   confirm(row: ConfirmRow, line: Carrier): void {
@@ -115,14 +116,15 @@ export class InFlight {
       return this.#spoil(operation, `the server confirmed view ${row[at.seq]}, which it never sent`);
     if (last) this.remove(operation);
     const given = details(row[at.version], row[at.meta]);
-    const merged = mergeDetails(known.details, given);
     if (known.isUntouched()) {
-      operation.saw(row[at.seq], known.with(merged));
+      if (!last) operation.saw(row[at.seq], known.with(mergeDetails(known.details ?? NO_DETAILS, given)));
       operation.sink.confirm(name, known.seq, given);
       return;
     }
+    const merged = mergeDetails(known.details ?? NO_DETAILS, given);
     const value = known.again();
-    operation.saw(row[at.seq], known.with(merged, operation.sink.update(value, name, merged), value));
+    const seq = operation.sink.update(value, name, merged);
+    if (!last) operation.saw(row[at.seq], known.with(merged, seq, value));
   }
 
   fail(row: FailRow, line: Carrier): void {

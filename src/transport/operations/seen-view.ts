@@ -6,13 +6,13 @@ export class SeenView {
   /** The sink's number for it. */
   readonly seq: number;
   /** With what its confirmations have added. */
-  readonly details: ViewDetails;
+  readonly details: ViewDetails | undefined;
   /** What the server gave. */
   readonly #own: unknown;
   /** The same, as it was handed on. */
   readonly #handedOn: unknown;
 
-  constructor(seq: number, details: ViewDetails, own: unknown, handedOn: unknown) {
+  constructor(seq: number, details: ViewDetails | undefined, own: unknown, handedOn: unknown) {
     this.seq = seq;
     this.details = details;
     this.#own = own;
@@ -34,22 +34,16 @@ export class SeenView {
   }
 
   /** The same view once it was confirmed, or handed on again with this number and value. */
-  with(details: ViewDetails, seq = this.seq, handedOn = this.#handedOn): SeenView {
+  with(details: ViewDetails | undefined, seq = this.seq, handedOn = this.#handedOn): SeenView {
     return new SeenView(seq, details, this.#own, handedOn);
   }
 }
 
 /**
- * Takes note of a value before it is handed on; what comes of it says how the view was numbered. Lists and objects are
- * copied: who shows the first ten of a list by `splice` has not shortened the one that the store confirms.
+ * A value before it is handed on, of what was decoded: lists, plain objects, bytes and dates alone. Who shows the first ten
+ * of a list by `splice` has not shortened the one that the store confirms.
  */
-export function beforeHandedOn(value: unknown, details: ViewDetails = {}): (seq: number) => SeenView {
-  const own = copyOf(value);
-  return (seq) => new SeenView(seq, details, own, value);
-}
-
-/** Of what was decoded: lists, plain objects, bytes and dates alone. */
-function copyOf(value: unknown): unknown {
+export function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf);
   if (value instanceof Uint8Array) return value.slice();
