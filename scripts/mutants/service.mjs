@@ -119,7 +119,7 @@ export const SERVICE_MUTANTS = [
     name: 'arguments with a date in them, which nobody else has, are changed for a further run',
     rule: 'redblue',
     file: 'src/server/records/frozen.ts',
-    line: 'return isFlat(args) ? Object.freeze(args) : keptArgs(args);',
+    line: 'return holdsScalarsAlone(args) ? Object.freeze(args) : keptArgs(args);',
     replacement: 'return Object.freeze(args);',
     command: unit('server/records/frozen.test.ts'),
   },

@@ -23,11 +23,15 @@ export const TESTING_MUTANTS = [
     "const kept = this.mode === 'again' ? this.#kept.get(from.own) : undefined;",
     'const kept = undefined as Kept | undefined;',
   ),
-  inTraced('a generator asks for fields unseen', 'note(field, this.#key);', ''),
+  inTraced(
+    'a generator asks for fields unseen',
+    'if (Object.hasOwn(table.fields, field)) noteField(String(field), key);',
+    '',
+  ),
   inTraced(
     'a context of the simulator has tables of its own',
-    'return given instanceof RunContext ? new TracedContext(given, tables) : { ...given, tables };',
-    'return { ...given, tables, shadow: given.shadow };',
+    'return new Proxy(given, {',
+    'return new Proxy({ ...given, tables } as Context, {',
   ),
   mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/checkers/generators.ts', command })(
     'a generator that throws is passed',

@@ -217,7 +217,7 @@ export const WIRE_MUTANTS = [
     name: 'what a confirmation said is forgotten once the view is changed',
     rule: 'correctable C7',
     file: 'src/transport/operations/in-flight.ts',
-    line: 'if (!last) operation.saw(row[at.seq], known.with(mergeDetails(known.details ?? NO_DETAILS, given)));',
+    line: 'if (!last) operation.saw(row[at.seq], known.with(mergeDetails(known.details, given)));',
     replacement: '',
     command: unit('transport/operations/in-flight.test.ts'),
   },

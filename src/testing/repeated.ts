@@ -1,7 +1,7 @@
 /** Two runs of one seed go the same way, unless the service knows something that its tables do not hold. */
 import { Random } from '../server/collections/random.ts';
 import { shown } from '../server/label/values/shown.ts';
-import { BELONGS } from './simulator/checkers/oracle.ts';
+import { ALONE } from './simulator/checkers/oracle.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { isSameSent } from './simulator/oracle/sent.ts';
 import type { DrawFrom, Drawn } from './simulator/world.ts';
@@ -60,7 +60,7 @@ export function unlike(first: readonly ClientOperation[], again: readonly Client
     const [one, other] = [told(before), after === undefined ? 'not asked for' : told(after)];
     const call = `${before.operation}(${shown(before.args)})`;
     const otherwise = one === other ? 'otherwise, or at another time,' : other;
-    return `${call} was ${one}, and ${otherwise} when the same run was repeated: a generator takes time, randomness and identifiers from its context alone, and ${BELONGS}`;
+    return `${call} was ${one}, and ${otherwise} when the same run was repeated: ${ALONE}`;
   }
   return undefined;
 }

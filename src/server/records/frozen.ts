@@ -34,10 +34,10 @@ export function keptArgs<T>(args: T): T {
 
 /** The same of an object that nobody else has: it need be no copy where nothing in it can be changed. */
 export function keptOwnArgs<T extends object>(args: T): T {
-  return isFlat(args) ? Object.freeze(args) : keptArgs(args);
+  return holdsScalarsAlone(args) ? Object.freeze(args) : keptArgs(args);
 }
 
-function isFlat(value: object): boolean {
+function holdsScalarsAlone(value: object): boolean {
   for (const name in value) {
     const part = value[name as never] as unknown;
     if ((typeof part === 'object' && part !== null) || typeof part === 'function') return false;

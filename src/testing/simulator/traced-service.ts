@@ -2,7 +2,6 @@
  * A service whose generators note what they ask of the tables. Who asks for less, run again on the same, goes by something
  * that they do not hold; what came of both runs need not say so, since sites and model run the same functions.
  */
-import { RunContext } from '../../server/generator/generator-context.ts';
 import { textOf } from '../../server/records/failure.ts';
 import type { ScanOptions } from '../../server/records/key-range.ts';
 import type { TableReader } from '../../server/service/readers.ts';
@@ -59,13 +58,15 @@ function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reade
     tell(`${name}.${what} ${Object.entries(given).flatMap(optionText).join(' ')}`.trim());
   };
   const noteField = (field: string, key: string): void => tell(`${name}.${field} of ${textOfKey(key)}`);
-  const siteRow = siteRowOf(table, noteField);
   return (real) => {
     const traced: Reader = {
-      row: (key) => {
-        const row: Row = real.row(key);
-        return isOfSite(row, table) ? siteRow(row, key) : plainRow(row, key, noteField);
-      },
+      row: (key) =>
+        new Proxy(real.row(key), {
+          get: (row, field) => {
+            if (Object.hasOwn(table.fields, field)) noteField(String(field), key);
+            return Reflect.get(row, field, row);
+          },
+        }),
       has: (key) => {
         note(`has ${textOfKey(key)}`);
         return real.has(key);
@@ -97,87 +98,10 @@ function textOfKey(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
-/** Fields are none of a row's own at a site, and are at the model: what a generator sees of that stays different. */
-function isOfSite(row: Row, { fields }: Table): boolean {
-  const [any] = Object.keys(fields);
-  return any === undefined || !Object.hasOwn(row, any);
-}
-
-function siteRowOf({ fields }: Table, note: (field: string, key: string) => void): (real: Row, key: string) => Row {
-  class SiteRow {
-    readonly #real: Row;
-    readonly #key: string;
-    constructor(real: Row, key: string) {
-      this.#real = real;
-      this.#key = key;
-    }
-    static {
-      for (const field of Object.keys(fields)) {
-        const get = function (this: SiteRow): unknown {
-          note(field, this.#key);
-          return this.#real[field];
-        };
-        Object.defineProperty(this.prototype, field, { enumerable: true, get });
-      }
-    }
-  }
-  return (real, key) => new SiteRow(real, key) as unknown as Row;
-}
-
-function plainRow(real: Row, key: string, note: (field: string, key: string) => void): Row {
-  const row = {};
-  for (const field of Object.keys(real)) {
-    const get = (): unknown => {
-      note(field, key);
-      return real[field];
-    };
-    Object.defineProperty(row, field, { enumerable: true, get });
-  }
-  return row;
-}
-
-/** Of a site all that it has is inherited, of the model its own: the same of what stands before it. */
+/** All else is as it was given, and what is its own and what is inherited: a site has contexts of another kind than a model. */
 function tracedContext(given: Context, tablesOf: (real: Readers) => Readers): Context {
-  const tables = tablesOf(given.tables as unknown as Readers) as unknown as Context['tables'];
-  return given instanceof RunContext ? new TracedContext(given, tables) : { ...given, tables };
-}
-
-class TracedContext implements Context {
-  readonly #given: Context;
-  readonly #tables: Context['tables'];
-
-  constructor(given: Context, tables: Context['tables']) {
-    this.#given = given;
-    this.#tables = tables;
-  }
-
-  get tables(): Context['tables'] {
-    return this.#tables;
-  }
-
-  get shadow(): Context['shadow'] {
-    return this.#given.shadow;
-  }
-
-  get scratchpad(): Context['scratchpad'] {
-    return this.#given.scratchpad;
-  }
-
-  get errors(): Context['errors'] {
-    return this.#given.errors;
-  }
-
-  get now(): number {
-    return this.#given.now;
-  }
-
-  get uniqueId(): () => string {
-    return this.#given.uniqueId;
-  }
-
-  get random(): () => number {
-    return this.#given.random;
-  }
+  const tables = tablesOf(given.tables as unknown as Readers);
+  return new Proxy(given, {
+    get: (context, name) => (name === 'tables' ? tables : (Reflect.get(context, name, context) as unknown)),
+  });
 }

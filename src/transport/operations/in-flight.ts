@@ -95,7 +95,8 @@ export class InFlight {
     const given = details(row[at.version], row[at.meta], last && isEarly);
     if (last) return void operation.sink.update(value, name, given);
     const own = copyOf(value);
-    operation.saw(row[at.seq], new SeenView(operation.sink.update(value, name, given), given, own, value));
+    const seq = operation.sink.update(value, name, given);
+    operation.saw(row[at.seq], new SeenView(seq, given ?? NO_DETAILS, own, value));
   }
 
   confirm(row: ConfirmRow, line: Carrier): void {
@@ -117,11 +118,11 @@ export class InFlight {
     if (last) this.remove(operation);
     const given = details(row[at.version], row[at.meta]);
     if (known.isUntouched()) {
-      if (!last) operation.saw(row[at.seq], known.with(mergeDetails(known.details ?? NO_DETAILS, given)));
+      if (!last) operation.saw(row[at.seq], known.with(mergeDetails(known.details, given)));
       operation.sink.confirm(name, known.seq, given);
       return;
     }
-    const merged = mergeDetails(known.details ?? NO_DETAILS, given);
+    const merged = mergeDetails(known.details, given);
     const value = known.again();
     const seq = operation.sink.update(value, name, merged);
     if (!last) operation.saw(row[at.seq], known.with(merged, seq, value));

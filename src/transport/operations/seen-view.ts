@@ -6,13 +6,13 @@ export class SeenView {
   /** The sink's number for it. */
   readonly seq: number;
   /** With what its confirmations have added. */
-  readonly details: ViewDetails | undefined;
+  readonly details: ViewDetails;
   /** What the server gave. */
   readonly #own: unknown;
   /** The same, as it was handed on. */
   readonly #handedOn: unknown;
 
-  constructor(seq: number, details: ViewDetails | undefined, own: unknown, handedOn: unknown) {
+  constructor(seq: number, details: ViewDetails, own: unknown, handedOn: unknown) {
     this.seq = seq;
     this.details = details;
     this.#own = own;
@@ -34,7 +34,7 @@ export class SeenView {
   }
 
   /** The same view once it was confirmed, or handed on again with this number and value. */
-  with(details: ViewDetails | undefined, seq = this.seq, handedOn = this.#handedOn): SeenView {
+  with(details: ViewDetails, seq = this.seq, handedOn = this.#handedOn): SeenView {
     return new SeenView(seq, details, this.#own, handedOn);
   }
 }

@@ -25,8 +25,10 @@ import { isOfBackend } from './answers.ts';
 import { isOfSite } from './own-operations.ts';
 
 /** For messages. */
-export const BELONGS =
+const BELONGS =
   'what a service knows belongs into its tables: what a variable beside them holds is lost when a site starts anew, and is other at each site';
+/** For messages, of what may come of the world too. */
+export const ALONE = `a generator takes time, randomness and identifiers from its context alone, and ${BELONGS}`;
 
 /** A generator run at a site, as the model gave it too. */
 interface Run {
@@ -110,7 +112,7 @@ export class OracleChecker implements Checker {
     const asked = this.#asked();
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
     require(isSame(outcome, expected), () =>
-      `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}: a generator takes time, randomness and identifiers from its context alone, and ${BELONGS}`);
+      `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}: ${ALONE}`);
     const again = new Set(this.#asked());
     // More it may: the model ends no run that takes too long.
     const missing = asked.find((each) => !again.has(each));

@@ -53,6 +53,10 @@ function stocked(amount = 100): Sites {
   return sites;
 }
 
+/** What brings blue operations to other sites. */
+const streams = ({ message }: { readonly message: { readonly kind: string } }): boolean =>
+  message.kind.startsWith('blue.');
+
 function totals(sites: Sites): unknown[] {
   sites.pass(50);
   return [H, S, T].map((site) => sites.read(site, total));
@@ -99,7 +103,6 @@ describe('exactly once: clauses', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });
     sites.sync(H);
-    const streams = ({ message }: { message: { kind: string } }): boolean => message.kind.startsWith('blue.');
     const held = sites.sent.filter(streams);
     sites.sent = [];
     const moved = sites.ask(S, add(5), { id: 'c/1', hop: 1 });
@@ -118,7 +121,6 @@ describe('exactly once: clauses', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });
     sites.sync(H);
-    const streams = ({ message }: { message: { kind: string } }): boolean => message.kind.startsWith('blue.');
     const moved = sites.ask(S, add(5), { id: 'c/1', hop: 1 });
     for (let ticks = 0; ticks < 12; ticks += 1) {
       sites.settle(streams);
