@@ -1,10 +1,15 @@
 /** Of what judges services of authors (docs/guide/check-a-service.md). */
-import { mutantsOf } from './commands.mjs';
+import { mutantsOf, unit } from './commands.mjs';
 
 const command = ['vitest', 'run', 'test/simulation/check-service.test.ts'];
 const inOracle = mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/checkers/oracle.ts', command });
 const inRepeated = mutantsOf({ rule: 'redblue', file: 'src/testing/repeated.ts', command });
 const inTraced = mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/traced-service.ts', command });
+const inAsked = mutantsOf({
+  rule: 'redblue',
+  file: 'src/testing/simulator/traced-service.ts',
+  command: unit('testing/simulator/traced-service.test.ts'),
+});
 
 /** @type {readonly import('./listed.mjs').Mutant[]} */
 export const TESTING_MUTANTS = [
@@ -20,7 +25,7 @@ export const TESTING_MUTANTS = [
   ),
   inRepeated(
     'a draw with a state draws otherwise in the repeated run',
-    "const kept = this.mode === 'again' ? this.#kept.get(from.own) : undefined;",
+    'const kept = this.#kept.get(from.own);',
     'const kept = undefined as Kept | undefined;',
   ),
   inTraced(
@@ -28,6 +33,11 @@ export const TESTING_MUTANTS = [
     'if (Object.hasOwn(table.fields, field)) noteField(String(field), key);',
     '',
   ),
+  inAsked('a generator asks whether rows are there unseen', 'note(`has ${textOfKey(key)}`);', ''),
+  inAsked('a generator asks for keys unseen', "note('keys', options);", ''),
+  inAsked('a generator asks for an interval unseen', "note('keys', options);", "note('keys');"),
+  inAsked('a generator asks for an index unseen', 'note(`by.${field}`, options);', ''),
+  inAsked('a trace takes the options of a scan', 'return real.keys(options);', 'return real.keys();'),
   inTraced(
     'a context of the simulator has tables of its own',
     'return new Proxy(given, {',

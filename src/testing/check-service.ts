@@ -112,15 +112,19 @@ export class ServiceFault extends Error {
 export function checkService(service: Service, options: CheckServiceOptions): ServiceReport {
   checkOptions(service, options);
   const { draw, runs = 100, seed = 1, profile = 'swarm', with: given = {} } = options;
-  const draws = new RepeatableDraws(drawsOf(service, draw));
-  const world = worldOf(service, draws);
+  const drawn = drawsOf(service, draw);
+  const draws = new RepeatableDraws(drawn);
+  const world = worldOf(service, drawn);
   const coverage: Record<string, number> = {};
   const operations = noCounts(service);
   let first: RunResult | undefined;
   for (let index = 0; index < runs; index += 1) {
-    const result = simulate(seed + index, profile, { world, overrides: given });
-    first ??= result;
-    draws.mode = 'drawn';
+    const isFirst = index === 0;
+    const result = simulate(seed + index, profile, {
+      world: isFirst ? { ...world, draw: draws.first } : world,
+      overrides: given,
+    });
+    if (isFirst) first = result;
     for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
     for (const call of result.history) operations[call.operation]![endOf(call)] += 1;
     if (result.fault === undefined) continue;
@@ -130,8 +134,7 @@ export function checkService(service: Service, options: CheckServiceOptions): Se
   }
   // Sites and model share what a service keeps beside its tables: who asks those first, and then goes by that, meets it in
   // another run alone.
-  draws.mode = 'again';
-  const again = simulate(seed, profile, { world, overrides: given });
+  const again = simulate(seed, profile, { world: { ...world, draw: draws.again }, overrides: given });
   const fail = (checker: string, message: string): never => {
     throw new ServiceFault(checker, message, seed, given, options.profile, runs);
   };
@@ -154,7 +157,7 @@ function endOf({ shownAs, isChange }: ClientOperation): keyof OperationCounts {
   return shownAs === 'none' || isChange !== true ? 'unchanged' : shownAs;
 }
 
-function worldOf(service: Service, { draw }: RepeatableDraws): World {
+function worldOf(service: Service, draw: World['draw']): World {
   return {
     service,
     traits: observedTraits(service),

@@ -4,7 +4,7 @@ import { shown } from '../server/label/values/shown.ts';
 import { ALONE } from './simulator/checkers/oracle.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { isSameSent } from './simulator/oracle/sent.ts';
-import type { DrawFrom, Drawn } from './simulator/world.ts';
+import type { DrawFrom, Drawn, World } from './simulator/world.ts';
 
 /** What was drawn for one operation, and how much randomness that took. */
 interface Kept {
@@ -12,27 +12,29 @@ interface Kept {
   readonly count: number;
 }
 
-/** What clients ask for: in a run that is repeated the same again, whatever their `draw` would say by then. */
+/** What clients ask for in one run: the same again where it is repeated, whatever their `draw` would say by then. */
 export class RepeatableDraws {
-  readonly #draw: (from: DrawFrom) => Drawn;
+  readonly #draw: World['draw'];
   readonly #kept = new Map<string, Kept>();
-  /** Whether what is drawn now is kept, or given again. */
-  mode: 'kept' | 'drawn' | 'again' = 'kept';
 
-  constructor(draw: (from: DrawFrom) => Drawn) {
+  constructor(draw: World['draw']) {
     this.#draw = draw;
   }
 
-  readonly draw = (from: DrawFrom): Drawn => {
-    const kept = this.mode === 'again' ? this.#kept.get(from.own) : undefined;
-    if (kept !== undefined) {
-      for (let count = 0; count < kept.count; count += 1) from.random.bits();
-      return kept.drawn;
-    }
+  /** Of the run that will be repeated. */
+  readonly first = (from: DrawFrom): Drawn => {
     const random = new CountedRandom(from.random);
     const drawn = this.#draw({ ...from, random });
-    if (this.mode === 'kept') this.#kept.set(from.own, { drawn, count: random.count });
+    this.#kept.set(from.own, { drawn, count: random.count });
     return drawn;
+  };
+
+  /** Of the same run when it is repeated: anew what only that asks for. */
+  readonly again = (from: DrawFrom): Drawn => {
+    const kept = this.#kept.get(from.own);
+    if (kept === undefined) return this.#draw(from);
+    for (let count = 0; count < kept.count; count += 1) from.random.bits();
+    return kept.drawn;
   };
 }
 
