@@ -100,4 +100,14 @@ export const LABEL_MUTANTS = [
     line: 'if (choice !== undefined && lacking !== undefined) return',
     replacement: 'if (choice === null && lacking !== undefined) return',
   }),
+  ofLabel('K7', 'a generator that throws always is no fault', 'verdicts', {
+    file: 'tally',
+    line: 'return runs >= TELLING_RUNS && this.#throws.get(operation) === runs;',
+    replacement: 'return false;',
+  }),
+  ofLabel('K7', 'a generator that threw once is a fault', 'verdicts', {
+    file: 'tally',
+    line: 'return runs >= TELLING_RUNS && this.#throws.get(operation) === runs;',
+    replacement: 'return runs >= TELLING_RUNS && this.#throws.has(operation);',
+  }),
 ];

@@ -25,6 +25,8 @@ export class ScratchState implements StateReader, Scratchpad {
     this.#service = service;
     this.#snapshot = snapshot;
     this.#notes = notes;
+    // All runs have it as their scratchpad: none can put something else in the place of what it does.
+    Object.freeze(this);
   }
 
   /** Shows this snapshot from now on. */

@@ -25,11 +25,11 @@ export const NO_NOTES: ReadNotes = {
   scanned: () => {},
 };
 
-/** Typed readers of all tables. */
+/** Typed readers of all tables, for many runs: no generator can put something else in their place. */
 export function tablesReader(tables: Tables, state: StateReader, notes: ReadNotes): TablesReader<Tables> {
   const readers: Record<string, TableReader<Fields, string>> = {};
   for (const [name, table] of Object.entries(tables)) readers[name] = tableReader(name, table, state, notes);
-  return readers;
+  return Object.freeze(readers);
 }
 
 function tableReader(name: string, table: Table, state: StateReader, notes: ReadNotes): TableReader<Fields, string> {
@@ -37,15 +37,16 @@ function tableReader(name: string, table: Table, state: StateReader, notes: Read
     keysOf({ range: rangeOf(name, field, options), removable: table.removable }, options, state, notes);
   const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
   for (const field of table.indexes) by[field] = (options) => scan(field, options);
-  return {
+  const reader: TableReader<Fields, string> = {
     row: rowReader(name, table, state, notes),
     has: (key) => {
       notes.row(name, key);
       return state.has(name, key);
     },
     keys: (options) => scan(undefined, options),
-    by: by as TableReader<Fields, string>['by'],
+    by: Object.freeze(by) as TableReader<Fields, string>['by'],
   };
+  return Object.freeze(reader);
 }
 
 interface Scan {

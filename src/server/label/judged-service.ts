@@ -63,7 +63,7 @@ export function judgedService(service: Service): JudgedService {
     runnable: {
       ...service,
       contract: { ...contract, operations: withoutColours(contract.operations) } as Service['contract'],
-      shadowBuilders: Object.fromEntries(builders) as unknown as ShadowBuilders<ShadowOperations>,
+      shadowBuilders: Object.freeze(Object.fromEntries(builders)) as unknown as ShadowBuilders<ShadowOperations>,
     },
     updates: ofEffect('update'),
     reads: ofEffect('read'),

@@ -11,7 +11,7 @@ import type { Service } from '../service/service.ts';
 import type { Arbitraries } from './values/draw.ts';
 import type { LabelReport } from './report.ts';
 import { Search } from './search.ts';
-import { notesOf, silentOf, tableOf, verdictsOf } from './verdicts.ts';
+import { notesOf, silentOf, tableOf, throwersOf, verdictsOf } from './verdicts.ts';
 import { Workshop } from './workshop.ts';
 
 /** How a service is labelled. */
@@ -113,7 +113,7 @@ export class Labelling {
       runs: this.#made,
       seed: this.#first,
       shadows,
-      generators: notesOf([...tally.generators, ...silentOf(judged, tally)]),
+      generators: notesOf([...throwersOf(judged, tally), ...tally.generators, ...silentOf(judged, tally)]),
       table: tableOf(judged, shadows, this.#options.requests),
     };
   }

@@ -38,6 +38,8 @@ export interface GeneratorTrial {
 
 /** So many are told apart of one operation: texts of errors may name whatever was drawn. */
 const KINDS_MAX = 5;
+/** Of fewer runs it may be what was drawn for them. */
+const TELLING_RUNS = 10;
 const OTHERS = { trouble: 'it failed in other ways too' };
 
 /** All trials. */
@@ -45,6 +47,7 @@ export class Tally {
   readonly #trials = new Map<string, Trial>();
   readonly #generators = new Map<string, GeneratorTrial>();
   readonly #runs = new Map<string, number>();
+  readonly #throws = new Map<string, number>();
   /** How many of them there are of each operation. */
   readonly #kinds = new Map<string, number>();
   /** What does not hold before anything was done, if anything. */
@@ -73,13 +76,20 @@ export class Tally {
     return trial;
   }
 
-  /** That a generator was run on what was drawn. */
-  noteRun(operation: string): void {
+  /** That a generator was run on what was drawn, and whether it threw what its contract does not declare. */
+  noteRun(operation: string, hasThrown = false): void {
     this.#runs.set(operation, this.timesRun(operation) + 1);
+    if (hasThrown) this.#throws.set(operation, (this.#throws.get(operation) ?? 0) + 1);
   }
 
   timesRun(operation: string): number {
     return this.#runs.get(operation) ?? 0;
+  }
+
+  /** Whether it threw in each of its runs, and these were some. */
+  alwaysThrew(operation: string): boolean {
+    const runs = this.timesRun(operation);
+    return runs >= TELLING_RUNS && this.#throws.get(operation) === runs;
   }
 
   get trials(): readonly Trial[] {

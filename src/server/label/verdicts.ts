@@ -80,6 +80,16 @@ export function silentOf({ updates }: JudgedService, tally: Tally): readonly Gen
     });
 }
 
+/** Generators that have never come to an end: what users ask for may be more than what was drawn, but none of that. */
+export function throwersOf({ updates, reads }: JudgedService, tally: Tally): readonly GeneratorTrial[] {
+  return [...updates, ...reads]
+    .filter((operation) => tally.alwaysThrew(operation))
+    .map((operation) => ({ operation, fault: THROWS, times: tally.timesRun(operation) }));
+}
+
+const THROWS =
+  'it threw in each run: declare in its contract the errors that it refuses with, or say by arbitraries what it takes';
+
 /** What was found of generators, faults first. */
 export function notesOf(trials: readonly GeneratorTrial[]): readonly GeneratorNote[] {
   return trials

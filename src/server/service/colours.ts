@@ -107,5 +107,6 @@ function shadowBuilders(
       return new Chosen({ shadow: name, colour, args, effects: keptEffects(effectsOf(given)), reply });
     };
   }
-  return builders as ShadowBuilders<ShadowOperations>;
+  // All runs have them: none can put something else in their place.
+  return Object.freeze(builders) as ShadowBuilders<ShadowOperations>;
 }

@@ -56,10 +56,10 @@ export class Refusals {
   }
 }
 
-const NONE: RefusalBuilders<OperationSpec> = {};
+const NONE: RefusalBuilders<OperationSpec> = Object.freeze({});
 
 function buildersOf(names: readonly string[]): RefusalBuilders<OperationSpec> {
-  return Object.fromEntries(names.map((name) => [name, (data: unknown) => new Refusal({ name, data })]));
+  return Object.freeze(Object.fromEntries(names.map((name) => [name, (data: unknown) => new Refusal({ name, data })])));
 }
 
 const nameOf = (operation: string, name: string): string => `${operation}, error '${name}'`;

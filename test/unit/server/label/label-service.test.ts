@@ -255,16 +255,30 @@ describe('generators', () => {
     );
   });
 
-  test('what one throws is told, and what it never chose is undecided', () => {
-    const beside = (): void => {
-      throw new Error('no such bank');
+  const throwing = (): void => {
+    throw new Error('no such bank');
+  };
+  const thrown = { operation: 'withdraw', isFault: false, problem: 'it threw Error: no such bank' };
+
+  test('what one throws now and then is told, and no fault', () => {
+    const beside = ({ cents }: { cents: number }): void => {
+      if (cents % 2 === 0) throwing();
     };
     const report = labelService(bankService({ beside }), { runs: 100 });
-    expect(report.generators).toContainEqual(
-      expect.objectContaining({ operation: 'withdraw', isFault: false, problem: 'it threw Error: no such bank' }),
-    );
-    expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'undecided' });
+    expect(report.generators).toContainEqual(expect.objectContaining(thrown));
     expect(isRefused(report)).toBe(false);
+  });
+
+  test('one that throws always is a fault, and what it never chose is undecided', () => {
+    const report = labelService(bankService({ beside: throwing }), { runs: 100 });
+    expect(report.generators[0]).toMatchObject({
+      operation: 'withdraw',
+      isFault: true,
+      problem: expect.stringMatching(/^it threw in each run: declare .* or say by arbitraries/),
+    });
+    expect(report.generators).toContainEqual(expect.objectContaining(thrown));
+    expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'undecided' });
+    expect(isRefused(report)).toBe(true);
   });
 });
 

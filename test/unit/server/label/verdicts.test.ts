@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { judgedService } from '../../../../src/server/label/judged-service.ts';
 import { Tally } from '../../../../src/server/label/tally.ts';
-import { notesOf, tableOf, verdictsOf } from '../../../../src/server/label/verdicts.ts';
+import { notesOf, tableOf, throwersOf, verdictsOf } from '../../../../src/server/label/verdicts.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
@@ -49,6 +49,21 @@ test('faults of generators come first, each once with its number', () => {
     ['b', 2, false],
     ['a', 1, false],
   ]);
+});
+
+test.each([
+  ['in each of ten runs → a fault', 10, 10, ['withdraw']],
+  ['in each of nine, which is too seldom to tell → none', 9, 9, []],
+  ['in all but one → none', 20, 19, []],
+])('a generator threw %s', (_, runs, throws, faults) => {
+  const tally = new Tally();
+  for (let run = 0; run < runs; run += 1) {
+    tally.noteRun('withdraw', run < throws);
+    tally.noteRun('deposit');
+  }
+  const found = throwersOf(judged, tally);
+  expect(found.map(({ operation }) => operation)).toEqual(faults);
+  for (const { times } of found) expect(times).toBe(runs);
 });
 
 test('the table counts operations and declared colours; reads do nothing', () => {

@@ -1,0 +1,66 @@
+/** What generators work with is the same for all runs: none can change it for those that come after. */
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { GeneratorRunner } from '../../../../src/server/generator/generator-run.ts';
+import { NO_NOTES, tablesReader } from '../../../../src/server/generator/table-readers.ts';
+import { judgedService } from '../../../../src/server/label/judged-service.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import type { Service } from '../../../../src/server/service/service.ts';
+import { blue } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, register, table } from '../../../../src/server/service/tables.ts';
+import { Store } from '../../../../src/server/state/store.ts';
+
+const contract = defineContract('rows', {
+  look: { effect: 'read', args: z.object({}), result: z.unknown(), errors: { no: z.null() } },
+  plain: { effect: 'read', args: z.object({}), result: z.unknown() },
+});
+
+type Context = Readonly<Record<string, Readonly<Record<string, never>>>>;
+
+function serviceOf(look: (context: Context) => unknown): Service {
+  return defineService(contract, {
+    tables: { rows: table({ sum: counter(), owner: register<string>() }, { indexes: ['owner'] }) },
+    shadowOperations: ({ rows }) => ({ add: blue((key: string) => [rows.row(key).sum.add(1)]) }),
+    generators: {
+      look: (_args, context) => look(context as never),
+      plain: (_args, context) => look(context as never),
+    },
+  }) as unknown as Service;
+}
+
+const TOOLS: readonly [string, (context: Context) => object | undefined][] = [
+  ['the tables', ({ tables }) => tables],
+  ['a table', ({ tables }) => tables?.['rows']],
+  ['the indexes of a table', ({ tables }) => (tables?.['rows'] as { by: object } | undefined)?.by],
+  ['the shadow operations', ({ shadow }) => shadow],
+  ['the scratchpad', ({ scratchpad }) => scratchpad],
+  ['the errors of the contract', ({ errors }) => errors],
+];
+
+test.each(TOOLS)('%s → what a generator puts there is refused, and nothing is changed', (_, toolOf) => {
+  for (const judge of [(service: Service) => service, (service: Service) => judgedService(service).runnable]) {
+    const seen: unknown[] = [];
+    const service = serviceOf((context) => {
+      const tool = toolOf(context) as Record<string, unknown>;
+      seen.push(tool);
+      for (const name of ['rows', 'row', 'owner', 'add', 'apply', 'no', 'new']) {
+        expect(() => {
+          tool[name] = () => 'something else';
+        }).toThrow(TypeError);
+      }
+      return null;
+    });
+    const runner = new GeneratorRunner(judge(service), new Store(service.tables));
+    for (const operation of ['look', 'plain', 'look']) {
+      runner.run({ serial: 1, operation, args: {}, submittedAtMs: 0, seed: 2 ** 32 - 1 });
+    }
+    expect(seen).toHaveLength(3);
+    expect(seen.every((tool) => typeof tool === 'object')).toBe(true);
+  }
+});
+
+test('readers outside of generators are the same for all, too', () => {
+  const { tables } = serviceOf(() => null);
+  expect(Object.isFrozen(tablesReader(tables, new Store(tables), NO_NOTES))).toBe(true);
+});
