@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import * as full from 'zod';
 import * as z from 'zod/mini';
-import { operationHash, operationHashes } from '../../../../src/protocol/contract/schema-hash.ts';
+import { operationHash, operationHashes, schemaHash } from '../../../../src/protocol/contract/schema-hash.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -25,6 +25,20 @@ test.each([
   ['no result', { effect: 'read', args: get.args }],
 ])('operation: another %s → another fingerprint', (_, changed) => {
   expect(operationHash(changed)).not.toBe(operationHash(get));
+});
+
+test.each([
+  ['another name', 'records', { get, put }],
+  ['an operation less', 'rows', { get }],
+  ['an operation that is called otherwise', 'rows', { get, set: put }],
+  ['another operation below a name', 'rows', { get: { ...get, args: z.object({ key: z.number() }) }, put }],
+  ['operations that have changed names', 'rows', { get: put, put: get }],
+])('contract: %s → another fingerprint', (_, name, operations) => {
+  expect(schemaHash(name, operations)).not.toBe(schemaHash('rows', { get, put }));
+});
+
+test('contract: its operations in another order → the same fingerprint', () => {
+  expect(schemaHash('rows', { put, get })).toBe(schemaHash('rows', { get, put }));
 });
 
 test('operation: the same schemas made anew → the same fingerprint', () => {

@@ -93,3 +93,25 @@ test('a sink that throws at a guess, where nothing else was requested → the en
   });
   expect(heard).toEqual(['tentative', 'strong', expect.objectContaining({ code: 'UNKNOWN' })]);
 });
+
+test.each(['weak', 'toString', ''])(
+  'a level %o, which there is not → UNKNOWN_LEVEL, and nothing is submitted',
+  (level) => {
+    const submitted: unknown[] = [];
+    const site = scripted((submitter) => submitted.push(submitter));
+    const failures: unknown[] = [];
+    const sink = { fail: (error: unknown) => failures.push(error) } as unknown as Sink<never>;
+    const submit = (): unknown =>
+      site.submitOperation(enqueue('q', 1) as never, [level] as never, sink, {} as InvocationContext);
+    const unknown = expect.objectContaining({
+      code: 'UNKNOWN_LEVEL',
+      message: expect.stringContaining('only tentative'),
+    });
+    try {
+      submit();
+    } catch (error) {
+      failures.push(error);
+    }
+    expect([failures, submitted]).toEqual([[unknown], []]);
+  },
+);

@@ -103,6 +103,13 @@ describe('sequenced log: restart', () => {
     expect(deliveredBy(second)).toEqual(['c', 'd']);
   });
 
+  test('saved again before anything else is delivered → as it was saved', () => {
+    const saved = new SequencedLog({ ...follower, entries, committed: 4 }).save();
+    const again = new SequencedLog<string>({ ...follower, epoch: 3, entries: [], start: 4, saved });
+    expect(again.save()).toEqual(saved);
+    expect(saved.progress).toEqual([[FOLLOWER, 1, 5]]);
+  });
+
   test('leader, saved after proposals → one that comes again is not taken again, the next one is', () => {
     const leader = { ...follower, site: LEADER, sites: sitesTo(1) };
     const first = new SequencedLog({ ...leader, entries });
@@ -179,6 +186,20 @@ describe('sequenced log', () => {
       cluster.run();
     }
     expect(cluster.delivered).toEqual(Array.from({ length: siteCount }, () => ['a']));
+  });
+
+  test.each([3, 5])('%i sites: all have said what they know → nothing is sent any more', (siteCount) => {
+    const cluster = new Cluster(siteCount);
+    for (const site of [0, 1]) cluster.propose(site, `${site}`);
+    for (let round = 1; round < 5; round += 1) {
+      cluster.run();
+      cluster.tick(round * RESEND_AFTER_MS);
+    }
+    cluster.run();
+    const { length } = cluster.trace;
+    expect(length).toBeGreaterThan(siteCount);
+    for (let round = 5; round < 10; round += 1) cluster.tick(round * RESEND_AFTER_MS);
+    expect(cluster.trace.slice(length)).toEqual([]);
   });
 
   test('entries that begin beyond what is here → none of them is stored, and it says how much it has', () => {

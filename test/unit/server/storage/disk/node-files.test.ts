@@ -58,6 +58,28 @@ describe('files that are made and removed in the background', () => {
     expect(files.list('.')).toEqual(['log']);
   });
 
+  test('the disk takes a few bytes at a time → all are written, each in its place, before that is told', async () => {
+    const file = new NodeFiles(root).createNow('log', 16);
+    onTestFinished(() => file.close());
+    const { write } = fs;
+    const few = vi
+      .spyOn(fs, 'write')
+      .mockImplementation(((
+        descriptor: number,
+        bytes: Uint8Array,
+        start: number,
+        length: number,
+        ...rest: [number, () => void]
+      ) => write(descriptor, bytes, start, Math.min(length, 3), ...rest)) as never);
+    onTestFinished(() => few.mockRestore());
+    const bytes = Uint8Array.from({ length: 10 }, (_, at) => at + 1);
+    await new Promise<void>((resolve, reject) => {
+      file.write(bytes, 4, (error) => (error === undefined ? resolve() : reject(error)));
+    });
+    expect(few).toHaveBeenCalledTimes(4);
+    expect([...fs.readFileSync(join(root, 'log'))]).toEqual([0, 0, 0, 0, ...bytes, 0, 0]);
+  });
+
   test('several removed → one after the other, in the order in which that was asked for', async () => {
     const files = new NodeFiles(root);
     const ends: (() => void)[] = [];
