@@ -42,7 +42,7 @@ export const LABEL_MUTANTS = [
   }),
   ofLabel('K5', 'labelling says nothing of who has chosen nothing', 'label-service', {
     file: 'verdicts',
-    line: '.filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))',
+    line: '.filter((operation) => !spoken.has(operation) && !neverRun.has(operation))',
     replacement: '.filter(() => false)',
   }),
   ofLabel('K6', 'labelling looks for no edges', 'label-service', {
@@ -100,14 +100,14 @@ export const LABEL_MUTANTS = [
     line: 'if (choice !== undefined && lacking !== undefined) return',
     replacement: 'if (choice === null && lacking !== undefined) return',
   }),
-  ofLabel('K7', 'a generator that throws always is no fault', 'verdicts', {
+  ofLabel('K7', 'a generator that always fails is no fault', 'verdicts', {
     file: 'tally',
-    line: 'return runs >= TELLING_RUNS && this.#throws.get(operation) === runs;',
+    line: 'return runs >= TELLING_RUNS && this.#failures.get(operation) === runs;',
     replacement: 'return false;',
   }),
-  ofLabel('K7', 'a generator that threw once is a fault', 'verdicts', {
+  ofLabel('K7', 'a generator that failed once is a fault', 'verdicts', {
     file: 'tally',
-    line: 'return runs >= TELLING_RUNS && this.#throws.get(operation) === runs;',
-    replacement: 'return runs >= TELLING_RUNS && this.#throws.has(operation);',
+    line: 'return runs >= TELLING_RUNS && this.#failures.get(operation) === runs;',
+    replacement: 'return runs >= TELLING_RUNS && this.#failures.has(operation);',
   }),
 ];

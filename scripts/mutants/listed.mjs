@@ -20,6 +20,7 @@ import { REFUSAL_MUTANTS } from './refusals.mjs';
 import { RIGHTS_MUTANTS } from './rights.mjs';
 import { RIGHTS_IN_RED_MUTANTS } from './rights-in-red.mjs';
 import { RIGHTS_SHARED_MUTANTS } from './rights-shared.mjs';
+import { SAMPLED_MUTANTS } from './sampled.mjs';
 import { SERVICE_MUTANTS } from './service.mjs';
 import { STATE_MUTANTS } from './state.mjs';
 import { STORAGE_MUTANTS } from './storage.mjs';
@@ -53,6 +54,7 @@ export const MUTANTS = [
   ...WIRE_MUTANTS,
   ...CACHE_MUTANTS,
   ...CASE_STUDY_MUTANTS,
+  ...SAMPLED_MUTANTS,
   ...ZOOKEEPER_MUTANTS,
   ...CACHE_RARE_MUTANTS,
 ];

@@ -39,6 +39,21 @@ export const TESTING_MUTANTS = [
   inAsked('a generator asks for an index unseen', 'note(`by.${field}`, options);', ''),
   inAsked('a trace takes the options of a scan', 'return real.keys(options);', 'return real.keys();'),
   inTraced(
+    'the tables of the simulator are others for each run',
+    'const known = made.get(real) ?? make(real);',
+    'const known = make(real);',
+  ),
+  mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/oracle/execute.ts', command })(
+    'contexts of the model can be copied',
+    'return Object.create(Object.freeze(parts)) as object;',
+    'return parts;',
+  ),
+  mutantsOf({ rule: 'redblue', file: 'src/testing/simulator/oracle/readers.ts', command })(
+    'rows of the model can be copied',
+    'return Object.create(Object.freeze(getters)) as object;',
+    'return getters;',
+  ),
+  inTraced(
     'a context of the simulator has tables of its own',
     'return new Proxy(given, {',
     'return new Proxy({ ...given, tables } as Context, {',

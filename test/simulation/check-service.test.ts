@@ -156,6 +156,44 @@ describe('checkService', () => {
       }
     }
 
+    test.each<[string, (args: unknown, context: Spread) => unknown]>([
+      ['by the tables', (_, { tables }) => memo(tables, () => tables.items.row('a').left)],
+      ['by one of them', (_, { tables }) => memo(tables.items, () => tables.items.row('a').left)],
+    ])('a memo %s, which are the same for all runs of a site → ServiceFault', (_, left) => {
+      expect(faultIn(keeping({ left }))).toMatchObject({ checker: 'oracle' });
+    });
+
+    const memos = new WeakMap<object, number>();
+    function memo(by: object, make: () => number): number {
+      const known = memos.get(by) ?? make();
+      memos.set(by, known);
+      return known;
+    }
+
+    test.each<[string, (context: Spread) => object]>([
+      ['its context', (context) => context],
+      ['the tables', ({ tables }) => tables],
+      ['a table', ({ tables }) => tables.items],
+      ['what reads a row', ({ tables }) => tables.items.row],
+      ['a row', ({ tables }) => Object.getPrototypeOf(tables.items.row('a')) as object],
+    ])('what a generator assigns to %s → fails there as at a site', (_, toolOf) => {
+      const left = (_args: unknown, context: Spread): number => {
+        Object.assign(toolOf(context), { tables: 1 });
+        return 0;
+      };
+      expect(faultIn(keeping({ left }))).toMatchObject({
+        checker: 'generators',
+        message: expect.stringMatching(/'left' threw at site \d: TypeError/),
+      });
+    });
+
+    test.each<[string, (args: unknown, context: Spread) => unknown]>([
+      ['looks at the fields of a row', (_, { tables }) => Object.keys(tables.items.row('a')).length],
+      ['freezes its context', (_, context) => Object.freeze(context).tables.items.row('a').left],
+    ])('a generator %s → the same at sites and at the model', (_, left) => {
+      expect(faultIn(keeping({ left }))).toMatchObject({ runs: 3 });
+    });
+
     test('what it has made of what it reads, by what it reads → nothing to blame', () => {
       const made = new Map<number, string>();
       const service = keeping({
@@ -190,7 +228,6 @@ describe('checkService', () => {
 
     test.each<[string, (this: unknown, args: unknown, context: Spread) => unknown]>([
       ['of a context', (_, context) => ({ ...context }).tables.items.row('a').left],
-      ['of a row', (_, { tables }) => Object.keys(tables.items.row('a')).length],
       [
         'of what it is called on',
         function () {
@@ -368,6 +405,28 @@ describe('checkService', () => {
     );
   });
 
+  test.each<[string, (chosen: { choice: { colour: string }; constructor: unknown }) => unknown]>([
+    ['changed', (chosen) => Object.assign(chosen.choice, { colour: 'blue' }) && chosen],
+    [
+      'made anew',
+      ({ choice, constructor }) => new (constructor as new (choice: object) => object)({ ...choice, colour: 'blue' }),
+    ],
+  ])('a choice of a red shadow operation, %s to be blue → ServiceFault, as at a site', (_, change) => {
+    const service: Service = shopService('red');
+    const { buy } = service.generators as unknown as { buy: (...given: unknown[]) => never };
+    const recolouring = {
+      ...service,
+      generators: {
+        ...service.generators,
+        buy: (...given: unknown[]) => {
+          const chosen = buy(...given) as unknown;
+          return chosen === false ? false : change(chosen as never);
+        },
+      } as Service['generators'],
+    };
+    expect(() => checkService(recolouring, options)).toThrow(/^generators: buy at site \d fails: .*'buy' is red/);
+  });
+
   test('an operation that its contract declares blue, recoloured red → ServiceFault that says so', () => {
     const till = defineContract('till', { pay: { effect: 'update', args: key, result: z.null(), colour: 'blue' } });
     const service: Service = defineService(till, {
@@ -406,6 +465,7 @@ describe('checkService', () => {
   test.each([
     [{ runs: 0 }, 'runs'],
     [{ seed: -1 }, 'seed'],
+    [{ seed: 2 ** 32 }, 'seed'],
     [{ profile: 'windy' }, 'profile'],
     [{ draw: 1 }, 'draw'],
   ])('option that does not fit: %o → INVALID_ARGUMENT naming it', (given, field) => {

@@ -1,9 +1,9 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
-import { isRecord } from '../../correctable/given.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { keyBy } from './contract-key.ts';
+import { copied } from './copied.ts';
 import { ParsedOperation } from './parsed-operation.ts';
 
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */
@@ -50,7 +50,7 @@ class LentOperation extends ParsedOperation implements Operation {
     const { name, effect, args, key } = operation;
     this.name = name;
     this.effect = effect;
-    this.args = isRecord(args) ? { ...args } : args;
+    this.args = copied(args);
     if (key !== undefined) this.key = key;
   }
 }

@@ -1,5 +1,12 @@
 /** Seeded randomness: a run is a function of its seed. */
 
+/** Seeds are unsigned 32-bit numbers. */
+export const SEED_MAX = 2 ** 32 - 1;
+
+export function isSeed(given: number): boolean {
+  return Number.isInteger(given) && given >= 0 && given <= SEED_MAX;
+}
+
 /** A generator of random numbers (Mulberry32). */
 export class Random {
   #state: number;

@@ -44,6 +44,10 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
     this.#state = input.seed;
   }
 
+  static {
+    Object.freeze(this.prototype);
+  }
+
   get tables(): TablesReader<Tables> {
     return this.#world.tables;
   }

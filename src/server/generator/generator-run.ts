@@ -267,6 +267,7 @@ export class GeneratorRunner {
 
   /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
   #checkBlue({ shadow, effects }: Choice): void {
+    if (this.#service.colours[shadow] !== 'blue') throw recoloured(shadow);
     for (let at = 0; at < effects.length; at += 1) {
       const effect = effects[at] as Effect;
       if (this.#known.isBarredFromBlue(effect)) throw notBlue(shadow, effect);
@@ -288,6 +289,11 @@ function noList(shadow: string): CorrectableError {
 function impossible(shadow: string, at: number, problem: string): CorrectableError {
   const message = `'${shadow}' has an effect that cannot be: ${problem}. Nothing was changed: make effects by the tables, as row(key).field.action(value).`;
   return ownError('INVALID_ARGUMENT', message, `effects.${at}`);
+}
+
+function recoloured(shadow: string): CorrectableError {
+  const message = `'${shadow}' is red, but was chosen as blue. Nothing was changed: return what the context gives as shadow.`;
+  return ownError('INVALID_ARGUMENT', message, `shadow.${shadow}`);
 }
 
 function notBlue(shadow: string, offender: Effect): CorrectableError {

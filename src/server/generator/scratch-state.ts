@@ -25,8 +25,12 @@ export class ScratchState implements StateReader, Scratchpad {
     this.#service = service;
     this.#snapshot = snapshot;
     this.#notes = notes;
-    // All runs have it as their scratchpad: none can put something else in the place of what it does.
     Object.freeze(this);
+  }
+
+  // All runs of all services have it as their scratchpad: none can put something else in the place of what it does.
+  static {
+    Object.freeze(this.prototype);
   }
 
   /** Shows this snapshot from now on. */

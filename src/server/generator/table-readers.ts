@@ -36,14 +36,14 @@ function tableReader(name: string, table: Table, state: StateReader, notes: Read
   const scan = (field: string | undefined, options: ScanOptions = {}): readonly string[] =>
     keysOf({ range: rangeOf(name, field, options), removable: table.removable }, options, state, notes);
   const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
-  for (const field of table.indexes) by[field] = (options) => scan(field, options);
+  for (const field of table.indexes) by[field] = Object.freeze((options?: ScanOptions) => scan(field, options));
   const reader: TableReader<Fields, string> = {
-    row: rowReader(name, table, state, notes),
-    has: (key) => {
+    row: Object.freeze(rowReader(name, table, state, notes)),
+    has: Object.freeze((key: string) => {
       notes.row(name, key);
       return state.has(name, key);
-    },
-    keys: (options) => scan(undefined, options),
+    }),
+    keys: Object.freeze((options?: ScanOptions<string>) => scan(undefined, options)),
     by: Object.freeze(by) as TableReader<Fields, string>['by'],
   };
   return Object.freeze(reader);
@@ -108,6 +108,7 @@ function rowReader(name: string, { fields, removable }: Table, state: StateReade
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });
       }
+      Object.freeze(this.prototype);
     }
   }
   return (key) => new Row(key) as unknown as Readonly<Record<string, unknown>>;

@@ -4,6 +4,7 @@
  * proves nothing: a verdict says how much was tried.
  */
 import { check } from '../../correctable/errors.ts';
+import { isSeed, SEED_MAX } from '../collections/random.ts';
 import { checkKinds, checkNamed, checkRecord } from '../../correctable/given.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import { requireService } from '../service/require-service.ts';
@@ -11,7 +12,7 @@ import type { Service } from '../service/service.ts';
 import type { Arbitraries } from './values/draw.ts';
 import type { LabelReport } from './report.ts';
 import { Search } from './search.ts';
-import { notesOf, silentOf, tableOf, throwersOf, verdictsOf } from './verdicts.ts';
+import { failingIn, notesOf, silentOf, tableOf, verdictsOf } from './verdicts.ts';
 import { Workshop } from './workshop.ts';
 
 /** How a service is labelled. */
@@ -113,7 +114,7 @@ export class Labelling {
       runs: this.#made,
       seed: this.#first,
       shadows,
-      generators: notesOf([...throwersOf(judged, tally), ...tally.generators, ...silentOf(judged, tally)]),
+      generators: notesOf([...failingIn(judged, tally), ...tally.generators, ...silentOf(judged, tally)]),
       table: tableOf(judged, shadows, this.#options.requests),
     };
   }
@@ -124,7 +125,7 @@ function checkOptions(service: unknown, options: LabelOptions): void {
   checkNamed(options, { call: CALL }, OPTIONS);
   const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
   check(Number.isInteger(runs) && runs >= 1, 'runs', `must be a whole number from 1 on, not ${runs}`);
-  check(Number.isInteger(seed) && seed >= 0, 'seed', `must be a whole number from 0 on, not ${seed}`);
+  check(isSeed(seed), 'seed', `must be a whole number from 0 to ${SEED_MAX}, not ${seed}`);
   checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
   const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
   check(isCount, 'requests', 'must be their number, or none');

@@ -118,7 +118,7 @@ export class Search {
 
   #noteRan({ step: { operation }, ran }: DrawnStep): void {
     const { failure, thrown, hasChangedArgs } = ran;
-    this.tally.noteRun(operation, thrown !== undefined);
+    this.tally.noteRun(operation, failure !== undefined);
     this.#noteChoice(operation, choiceOf(ran));
     if (hasChangedArgs) this.tally.noteGenerator(operation, { fault: 'it changes its arguments' });
     if (failure === undefined) return;

@@ -47,7 +47,7 @@ export class Tally {
   readonly #trials = new Map<string, Trial>();
   readonly #generators = new Map<string, GeneratorTrial>();
   readonly #runs = new Map<string, number>();
-  readonly #throws = new Map<string, number>();
+  readonly #failures = new Map<string, number>();
   /** How many of them there are of each operation. */
   readonly #kinds = new Map<string, number>();
   /** What does not hold before anything was done, if anything. */
@@ -76,20 +76,26 @@ export class Tally {
     return trial;
   }
 
-  /** That a generator was run on what was drawn, and whether it threw what its contract does not declare. */
-  noteRun(operation: string, hasThrown = false): void {
+  /** That a generator was run on what was drawn, and whether it failed: by no error that its contract declares. */
+  noteRun(operation: string, hasFailed = false): void {
     this.#runs.set(operation, this.timesRun(operation) + 1);
-    if (hasThrown) this.#throws.set(operation, (this.#throws.get(operation) ?? 0) + 1);
+    if (hasFailed) this.#failures.set(operation, (this.#failures.get(operation) ?? 0) + 1);
   }
 
   timesRun(operation: string): number {
     return this.#runs.get(operation) ?? 0;
   }
 
-  /** Whether it threw in each of its runs, and these were some. */
-  alwaysThrew(operation: string): boolean {
+  /** Whether it failed in each of its runs, and these were some. */
+  hasAlwaysFailed(operation: string): boolean {
     const runs = this.timesRun(operation);
-    return runs >= TELLING_RUNS && this.#throws.get(operation) === runs;
+    return runs >= TELLING_RUNS && this.#failures.get(operation) === runs;
+  }
+
+  /** Operations of which something was noted, and that were never run: nothing was drawn for them. */
+  get neverRun(): ReadonlySet<string> {
+    const noted = this.generators.map(({ operation }) => operation);
+    return new Set(noted.filter((operation) => this.timesRun(operation) === 0));
   }
 
   get trials(): readonly Trial[] {

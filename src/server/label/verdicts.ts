@@ -72,23 +72,27 @@ const callOf = ({ operation, args }: Step): CalledOperation => ({ operation, arg
 /** The updates that have chosen nothing in any run: no verdict speaks of them, nor what is told of those never run. */
 export function silentOf({ updates }: JudgedService, tally: Tally): readonly GeneratorTrial[] {
   const spoken = new Set(tally.trials.map(({ operation }) => operation));
-  const neverRun = tally.generators.map(({ operation }) => operation).filter((each) => tally.timesRun(each) === 0);
+  const { neverRun } = tally;
   return updates
-    .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
+    .filter((operation) => !spoken.has(operation) && !neverRun.has(operation))
     .map((operation) => {
       return { operation, trouble: 'it has chosen no shadow operation', times: tally.timesRun(operation) };
     });
 }
 
-/** Generators that have never come to an end: what users ask for may be more than what was drawn, but none of that. */
-export function throwersOf({ updates, reads }: JudgedService, tally: Tally): readonly GeneratorTrial[] {
+/**
+ * Generators that have failed in each run. Where an operation was never run, others may lack what it would have brought
+ * about.
+ */
+export function failingIn({ updates, reads }: JudgedService, tally: Tally): readonly GeneratorTrial[] {
+  if (updates.some((operation) => tally.neverRun.has(operation))) return [];
   return [...updates, ...reads]
-    .filter((operation) => tally.alwaysThrew(operation))
-    .map((operation) => ({ operation, fault: THROWS, times: tally.timesRun(operation) }));
+    .filter((operation) => tally.hasAlwaysFailed(operation))
+    .map((operation) => ({ operation, fault: FAILS, times: tally.timesRun(operation) }));
 }
 
-const THROWS =
-  'it threw in each run: declare in its contract the errors that it refuses with, or say by arbitraries what it takes';
+const FAILS =
+  'it failed in each run: declare in its contract the errors that it refuses with, or say by arbitraries what it takes';
 
 /** What was found of generators, faults first. */
 export function notesOf(trials: readonly GeneratorTrial[]): readonly GeneratorNote[] {

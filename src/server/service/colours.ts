@@ -102,10 +102,10 @@ function shadowBuilders(
   const builders: Record<string, (args: unknown, reply?: unknown) => Chosen<unknown>> = {};
   for (const [name, { effects: effectsOf, reply: makesReply }] of Object.entries(operations)) {
     const colour = colours[name] ?? 'red';
-    builders[name] = (given, reply) => {
+    builders[name] = Object.freeze((given: unknown, reply?: unknown) => {
       const args = makesReply === undefined ? given : kept(given);
       return new Chosen({ shadow: name, colour, args, effects: keptEffects(effectsOf(given)), reply });
-    };
+    });
   }
   // All runs have them: none can put something else in their place.
   return Object.freeze(builders) as ShadowBuilders<ShadowOperations>;

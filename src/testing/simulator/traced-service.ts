@@ -23,8 +23,9 @@ export class TracedService {
   constructor(service: Service) {
     const note: Note = (what) => this.#asked.add(what);
     const looks = Object.entries(service.tables).map(([name, table]) => [name, lookAt(name, table, note)] as const);
-    const tablesOf = (real: Readers): Readers =>
-      Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)]));
+    const tablesOf = keptFor((real: Readers): Readers =>
+      Object.freeze(Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)]))),
+    );
     const run = (generator: () => unknown): unknown => {
       this.#asked = new Set();
       this.#thrown = undefined;
@@ -48,6 +49,16 @@ export class TracedService {
   readonly asked = (): readonly string[] => [...this.#asked];
   /** What the last run has thrown, if it has, and that was no error of its domain. */
   readonly thrown = (): string | undefined => this.#thrown;
+}
+
+/** Of the same tables the same, as a site has one for all runs: who keeps something by them meets it again, as there. */
+function keptFor(make: (real: Readers) => Readers): (real: Readers) => Readers {
+  const made = new WeakMap<Readers, Readers>();
+  return (real) => {
+    const known = made.get(real) ?? make(real);
+    made.set(real, known);
+    return known;
+  };
 }
 
 /** A table as this run has it, seen through by what notes. */
@@ -75,18 +86,25 @@ function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reade
         note('keys', options);
         return real.keys(options);
       },
-      by: Object.fromEntries(
-        table.indexes.map((field) => [
-          field,
-          (options?: ScanOptions<never>) => {
-            note(`by.${field}`, options);
-            return real.by[field]?.(options);
-          },
-        ]),
+      by: frozenAll(
+        Object.fromEntries(
+          table.indexes.map((field) => [
+            field,
+            (options?: ScanOptions<never>) => {
+              note(`by.${field}`, options);
+              return real.by[field]?.(options);
+            },
+          ]),
+        ),
       ) as Reader['by'],
     };
-    return traced;
+    return frozenAll(traced);
   };
+}
+
+function frozenAll<T extends object>(tools: T): T {
+  for (const tool of Object.values(tools)) Object.freeze(tool);
+  return Object.freeze(tools);
 }
 
 /** Never throws, whatever the option is. */

@@ -112,7 +112,7 @@ function contextOf(service: Service, view: () => ModelView, input: RunInput): ob
   const random = new Random(input.seed);
   const scratch = new Scratch(service, view, input.site);
   let ids = 0;
-  return {
+  const parts = {
     tables: scratch.tables,
     shadow: service.shadowBuilders,
     errors: service.refusals.of(input.operation),
@@ -121,6 +121,8 @@ function contextOf(service: Service, view: () => ModelView, input: RunInput): ob
     uniqueId: () => `${input.name}/${input.serial}.${ids++}`,
     random: () => random.fraction(),
   };
+  // As at a site it has nothing that it could be copied by.
+  return Object.create(Object.freeze(parts)) as object;
 }
 
 /** A generator's scratchpad: a view of its own, on which each operation that is tried comes after all others. */
@@ -136,6 +138,7 @@ class Scratch {
     this.#snapshot = snapshot;
     this.#view = snapshot();
     this.tables = modelReaders(service.tables, () => this.#view, site);
+    Object.freeze(this);
   }
 
   readonly apply = ({ choice }: Chosen<unknown>): unknown => {

@@ -26,12 +26,13 @@ function tableReader(name: string, table: Table, view: () => ModelView, site: nu
   };
 }
 
+/** As at a site it has its fields from what it inherits from. */
 function rowReader({ fields }: Table, read: (field: string) => unknown): object {
-  const row = {};
+  const getters = {};
   for (const field of Object.keys(fields)) {
-    Object.defineProperty(row, field, { enumerable: true, get: () => read(field) });
+    Object.defineProperty(getters, field, { enumerable: true, get: () => read(field) });
   }
-  return row;
+  return Object.create(Object.freeze(getters)) as object;
 }
 
 function shown(value: unknown, site: number | undefined): unknown {

@@ -26,3 +26,15 @@ test('lent → as it was checked; what is changed of it changes nothing of what 
   expect(CheckedOperation.isBy(contract.operations, operation)).toBe(true);
   expect(CheckedOperation.isBy(contract.operations, shown)).toBe(false);
 });
+
+test('lent → so too with what its arguments hold', () => {
+  const args = z.object({ items: z.array(z.string()), nested: z.object({ a: z.string() }), since: z.date() });
+  const deep = defineContract('deep', { put: { effect: 'update', args, result: z.null() } });
+  const given = { items: ['secret'], nested: { a: 'other' }, since: new Date(5) };
+  const operation = new CheckedOperation('put', 'update', given, deep, deep.operations);
+  const shown = lent(operation).args as typeof given;
+  expect(shown).toEqual(given);
+  shown.items[0] = shown.nested.a = '***';
+  shown.since.setTime(6);
+  expect(operation.args).toEqual({ items: ['secret'], nested: { a: 'other' }, since: new Date(5) });
+});

@@ -33,10 +33,20 @@ const TOOLS: readonly [string, (context: Context) => object | undefined][] = [
   ['the tables', ({ tables }) => tables],
   ['a table', ({ tables }) => tables?.['rows']],
   ['the indexes of a table', ({ tables }) => (tables?.['rows'] as { by: object } | undefined)?.by],
+  ['what reads a row', ({ tables }) => tables?.['rows']?.['row']],
+  ['what reads keys', ({ tables }) => tables?.['rows']?.['keys']],
+  ['what reads an index', ({ tables }) => (tables?.['rows'] as { by: { owner: object } } | undefined)?.by.owner],
+  ['what all rows have', ({ tables }) => Object.getPrototypeOf(rowOf(tables)) as object],
+  ['what all contexts have', (context) => Object.getPrototypeOf(context) as object],
   ['the shadow operations', ({ shadow }) => shadow],
+  ['what all scratchpads have', ({ scratchpad }) => Object.getPrototypeOf(scratchpad) as object],
   ['the scratchpad', ({ scratchpad }) => scratchpad],
   ['the errors of the contract', ({ errors }) => errors],
 ];
+
+function rowOf(tables: unknown): object {
+  return (tables as { rows: { row: (key: string) => object } }).rows.row('a');
+}
 
 test.each(TOOLS)('%s → what a generator puts there is refused, and nothing is changed', (_, toolOf) => {
   for (const judge of [(service: Service) => service, (service: Service) => judgedService(service).runnable]) {
@@ -56,7 +66,7 @@ test.each(TOOLS)('%s → what a generator puts there is refused, and nothing is 
       runner.run({ serial: 1, operation, args: {}, submittedAtMs: 0, seed: 2 ** 32 - 1 });
     }
     expect(seen).toHaveLength(3);
-    expect(seen.every((tool) => typeof tool === 'object')).toBe(true);
+    expect(seen.every((tool) => typeof tool === 'object' || typeof tool === 'function')).toBe(true);
   }
 });
 

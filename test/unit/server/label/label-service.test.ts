@@ -269,12 +269,12 @@ describe('generators', () => {
     expect(isRefused(report)).toBe(false);
   });
 
-  test('one that throws always is a fault, and what it never chose is undecided', () => {
+  test('one that always fails is a fault, and what it never chose is undecided', () => {
     const report = labelService(bankService({ beside: throwing }), { runs: 100 });
     expect(report.generators[0]).toMatchObject({
       operation: 'withdraw',
       isFault: true,
-      problem: expect.stringMatching(/^it threw in each run: declare .* or say by arbitraries/),
+      problem: expect.stringMatching(/^it failed in each run: declare .* or say by arbitraries/),
     });
     expect(report.generators).toContainEqual(expect.objectContaining(thrown));
     expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'undecided' });

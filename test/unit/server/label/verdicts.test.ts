@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { judgedService } from '../../../../src/server/label/judged-service.ts';
+import { UNDRAWN } from '../../../../src/server/label/report.ts';
 import { Tally } from '../../../../src/server/label/tally.ts';
-import { notesOf, tableOf, throwersOf, verdictsOf } from '../../../../src/server/label/verdicts.ts';
+import { failingIn, notesOf, tableOf, verdictsOf } from '../../../../src/server/label/verdicts.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
@@ -55,15 +56,24 @@ test.each([
   ['in each of ten runs → a fault', 10, 10, ['withdraw']],
   ['in each of nine, which is too seldom to tell → none', 9, 9, []],
   ['in all but one → none', 20, 19, []],
-])('a generator threw %s', (_, runs, throws, faults) => {
+])('a generator failed %s', (_, runs, failures, faults) => {
   const tally = new Tally();
   for (let run = 0; run < runs; run += 1) {
-    tally.noteRun('withdraw', run < throws);
+    tally.noteRun('withdraw', run < failures);
     tally.noteRun('deposit');
   }
-  const found = throwersOf(judged, tally);
+  const found = failingIn(judged, tally);
   expect(found.map(({ operation }) => operation)).toEqual(faults);
   for (const { times } of found) expect(times).toBe(runs);
+});
+
+test('a generator failed in each run, and nothing was drawn for another → no fault: it may want what that brings about', () => {
+  const tally = new Tally();
+  for (let run = 0; run < 20; run += 1) tally.noteRun('withdraw', true);
+  tally.noteGenerator('deposit', { trouble: UNDRAWN });
+  expect(failingIn(judged, tally)).toEqual([]);
+  tally.noteRun('deposit');
+  expect(failingIn(judged, tally)).toHaveLength(1);
 });
 
 test('the table counts operations and declared colours; reads do nothing', () => {

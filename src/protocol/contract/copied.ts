@@ -1,5 +1,5 @@
 /** Copies of what operations are given: nobody who changes one has changed another. */
-import { structurallyEqual } from '../../../correctable/equal.ts';
+import { structurallyEqual } from '../../correctable/equal.ts';
 
 /** A copy of plain data, with all that is in it. What else there is, as bytes and dates, is copied where it can be. */
 export function copied(value: unknown): unknown {

@@ -1,0 +1,34 @@
+/** A queue and what is under way: what leaves takes nobody else with it. */
+import { expect, test } from 'vitest';
+import { InFlight } from '../../../../src/bindings/memory/in-flight.ts';
+import { Queue } from '../../../../src/bindings/memory/queue.ts';
+
+test('thousands come and go → each in its turn, also of a copy', () => {
+  const queue = new Queue();
+  const expected = Array.from({ length: 3000 }, (_, item) => item);
+  for (const item of expected) queue.push(item);
+  for (let turn = 0; expected.length > 0; turn += 1) {
+    expect([queue.length, queue.at(0), queue.at(1)]).toEqual([expected.length, expected[0], expected[1]]);
+    if (turn % 500 === 0) expect([queue.copy().length, queue.copy().at(0)]).toEqual([expected.length, expected[0]]);
+    queue.shift();
+    expected.shift();
+    if (turn >= 2000 || turn % 5 > 0) continue;
+    queue.push(`late ${turn}`);
+    expected.push(`late ${turn}` as never);
+  }
+  expect(queue.length).toBe(0);
+});
+
+test('updates of one object under way, one is done → the others are there, in their order', () => {
+  const inFlight = new InFlight();
+  const [first, second, third] = ['a', 'b', 'c'].map((name) => {
+    const update = { operation: { name, effect: 'update' as const, args: { key: 'k' } } };
+    inFlight.add(update as never);
+    return update as never;
+  }) as [never, never, never];
+  const names = (before: never): string[] => inFlight.before(before).map(({ name }) => name);
+  expect(names(third)).toEqual(['a', 'b']);
+  inFlight.remove(first);
+  inFlight.remove(first);
+  expect([names(second), names(third)]).toEqual([[], ['b']]);
+});
