@@ -42,7 +42,7 @@ export const LABEL_MUTANTS = [
   }),
   ofLabel('K5', 'labelling says nothing of who has chosen nothing', 'label-service', {
     file: 'verdicts',
-    line: '.filter((operation) => !spoken.has(operation) && !neverRun.has(operation))',
+    line: '.filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))',
     replacement: '.filter(() => false)',
   }),
   ofLabel('K6', 'labelling looks for no edges', 'label-service', {
@@ -97,8 +97,18 @@ export const LABEL_MUTANTS = [
   }),
   ofLabel('K9', 'labelling lets a generator take more than is left', 'label-rights', {
     file: 'workshop',
-    line: 'if (choice !== undefined && lacking !== undefined) return',
-    replacement: 'if (choice === null && lacking !== undefined) return',
+    line: 'if (choice !== undefined && lacking !== undefined)',
+    replacement: 'if (choice === null && lacking !== undefined)',
+  }),
+  ofLabel('K7', 'what is lacking counts as a failure of the generator', 'label-rights', {
+    file: 'search',
+    line: 'failure !== undefined && !isLacking',
+    replacement: 'failure !== undefined',
+  }),
+  ofLabel('K7', 'a generator is blamed for what another one has not brought about', 'verdicts', {
+    file: 'verdicts',
+    line: 'if (updates.some(isMissing)) return [];',
+    replacement: '',
   }),
   ofLabel('K7', 'a generator that always fails is no fault', 'verdicts', {
     file: 'tally',

@@ -405,26 +405,29 @@ describe('checkService', () => {
     );
   });
 
-  test.each<[string, (chosen: { choice: { colour: string }; constructor: unknown }) => unknown]>([
-    ['changed', (chosen) => Object.assign(chosen.choice, { colour: 'blue' }) && chosen],
-    [
-      'made anew',
-      ({ choice, constructor }) => new (constructor as new (choice: object) => object)({ ...choice, colour: 'blue' }),
-    ],
-  ])('a choice of a red shadow operation, %s to be blue → ServiceFault, as at a site', (_, change) => {
-    const service: Service = shopService('red');
-    const { buy } = service.generators as unknown as { buy: (...given: unknown[]) => never };
-    const recolouring = {
-      ...service,
-      generators: {
-        ...service.generators,
-        buy: (...given: unknown[]) => {
-          const chosen = buy(...given) as unknown;
-          return chosen === false ? false : change(chosen as never);
-        },
-      } as Service['generators'],
+  describe('a choice of a red shadow operation is given another colour', () => {
+    type Chosen = { choice: { colour: unknown }; constructor: new (choice: object) => unknown };
+    const changing = (change: (chosen: Chosen) => unknown): Service => {
+      const service: Service = shopService('red');
+      const { buy } = service.generators as unknown as { buy: (...given: unknown[]) => unknown };
+      const changed = (...given: unknown[]): unknown => {
+        const chosen = buy(...given);
+        return chosen === false ? false : change(chosen as Chosen);
+      };
+      return { ...service, generators: { ...service.generators, buy: changed } as Service['generators'] };
     };
-    expect(() => checkService(recolouring, options)).toThrow(/^generators: buy at site \d fails: .*'buy' is red/);
+
+    test.each(['blue', 'Blue', undefined, null, ''])('it is made anew as %o → ServiceFault, as at a site', (colour) => {
+      const service = changing(({ choice, constructor }) => new constructor({ ...choice, colour }));
+      expect(() => checkService(service, options)).toThrow(
+        new RegExp(`^generators: buy at site \\d fails: .*'buy' is not ${String(colour)}, as which it was chosen`),
+      );
+    });
+
+    test('it is changed → nobody can', () => {
+      const service = changing((chosen) => Object.assign(chosen.choice, { colour: 'blue' }) && chosen);
+      expect(() => checkService(service, options)).toThrow(/'buy' threw at site \d: TypeError: Cannot assign/);
+    });
   });
 
   test('an operation that its contract declares blue, recoloured red → ServiceFault that says so', () => {

@@ -29,10 +29,15 @@ function copyOf(value: unknown, copies: Map<object, unknown>): unknown {
     for (const each of value) list.push(copyOf(each, copies));
     return list;
   }
-  if (prototype !== Object.prototype && prototype !== null) return cloned(value);
+  // Not by `slice`: that of Node's buffers shares the memory. A clone would have all that a view looks at.
+  if (value instanceof Uint8Array) return Object.setPrototypeOf(new Uint8Array(value), prototype as object);
+  if (prototype !== Object.prototype && prototype !== null) return cloned(value, prototype);
   const copy = Object.create(prototype) as Record<string, unknown>;
   copies.set(value, copy);
   for (const [name, each] of Object.entries(value)) define(copy, name, copyOf(each, copies));
+  for (const symbol of Object.getOwnPropertySymbols(value)) {
+    copy[symbol as never] = copyOf(value[symbol as never], copies) as never;
+  }
   return copy;
 }
 
@@ -43,10 +48,10 @@ export function define(object: Record<string, unknown>, name: string, value: unk
 }
 
 /** What a clone would not be equal to stays as it is: objects of classes, and what a schema has made with functions. */
-function cloned(value: object): unknown {
+function cloned(value: object, prototype: unknown): unknown {
   try {
-    const copy: unknown = structuredClone(value);
-    return structurallyEqual(copy, value) ? copy : value;
+    const copy: object = structuredClone(value);
+    return Object.getPrototypeOf(copy) === prototype && structurallyEqual(copy, value) ? copy : value;
   } catch {
     return value;
   }

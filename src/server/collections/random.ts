@@ -3,8 +3,9 @@
 /** Seeds are unsigned 32-bit numbers. */
 export const SEED_MAX = 2 ** 32 - 1;
 
-export function isSeed(given: number): boolean {
-  return Number.isInteger(given) && given >= 0 && given <= SEED_MAX;
+/** The largest seed of a first run, where the seeds of the others follow. */
+export function firstSeedMax(runs: number): number {
+  return SEED_MAX - runs + 1;
 }
 
 /** A generator of random numbers (Mulberry32). */

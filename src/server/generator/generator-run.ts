@@ -162,6 +162,7 @@ export class GeneratorRunner {
     const { choice } = returned;
     this.#checkKnown(choice);
     this.#checkDeclared(operation, choice);
+    this.#checkColour(choice);
     if (choice.colour === 'blue') this.#checkBlue(choice);
     else checkRed(choice, reads);
     const makesReply = choice.colour === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
@@ -265,9 +266,13 @@ export class GeneratorRunner {
     }
   }
 
+  /** What is red may stand for what is blue, as where a site has no rights. */
+  #checkColour({ shadow, colour }: Choice): void {
+    if (colour !== 'red' && colour !== this.#service.colours[shadow]) throw recoloured(shadow, colour);
+  }
+
   /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
   #checkBlue({ shadow, effects }: Choice): void {
-    if (this.#service.colours[shadow] !== 'blue') throw recoloured(shadow);
     for (let at = 0; at < effects.length; at += 1) {
       const effect = effects[at] as Effect;
       if (this.#known.isBarredFromBlue(effect)) throw notBlue(shadow, effect);
@@ -291,8 +296,8 @@ function impossible(shadow: string, at: number, problem: string): CorrectableErr
   return ownError('INVALID_ARGUMENT', message, `effects.${at}`);
 }
 
-function recoloured(shadow: string): CorrectableError {
-  const message = `'${shadow}' is red, but was chosen as blue. Nothing was changed: return what the context gives as shadow.`;
+function recoloured(shadow: string, colour: unknown): CorrectableError {
+  const message = `'${shadow}' is not ${String(colour)}, as which it was chosen. Nothing was changed: return what the context gives as shadow.`;
   return ownError('INVALID_ARGUMENT', message, `shadow.${shadow}`);
 }
 

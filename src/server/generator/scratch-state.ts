@@ -30,6 +30,7 @@ export class ScratchState implements StateReader, Scratchpad {
 
   // All runs of all services have it as their scratchpad: none can put something else in the place of what it does.
   static {
+    for (const method of [this.prototype.apply, this.prototype.discard]) Object.freeze(method);
     Object.freeze(this.prototype);
   }
 

@@ -54,7 +54,7 @@ export function judgedService(service: Service): JudgedService {
       const colour = redByItself(shadow, effects) === undefined ? (colours[shadow] ?? 'red') : 'red';
       return new Chosen({ shadow, colour, args, effects, reply });
     };
-    return [shadow, build] as const;
+    return [shadow, Object.freeze(build)] as const;
   });
 
   return {

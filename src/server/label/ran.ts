@@ -7,6 +7,8 @@ import type { Choice } from '../records/reply.ts';
 export interface Ran {
   readonly outcome?: GeneratorOutcome;
   readonly failure?: CorrectableError;
+  /** Whether that is for want of what was to be taken, which runs may not have brought about. */
+  readonly isLacking?: true;
   /** What it threw, where that was no error of ours. */
   readonly thrown?: unknown;
   /** Whether the arguments were others afterwards. */

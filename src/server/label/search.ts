@@ -117,8 +117,8 @@ export class Search {
   }
 
   #noteRan({ step: { operation }, ran }: DrawnStep): void {
-    const { failure, thrown, hasChangedArgs } = ran;
-    this.tally.noteRun(operation, failure !== undefined);
+    const { failure, thrown, hasChangedArgs, isLacking = false } = ran;
+    this.tally.noteRun(operation, failure !== undefined && !isLacking);
     this.#noteChoice(operation, choiceOf(ran));
     if (hasChangedArgs) this.tally.noteGenerator(operation, { fault: 'it changes its arguments' });
     if (failure === undefined) return;

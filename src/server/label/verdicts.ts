@@ -71,24 +71,31 @@ const callOf = ({ operation, args }: Step): CalledOperation => ({ operation, arg
 
 /** The updates that have chosen nothing in any run: no verdict speaks of them, nor what is told of those never run. */
 export function silentOf({ updates }: JudgedService, tally: Tally): readonly GeneratorTrial[] {
-  const spoken = new Set(tally.trials.map(({ operation }) => operation));
-  const { neverRun } = tally;
+  const spoken = spokenOf(tally);
+  const neverRun = tally.generators.map(({ operation }) => operation).filter((each) => tally.timesRun(each) === 0);
   return updates
-    .filter((operation) => !spoken.has(operation) && !neverRun.has(operation))
+    .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
     .map((operation) => {
       return { operation, trouble: 'it has chosen no shadow operation', times: tally.timesRun(operation) };
     });
 }
 
 /**
- * Generators that have failed in each run. Where an operation was never run, others may lack what it would have brought
- * about.
+ * Generators that have failed in each run. Where another update was not run, or has come to nothing, they may lack what
+ * that would have brought about.
  */
 export function failingIn({ updates, reads }: JudgedService, tally: Tally): readonly GeneratorTrial[] {
-  if (updates.some((operation) => tally.neverRun.has(operation))) return [];
+  const spoken = spokenOf(tally);
+  const isMissing = (update: string): boolean => !spoken.has(update) && !tally.hasAlwaysFailed(update);
+  if (updates.some(isMissing)) return [];
   return [...updates, ...reads]
     .filter((operation) => tally.hasAlwaysFailed(operation))
     .map((operation) => ({ operation, fault: FAILS, times: tally.timesRun(operation) }));
+}
+
+/** Operations that have chosen something. */
+function spokenOf({ trials }: Tally): ReadonlySet<string> {
+  return new Set(trials.map(({ operation }) => operation));
 }
 
 const FAILS =

@@ -65,7 +65,8 @@ export class Workshop {
       const outcome = this.#generators.run(input);
       const { choice } = outcome;
       const lacking = choice && lackingFor(choice.effects, this.judged.tables, state);
-      if (choice !== undefined && lacking !== undefined) return { failure: beyondError(choice.shadow, lacking) };
+      if (choice !== undefined && lacking !== undefined)
+        return { failure: beyondError(choice.shadow, lacking), isLacking: true };
       return { outcome };
     } catch (failure) {
       if (!isCorrectableError(failure)) throw failure;

@@ -75,6 +75,6 @@ export class Chosen<out R> {
   readonly choice: Choice;
   declare readonly [resultType]?: R;
   constructor(choice: Choice) {
-    this.choice = choice;
+    this.choice = Object.freeze(choice);
   }
 }

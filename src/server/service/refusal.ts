@@ -59,7 +59,8 @@ export class Refusals {
 const NONE: RefusalBuilders<OperationSpec> = Object.freeze({});
 
 function buildersOf(names: readonly string[]): RefusalBuilders<OperationSpec> {
-  return Object.freeze(Object.fromEntries(names.map((name) => [name, (data: unknown) => new Refusal({ name, data })])));
+  const builders = names.map((name) => [name, Object.freeze((data: unknown) => new Refusal({ name, data }))] as const);
+  return Object.freeze(Object.fromEntries(builders));
 }
 
 const nameOf = (operation: string, name: string): string => `${operation}, error '${name}'`;

@@ -110,10 +110,10 @@ export function guessOf(service: Service, view: ModelView, ran: Outcome & { read
 
 function contextOf(service: Service, view: () => ModelView, input: RunInput): object {
   const random = new Random(input.seed);
-  const scratch = new Scratch(service, view, input.site);
+  const scratch = new Scratch(service, view);
   let ids = 0;
   const parts = {
-    tables: scratch.tables,
+    tables: scratch.tablesAt(input.site),
     shadow: service.shadowBuilders,
     errors: service.refusals.of(input.operation),
     scratchpad: scratch,
@@ -127,21 +127,27 @@ function contextOf(service: Service, view: () => ModelView, input: RunInput): ob
 
 /** A generator's scratchpad: a view of its own, on which each operation that is tried comes after all others. */
 class Scratch {
-  readonly tables: Readonly<Record<string, unknown>>;
   readonly #service: Service;
   readonly #snapshot: () => ModelView;
   #view: ModelView;
   #tried = 0;
 
-  constructor(service: Service, snapshot: () => ModelView, site: number | undefined) {
+  constructor(service: Service, snapshot: () => ModelView) {
     this.#service = service;
     this.#snapshot = snapshot;
     this.#view = snapshot();
-    this.tables = modelReaders(service.tables, () => this.#view, site);
     Object.freeze(this);
   }
 
-  readonly apply = ({ choice }: Chosen<unknown>): unknown => {
+  static {
+    Object.freeze(this.prototype);
+  }
+
+  tablesAt(site: number | undefined): Readonly<Record<string, unknown>> {
+    return modelReaders(this.#service.tables, () => this.#view, site);
+  }
+
+  apply({ choice }: Chosen<unknown>): unknown {
     this.#tried += 1;
     const place = LATER + this.#tried;
     const seen = Array.from({ length: LISTS_MAX }, () => place - 1);
@@ -150,11 +156,11 @@ class Scratch {
     const results = effects.map((effect, index) => this.#view.apply({ by, index, effect }));
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
     return replyOf(makeReply === undefined ? reply : makeReply(results.map(handedOut), keptArgs(args))).value;
-  };
+  }
 
-  readonly discard = (): void => {
+  discard(): void {
     this.#view = this.#snapshot();
-  };
+  }
 }
 
 /** Whether two runs gave the same. */

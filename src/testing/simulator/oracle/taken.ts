@@ -8,7 +8,7 @@ import { takesOf } from '../../../server/service/takes.ts';
 /** @throws Error saying what is wrong with it */
 export function checkTaken(service: Service, operation: string, choice: Choice): void {
   const { shadow, colour, effects } = choice;
-  if (colour === 'blue' && service.colours[shadow] !== 'blue') throw new Error(`'${shadow}' is red`);
+  if (colour !== 'red' && colour !== service.colours[shadow]) throw new Error(`'${shadow}' is none of that colour`);
   const known = new KnownEffects(service.tables);
   for (const effect of effects) {
     const problem = known.problemOfChosen(effect);

@@ -38,3 +38,28 @@ test('lent → so too with what its arguments hold', () => {
   shown.since.setTime(6);
   expect(operation.args).toEqual({ items: ['secret'], nested: { a: 'other' }, since: new Date(5) });
 });
+
+test('lent → what a schema has made stays of its class, and keeps what it has', () => {
+  class Money {
+    readonly cents = 5;
+  }
+  const MARK = Symbol('mark');
+  const memory = Buffer.alloc(1000, 7);
+  const args = z.object({ hash: z.string() }).transform(({ hash }) => ({
+    hash: Buffer.from(hash),
+    part: memory.subarray(10, 12),
+    money: new Money(),
+    seen: new Map([['a', 1]]),
+    [MARK]: [1],
+  }));
+  const made = defineContract('made', { put: { effect: 'update', args, result: z.null() } });
+  const operation = new CheckedOperation('put', 'update', { hash: 'xy' }, made, made.operations);
+  type Made = z.output<typeof args>;
+  const [shown, own] = [lent(operation).args as Made, operation.args as Made];
+  expect(shown.hash.toString('hex')).toBe('7879');
+  expect(shown.money).toBeInstanceOf(Money);
+  expect(shown.part.buffer.byteLength).toBe(2);
+  shown.hash[0] = shown.part[0] = shown[MARK][0] = 0;
+  shown.seen.clear();
+  expect([own.hash.toString(), own.part[0], own[MARK], own.seen.size]).toEqual(['xy', 7, [1], 1]);
+});

@@ -150,3 +150,22 @@ describe('takes from a bounded field', () => {
     );
   });
 });
+
+test('who always takes more than runs bring about → told, and no fault', () => {
+  const { generators } = byRights as unknown as Service;
+  const greedy = {
+    ...(byRights as unknown as Service),
+    generators: {
+      ...generators,
+      sell: (({ event }: Seats, { shadow }: { shadow: { sell: (args: Seats, reply: boolean) => unknown } }) =>
+        shadow.sell({ event, seats: 1_000_000 }, true)) as never,
+    },
+  };
+  const report = labelService(greedy, { runs: 100 });
+  const found = report.generators.filter(({ operation }) => operation === 'sell');
+  expect(found).toContainEqual(
+    expect.objectContaining({ isFault: false, problem: expect.stringMatching(/look at what/) }),
+  );
+  expect(found.reduce((times, each) => times + each.times, 0)).toBeGreaterThan(100);
+  expect(isRefused(report)).toBe(false);
+});

@@ -1,9 +1,8 @@
 /** Verdicts out of what runs have shown. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { judgedService } from '../../../../src/server/label/judged-service.ts';
-import { UNDRAWN } from '../../../../src/server/label/report.ts';
 import { Tally } from '../../../../src/server/label/tally.ts';
 import { failingIn, notesOf, tableOf, verdictsOf } from '../../../../src/server/label/verdicts.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
@@ -52,28 +51,39 @@ test('faults of generators come first, each once with its number', () => {
   ]);
 });
 
-test.each([
-  ['in each of ten runs → a fault', 10, 10, ['withdraw']],
-  ['in each of nine, which is too seldom to tell → none', 9, 9, []],
-  ['in all but one → none', 20, 19, []],
-])('a generator failed %s', (_, runs, failures, faults) => {
-  const tally = new Tally();
-  for (let run = 0; run < runs; run += 1) {
-    tally.noteRun('withdraw', run < failures);
-    tally.noteRun('deposit');
-  }
-  const found = failingIn(judged, tally);
-  expect(found.map(({ operation }) => operation)).toEqual(faults);
-  for (const { times } of found) expect(times).toBe(runs);
-});
+describe('generators that fail', () => {
+  const tallied = (runs: number, failures: number): Tally => {
+    const tally = new Tally();
+    for (let run = 0; run < runs; run += 1) tally.noteRun('withdraw', run < failures);
+    return tally;
+  };
+  const faultsOf = (tally: Tally): string[] => failingIn(judged, tally).map(({ operation }) => operation);
 
-test('a generator failed in each run, and nothing was drawn for another → no fault: it may want what that brings about', () => {
-  const tally = new Tally();
-  for (let run = 0; run < 20; run += 1) tally.noteRun('withdraw', true);
-  tally.noteGenerator('deposit', { trouble: UNDRAWN });
-  expect(failingIn(judged, tally)).toEqual([]);
-  tally.noteRun('deposit');
-  expect(failingIn(judged, tally)).toHaveLength(1);
+  test.each([
+    ['in each of a hundred runs → a fault', 100, 100, ['withdraw']],
+    ['in each of fewer, which may be what was drawn → none', 99, 99, []],
+    ['in all but one → none', 200, 199, []],
+  ])('%s', (_, runs, failures, faults) => {
+    const tally = tallied(runs, failures);
+    tally.trialOf('deposit', 'deposit');
+    expect(faultsOf(tally)).toEqual(faults);
+    for (const { times } of failingIn(judged, tally)) expect(times).toBe(runs);
+  });
+
+  test('another update has chosen nothing → none: they may want what that brings about', () => {
+    const tally = tallied(100, 100);
+    expect(faultsOf(tally)).toEqual([]);
+    tally.noteRun('deposit');
+    expect(faultsOf(tally)).toEqual([]);
+    tally.trialOf('deposit', 'deposit');
+    expect(faultsOf(tally)).toEqual(['withdraw']);
+  });
+
+  test('all updates fail in each run → all are', () => {
+    const tally = tallied(100, 100);
+    for (let run = 0; run < 100; run += 1) tally.noteRun('deposit', true);
+    expect(faultsOf(tally)).toEqual(['deposit', 'withdraw']);
+  });
 });
 
 test('the table counts operations and declared colours; reads do nothing', () => {
