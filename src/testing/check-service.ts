@@ -5,7 +5,7 @@ import { checkNamed, isRecord, type NamesOf } from '../correctable/given.ts';
 import { sentCopy } from '../protocol/codec/sent-copy.ts';
 import { parseArgs } from '../protocol/contract/catalogue.ts';
 import { ParsedOperation } from '../protocol/contract/parsed-operation.ts';
-import { firstSeedMax } from '../server/collections/random.ts';
+import { firstSeedMax, isFirstSeed } from '../server/collections/random.ts';
 import { drawFrom } from '../server/label/values/draw.ts';
 import type { Draw } from '../server/label/values/draw.ts';
 import { shown } from '../server/label/values/shown.ts';
@@ -199,9 +199,7 @@ function checkOptions(service: Service, options: CheckServiceOptions): void {
   };
   if (typeof draw !== 'function') fail('draw', 'must be a function that gives an operation of the contract');
   if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be a whole number from 1 on, not ${runs}`);
-  const seedMax = firstSeedMax(runs);
-  const isSeed = Number.isInteger(seed) && seed >= 0 && seed <= seedMax;
-  if (!isSeed) fail('seed', `must be a whole number from 0 to ${seedMax}, not ${seed}`);
+  if (!isFirstSeed(seed, runs)) fail('seed', `must be a whole number from 0 to ${firstSeedMax(runs)}, not ${seed}`);
   if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
   if (!isRecord(given)) fail('with', 'must be the circumstances that a ServiceFault names, or none');
   // All that there are is drawn for a run.

@@ -3,7 +3,12 @@
 /** Seeds are unsigned 32-bit numbers. */
 export const SEED_MAX = 2 ** 32 - 1;
 
-/** The largest seed of a first run, where the seeds of the others follow. */
+/** Whether the first run may have this seed, where the seeds of the others follow. */
+export function isFirstSeed(seed: number, runs: number): boolean {
+  return Number.isInteger(seed) && seed >= 0 && seed <= firstSeedMax(runs);
+}
+
+/** The largest of them. */
 export function firstSeedMax(runs: number): number {
   return SEED_MAX - runs + 1;
 }

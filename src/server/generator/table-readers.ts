@@ -1,5 +1,5 @@
 /** Readers of tables. Each read is noted, for certification and for the generator's budget. */
-import { handedOut } from '../records/frozen.ts';
+import { frozenTools, handedOut } from '../records/frozen.ts';
 import { rangeOf, seenOf } from '../records/key-range.ts';
 import type { ReadRange, Scalar, ScanOptions } from '../records/key-range.ts';
 import type { StateReader } from '../state/store.ts';
@@ -36,17 +36,16 @@ function tableReader(name: string, table: Table, state: StateReader, notes: Read
   const scan = (field: string | undefined, options: ScanOptions = {}): readonly string[] =>
     keysOf({ range: rangeOf(name, field, options), removable: table.removable }, options, state, notes);
   const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
-  for (const field of table.indexes) by[field] = Object.freeze((options?: ScanOptions) => scan(field, options));
-  const reader: TableReader<Fields, string> = {
-    row: Object.freeze(rowReader(name, table, state, notes)),
-    has: Object.freeze((key: string) => {
+  for (const field of table.indexes) by[field] = (options) => scan(field, options);
+  return frozenTools<TableReader<Fields, string>>({
+    row: rowReader(name, table, state, notes),
+    has: (key) => {
       notes.row(name, key);
       return state.has(name, key);
-    }),
-    keys: Object.freeze((options?: ScanOptions<string>) => scan(undefined, options)),
-    by: Object.freeze(by) as TableReader<Fields, string>['by'],
-  };
-  return Object.freeze(reader);
+    },
+    keys: (options) => scan(undefined, options),
+    by: frozenTools(by) as TableReader<Fields, string>['by'],
+  });
 }
 
 interface Scan {

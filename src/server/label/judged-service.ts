@@ -4,6 +4,7 @@
  */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import type { Colour, Effect } from '../records/effect.ts';
+import { frozenTools } from '../records/frozen.ts';
 import { Chosen } from '../records/reply.ts';
 import type { Service } from '../service/service.ts';
 import { isRemoval } from '../service/row-effects.ts';
@@ -54,7 +55,7 @@ export function judgedService(service: Service): JudgedService {
       const colour = redByItself(shadow, effects) === undefined ? (colours[shadow] ?? 'red') : 'red';
       return new Chosen({ shadow, colour, args, effects, reply });
     };
-    return [shadow, Object.freeze(build)] as const;
+    return [shadow, build] as const;
   });
 
   return {
@@ -63,7 +64,7 @@ export function judgedService(service: Service): JudgedService {
     runnable: {
       ...service,
       contract: { ...contract, operations: withoutColours(contract.operations) } as Service['contract'],
-      shadowBuilders: Object.freeze(Object.fromEntries(builders)) as unknown as ShadowBuilders<ShadowOperations>,
+      shadowBuilders: frozenTools(Object.fromEntries(builders)) as unknown as ShadowBuilders<ShadowOperations>,
     },
     updates: ofEffect('update'),
     reads: ofEffect('read'),

@@ -4,7 +4,7 @@
  * proves nothing: a verdict says how much was tried.
  */
 import { check } from '../../correctable/errors.ts';
-import { firstSeedMax } from '../collections/random.ts';
+import { firstSeedMax, isFirstSeed } from '../collections/random.ts';
 import { checkKinds, checkNamed, checkRecord } from '../../correctable/given.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import { requireService } from '../service/require-service.ts';
@@ -125,9 +125,7 @@ function checkOptions(service: unknown, options: LabelOptions): void {
   checkNamed(options, { call: CALL }, OPTIONS);
   const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
   check(Number.isInteger(runs) && runs >= 1, 'runs', `must be a whole number from 1 on, not ${runs}`);
-  const seedMax = firstSeedMax(runs);
-  const isSeed = Number.isInteger(seed) && seed >= 0 && seed <= seedMax;
-  check(isSeed, 'seed', `must be a whole number from 0 to ${seedMax}, not ${seed}`);
+  check(isFirstSeed(seed, runs), 'seed', `must be a whole number from 0 to ${firstSeedMax(runs)}, not ${seed}`);
   checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
   const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
   check(isCount, 'requests', 'must be their number, or none');

@@ -45,6 +45,12 @@ function holdsScalarsAlone(value: object): boolean {
   return true;
 }
 
+/** Tools that many runs share, which are functions: nobody puts others in their place, nor keeps anything by them. */
+export function frozenTools<T extends object>(tools: T): T {
+  for (const tool of Object.values(tools)) Object.freeze(tool);
+  return Object.freeze(tools);
+}
+
 /** A value of the state, for somebody who might change it. */
 export function handedOut<T>(value: T): T {
   return isChangeable(value) ? copyOf(value, new Copies(asShared)) : value;

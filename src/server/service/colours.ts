@@ -8,7 +8,7 @@ import type { Contract, OperationSpec } from '../../protocol/contract/contract.t
 import type { Colour } from '../records/effect.ts';
 import { hasBounded } from './takes.ts';
 import type { Tables } from './tables.ts';
-import { kept } from '../records/frozen.ts';
+import { frozenTools, kept } from '../records/frozen.ts';
 import { keptEffects } from '../records/kept-effects.ts';
 import { Chosen } from '../records/reply.ts';
 import type { AnyShadowOperation, Colours, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
@@ -102,11 +102,10 @@ function shadowBuilders(
   const builders: Record<string, (args: unknown, reply?: unknown) => Chosen<unknown>> = {};
   for (const [name, { effects: effectsOf, reply: makesReply }] of Object.entries(operations)) {
     const colour = colours[name] ?? 'red';
-    builders[name] = Object.freeze((given: unknown, reply?: unknown) => {
+    builders[name] = (given, reply) => {
       const args = makesReply === undefined ? given : kept(given);
       return new Chosen({ shadow: name, colour, args, effects: keptEffects(effectsOf(given)), reply });
-    });
+    };
   }
-  // All runs have them: none can put something else in their place.
-  return Object.freeze(builders) as ShadowBuilders<ShadowOperations>;
+  return frozenTools(builders) as ShadowBuilders<ShadowOperations>;
 }

@@ -3,7 +3,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../protocol/contract/contract.ts';
 import type { ResultCheck } from '../../protocol/contract/result-check.ts';
-import { kept } from '../records/frozen.ts';
+import { frozenTools, kept } from '../records/frozen.ts';
 import { heldResults } from './held-results.ts';
 
 /** A generator that throws this refuses its operation. */
@@ -59,8 +59,7 @@ export class Refusals {
 const NONE: RefusalBuilders<OperationSpec> = Object.freeze({});
 
 function buildersOf(names: readonly string[]): RefusalBuilders<OperationSpec> {
-  const builders = names.map((name) => [name, Object.freeze((data: unknown) => new Refusal({ name, data }))] as const);
-  return Object.freeze(Object.fromEntries(builders));
+  return frozenTools(Object.fromEntries(names.map((name) => [name, (data: unknown) => new Refusal({ name, data })])));
 }
 
 const nameOf = (operation: string, name: string): string => `${operation}, error '${name}'`;

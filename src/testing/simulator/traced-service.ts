@@ -3,6 +3,7 @@
  * that they do not hold; what came of both runs need not say so, since sites and model run the same functions.
  */
 import { textOf } from '../../server/records/failure.ts';
+import { frozenTools } from '../../server/records/frozen.ts';
 import type { ScanOptions } from '../../server/records/key-range.ts';
 import type { TableReader } from '../../server/service/readers.ts';
 import { Refusal } from '../../server/service/refusal.ts';
@@ -86,7 +87,7 @@ function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reade
         note('keys', options);
         return real.keys(options);
       },
-      by: frozenAll(
+      by: frozenTools(
         Object.fromEntries(
           table.indexes.map((field) => [
             field,
@@ -98,13 +99,8 @@ function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reade
         ),
       ) as Reader['by'],
     };
-    return frozenAll(traced);
+    return frozenTools(traced);
   };
-}
-
-function frozenAll<T extends object>(tools: T): T {
-  for (const tool of Object.values(tools)) Object.freeze(tool);
-  return Object.freeze(tools);
 }
 
 /** Never throws, whatever the option is. */
@@ -116,7 +112,7 @@ function textOfKey(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** All else is as it was given, and what is its own and what is inherited: a site has contexts of another kind than a model. */
+/** All else is as it was given, and inherited as it was: a context has nothing that it could be copied by. */
 function tracedContext(given: Context, tablesOf: (real: Readers) => Readers): Context {
   const tables = tablesOf(given.tables as unknown as Readers);
   return new Proxy(given, {
