@@ -3,8 +3,7 @@
  * store behind, to the store of the cache, to the other tabs and to the page: judged by the truth alone, which is one line of
  * writes (docs/spec/cache.md, P1–P6, P9; test/support/cache-model).
  *
- * `CACHE_MODEL_SEED=7 CACHE_MODEL_RUNS=100000` repeats a run, or makes it longer; `npm run faults:cache` puts faults back that
- * it has to find.
+ * `CACHE_MODEL_SEED=7 CACHE_MODEL_RUNS=100000` repeats a run, or makes it longer.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

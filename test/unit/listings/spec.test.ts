@@ -1,4 +1,4 @@
-/** What the pages of docs/spec name is there: files and folders, tests, planted faults, mutants. */
+/** What the pages of docs/spec name is there: files and folders, tests, planted faults. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -6,10 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-
-// Scripts are plain JavaScript, of which the compiler knows nothing.
-const scripts = '../../../scripts/mutants';
-const { MUTANTS } = (await import(`${scripts}/listed.mjs`)) as { readonly MUTANTS: readonly { name: string }[] };
 
 /** The names of the files under a folder that end so, without the ending. */
 async function namesIn(folder: string, ending: string): Promise<string[]> {
@@ -26,7 +22,6 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   C: await namesIn('test/contract', '.test.ts'),
   J: await namesIn('engines', '.java'),
   P: [...planted.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name),
-  M: MUTANTS.map(({ name }) => name),
 };
 const tests = await namesIn('test', '.test.ts');
 
@@ -76,11 +71,7 @@ test.each(['ARCHITECTURE.md', ...pages.map((page) => `spec/${page}`)])('%s → n
 test.each([
   ['a test of another name', '| X1 | So it is. | U `certifiers` |', ['U `certifiers`']],
   ['a test in another room', '| X1 | So it is. | U `certifier`, I `certifier` |', ['I `certifier`']],
-  [
-    'half the name of a mutant',
-    '| X1 | So it is. | M `answered when the log delivers` |',
-    ['M `answered when the log delivers`'],
-  ],
+  ['half the name of a planted fault', '| X1 | So it is. | P `no-sy` |', ['P `no-sy`']],
   ['a folder that has moved', 'U = `test/unit/stores`', ['test/unit/stores']],
   ['a test that has moved', 'See `folder-locks.test.ts`.', ['`folder-locks.test.ts`']],
   ['a letter that nothing stands for', '| X1 | So it is. | Z `certifier` |', ['Z `certifier`']],

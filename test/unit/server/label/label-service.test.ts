@@ -177,7 +177,7 @@ test('a row that is removed → nothing is asked of it any more', () => {
   expect(verdictsIn(labelService(titles, { runs: 200 }))).toEqual({ write: 'blue', remove: 'blue' });
 });
 
-describe('mutants of the bank', () => {
+describe('faults in the bank', () => {
   const sign = { deposited: (cents: number): number => -cents };
   const bound = { isPaid: (balance: number, cents: number): boolean => balance >= cents - 1 };
   const field = { takenFrom: 'limit' as const };
