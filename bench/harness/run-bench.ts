@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { isBroken } from './bars.ts';
 import type { Bench, Outcome, Settings } from './bench.ts';
 import { provenance, type Provenance } from './provenance.ts';
+import { writeResult, type Report } from './results.ts';
 
 /** What was asked for on the command line. */
 export interface Asked extends Omit<Settings, 'progress'> {
@@ -35,15 +36,14 @@ function reportOf(
   bench: string,
   from: Omit<Provenance, 'flags'>,
   { rounds, rows, bars, versions, flags = [] }: Outcome,
-): Provenance & { readonly bench: string; readonly rounds: number } & Pick<Outcome, 'rows' | 'bars'> {
+): Report {
   return { bench, ...from, versions: { ...from.versions, ...versions }, flags, rounds, rows, bars };
 }
 
-function save(name: string, report: object, { samples, figures }: Outcome): void {
-  const results = new URL('../results/', import.meta.url);
+function save(name: string, report: Report, { samples, figures }: Outcome): void {
+  writeResult(name, { ...report, samples });
   const plots = new URL('../../docs/figures/', import.meta.url);
-  for (const folder of [results, plots]) mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL(`${name}.json`, results), `${JSON.stringify({ ...report, samples }, null, 2)}\n`);
+  mkdirSync(plots, { recursive: true });
   for (const [file, svg] of Object.entries(figures)) {
     const path = new URL(`${file}.svg`, plots);
     writeFileSync(path, svg);

@@ -1,6 +1,7 @@
 /** Figures of the documentation that were measured: each is what its file in bench/results says. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { readResult } from '../../../bench/harness/results.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -12,7 +13,7 @@ interface Row {
   readonly opsPerSecond: number;
 }
 
-const { rows } = JSON.parse(read('bench/results/server.json')) as { readonly rows: readonly Row[] };
+const { rows } = readResult('server') as unknown as { readonly rows: readonly Row[] };
 
 /** The time that one operation after the other takes a tuned site, as a share of what it takes with the defaults. */
 function shareOfTime(contender: string): string {

@@ -1,12 +1,9 @@
 /** Results in bench/results are those of the benchmarks as they are, or the documentation says of when they are. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { MEASURED_BEFORE } from '../../../bench/measured-before.ts';
+import { listOlderResults } from '../../../bench/figures.ts';
+import { listResults, readResult } from '../../../bench/harness/results.ts';
 import { barNamesOf } from './bar-names.ts';
 import { differingBars, type Published } from './bars-again.ts';
-
-const root = new URL('../../../', import.meta.url);
-const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 
 /** What a run writes today. */
 interface Report {
@@ -45,18 +42,15 @@ function isOfToday(file: string, { commit, bars, samples }: Report): boolean {
   return commit !== undefined && isJudged && isNamed && isMade;
 }
 
-const files = readdirSync(new URL('bench/results/', root)).map((name) => name.replace('.json', ''));
+const files = listResults();
+const older = listOlderResults();
 
 test.each(files)('%s → of the definitions of today, or listed as measured before', (file) => {
-  const report = JSON.parse(read(`bench/results/${file}.json`)) as Report;
-  expect(isOfToday(file, report)).toBe(MEASURED_BEFORE[file] === undefined);
+  expect(isOfToday(file, readResult(file))).toBe(!older.includes(file));
 });
 
-test('the list has no file that there is not, and the documentation has the same list', () => {
-  expect(Object.keys(MEASURED_BEFORE).filter((file) => !files.includes(file))).toEqual([]);
-  const [, listed = ''] = read('docs/benchmarks.md').split('## Results by older definitions');
-  const rows = [...listed.matchAll(/^\| `([\w-]+)` \| measured by the definition of (\S+) \|$/gm)];
-  expect(Object.fromEntries(rows.map(([, file, date]) => [file, date]))).toEqual(MEASURED_BEFORE);
+test('the documentation lists as measured before only results that there are', () => {
+  expect(older.filter((file) => !files.includes(file))).toEqual([]);
 });
 
 /** One that nothing is held to. */

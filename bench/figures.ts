@@ -1,17 +1,20 @@
 /**
- * Writes what the benchmarks measured into docs/benchmarks.md and README.md: `node scripts/figures.mjs --write`. A test
- * holds them equal. Results that docs/benchmarks.md lists as measured by older definitions are left out.
+ * Writes what the benchmarks measured into docs/benchmarks.md and README.md: `npm run figures`. A test holds them equal.
+ * Results that docs/benchmarks.md lists as measured by older definitions are left out.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { root } from './run.mjs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Bar } from './harness/bars.ts';
+import { listResults, readResult, type Report } from './harness/results.ts';
+
+type Reports = ReadonlyMap<string, Report>;
 
 const PAGE = 'docs/benchmarks.md';
 const BEGIN = '<!-- figures: bench/results -->';
 const END = '<!-- end of figures -->';
 
 /** What README.md says, in its words; in the order in which it says it. */
-const HEADLINES = [
+const HEADLINES: readonly (readonly [file: string, bar: string, words: string])[] = [
   ['core', 'awaited-vs-promise', 'time of a Correctable by `await`, as a multiple of a Promise’s by `await`'],
   ['core', 'callbacks-vs-promise', 'the same with callbacks for both views, beside one callback of a Promise'],
   ['core', 'invoke-vs-promise', 'the same for `invoke` on a store in memory'],
@@ -42,29 +45,29 @@ const HEADLINES = [
   ['cassandra-load', 'throughput-drop-A-irl-vs-driver', 'the same, beside cassandra-driver without this package'],
 ];
 
-const read = (path) => readFileSync(join(root, path), 'utf8');
+const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url);
+const read = (path: string): string => readFileSync(urlOf(path), 'utf8');
 
-/** Reports by name, without those that are older than their benchmark. */
-function reports() {
-  const older = new Set(
-    [...read(PAGE).matchAll(/^\| `([\w-]+)` \| measured by the definition of/gm)].map(([, name]) => name),
+/** Returns the names of the results that docs/benchmarks.md lists as measured by older definitions. */
+export function listOlderResults(): string[] {
+  return [...read(PAGE).matchAll(/^\| `([\w-]+)` \| measured by the definition of \S+ \|$/gm)].map(
+    ([, name = '']) => name,
   );
-  const names = readdirSync(join(root, 'bench/results')).map((file) => file.replace('.json', ''));
-  const ofToday = names.filter((name) => !older.has(name)).sort();
-  return new Map(ofToday.map((name) => [name, JSON.parse(read(`bench/results/${name}.json`))]));
 }
 
-const three = (figure) => Number(figure.toPrecision(3));
-const range = ({ value, low, high }) =>
+const three = (figure: number): number => Number(figure.toPrecision(3));
+const range = ({ value, low, high }: Bar): string =>
   low === high ? `${value}` : `${three(value)} (${three(low)} to ${three(high)})`;
-const row = (cells) => `| ${cells.join(' | ')} |`;
-const table = (heads, rows) => [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
+const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
+const table = (heads: readonly string[], rows: readonly (readonly unknown[])[]): string =>
+  [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
 
-function ofPage(all) {
-  const parts = [...all].map(([name, { bars, at, date = at, commit, judged, machine, versions }]) => {
+/** Returns the tables of docs/benchmarks.md. */
+function formatPage(all: Reports): string {
+  const parts = [...all].map(([name, { bars, date, commit, judged, machine, versions }]) => {
     const with_ = Object.entries(versions).map(([what, version]) => `${what} ${version}`);
     const again = judged && ` Judged again on ${judged.date.slice(0, 10)}, commit ${judged.commit}.`;
-    const where = `${date.slice(0, 10)}, commit ${commit}; ${machine.cores} processors (${machine.cpu}), ${with_.join(', ')}.${again ?? ''}`;
+    const where = `${date.slice(0, 10)}, commit ${commit}; ${machine['cores']} processors (${machine['cpu']}), ${with_.join(', ')}.${again ?? ''}`;
     const rows = bars.map((bar) => [
       `\`${bar.name}\``,
       range(bar),
@@ -78,7 +81,8 @@ function ofPage(all) {
   return parts.join('\n\n');
 }
 
-function ofReadme(all) {
+/** Returns the table of README.md. */
+function formatReadme(all: Reports): string {
   const rows = HEADLINES.flatMap(([name, bar, words]) => {
     const found = all.get(name)?.bars.find((each) => each.name === bar);
     return found === undefined ? [] : [[words, range(found), `[\`${name}\`](${PAGE}#${name})`]];
@@ -86,20 +90,25 @@ function ofReadme(all) {
   return table(['what', 'measured', 'how'], rows);
 }
 
-let isOld = false;
-const all = reports();
-for (const [page, content] of [
-  [PAGE, ofPage(all)],
-  ['README.md', ofReadme(all)],
-]) {
-  const text = read(page);
-  const [before, rest = ''] = text.split(BEGIN);
-  const [, after] = rest.split(END);
-  if (after === undefined) throw new Error(`${page} lacks ${BEGIN} … ${END}`);
-  const wanted = `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
-  if (wanted === text) continue;
-  isOld = true;
-  if (process.argv.includes('--write')) writeFileSync(join(root, page), wanted);
-  else console.error(`The figures in ${page} are not those of bench/results: node scripts/figures.mjs --write`);
+/** Returns the pages whose figures are not those of the results, and writes them if asked to. */
+export function updateFigures(isWriting: boolean): string[] {
+  const older = listOlderResults();
+  const names = listResults().filter((name) => !older.includes(name));
+  const all = new Map(names.map((name) => [name, readResult(name)]));
+  const contents = [
+    [PAGE, formatPage(all)],
+    ['README.md', formatReadme(all)],
+  ] as const;
+  return contents.flatMap(([page, content]) => {
+    const text = read(page);
+    const [before, rest = ''] = text.split(BEGIN);
+    const [, after] = rest.split(END);
+    if (after === undefined) throw new Error(`${page} lacks ${BEGIN} … ${END}`);
+    const wanted = `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
+    if (wanted === text) return [];
+    if (isWriting) writeFileSync(urlOf(page), wanted);
+    return [page];
+  });
 }
-if (isOld && !process.argv.includes('--write')) process.exit(1);
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) updateFigures(true);
