@@ -1,10 +1,10 @@
 /**
- * The direction of dependencies: who may import whom is in `scripts/folders.json` (docs/ARCHITECTURE.md shows it); here is
- * what no row can say. Each rule names what it protects.
+ * The direction of dependencies: layers are in `scripts/layers.json` (docs/ARCHITECTURE.md shows them); here is
+ * what no layer can say. Each rule names what it protects.
  */
 const { dirname } = require('node:path');
 const entries = require('./scripts/entries.json');
-const { rulesOf } = require('./scripts/folder-rules.cjs');
+const { rulesOf } = require('./scripts/layers.cjs');
 
 const library = '^src/(correctable|operations|policies|bindings|transport|protocol|rxjs)/';
 /** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere. */

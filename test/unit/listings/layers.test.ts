@@ -7,27 +7,22 @@ import { cruise } from 'dependency-cruiser';
 import type { IConfiguration, ICruiseResult, IForbiddenRuleType } from 'dependency-cruiser';
 import { afterEach, expect, it } from 'vitest';
 
-interface Row {
-  readonly folder: string;
-  /** It takes no package and no part of Node. */
-  readonly pure?: boolean;
-}
-
-/** Of scripts/folder-rules.cjs. */
-interface FolderRules {
-  readonly FOLDERS: readonly Row[];
-  reachedBy(row: Row): string[];
+/** Of scripts/layers.cjs. */
+interface Layers {
+  readonly folders: readonly string[];
+  /** Folders that import no package and no part of Node. */
+  readonly pure: readonly string[];
+  importsOf(folder: string): string[];
   rulesOf(): IForbiddenRuleType[];
-  tableOf(): string;
+  withTable(page: string): string;
 }
 
 const require = createRequire(import.meta.url);
-const rules = require('../../../scripts/folder-rules.cjs') as FolderRules;
+const layers = require('../../../scripts/layers.cjs') as Layers;
 const cruiser = require('../../../.dependency-cruiser.cjs') as IConfiguration;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const { FOLDERS } = rules;
 const FILES_MAX = 24;
-const names = FOLDERS.map(({ folder }) => folder);
+const { folders } = layers;
 let planted: string | undefined;
 
 afterEach(() => {
@@ -41,16 +36,13 @@ function foldersWithFiles(): string[] {
   return [...new Set(files.map((file) => dirname(file)))];
 }
 
-it('every folder of src → a row says what it may import', () => {
-  // Folders of bindings, of testing and of the command are covered by the row above them.
-  const own = /^src(\/(correctable|protocol|transport|server)(\/.*)?|\/[^/]+)?$/;
-  const rowless = foldersWithFiles().filter((folder) =>
-    own.test(folder)
-      ? !names.includes(folder)
-      : !names.some((name) => name !== 'src' && `${folder}/`.startsWith(`${name}/`)),
+it('every folder of src → a layer, and no folder in a layer that there is not', () => {
+  const listed = folders.filter((name) => name !== 'src');
+  const without = foldersWithFiles().filter(
+    (folder) => folder !== 'src' && !listed.some((name) => `${folder}/`.startsWith(`${name}/`)),
   );
-  expect(rowless).toEqual([]);
-  expect(names.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  expect(without).toEqual([]);
+  expect(folders.filter((name) => !existsSync(join(root, name)))).toEqual([]);
 });
 
 it(`every folder of src → at most ${FILES_MAX} files`, () => {
@@ -61,56 +53,24 @@ it(`every folder of src → at most ${FILES_MAX} files`, () => {
   expect(large).toEqual([]);
 });
 
-it('what folders may import → no circle', () => {
-  const reaches = new Map(FOLDERS.map((row) => [row.folder, rules.reachedBy(row)]));
-  const ends = new Set<string>();
-  const circles: string[] = [];
-  const visit = (name: string, path: readonly string[]): void => {
-    if (ends.has(name)) return;
-    if (path.includes(name)) return void circles.push([...path, name].join(' → '));
-    for (const next of reaches.get(name) ?? []) visit(next, [...path, name]);
-    ends.add(name);
-  };
-  for (const name of names) visit(name, []);
-  expect(circles).toEqual([]);
-});
-
-/** The row of a file: that of its folder, or of the nearest one above it. */
-function rowOf(file: string): string | undefined {
-  return names.filter((name) => file.startsWith(`${name}/`)).toSorted((a, b) => b.length - a.length)[0];
-}
-
-it('what folders may import → each is imported', () => {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...new Set(names)], { cwd: root });
-  const files = listed.toString().split('\n');
-  const used = new Set<string>();
-  for (const file of files.filter((name) => /\.tsx?$/.test(name) && existsSync(join(root, name)))) {
-    const text = readFileSync(join(root, file), 'utf8');
-    for (const [, imported = ''] of text.matchAll(/(?:from|import) ?\(?'(\.[^']+)'/g))
-      used.add(`${rowOf(file)} → ${rowOf(join(dirname(file), imported))}`);
-  }
-  const allowed = FOLDERS.flatMap((row) => rules.reachedBy(row).map((name) => `${row.folder} → ${name}`));
-  expect(allowed.filter((arrow) => !used.has(arrow))).toEqual([]);
-});
-
-it('all that a row may not import, planted in each row → all of it is found', async () => {
+it('all that a folder may not import, planted in each folder → all of it is found', async () => {
   mkdirSync(join(root, 'build'), { recursive: true });
-  planted = mkdtempSync(join(root, 'build/folders-'));
+  planted = mkdtempSync(join(root, 'build/layers-'));
   const wanted: string[] = [];
-  for (const row of FOLDERS) {
-    const folder = join(planted, row.folder);
+  for (const name of folders) {
+    const folder = join(planted, name);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'target.mjs'), 'export const target = 1;\n');
-    const reached = [row.folder, ...rules.reachedBy(row)];
-    const imports = names
-      .filter((name) => !reached.includes(name))
-      .map((name) => {
-        wanted.push(`folders: ${row.folder} → ${name}`);
-        const path = relative(folder, join(planted as string, name, 'target.mjs'));
+    const allowed = [name, ...layers.importsOf(name)];
+    const imports = folders
+      .filter((other) => !allowed.includes(other))
+      .map((other) => {
+        wanted.push(`layers: ${name} → ${other}`);
+        const path = relative(folder, join(planted as string, other, 'target.mjs'));
         return path.startsWith('.') ? path : `./${path}`;
       });
-    if (row.pure === true) {
-      wanted.push(`folders: ${row.folder} is pure → node`);
+    if (layers.pure.includes(name)) {
+      wanted.push(`layers: ${name} is pure → node`);
       imports.push('node:fs');
     }
     writeFileSync(join(folder, 'planted.mjs'), imports.map((path) => `import '${path}';\n`).join(''));
@@ -118,19 +78,29 @@ it('all that a row may not import, planted in each row → all of it is found', 
   const { output } = await cruise(['.'], {
     baseDir: planted,
     validate: true,
-    ruleSet: { forbidden: rules.rulesOf() },
+    ruleSet: { forbidden: layers.rulesOf() },
   });
   const found = (output as ICruiseResult).summary.violations.map(({ to, rule }) => {
     return `${rule.name} → ${to.includes('/target.') ? dirname(to) : 'node'}`;
   });
-  expect(wanted.length).toBeGreaterThan(FOLDERS.length);
   expect(wanted.filter((each) => !found.includes(each))).toEqual([]);
+  for (const arrow of [
+    'layers: src/correctable → src/protocol',
+    'layers: src/correctable is pure → node',
+    'layers: src/bindings/memory → src/bindings/cache',
+    'layers: src/bindings/remote → src/server/records',
+    'layers: src/server/gateway → src/server/replica/red',
+    'layers: src/server/replica/causal → src/server/replica/once',
+    'layers: src/server → src/transport',
+    'layers: demo → src/correctable',
+  ])
+    expect(wanted).toContain(arrow);
 });
 
 /** The rules that planted sources break, each with the file that breaks it. */
 async function brokenBy(files: Readonly<Record<string, string>>): Promise<[file: string, rule: string][]> {
   mkdirSync(join(root, 'build'), { recursive: true });
-  planted = mkdtempSync(join(root, 'build/folders-'));
+  planted = mkdtempSync(join(root, 'build/layers-'));
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(planted, file)), { recursive: true });
     writeFileSync(join(planted, file), text);
@@ -175,6 +145,15 @@ it.each([
   expect(found).toContainEqual([machine, 'site-machine-purity']);
 });
 
-it('the table of docs/ARCHITECTURE.md → says the same', () => {
-  expect(readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')).toContain(rules.tableOf());
+it('a circle of imports within one folder → found', async () => {
+  const found = await brokenBy({
+    'src/correctable/first.mjs': `import './second.mjs';\n`,
+    'src/correctable/second.mjs': `import './first.mjs';\n`,
+  });
+  expect(found).toContainEqual(['src/correctable/first.mjs', 'no-cycles']);
+});
+
+it('the table of docs/ARCHITECTURE.md → is that of scripts/layers.json: if not, run `node scripts/layers.cjs`', () => {
+  const page = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8');
+  expect(page).toBe(layers.withTable(page));
 });
