@@ -5,7 +5,7 @@
 import { run } from './run.mjs';
 
 const steps = {
-  build: ['npm', ['run', '--silent', 'build']],
+  build: ['node', ['scripts/build.mjs']],
   types: ['tsc', ['-p', '.']],
   lint: ['oxlint', ['--type-aware', '--deny-warnings', 'src', 'demo', 'bench', 'engines', 'test', 'scripts']],
   format: ['oxfmt', ['--check', '.']],
@@ -19,7 +19,11 @@ const steps = {
   browser: ['node', ['scripts/browser-bundles.mjs']],
   size: ['size-limit', []],
   hygiene: ['node', ['scripts/hygiene.mjs']],
+  budgets: ['node', ['scripts/budgets.mjs']],
 };
+
+/** Their output shows how much room is left. */
+const alwaysShown = ['size', 'budgets'];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in steps));
@@ -35,9 +39,13 @@ for (const [name, [command, args]] of Object.entries(steps)) {
   const { code, output } = await run(command, args);
   const took = `${((performance.now() - from) / 1000).toFixed(1)} s`;
   console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${took})`);
-  if (code !== 0) {
-    failed += 1;
-    console.log(output.replaceAll(/^/gm, '       '));
-  }
+  if (code !== 0) failed += 1;
+  if (code !== 0 || alwaysShown.includes(name))
+    console.log(
+      output
+        .replaceAll(/\n\s*\n/g, '\n')
+        .replaceAll(/^(?=.)/gm, '       ')
+        .trimEnd(),
+    );
 }
 process.exit(failed === 0 ? 0 : 1);

@@ -39,7 +39,7 @@ function importsOf(folder) {
   return below.filter((other) => !isForbidden(other));
 }
 
-/** Returns rules of dependency-cruiser: one for each folder, and one more if it is pure: it imports no package and no part of Node. */
+/** Returns rules of dependency-cruiser: one for each folder. A pure one has one more: no package and no part of Node. */
 function rulesOf() {
   return rows.flatMap(({ folder, pure }) => {
     const from = { path: filesOf(folder) };
