@@ -9,7 +9,11 @@ const published = Object.fromEntries(
 );
 
 export default defineConfig({
-  entry: { ...published, 'cli/main': 'src/cli/main.ts' },
+  entry: {
+    ...published,
+    'cli/main': 'src/cli/main.ts',
+    'transport/settings/no-ws': 'src/transport/settings/no-ws.ts',
+  },
   format: 'esm',
   platform: 'neutral',
   target: 'node20.19',
@@ -34,6 +38,7 @@ export default defineConfig({
       /^node:/,
       'vitest',
       'ws',
+      '#ws',
       'zod',
       'pino',
       'cac',

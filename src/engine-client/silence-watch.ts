@@ -17,6 +17,7 @@ export class SilenceWatch {
   readonly #timer: NodeJS.Timeout;
   #lastHeardAt = performance.now();
   #lastBeatAt = this.#lastHeardAt;
+  #judging: NodeJS.Immediate | undefined;
 
   constructor(options: SilenceWatchOptions) {
     this.#options = options;
@@ -30,16 +31,26 @@ export class SilenceWatch {
 
   stop(): void {
     clearInterval(this.#timer);
+    clearImmediate(this.#judging);
   }
 
   #look(): void {
-    const { beatMs, silenceMaxMs, stallMs, onBeat, onSilence } = this.#options;
+    const { beatMs, silenceMaxMs, stallMs, onBeat } = this.#options;
     const now = performance.now();
     if (now - this.#lastBeatAt > 2 * beatMs) this.#lastHeardAt = Math.max(this.#lastHeardAt, now - stallMs);
     this.#lastBeatAt = now;
     const silentMs = now - this.#lastHeardAt;
     if (silentMs <= silenceMaxMs) return onBeat(silentMs);
+    // The timer fires before the sockets are read: what has arrived counts.
+    this.#judging ??= setImmediate(() => this.#judge());
+    return undefined;
+  }
+
+  #judge(): void {
+    this.#judging = undefined;
+    const silentMs = performance.now() - this.#lastHeardAt;
+    if (silentMs <= this.#options.silenceMaxMs) return;
     this.stop();
-    onSilence(silentMs);
+    this.#options.onSilence(silentMs);
   }
 }

@@ -1,4 +1,5 @@
 /** How long a connection may stay in each of its states. */
+import { setPeerDeadline } from '../protocol/peer-deadline.ts';
 import type { ConnectionState } from './settings/connection-state.ts';
 import type { ConnectionSettings } from './settings/options.ts';
 import { patienceAfter, Silence } from './silence.ts';
@@ -61,7 +62,14 @@ export class ConnectionTimer {
     // Before it is open: what waited is submitted before that is told.
     if (state === 'greeting') this.#silence = new Silence(this.#settings.heartbeatMs, this.#patience);
     if (state === 'open') this.#listen(from);
-    else this.#set(this.#onElapsed, this.#allowedMs(state, backoffMs));
+    else if (state === 'waiting') this.#set(this.#onElapsed, backoffMs);
+    else this.#setDeadline(this.#allowedMs(state));
+  }
+
+  #setDeadline(delayMs: number): void {
+    this.#cancel?.();
+    const { scheduling } = this.#settings;
+    this.#cancel = delayMs === Infinity ? undefined : setPeerDeadline(scheduling, this.#onElapsed, delayMs);
   }
 
   #listen(from: ConnectionState): void {
@@ -87,7 +95,7 @@ export class ConnectionTimer {
     this.#cancel = delayMs === Infinity ? undefined : this.#settings.scheduling.setTimer(fn, delayMs);
   }
 
-  #allowedMs(state: ConnectionState, backoffMs: number): number {
+  #allowedMs(state: ConnectionState): number {
     const { connectTimeoutMs, pongTimeoutMs } = this.#settings;
     switch (state) {
       case 'connecting':
@@ -95,11 +103,10 @@ export class ConnectionTimer {
         return connectTimeoutMs;
       case 'probing':
         return pongTimeoutMs * this.#patience;
-      case 'waiting':
-        return backoffMs;
       case 'closing':
         return CLOSE_TIMEOUT_MS;
       case 'open':
+      case 'waiting':
       case 'closed':
         return Infinity;
     }

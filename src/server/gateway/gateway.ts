@@ -19,7 +19,8 @@ import { compileCatalogue, type CompiledCatalogue } from './host/compile-schema.
 import { GatewayConnection } from './connection/connection.ts';
 import { checkGatewayOptions } from './gateway-checks.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Principal } from './host/host.ts';
-import { Interval } from './limits/interval.ts';
+import { setPeerDeadline } from '../../protocol/peer-deadline.ts';
+import { Interval, peerClock } from './limits/interval.ts';
 import { levelsOf } from './levels.ts';
 import { limitsFrom, type GatewayLimits } from './limits/limits.ts';
 import { TotalLoad } from './limits/load.ts';
@@ -164,7 +165,8 @@ class BindingGateway implements Gateway, GatewayHost {
     this.load = new TotalLoad(this.limits);
     this.principals = new Principals(this.limits);
     this.clients = new ClientTable(this.limits, (clients) => this.#forgot(clients));
-    this.#heartbeat = new Interval(() => this.#checkAll(), this.limits.heartbeatMs);
+    const checkPeers = (check: () => void, delayMs: number): (() => void) => setPeerDeadline(peerClock, check, delayMs);
+    this.#heartbeat = new Interval(() => this.#checkAll(), this.limits.heartbeatMs, checkPeers);
     this.#sweep = new Interval(() => this.#forgetGone(), sweepMs(this.limits));
   }
 

@@ -1,4 +1,5 @@
 /** The part of the standard WebSocket interface that the client uses, so that any class with it can be injected. */
+import { WebSocket as WebSocketOfNode } from '#ws';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { Encoded } from '../../protocol/codec/codec.ts';
 
@@ -16,32 +17,15 @@ export interface WebSocketLike {
 /** A WebSocket class. */
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
 
-interface Platform {
-  readonly WebSocket?: unknown;
-  readonly process?: {
-    getBuiltinModule?(name: 'node:module'): { createRequire(from: string): (name: string) => unknown } | undefined;
-  };
-}
-
-/** The class given, or the one of the platform: in Node 20 that of `ws`. Throws `UNSUPPORTED` where there is none. */
-export function webSocketClass(given: WebSocketConstructor | undefined): WebSocketConstructor {
-  const found = given ?? (globalThis as Platform).WebSocket ?? webSocketOfNode();
+/** Returns `injected`, or the class of the platform: in Node 20 that of `ws`. Throws `UNSUPPORTED` if there is none. */
+export function webSocketClass(injected: WebSocketConstructor | undefined): WebSocketConstructor {
+  const found: unknown = injected ?? (globalThis as { readonly WebSocket?: unknown }).WebSocket ?? WebSocketOfNode;
   if (typeof found === 'function') return found as WebSocketConstructor;
   throw new CorrectableError(
     'UNSUPPORTED',
     "this platform has no WebSocket: pass one, for example `import { WebSocket } from 'ws'` and `{ WebSocket }`",
     { field: 'WebSocket' },
   );
-}
-
-/** By Node's own means, so that bundles for browsers have nothing of it. */
-function webSocketOfNode(): unknown {
-  try {
-    const { process } = globalThis as Platform;
-    return process?.getBuiltinModule?.('node:module')?.createRequire(import.meta.url)('ws');
-  } catch {
-    return undefined;
-  }
 }
 
 /** One URL or several, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */

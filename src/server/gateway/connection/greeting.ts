@@ -1,11 +1,12 @@
 /** From the opening of a connection to its client's coming in: `hello`, in time, and what its token is good for. */
-import { systemClock, type Timer } from '../../../correctable/clock.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
+import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
 import { BODY, KIND } from '../../../protocol/rows/define-row.ts';
 import type { Hello } from '../../../protocol/rows/hello.ts';
 import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
 import type { GatewayHost, Peer, Principal } from '../host/host.ts';
+import { peerClock } from '../limits/interval.ts';
 import { refuseHello } from './refuse-hello.ts';
 import { checkToken } from './token-check.ts';
 
@@ -26,7 +27,7 @@ export interface GreetingParts {
 export class Greeting {
   readonly #parts: GreetingParts;
   readonly #greeter: Greeter;
-  readonly #timer: Timer;
+  readonly #cancelTimer: () => void;
   #isGreeted = false;
   #isOver = false;
 
@@ -34,9 +35,8 @@ export class Greeting {
     this.#parts = parts;
     this.#greeter = greeter;
     const { helloTimeoutMs } = parts.host.limits;
-    this.#timer = systemClock.setTimer(() => {
-      greeter.refused(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
-    }, helloTimeoutMs);
+    const onExpired = (): void => greeter.refused(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
+    this.#cancelTimer = setPeerDeadline(peerClock, onExpired, helloTimeoutMs);
   }
 
   /** What the client says before it was let in. */
@@ -49,13 +49,13 @@ export class Greeting {
   /** The client is in, or the connection has closed. */
   end(): void {
     this.#isOver = true;
-    this.#timer.cancel();
+    this.#cancelTimer();
   }
 
   #greet(hello: Hello): void {
     this.#isGreeted = true;
     // What follows has a time limit of its own.
-    this.#timer.cancel();
+    this.#cancelTimer();
     const { host, peer } = this.#parts;
     const refusal = refuseHello(hello, host);
     if (refusal !== undefined) {

@@ -2,10 +2,12 @@
  * Sends rows as fast as the client takes them. What the socket does not take waits here, so that it is known how much
  * waits and whether it moves: a client that is slow gets everything in its time, one that takes nothing is given up.
  */
-import { systemClock, type Timer } from '../../../correctable/clock.ts';
+import { systemClock } from '../../../correctable/clock.ts';
 import type { Codec, Encoded, EncodedRow } from '../../../protocol/codec/codec.ts';
 import { ANNOUNCED_BYTES_MIN } from '../../../protocol/rows/incoming.ts';
 import { Outbox } from '../../../protocol/codec/outbox.ts';
+import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
+import { peerClock } from '../limits/interval.ts';
 import type { ServerSocket } from './socket.ts';
 
 /** The socket is given no more while so many bytes wait in it. */
@@ -74,7 +76,7 @@ export class Sender {
   /** Parts in the socket that it will tell of when they are gone. */
   #underWay = 0;
   #movedAt = 0;
-  #timer: Timer | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -221,23 +223,24 @@ export class Sender {
   /** Waits for the time in which something must move. */
   #watch(): void {
     const { stallTimeoutMs } = this.#parts;
-    if (this.#timer !== undefined || stallTimeoutMs === Infinity) return;
+    if (this.#cancelTimer !== undefined || stallTimeoutMs === Infinity) return;
     this.#movedAt = systemClock.now();
     this.#expectMove(stallTimeoutMs);
   }
 
   #expectMove(delayMs: number): void {
-    this.#timer = systemClock.setTimer(() => {
+    const onTime = (): void => {
       const leftMs = this.#movedAt + this.#parts.stallTimeoutMs - systemClock.now();
       if (leftMs > 0) return this.#expectMove(leftMs);
-      this.#timer = undefined;
+      this.#cancelTimer = undefined;
       return this.#parts.onStalled();
-    }, delayMs);
+    };
+    this.#cancelTimer = setPeerDeadline(peerClock, onTime, delayMs);
   }
 
   #stopWatching(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 }
 

@@ -1,11 +1,12 @@
 /** Which pages may talk to a server, and under which names it answers: against hostile pages and DNS rebinding. */
 import { invalidArgument } from '../../../correctable/errors.ts';
+import { normalizeHost } from './ip-addresses.ts';
 
-const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:127(?:\.\d{1,3}){3}\])$/i;
+const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /** Whether an address is reachable from this machine only. */
 export function isLoopbackHost(host: string): boolean {
-  return LOOPBACK.test(host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
+  return LOOPBACK.test(normalizeHost(host));
 }
 
 /**

@@ -8,6 +8,7 @@ import type { StoreMetric } from './metrics.ts';
 import type { Gateway } from '../gateway.ts';
 import { isUndecided } from '../submission/hooks.ts';
 import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';
+import { addressOf } from '../host/ip-addresses.ts';
 import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
 import type { ServerLocation } from './server-location.ts';
 
@@ -97,7 +98,7 @@ function send(
 async function isKnown(request: IncomingMessage, sites: Sites): Promise<boolean | undefined> {
   const { authorization, origin } = request.headers;
   const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
-  const peer = { remoteAddress: request.socket.remoteAddress, origin };
+  const peer = { remoteAddress: addressOf(request), origin };
   for (const gateway of Object.values(sites)) {
     if (!gateway.authenticated) continue;
     if (token === undefined) return false;

@@ -10,6 +10,7 @@ import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
 import { IdlePoll } from '../connection/idle-poll.ts';
 import { connectionsMaxOf, connectionsPerAddressMaxOf } from './connections-max.ts';
 import { checkListenOptions } from './listen-checks.ts';
+import { normalizeHost } from '../host/ip-addresses.ts';
 import { guardedLogger, silentLogger, type Logger } from '../host/logger.ts';
 import { ServerLocation } from './server-location.ts';
 import { attachUpgrades } from './upgrades.ts';
@@ -104,7 +105,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
     leaveUpgrades();
     location.leave();
   };
-  const host = server.listening ? undefined : (options.host ?? DEFAULT_HOST);
+  const host = server.listening ? undefined : normalizeHost(options.host ?? DEFAULT_HOST);
   try {
     await start(server, location, host, options.port ?? 0);
   } catch (error) {

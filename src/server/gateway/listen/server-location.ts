@@ -2,6 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CorrectableError } from '../../../correctable/errors.ts';
+import { normalizeHost } from '../host/ip-addresses.ts';
 import { isLoopbackHost } from '../host/origins.ts';
 
 /**
@@ -53,7 +54,7 @@ export class ServerLocation {
     const address = this.#address;
     // As the package `ws` has it: the path on the server follows after a colon.
     if (typeof address === 'string' || address === null) return `${scheme}+unix:${address ?? ''}:`;
-    const name = host ?? address.address;
+    const name = normalizeHost(host ?? address.address);
     return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${address.port}`;
   }
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../../../correctable/clock.ts';
 import type { Gateway } from '../gateway.ts';
 import { pathOf, refuseUpgrade } from './http-server.ts';
 import type { IdlePoll } from '../connection/idle-poll.ts';
+import { addressOf } from '../host/ip-addresses.ts';
 import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
 import { answerPlainly, isForWebsocket } from './plain-request.ts';
 import type { ServerLocation } from './server-location.ts';
@@ -102,7 +103,7 @@ function take(
   if (!isAllowedOrigin(origin, host, gateway.origins)) {
     return refuseUpgrade(socket, 403, 'the origin is not listed');
   }
-  const address = request.socket.remoteAddress;
+  const address = addressOf(request);
   if (!gateway.accepting || !gateway.acceptsFrom(address)) return refuseUpgrade(socket, 503, 'try again later');
   if (!offersOneOf(gateway.subprotocols, request)) {
     return refuseUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);

@@ -46,7 +46,7 @@ test('cut off because it takes nothing, and goes on taking nothing → the socke
   const calls = (): string[] => socket.calls.filter((call) => call !== 'ping');
   vi.advanceTimersByTime(199);
   expect(calls()).toEqual([]);
-  vi.advanceTimersByTime(1);
+  vi.advanceTimersByTime(2);
   expect(calls()).toEqual(['close 4429']);
   vi.advanceTimersByTime(200);
   expect(calls()).toEqual(['close 4429', 'terminate']);

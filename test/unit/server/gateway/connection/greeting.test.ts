@@ -27,7 +27,7 @@ test('no hello → closed with 4408 in time', async () => {
   const socket = accept(hangs);
   await vi.advanceTimersByTimeAsync(4_999);
   expect(socket.calls).toEqual([]);
-  await vi.advanceTimersByTimeAsync(1);
+  await vi.advanceTimersByTimeAsync(2);
   expect(socket.calls).toEqual(['close 4408']);
 });
 

@@ -11,6 +11,9 @@ class QuietSocket extends SocketByHand {
   }
 }
 
+/** A check runs in the poll that follows its timer. */
+const CHECK_MS = 1_001;
+
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -29,7 +32,7 @@ function accept(): { gateway: Gateway; socket: QuietSocket } {
 test('heartbeat: answered every time → the connection stays', () => {
   const { gateway, socket } = accept();
   for (let i = 0; i < 5; i++) {
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(CHECK_MS);
     socket.events.alive();
   }
   expect(socket.calls).toEqual(['ping', 'ping', 'ping', 'ping', 'ping']);
@@ -38,9 +41,19 @@ test('heartbeat: answered every time → the connection stays', () => {
 
 test('heartbeat: not answered → cut off at the next one', () => {
   const { gateway, socket } = accept();
-  vi.advanceTimersByTime(2_000);
+  vi.advanceTimersByTime(2 * CHECK_MS);
   expect(socket.calls).toEqual(['ping', 'terminate']);
   expect(gateway.status().connections).toBe(0);
+});
+
+test('a pong that waits in the socket behind a blocked event loop counts', () => {
+  const { gateway, socket } = accept();
+  vi.advanceTimersByTime(CHECK_MS);
+  // The timer of the next check fires first; the pong is read in the poll that follows the timers.
+  vi.advanceTimersByTime(1_000);
+  socket.events.alive();
+  vi.advanceTimersByTime(1);
+  expect(gateway.status().connections).toBe(1);
 });
 
 test('heartbeat: while the gateway drains without end → who is gone is cut all the same, and it closes', async () => {
@@ -48,7 +61,7 @@ test('heartbeat: while the gateway drains without end → who is gone is cut all
   socket.say([0, 'hello', RawClient.hello()]);
   await vi.advanceTimersByTimeAsync(0);
   const closed = gateway.close({ drainMs: Infinity });
-  await vi.advanceTimersByTimeAsync(2_000);
+  await vi.advanceTimersByTimeAsync(2 * CHECK_MS);
   expect(socket.calls.slice(-2)).toEqual(['ping', 'terminate']);
   await closed;
   expect([gateway.status().state, vi.getTimerCount()]).toEqual(['closed', 0]);

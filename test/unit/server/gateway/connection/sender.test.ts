@@ -154,7 +154,7 @@ describe('sender', () => {
       sender.alive();
     }
     expect(events).not.toContain('stalled');
-    vi.advanceTimersByTime(STALL_MS);
+    vi.advanceTimersByTime(STALL_MS + 1);
     expect(events).toContain('stalled');
   });
 

@@ -30,6 +30,10 @@ describe('origins', () => {
     ['localhost.evil.example', 'localhost', false],
     [undefined, '127.0.0.1', false],
     ['shop.example', '0.0.0.0', true],
+    ['[0:0:0:0:0:0:0:1]:80', '::1', true],
+    ['[::ffff:7f00:1]:80', '::ffff:127.0.0.1', true],
+    ['LOCALHOST.:80', '127.0.0.1', true],
+    ['[::1].evil.example', '::1', false],
   ])('called %s while bound to %s → %s', (host, boundTo, allowed) => {
     expect(isAllowedHost(host, boundTo)).toBe(allowed);
   });
@@ -38,6 +42,11 @@ describe('origins', () => {
     ['127.8.9.1', true],
     ['0.0.0.0', false],
     ['::', false],
+    ['::ffff:127.0.0.1', true],
+    ['::ffff:10.0.0.1', false],
+    ['0:0:0:0:0:0:0:1', true],
+    ['[::1]', true],
+    ['2001:db8::1', false],
     ['10.0.0.1', false],
   ])('%s is loopback → %s', (host, loopback) => {
     expect(isLoopbackHost(host)).toBe(loopback);
