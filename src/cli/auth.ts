@@ -1,6 +1,7 @@
 /** Who may connect, by the flags of the command line: what a module says, or signed tokens. */
 import type { Authenticate, Authorise } from '../server/gateway/host/host.ts';
 import type { GatewayLimits } from '../server/gateway/limits/limits.ts';
+import { closestName } from './closest-name.ts';
 import { loadModule } from './load-module.ts';
 import { isService } from './load-service.ts';
 import { text, usageError, type Raw } from './options.ts';
@@ -14,8 +15,6 @@ export interface Auth {
 
 const FUNCTIONS = ['authenticate', 'authorise'] as const;
 const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
-/** The module of the service may be the same one; the others are what a CommonJS module has beside its own. */
-const BESIDE: readonly string[] = ['service', 'default', 'module.exports', '__esModule'];
 
 /**
  * What `--auth` and `--auth-keys` say. A module may leave `authenticate` to the keys, and say who may do what.
@@ -46,7 +45,7 @@ export async function authOf(options: Raw): Promise<Auth> {
 
 async function moduleAuth(path: string): Promise<Auth> {
   const module = await loadModule('auth', path);
-  refuseOthers(module, path);
+  refuseMisspelled(module, path);
   for (const name of FUNCTIONS) {
     if (module[name] === undefined || typeof module[name] === 'function') continue;
     throw usageError('auth', `names ${path}, whose \`${name}\` is no function`);
@@ -55,16 +54,19 @@ async function moduleAuth(path: string): Promise<Auth> {
   return { authenticate, authorise, limits };
 }
 
-/** Whoever writes `authorize` means somebody to be refused, and nobody would be. */
-function refuseOthers(module: Readonly<Record<string, unknown>>, path: string): void {
+/** An `authorize` that is ignored would let in clients that its author wants to refuse. Other exports are helpers. */
+function refuseMisspelled(module: Readonly<Record<string, unknown>>, path: string): void {
   const whole = isService(module['default']) ? undefined : module['default'];
   const isRepeated =
     whole === undefined ||
     (typeof whole === 'object' && Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));
-  const others = isRepeated
-    ? Object.keys(module).filter((name) => !EXPORTS.includes(name) && !BESIDE.includes(name))
-    : ['default'];
-  if (others.length === 0) return;
-  const problem = `which exports \`${others.join('`, `')}\`: it may export ${EXPORTS.join(', ')}, by these names`;
-  throw usageError('auth', `names ${path}, ${problem}`);
+  if (!isRepeated) {
+    const problem = `whose default export is not used: export ${EXPORTS.join(', ')} by these names`;
+    throw usageError('auth', `names ${path}, ${problem}`);
+  }
+  for (const name of Object.keys(module).filter((each) => !EXPORTS.includes(each))) {
+    const meant = closestName(name, EXPORTS);
+    if (meant === undefined) continue;
+    throw usageError('auth', `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`);
+  }
 }

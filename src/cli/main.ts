@@ -5,7 +5,7 @@ import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
-import { refuseDots, typedOptions } from './options.ts';
+import { refuseDots, typedOptions, variableBehind, withEnvironment } from './options.ts';
 import { isOwnThread, runInOwnThread } from './own-thread.ts';
 import { packageVersion } from './package-version.ts';
 import { written } from './print.ts';
@@ -18,6 +18,10 @@ const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL];
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
+const ENVIRONMENT_TITLE = 'Environment';
+const ENVIRONMENT_HELP =
+  '  Each flag can also be set by a variable: CORRECTABLES_RED_LEADER for --red-leader. PORT sets --port.';
+
 const cli = cac('correctables');
 for (const { name, what, word, flags, example } of COMMANDS) {
   const declared = cli.command(word === undefined ? name : `${name} ${word.typed}`, what);
@@ -25,7 +29,7 @@ for (const { name, what, word, flags, example } of COMMANDS) {
   declared.example(example);
 }
 cli.option('-v, --version', 'Print the version');
-cli.help();
+cli.help((sections) => [...sections, { title: ENVIRONMENT_TITLE, body: ENVIRONMENT_HELP }]);
 
 try {
   refuseDots(process.argv);
@@ -42,8 +46,10 @@ try {
 /** With the place that threw, where that was in what the module exports: nobody else here shows a cause. */
 function toldOf(error: Error): string {
   const { message, cause } = error;
-  const isOfModule = isCorrectableError(error, 'INVALID_ARGUMENT') && cause instanceof Error;
-  return isOfModule ? `${message}${placeText(cause)}` : message;
+  if (!isCorrectableError(error, 'INVALID_ARGUMENT')) return message;
+  if (cause instanceof Error) return `${message}${placeText(cause)}`;
+  const variable = variableBehind(error.field ?? '', process.argv, process.env);
+  return variable === undefined ? message : `${message} (from the environment variable ${variable})`;
 }
 
 async function run(command: Command | undefined, words: readonly string[]): Promise<void> {
@@ -56,7 +62,8 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
   const { name, word, isInOwnThread = false } = command;
   const known = cli.matchedCommand?.options ?? [];
   const takesValue = new Map(known.map((option) => [option.name, option.isBoolean !== true]));
-  const options = typedOptions(cli.options, takesValue, process.argv);
+  const typed = typedOptions(cli.options, takesValue, process.argv);
+  const options = withEnvironment(typed, takesValue, process.argv, process.env);
   if (words.length > (word === undefined ? 0 : 1)) {
     const takes = word === undefined ? 'flags only' : `one ${word.names}`;
     throw new CorrectableError('INVALID_ARGUMENT', `${name} takes ${takes}, not "${words.join(' ')}"; see --help`);

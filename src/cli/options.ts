@@ -3,6 +3,7 @@ import { CorrectableError } from '../correctable/errors.ts';
 import { problemOfOrigin } from '../server/gateway/host/origins.ts';
 
 const UNKNOWN = 'is not an option of this command';
+const ENVIRONMENT_PREFIX = 'CORRECTABLES_';
 const NEEDS_VALUE = 'needs a value';
 
 export type Raw = Readonly<Record<string, unknown>>;
@@ -19,7 +20,7 @@ export function usageError(name: string, message: string): CorrectableError {
 
 /** As it is typed: a flag with its dashes, `<service>` as it is. */
 export function typedOf(name: string): string {
-  return /^[<-]/.test(name) ? name : flagOf(name);
+  return /^[<-]/.test(name) || name.startsWith(ENVIRONMENT_PREFIX) ? name : flagOf(name);
 }
 
 function flagOf(name: string): string {
@@ -138,4 +139,48 @@ function typedText(argv: readonly string[], name: string): string | undefined {
   const word = argv[at];
   if (word === undefined) return undefined;
   return word.includes('=') ? word.slice(word.indexOf('=') + 1) : argv[at + 1];
+}
+
+/** The environment variables of a flag, the first one first: `--red-leader` is `CORRECTABLES_RED_LEADER`. */
+function variablesOf(name: string): readonly string[] {
+  const own = `${ENVIRONMENT_PREFIX}${flagOf(name).slice('--'.length).replaceAll('-', '_').toUpperCase()}`;
+  // Platforms that start containers specify the port to listen on like this.
+  return name === 'port' ? [own, 'PORT'] : [own];
+}
+
+/**
+ * Returns the options with what the environment specifies for flags that were not typed. A variable of a flag without a
+ * value takes `true`, `1`, `false` or `0`; an empty one counts as not set.
+ *
+ * @param known the flags, each with whether it takes a value
+ * @throws INVALID_ARGUMENT that names the variable
+ */
+export function withEnvironment(
+  options: Raw,
+  known: ReadonlyMap<string, boolean>,
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Raw {
+  const typed = new Set(flagsIn(argv).map(nameOf));
+  const found: Record<string, unknown> = { ...options };
+  for (const [name, takesValue] of known) {
+    const variable = variablesOf(name).find((each) => (environment[each] ?? '') !== '');
+    if (variable === undefined || typed.has(name)) continue;
+    const value = environment[variable] as string;
+    if (takesValue) found[name] = value;
+    else if (/^(true|1)$/i.test(value)) found[name] = true;
+    else if (!/^(false|0)$/i.test(value)) throw usageError(variable, `must be true or false, got "${value}"`);
+  }
+  return found;
+}
+
+/** Returns the variable that gave the flag its value; `undefined` if it was typed or is the default. */
+export function variableBehind(
+  field: string,
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const name = nameOf(`--${field}`) ?? '';
+  if (flagsIn(argv).map(nameOf).includes(name)) return undefined;
+  return variablesOf(name).find((each) => (environment[each] ?? '') !== '');
 }

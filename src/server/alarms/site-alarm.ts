@@ -25,6 +25,8 @@ export interface SiteAlarm {
      * characters of it, ten times a second.
      */
     | 'generator-threw'
+    /** The data folder may belong to a process elsewhere that was killed: the start waits to see, for 15 s at most. */
+    | 'data-folder-locked'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
     /** A message of another site cannot be read, is of another deployment, goes by other rules, or says what cannot be. */

@@ -58,6 +58,14 @@ export interface ConnectionOptions {
   readonly codec?: 'msgpack' | 'json' | undefined;
   /** Told of every change of the connection's state and why, for example to show that it is offline. */
   readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
+  /**
+   * Called each time the connection is open again after it was lost, once pending operations were sent again. Changes
+   * that others made meanwhile are not pushed: fetch here what a page shows.
+   *
+   * @example
+   * remote({ url, levels, onReconnect: () => void queryClient.invalidateQueries() });
+   */
+  readonly onReconnect?: (() => void) | undefined;
   /** Time; for tests. */
   readonly scheduling?: Scheduling | undefined;
   /** Random numbers in [0, 1) for the jitter of reconnects; for tests. */
@@ -77,6 +85,7 @@ export const CONNECTION_OPTIONS: NamesOf<ConnectionOptions> = {
   inFlightMax: true,
   codec: true,
   onStateChange: true,
+  onReconnect: true,
   scheduling: true,
   random: true,
 };
@@ -104,6 +113,7 @@ export interface ConnectionSettings {
   readonly inFlightMax: number;
   readonly codec: Codec;
   readonly onStateChange: (state: ConnectionState, reason: CorrectableError | undefined) => void;
+  readonly onReconnect: () => void;
   readonly scheduling: Scheduling;
   readonly random: () => number;
 }
@@ -127,6 +137,7 @@ export function settle(options: ConnectionOptions): ConnectionSettings {
     inFlightMax: positive('inFlightMax', options.inFlightMax, 16_384),
     codec: codecOf(options.codec),
     onStateChange: guardedListener(options.onStateChange ?? (() => {})),
+    onReconnect: guardedListener(options.onReconnect ?? (() => {})),
     scheduling: options.scheduling ?? platformScheduling(),
     random: options.random ?? Math.random,
   };

@@ -33,6 +33,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'american.mjs'), `${authenticate}export const authorize = () => false;\n`);
   await writeFile(join(folder, 'both.mjs'), `${authenticate}export const service = {};\n`);
   await writeFile(join(folder, 'service.mjs'), `${authenticate}export default { generators: {}, contract: {} };\n`);
+  await writeFile(join(folder, 'helper.mjs'), `${authenticate}export const parseToken = (text) => text;\n`);
   await writeFile(join(folder, 'whole.mjs'), `${authenticate}export default { authorise: () => false };\n`);
   await writeFile(join(folder, 'one.mjs'), `${authenticate}export default () => false;\n`);
   await writeFile(join(folder, 'common.cjs'), "exports.authenticate = () => ({ id: 'ann' });\n");
@@ -120,8 +121,8 @@ describe('modules', () => {
     expect(await (authenticate as Authenticate)('t', PEER)).toEqual({ id: 'ann' });
   });
 
-  test('the module of the service as well → the service is no mistake', async () => {
-    for (const name of ['both.mjs', 'service.mjs']) {
+  test('accepts a module that exports the service or helpers as well', async () => {
+    for (const name of ['both.mjs', 'service.mjs', 'helper.mjs']) {
       expect(await authOf({ auth: join(folder, name) })).toMatchObject({ authenticate: expect.any(Function) });
     }
   });
@@ -217,9 +218,9 @@ describe('flags that cannot be', () => {
     [{ auth: 'auth.mjs', authKeys: 'keys.json' }, '--auth-keys checks tokens, and so does'],
     [{ auth: 'may.mjs' }, '--auth names a module that exports no `authenticate`'],
     [{ auth: 'odd.mjs' }, 'is no function'],
-    [{ auth: 'american.mjs' }, 'exports `authorize`: it may export authenticate, authorise, limits'],
-    [{ auth: 'whole.mjs' }, 'exports `default`: it may export authenticate'],
-    [{ auth: 'one.mjs' }, 'exports `default`: it may export authenticate'],
+    [{ auth: 'american.mjs' }, 'exports `authorize`. Did you mean `authorise`?'],
+    [{ auth: 'whole.mjs' }, 'default export is not used: export authenticate'],
+    [{ auth: 'one.mjs' }, 'default export is not used: export authenticate'],
     [{ auth: 'none.mjs' }, 'there is no such file'],
     [{ authKeys: 'none.json' }, 'is no file with a JWK set'],
     [{ authKeys: 'auth.mjs' }, 'is no file with a JWK set'],

@@ -53,3 +53,12 @@ test('the end of one that waited closes the client → nothing more is sent', as
   expect(platform.socket.rows('submit')).toEqual([]);
   expect(await other.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
 });
+
+test('reports each time that the connection is open again, and not the first time', async () => {
+  let reconnects = 0;
+  const { platform } = await startOpen({ onReconnect: () => void reconnects++ });
+  expect(reconnects).toBe(0);
+  await come(platform);
+  await come(platform);
+  expect(reconnects).toBe(2);
+});

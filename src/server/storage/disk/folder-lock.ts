@@ -62,17 +62,21 @@ const systemClock: LockClock = {
 
 /**
  * Takes the lock of a folder. Where somebody elsewhere has had it, this waits, with the whole thread, until it is known
- * whether he still has: up to 15 s.
+ * whether he still has: up to 15 s. Before it waits it calls `onWait`.
  *
  * @throws CorrectableError `UNAVAILABLE` when another process, or this one, has it.
  */
-export function lockFolder(path: string, clock: LockClock = systemClock): FolderLock {
+export function lockFolder(
+  path: string,
+  clock: LockClock = systemClock,
+  onWait: (message: string) => void = () => {},
+): FolderLock {
   const own: Holder = { pid: process.pid, startedAt: startOf(process.pid), place: place(), id: randomUUID() };
   for (let attempt = 0; ; attempt += 1) {
     const descriptor = tryCreate(path, JSON.stringify(own));
     if (descriptor !== undefined) return new HeldLock(path, descriptor, clock);
     if (attempt >= ATTEMPTS_MAX) throw inUse(path, 'another process is starting in it');
-    breakStale(path, clock);
+    breakStale(path, clock, onWait);
   }
 }
 
@@ -185,10 +189,10 @@ function tryCreate(path: string, text: string): number | undefined {
   }
 }
 
-function breakStale(path: string, clock: LockClock): void {
+function breakStale(path: string, clock: LockClock, onWait: (message: string) => void): void {
   const found = readLock(path);
   if (found === undefined) return;
-  const problem = problemWith(path, found, clock);
+  const problem = problemWith(path, found, clock, onWait);
   if (problem !== undefined) throw inUse(path, problem);
   // Looked at again, since it may have taken long to find out.
   if (readLock(path)?.text !== found.text) return;
@@ -230,13 +234,22 @@ function readLock(path: string): FoundLock | undefined {
 }
 
 /** Why a lock must be respected; `undefined` when it was left behind. */
-function problemWith(path: string, found: FoundLock, clock: LockClock): string | undefined {
+function problemWith(
+  path: string,
+  found: FoundLock,
+  clock: LockClock,
+  onWait: (message: string) => void,
+): string | undefined {
   const holder = holderOf(found.text);
   if (holder === undefined) return undefined;
   if (holder.place === place()) {
     const isAlive = exists(holder.pid) && startOf(holder.pid) === holder.startedAt;
     return isAlive ? `process ${holder.pid} has it open` : undefined;
   }
+  onWait(
+    `The data folder was locked by process ${holder.pid} of another machine or container (${path}). ` +
+      `Waiting up to ${STALE_AFTER_MS / 1000} s to see if it still runs.`,
+  );
   if (!movesWithin(path, found, clock)) return undefined;
   return `process ${holder.pid} of another machine or container has it open`;
 }

@@ -55,13 +55,18 @@ const SITE_NAME = /^[\w-]+$/;
 const SITE_NAME_LETTERS_MAX = 255;
 
 /**
- * Opens the folder, making it if there is none, for this process alone.
+ * Opens the folder, making it if there is none, for this process alone. Calls `onWait` before it waits for the lock of a
+ * process elsewhere.
  *
  * @throws CorrectableError `UNAVAILABLE` when another process has it open, or what says what it is for, or its key,
  * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else, there can be no such folder, or none of a
  * site's name.
  */
-export function openDataFolder(path: string, deployment: Deployment): DataFolder {
+export function openDataFolder(
+  path: string,
+  deployment: Deployment,
+  onWait?: (message: string) => void,
+): DataFolder {
   for (const name of deployment.sites) {
     if (!SITE_NAME.test(name)) throw invalidSite(name);
     if (name.length > SITE_NAME_LETTERS_MAX) throw longSite(name);
@@ -70,7 +75,7 @@ export function openDataFolder(path: string, deployment: Deployment): DataFolder
   const lock = withRoom(`its lock (${lockPath})`, () =>
     asFolder(path, () => {
       fs.mkdirSync(path, { recursive: true, mode: 0o700 });
-      return lockFolder(lockPath);
+      return lockFolder(lockPath, undefined, onWait);
     }),
   );
   try {

@@ -49,7 +49,10 @@ function volatile({ sites }: Deployment): DeploymentStorage {
 }
 
 function durable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
-  const folder = openDataFolder(dataDir, deployment);
+  const { redLeader: site, onAlarm } = deployment;
+  const folder = openDataFolder(dataDir, deployment, (message) => {
+    onAlarm({ kind: 'data-folder-locked', site, message });
+  });
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
     const closing = sites.map((storage) => storage.close());

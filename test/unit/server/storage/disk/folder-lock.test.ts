@@ -88,6 +88,15 @@ describe('a lock from elsewhere', () => {
     expect(lock.isHeld()).toBe(true);
   });
 
+  test('reports before it waits that the lock of a process elsewhere is in the way', () => {
+    lockElsewhere();
+    const clock = new TestClock();
+    const messages: string[] = [];
+    const lock = lockFolder(path, clock, (message) => messages.push(`${clock.nowMs} ms: ${message}`));
+    held.push(lock);
+    expect(messages).toEqual([expect.stringMatching(/^0 ms: .*locked by process 7 .*Waiting up to 15 s/)]);
+  });
+
   test('another one takes it first → in use, and the other lock stays', () => {
     lockElsewhere();
     const clock = new TestClock();

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { closestName } from '../../../src/cli/closest-name.ts';
+
+test.each([
+  ['authorize', 'authorise'],
+  ['Authenticate', 'authenticate'],
+  ['limit', 'limits'],
+  ['parseToken', undefined],
+  ['list', undefined],
+  ['x', undefined],
+])('%s resembles %s', (typed, meant) => {
+  expect(closestName(typed, ['authenticate', 'authorise', 'limits'])).toBe(meant);
+});
