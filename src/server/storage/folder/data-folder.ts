@@ -62,11 +62,7 @@ const SITE_NAME_LETTERS_MAX = 255;
  * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else, there can be no such folder, or none of a
  * site's name.
  */
-export function openDataFolder(
-  path: string,
-  deployment: Deployment,
-  onWait?: (message: string) => void,
-): DataFolder {
+export function openDataFolder(path: string, deployment: Deployment, onWait?: (message: string) => void): DataFolder {
   for (const name of deployment.sites) {
     if (!SITE_NAME.test(name)) throw invalidSite(name);
     if (name.length > SITE_NAME_LETTERS_MAX) throw longSite(name);
