@@ -1,6 +1,7 @@
 /** What is published: whoever has the package alone finds what its pages point to. */
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -100,4 +101,38 @@ test('package: an error of the package → its stack names file and line of the 
     .slice(Number(line) - 1)
     .join(' ');
   expect(from.replaceAll(/\s+/g, ' ').trim()).toMatch(/^check\( ?given\?\.submitOperation, 'binding'/);
+});
+
+/** Bundles a program that imports the built package. */
+async function bundle(contents: string, options: object): Promise<string> {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: root },
+    bundle: true,
+    write: false,
+    logLevel: 'error',
+    external: ['bufferutil', 'utf-8-validate'],
+    ...options,
+  });
+  return outputFiles?.[0]?.text ?? '';
+}
+
+test('package: a CommonJS bundle for Node has the WebSocket of ws', async () => {
+  const program = `import { remote } from './dist/bindings/remote/index.js';
+    delete globalThis.WebSocket;
+    const binding = remote({ url: 'ws://127.0.0.1:1/', levels: ['weak'] });
+    console.log(binding.consistencyLevels().join());
+    void binding.close();`;
+  const text = await bundle(program, { platform: 'node', format: 'cjs', target: 'node20' });
+  const folder = await mkdtemp(join(tmpdir(), 'correctables-bundle-'));
+  await writeFile(join(folder, 'bundle.cjs'), text);
+  const { stdout } = await promisify(execFile)(process.execPath, ['bundle.cjs'], { cwd: folder });
+  expect(stdout.trim()).toBe('weak');
+  await rm(folder, { recursive: true });
+});
+
+test('package: what pages load has no import.meta.url', async () => {
+  const program = "export * from './dist/bindings/redblue/index.js'; export * from './dist/bindings/cache/index.js';";
+  const text = await bundle(program, { platform: 'browser', format: 'esm', external: ['idb'] });
+  expect(text).not.toContain('import.meta');
 });
