@@ -80,7 +80,7 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '^node_modules/(zod|tsx|rxjs|classic-level|cassandra-driver)/',
+        pathNot: '^node_modules/(zod|tsx|rxjs|classic-level|cassandra-driver|ws)/',
       },
     },
   ],
