@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The `correctables` command. */
+import { readFileSync } from 'node:fs';
 import { cac } from 'cac';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
@@ -7,10 +8,15 @@ import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
 import { refuseDots, typedOptions, variableBehind, withEnvironment } from './options.ts';
 import { isOwnThread, runInOwnThread } from './own-thread.ts';
-import { packageVersion } from './package-version.ts';
 import { written } from './print.ts';
 import { SERVE } from './serve.ts';
 import { placeText } from './thrown.ts';
+
+/** As its package.json says, which is as far from the source as from what is built of it. */
+function packageVersion(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { readonly version: string }).version;
+}
 
 /** A new one is a file with a `Command`, and stands here. */
 const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL];

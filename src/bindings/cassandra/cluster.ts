@@ -2,13 +2,29 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { CONSISTENCY_CODES, type Consistency } from './consistency.ts';
 import { loadDriver, type CassandraDriver, type DriverClient, type DriverStatements } from './driver.ts';
-import { closedError, isUnprepared, RepeatedFailure } from './failures.ts';
+import { RepeatedFailure, closedError, isUnprepared } from './failures.ts';
 import { keyValueTable } from './key-value-table.ts';
 import type { ResolvedOptions } from './options.ts';
 import { addressTranslator, coordinatorPolicy, hostAndPort, retryPolicies, type RetryPolicyClass } from './policies.ts';
 import type { Page } from './read-path.ts';
-import { serverIdentity } from './server-identity.ts';
 import { Values } from './values.ts';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+
+interface TlsChoice {
+  readonly servername?: unknown;
+}
+
+/** Options for `tls.connect`; none where the options say which name to expect. */
+function serverIdentity(contactPoints: readonly string[], tls: TlsChoice): object {
+  if (tls.servername !== undefined) return {};
+  const names = contactPoints.map((point) => point.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1'));
+  return {
+    checkServerIdentity(address: string, certificate: PeerCertificate): Error | undefined {
+      const failures = [address, ...names].map((name) => checkServerIdentity(name, certificate));
+      return failures.includes(undefined) ? undefined : failures[0];
+    },
+  };
+}
 
 /** One execution of a prepared statement. */
 export interface Execution {

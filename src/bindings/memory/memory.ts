@@ -3,11 +3,15 @@
  * that lags behind, the strongest one from the primary. An update's preliminary view is simulated on the backup plus
  * this site's own updates under way (§5.2), so it may diverge where other sites update too.
  */
-import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
-import { LOOK_AFTER_MS } from '../../correctable/binding.ts';
-import type { Clock } from '../../correctable/clock.ts';
-import { systemClock } from '../../correctable/clock.ts';
-import { check, CorrectableError } from '../../correctable/errors.ts';
+import {
+  LOOK_AFTER_MS,
+  type Binding,
+  type BindingSession,
+  type InvocationContext,
+  type Sink,
+} from '../../correctable/binding.ts';
+import { systemClock, type Clock } from '../../correctable/clock.ts';
+import { CorrectableError, check } from '../../correctable/errors.ts';
 import { checkNamed, checkRecord, isClock, type NamesOf } from '../../correctable/given.ts';
 import { declareLevels } from '../../correctable/ladder.ts';
 import type { Levels } from '../../correctable/level.ts';
@@ -16,9 +20,25 @@ import { accept, isKnown } from './accept.ts';
 import { DelayLine } from './delay-line.ts';
 import { InFlight } from './in-flight.ts';
 import { Replica } from './replica.ts';
-import { MemorySession } from './session.ts';
-import type { MemoryStore, Update } from './store.ts';
-import { Primary } from './store.ts';
+import { Primary, type MemoryStore, type Update } from './store.ts';
+
+class MemorySession implements BindingSession {
+  #seen = 0;
+
+  admits(version: number): boolean {
+    if (version < this.#seen) return false;
+    this.#seen = version;
+    return true;
+  }
+
+  advanceTo(version: number): void {
+    if (version > this.#seen) this.#seen = version;
+  }
+
+  close(): void {
+    this.#seen = 0;
+  }
+}
 
 /** The levels of a memory binding unless it is given others. */
 export type MemoryLevels = readonly ['weak', 'strong'];

@@ -3,9 +3,14 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import { PROTOCOL_VERSION } from '../../protocol/codec/version.ts';
 import type { Welcome } from '../../protocol/rows/welcome.ts';
 import type { Credentials } from '../settings/callbacks.ts';
-import { randomClientId } from '../settings/client-id.ts';
 import type { Line } from './line.ts';
 import type { ConnectionSettings, ConnectionTarget } from '../settings/options.ts';
+
+/** 128 random bits as 32 hexadecimal digits. */
+function randomClientId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
 
 /** A question that is older than this is asked anew, and an answer that is older is not used. */
 const AGE_MS_MAX = 60_000;

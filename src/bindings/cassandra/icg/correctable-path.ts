@@ -3,15 +3,39 @@
  * over the wire is in docs/spec/cassandra-icg.md). While the coordinator is away, reads go the plain way.
  */
 import type { CassandraDriver } from '../driver.ts';
-import type { OpenCorrectablePath, ReadPath, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
+import type { OpenCorrectablePath, Page, ReadPath, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
 import type { Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
 import { nodeText, resolvePathOptions, type PathOptions, type Tuning } from './options.ts';
 import { PendingRead, type ReadHost } from './pending-read.ts';
 import { Pool } from './pool.ts';
-import { RefusedSink } from './refused-sink.ts';
 import { Statements } from './statements.ts';
 import { driverValues, type CqlValues } from './values.ts';
+
+class RefusedSink implements ReadSink {
+  readonly #sink: ReadSink;
+  readonly #refusal: Error;
+
+  constructor(sink: ReadSink, refusal: Error) {
+    this.#sink = sink;
+    this.#refusal = refusal;
+  }
+
+  final(page: Page): void {
+    this.#sink.preliminary(page);
+    this.#sink.fail(this.#refusal);
+  }
+
+  fail(error: unknown): void {
+    this.#sink.preliminaryFailed(error);
+    this.#sink.fail(this.#refusal);
+  }
+
+  /** One view was asked for: there is none before it. */
+  preliminary(): void {}
+  preliminaryFailed(): void {}
+  confirm(): void {}
+}
 
 /** A path to a coordinator that gives preliminary replies. */
 export interface CorrectablePath extends ReadPath {

@@ -3,17 +3,83 @@
  * there is none.
  */
 import { CONSISTENCY_CODES } from '../consistency.ts';
-import type { Page, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
-import { meaningOf } from './answers.ts';
+import type { Page, ReadRequest, ReadSink, ReadStatement, Row } from '../read-path.ts';
 import type { Connection, Exchange } from './connection.ts';
 import type { Coverage } from './coverage.ts';
-import { CqlError, type ServerError } from './cql-error.ts';
-import { encodeParameters, executeFrame } from './requests.ts';
+import { CqlError, protocolError, type ServerError } from './cql-error.ts';
+import { ICG_KEY, encodeParameters, executeFrame } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
-import { readPage } from './rows.ts';
-import { isForWantOfReplicas, SERVER_ERROR } from './server-errors.ts';
+import { SERVER_ERROR, isForWantOfReplicas } from './server-errors.ts';
 import type { Statement, Statements } from './statements.ts';
 import type { CqlValues } from './values.ts';
+import { isCorrectableError } from '../../../correctable/errors.ts';
+import { setOwn } from '../cql/reading.ts';
+import type { Column } from './columns.ts';
+
+type Meaning =
+  /** What one replica has; more is to come. */
+  | { readonly kind: 'preliminary'; readonly rows: RawRows }
+  /** The final view is the preliminary one. */
+  | { readonly kind: 'confirmed' }
+  | { readonly kind: 'final'; readonly rows: RawRows }
+  | { readonly kind: 'error'; readonly error: ServerError }
+  /** An answer that this request cannot have. */
+  | { readonly kind: 'nonsense'; readonly error: CqlError };
+
+const ICG = { preliminary: 1, confirmed: 2, differs: 3, equals: 4 } as const;
+const NONE = 0;
+
+/** @param hasPreliminary whether one has come before */
+function meaningOf(response: Response, hasPreliminary: boolean): Meaning {
+  const icg = icgOf(response);
+  const { kind } = response;
+  if (kind === 'error') return { kind, error: response.error };
+  if (kind === 'rows') {
+    if (icg === ICG.preliminary && !hasPreliminary) return { kind: 'preliminary', rows: response.rows };
+    const isFinal = hasPreliminary ? icg === ICG.differs || icg === ICG.equals : icg === NONE;
+    if (isFinal) return { kind: 'final', rows: response.rows };
+  }
+  if (kind === 'void' && icg === ICG.confirmed && hasPreliminary) return { kind: 'confirmed' };
+  const after = hasPreliminary ? 'after a preliminary view' : 'as the first answer';
+  return { kind: 'nonsense', error: protocolError(`"${kind}" with icg ${icg} ${after}`) };
+}
+
+/** The byte of the entry; 0 where there is none, -1 where it is no byte. */
+function icgOf({ payload }: Response): number {
+  const entry = payload?.get(ICG_KEY);
+  if (entry === undefined) return NONE;
+  return entry?.length === 1 ? (entry[0] as number) : -1;
+}
+
+const LENGTH_BYTES = 4;
+
+/**
+ * Reads the values, as what the answer itself says of its columns: those that a statement was prepared with may have been
+ * dropped and made anew as others, and version 4 of the protocol does not tell.
+ *
+ * @throws CqlError `PROTOCOL` for what are no rows
+ */
+export function readPage({ metadata, rowCount, reader }: RawRows, values: CqlValues): Page {
+  const { columns } = metadata;
+  if (columns === undefined) throw protocolError('rows without their columns, which nobody asked to leave out');
+  reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
+  const rows: Row[] = [];
+  for (let n = 0; n < rowCount; n += 1) {
+    const row: Record<string, unknown> = {};
+    for (const column of columns) setOwn(row, column.name, decoded(reader.bytes(), column, values));
+    rows.push(row);
+  }
+  return { rows, pageState: metadata.pageState?.toString('hex') };
+}
+
+function decoded(bytes: Buffer | null, { name, type }: Column, values: CqlValues): unknown {
+  try {
+    return values.decode(bytes, type);
+  } catch (cause) {
+    if (isCorrectableError(cause)) throw cause;
+    throw protocolError(`the value of column "${name}" is none of its type: ${String(cause)}`, cause);
+  }
+}
 
 /** How many connections may be lost under one read: something about it could be the reason. */
 const LOSSES_MAX = 2;

@@ -1,7 +1,7 @@
 /** A queue and what is under way: what leaves takes nobody else with it. */
 import { expect, test } from 'vitest';
 import { InFlight } from '../../../../src/bindings/memory/in-flight.ts';
-import { Queue } from '../../../../src/bindings/memory/queue.ts';
+import { Queue } from '../../../../src/bindings/memory/replica.ts';
 
 test('thousands come and go → each in its turn, also of a copy', () => {
   const queue = new Queue();

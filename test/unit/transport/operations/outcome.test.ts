@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { CorrectableError, type ErrorCode } from '../../../../src/correctable/errors.ts';
 import type { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
-import { failedBy } from '../../../../src/transport/operations/outcome.ts';
+import { failedBy } from '../../../../src/transport/operations/in-flight.ts';
 
 test.each<[sentBefore: boolean, code: ErrorCode, memory: string | undefined, isKnown: boolean, told: ErrorCode]>([
   [false, 'FORBIDDEN', undefined, false, 'FORBIDDEN'],

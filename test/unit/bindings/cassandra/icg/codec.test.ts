@@ -8,7 +8,7 @@ import { setStream } from '../../../../../src/bindings/cassandra/icg/frame-write
 import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
 import * as requests from '../../../../../src/bindings/cassandra/icg/requests.ts';
 import { readResponse, type Response } from '../../../../../src/bindings/cassandra/icg/responses.ts';
-import { readPage } from '../../../../../src/bindings/cassandra/icg/rows.ts';
+import { readPage } from '../../../../../src/bindings/cassandra/icg/pending-read.ts';
 import { driverValues, UNSET } from '../../../../../src/bindings/cassandra/icg/values.ts';
 import { errorBody, errorRest, preparedBody, prelude, rowsBody, supportedBody } from './bodies.ts';
 import { failureOf } from './failure-of.ts';
