@@ -1,6 +1,6 @@
 /** Several tabs of the ticket shop that sell of one stock, and follow each other to the next. */
 import { expect, test } from 'vitest';
-import { counts, eventOf, inPhase } from './tickets-page-visit.ts';
+import { counts, inPhase } from './tickets-page-visit.ts';
 import { describeShop } from './tickets-shop.ts';
 
 await describeShop('tickets page tabs', (open) => {
@@ -23,30 +23,6 @@ await describeShop('tickets page tabs', (open) => {
       await tab.getByText('taken in other tabs').waitFor();
       expect(await tab.textContent('#tickets')).toBe('80');
     }
-    expect(visited.errors).toEqual([]);
-  });
-
-  test('two new sales in one tab → the other tab of the event is invited to the latest, and joins it', async () => {
-    await using visited = await open('?event=first&tickets=30&pace=0&compare=0');
-    const { page, context } = visited;
-    await inPhase(page, 'sold-out');
-    const other = await context.newPage();
-    await other.goto(new URL('?event=first&autostart=0&retailers=irl', page.url()).href);
-    await inPhase(other, 'sold-out');
-    for (let sale = 2; sale <= 3; sale += 1) {
-      const former = eventOf(page);
-      await page.click('#start');
-      await expect.poll(() => eventOf(page)).not.toBe(former);
-      await inPhase(page, 'sold-out');
-    }
-    const invitation = other.getByRole('link', { name: 'Join it' });
-    await expect.poll(() => invitation.getAttribute('href')).toContain(`event=${eventOf(page)}`);
-    await invitation.click();
-    await other.waitForURL((url) => url.searchParams.get('event') !== 'first');
-    const joined = new URL(other.url()).searchParams;
-    expect(joined.get('event')).toBe(eventOf(page));
-    expect(joined.get('retailers')).toBe('irl');
-    await Promise.all([inPhase(page, 'sold-out'), inPhase(other, 'sold-out')]);
     expect(visited.errors).toEqual([]);
   });
 
