@@ -18,11 +18,12 @@ const PLACE = '<service>';
 const RUNS_MAX = 1_000_000_000;
 const EXIT_REFUSED = 1;
 const TOLD_EVERY_MS = 2000;
-/** A run takes some milliseconds. */
-const STUCK_MS = 10_000;
-const GUARDED_MS = 500;
-/** What was found is made simpler for so long beyond that at most. */
-const SHRINKING_MS = 5000;
+
+/**
+ * How long code of a service may take. A run takes some milliseconds, so what takes `stuckMs` never returns. Runs share a
+ * guard for `guardedMs`. What was found is made simpler for at most `shrinkingMs` beyond that.
+ */
+const PATIENCE = { stuckMs: 10_000, guardedMs: 500, shrinkingMs: 5000 };
 
 export const LABEL: Command = {
   name: 'label',
@@ -82,26 +83,26 @@ async function tell(
   await print(asJson ? [jsonLineOf(timed)] : linesOf(timed));
 }
 
-/** Conditions are asked of empty tables first. @throws CorrectableError where that never ends */
-function begun(begin: () => Labelling): Labelling {
+/** Conditions are asked of empty tables first. @throws CorrectableError if that never ends */
+export function begun(begin: () => Labelling, { stuckMs } = PATIENCE): Labelling {
   const what = 'a condition of snapshotInvariants has not returned, of empty tables';
-  return guarded(begin, STUCK_MS, () => what) as Labelling;
+  return guarded(begin, stuckMs, () => `for ${stuckMs / 1000} s ${what}`) as Labelling;
 }
 
 /** Makes all runs; a guard for each would cost as much as it does. @throws CorrectableError naming the run that never ends */
-function makeAll(labelling: Labelling): void {
+export function makeAll(labelling: Labelling, { stuckMs, guardedMs, shrinkingMs } = PATIENCE): void {
   const what = 'code of the service has not returned: a generator, a condition, or what draws arguments';
   while (!labelling.isDone) {
-    const untilMs = performance.now() + GUARDED_MS;
+    const untilMs = performance.now() + guardedMs;
     const isOver = (lateMs: number): boolean => performance.now() >= untilMs + lateMs;
     guarded(
       () =>
         labelling.goOn(
           () => isOver(0),
-          () => isOver(SHRINKING_MS),
+          () => isOver(shrinkingMs),
         ),
-      GUARDED_MS + SHRINKING_MS + STUCK_MS,
-      () => `${what}. Again: --seed ${labelling.seed} --runs 1`,
+      guardedMs + shrinkingMs + stuckMs,
+      () => `for ${stuckMs / 1000} s ${what}. Again: --seed ${labelling.seed} --runs 1`,
     );
   }
 }
@@ -112,7 +113,7 @@ function guarded(run: () => unknown, timeMaxMs: number, what: () => string): unk
     return guardedRun(run, timeMaxMs);
   } catch (error) {
     if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
-    throw new CorrectableError('FINAL_FAILED', `for ${STUCK_MS / 1000} s ${what()}`, { cause: error });
+    throw new CorrectableError('FINAL_FAILED', what(), { cause: error });
   }
 }
 
