@@ -1,5 +1,7 @@
 /** How often a property meets what it is for: one that seldom does passes whatever is broken. */
 import fc from 'fast-check';
+import { test } from 'vitest';
+import { lane } from './lane.ts';
 
 /** Names what a run has met, once for each run that meets it. */
 export type Note = (what: string) => void;
@@ -23,6 +25,9 @@ export async function sharesOf<T>(
   for (const what of Object.keys(counts)) counts[what]! /= numRuns;
   return counts;
 }
+
+/** Like `test`, but not in the fast lane: shares take as long as the property, and change only with its draws. */
+export const testShares: (name: string, body: () => Promise<void>) => void = lane === 'fast' ? () => {} : test;
 
 /** Notes each name once, however often one run meets it: made anew in each run. */
 export function onceEach(note: Note): Note {

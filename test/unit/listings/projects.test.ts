@@ -1,34 +1,35 @@
-/** `npm test` starts no real store unless its tests are asked for by name. */
+/** `npm test` starts no browser and no real store unless its tests are named. */
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const { withProjects } = (await import('../../../scripts/chosen-projects.mjs' as string)) as {
+const { LANES, withProjects } = (await import('../../../scripts/chosen-projects.mjs' as string)) as {
+  readonly LANES: { readonly all: readonly string[] };
   withProjects(given: readonly string[]): readonly string[];
 };
 
-const NODE = [
+const FAST = [
   'unit',
   'unit-apart',
   'contract',
+  'contract-apart',
   'property',
   'property-apart',
   'simulation',
   'integration',
-  'e2e',
   'types',
 ];
 const args = (...names: readonly string[]): string[] => names.map((name) => `--project=${name}`);
 
 test.each([
-  { given: [], runs: args(...NODE) },
-  { given: ['-t', 'a name'], runs: ['-t', 'a name', ...args(...NODE)] },
+  { given: [], runs: args(...FAST) },
+  { given: ['-t', 'a name'], runs: ['-t', 'a name', ...args(...FAST)] },
   { given: ['--project=unit'], runs: args('unit', 'unit-apart') },
   { given: ['--project=unit-apart'], runs: args('unit-apart') },
   { given: ['--project', 'engines', '--project', 'unit'], runs: args('engines', 'unit', 'unit-apart') },
-  { given: ['--project=!unit'], runs: args(...NODE.filter((name) => !name.startsWith('unit'))) },
+  { given: ['--project=!unit'], runs: args(...FAST.filter((name) => !name.startsWith('unit'))) },
   {
-    given: ['--project', '!unit', '--project=!e2e'],
-    runs: args('contract', 'property', 'property-apart', 'simulation', 'integration', 'types'),
+    given: ['--project', '!unit', '--project=!types'],
+    runs: args(...FAST.filter((name) => !/^(unit|types)/.test(name))),
   },
   { given: ['--project=unit', '--project=!e2e'], runs: args('unit', 'unit-apart') },
   { given: ['--project=unit', '--project=!unit-apart'], runs: args('unit') },
@@ -46,5 +47,5 @@ test('projects: one for each folder of tests', () => {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
   const apart = new Set(folders.map((name) => `${name}-apart`));
-  expect([...NODE, 'engines'].filter((name) => !folders.includes(name) && !apart.has(name))).toEqual([]);
+  expect([...LANES.all, 'engines'].filter((name) => !folders.includes(name) && !apart.has(name))).toEqual([]);
 });

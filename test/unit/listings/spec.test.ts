@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The names of the files under a folder that end so, without the ending. */
+/** The names of the files under a folder that end so, without the ending; slow tests have no other name than fast ones. */
 async function namesIn(folder: string, ending: string): Promise<string[]> {
   const files = await readdir(`${root}${folder}`, { recursive: true });
-  return files.filter((file) => file.endsWith(ending)).map((file) => basename(file, ending));
+  return files.filter((file) => file.endsWith(ending)).map((file) => basename(file, ending).replace(/\.slow$/, ''));
 }
 
 const planted = await readFile(`${root}test/simulator/planted.ts`, 'utf8');

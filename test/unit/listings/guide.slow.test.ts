@@ -20,7 +20,7 @@ console.log(bodies.length > 20 ? 'judged' : 'not judged');
 const pages = await pageNames();
 
 // Each is a process of its own, some of which wait.
-describe.concurrent('guide', () => {
+describe.concurrent('guide', { timeout: 300_000 }, () => {
   test.each(pages)('%s → its code prints what the page says', async (name) => {
     const { program, printed } = await readPage(name);
     expect(printed).not.toBe('');

@@ -16,9 +16,9 @@ import { recoloured } from '../../../../src/server/service/recoloured.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 
 const SEED = 20_261_122;
-const RUNS = 3000;
+const RUNS = 1000;
 /** What is wrong shows itself soon. */
-const WRONG_RUNS = 1000;
+const WRONG_RUNS = 500;
 
 const DEMOS = { ads, bank, ledger, rights, tickets, twissandra } as unknown as Readonly<Record<string, Service>>;
 

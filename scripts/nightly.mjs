@@ -1,0 +1,21 @@
+/** `npm run test:nightly [-- --minutes N]`: what takes too long for each change. */
+import { runParts } from './parts.mjs';
+
+if (process.argv.includes('--help')) {
+  console.log(
+    'npm run test:nightly [-- --minutes N]: every test with the most cases. --minutes: of each storm and history',
+  );
+  process.exit(0);
+}
+const at = process.argv.indexOf('--minutes');
+const minutes = at < 0 ? '10' : process.argv[at + 1];
+const tsx = (...args) => ['node', '--import', 'tsx', ...args, '--minutes', minutes];
+
+process.exitCode = await runParts([
+  { command: ['node', 'scripts/build.mjs'], isRequired: true },
+  { command: ['node', 'scripts/test.mjs', '--lane', 'nightly'] },
+  { command: ['node', '--import', 'tsx', 'test/simulator/cli.ts', '--planted'] },
+  { command: tsx('test/fuzz/cli.ts') },
+  { command: ['node', 'scripts/test.mjs', '--lane', 'nightly', '--project', 'engines'] },
+  ...['redblue', 'zookeeper', 'cassandra'].map((engine) => ({ command: tsx('test/histories/main.ts', engine) })),
+]);
