@@ -16,11 +16,12 @@ import { SiteBinding } from '../../src/server/site/site-binding.ts';
 import type { RedBlueLevels } from '../../src/protocol/redblue-levels.ts';
 import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
 import type { SiteDriver } from '../../src/server/site/site-driver.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
 import { startSite } from '../unit/server/storage/virtual-site.ts';
 import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
+import { scaleRuns } from '../support/lane.ts';
 
-const RUNS = Number(process.env['FC_RUNS'] ?? 150);
+const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));
 
 const CHANGES = ['write', 'add', 'tag', 'untag', 'append', 'assign', 'push', 'pop', 'remove', 'peek', 'throw'] as const;
 
@@ -206,7 +207,7 @@ test('whatever comes → done or refused with a typed error; a restart changes n
   await fc.assert(survives(unnoted), { numRuns: RUNS });
 });
 
-test('whatever comes → much of it is done, some is refused, and restarts have much to keep', async () => {
+testShares('whatever comes → much of it is done, some is refused, and restarts have much to keep', async () => {
   const shares = await sharesOf(survives, 40);
   for (const what of ['done', 'refused', 'odd, and done', 'a restart with much to be there']) {
     expect(shares[what], what).toBeGreaterThan(0.6);

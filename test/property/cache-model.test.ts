@@ -11,9 +11,10 @@ import { play, shortest } from '../support/cache-model/play.ts';
 import { schedules } from '../support/cache-model/schedule.ts';
 import { settings } from '../support/cache-model/setting.ts';
 import { Sights } from '../support/outcomes/sights.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const SEED = Number(process.env['CACHE_MODEL_SEED'] ?? 5);
-const RUNS = Number(process.env['CACHE_MODEL_RUNS'] ?? 1_000);
+const RUNS = Number(process.env['CACHE_MODEL_RUNS'] ?? scaleRuns(1_000));
 
 /** What so many schedules must have led to, and how often in a thousand of them: a cache that keeps nothing is never wrong. */
 const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {

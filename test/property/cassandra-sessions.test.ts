@@ -10,9 +10,10 @@ import { writeClock } from '../../src/bindings/cassandra/sessions/write-clock.ts
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
 import { Random } from '../../src/server/collections/random.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
 import { fakeDriver } from '../unit/bindings/cassandra/fake-driver.ts';
 import { LwwReplicas } from '../unit/bindings/cassandra/lww-replicas.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const KEYS = ['a', 'b', 'c', 'd'];
 const ACTIONS = 60;
@@ -54,36 +55,32 @@ test(
   'Cassandra: sessions, writers, deletions, replicas behind → never back, never stuck',
   { timeout: 120_000 },
   async () => {
-    await fc.assert(sessions(unnoted), { numRuns: 200, examples: ABSENT_TWICE });
+    await fc.assert(sessions(unnoted), { numRuns: scaleRuns(200), examples: ABSENT_TWICE });
   },
 );
 
-test(
-  'Cassandra: the worlds → in most of them replicas are behind what a session knows',
-  { timeout: 120_000 },
-  async () => {
-    const shares = await sharesOf<[World]>(sessions, 100);
-    for (const what of ['several views', 'a weak view is withheld', 'newer than what the session knew']) {
-      expect(shares[what], what).toBeGreaterThan(0.8);
-    }
-    for (const what of [
-      'gone, what was seen',
-      'gone, still',
-      'two writes of one time',
-      'a writer whose clock is ahead',
-    ]) {
-      expect(shares[what], what).toBeGreaterThan(0.3);
-    }
-    expect(shares['all replicas are asked']).toBeGreaterThan(0.2);
-    expect(shares['SESSION_BEHIND']).toBeGreaterThan(0.12);
-  },
-);
+testShares('Cassandra: the worlds → in most of them replicas are behind what a session knows', async () => {
+  const shares = await sharesOf<[World]>(sessions, 100);
+  for (const what of ['several views', 'a weak view is withheld', 'newer than what the session knew']) {
+    expect(shares[what], what).toBeGreaterThan(0.8);
+  }
+  for (const what of [
+    'gone, what was seen',
+    'gone, still',
+    'two writes of one time',
+    'a writer whose clock is ahead',
+  ]) {
+    expect(shares[what], what).toBeGreaterThan(0.3);
+  }
+  expect(shares['all replicas are asked']).toBeGreaterThan(0.2);
+  expect(shares['SESSION_BEHIND']).toBeGreaterThan(0.12);
+});
 
 function sessions(note: Note): fc.IAsyncProperty<[World]> {
-  return fc.asyncProperty(worlds, (world) => runs(world, onceEach(note)));
+  return fc.asyncProperty(worlds, (world) => play(world, onceEach(note)));
 }
 
-async function runs(world: World, note: Note): Promise<void> {
+async function play(world: World, note: Note): Promise<void> {
   const random = new Random(world.seed);
   const draw = (below: number): number => random.between(0, below - 1);
   const fake = fakeDriver();

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { correctable } from '../../src/index.ts';
 import type { Correctable, Sink } from '../../src/index.ts';
 import type { Note } from '../support/shares.ts';
-import { sharesOf, unnoted } from '../support/shares.ts';
+import { sharesOf, testShares, unnoted } from '../support/shares.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const LEVELS = ['weak', 'causal', 'strong'] as const;
 type Level = (typeof LEVELS)[number];
@@ -265,10 +266,10 @@ const deliveries = (note: Note): fc.IRawProperty<unknown> =>
   });
 
 test('C1–C4, C6, C7: any history → everybody hears what the model says, from what was the latest when he came', async () => {
-  await fc.assert(deliveries(unnoted), { numRuns: 2000 });
+  await fc.assert(deliveries(unnoted), { numRuns: scaleRuns(2000) });
 });
 
-test('C1–C4, C6, C7: the histories → most meet what matters', async () => {
+testShares('C1–C4, C6, C7: the histories → most meet what matters', async () => {
   const shares = await sharesOf(deliveries);
   for (const what of [
     'somebody comes after a view',
@@ -321,10 +322,10 @@ const speculations = (note: Note): fc.IRawProperty<unknown> =>
   );
 
 test('C8: any source, runs that end in any order → the result of the final input, each refuted run undone once', async () => {
-  await fc.assert(speculations(unnoted), { numRuns: 300 });
+  await fc.assert(speculations(unnoted), { numRuns: scaleRuns(300) });
 });
 
-test('C8: the sources → most begin a run early; some runs are refuted, some confirmed', async () => {
+testShares('C8: the sources → most begin a run early; some runs are refuted, some confirmed', async () => {
   const shares = await sharesOf(speculations);
   expect(shares['a run begins before the final']).toBeGreaterThan(0.7);
   expect(shares['a run is refuted']).toBeGreaterThan(0.5);

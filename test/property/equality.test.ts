@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { structurallyEqual } from '../../src/index.ts';
 import type { Note } from '../support/shares.ts';
-import { sharesOf, unnoted } from '../support/shares.ts';
+import { sharesOf, testShares, unnoted } from '../support/shares.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const part = fc.anything({
   withBigInt: true,
@@ -188,14 +189,14 @@ const equality = (note: Note): fc.IRawProperty<unknown> =>
   });
 
 test('C7: a value and its copy, or one with a change anywhere → equal, or not, from both sides', async () => {
-  await fc.assert(equality(unnoted), { numRuns: 2000 });
+  await fc.assert(equality(unnoted), { numRuns: scaleRuns(2000) });
 });
 
 test('C7: two values of any kind → the same from both sides', () => {
   fc.assert(fc.property(value, value, (a, b) => structurallyEqual(a, b) === structurallyEqual(b, a)));
 });
 
-test('C7: the pairs → equal in about half of the runs, else mostly unequal in a part alone', async () => {
+testShares('C7: the pairs → equal in about half of the runs, else mostly unequal in a part alone', async () => {
   const shares = await sharesOf(equality);
   expect(shares['equal']).toBeGreaterThan(0.3);
   expect(shares['unequal in a part']).toBeGreaterThan(0.3);
@@ -203,10 +204,10 @@ test('C7: the pairs → equal in about half of the runs, else mostly unequal in 
 });
 
 test('C7: what keeps parts by reference, sets in another order, deep, after many looks → as without memory', async () => {
-  await fc.assert(partsKept(unnoted), { numRuns: 100 });
+  await fc.assert(partsKept(unnoted), { numRuns: scaleRuns(100) });
 });
 
-test('C7: what keeps parts → equal and unequal, often a set of objects', async () => {
+testShares('C7: what keeps parts → equal and unequal, often a set of objects', async () => {
   const shares = await sharesOf(partsKept, 60);
   expect(shares['equal']).toBeGreaterThan(0.15);
   expect(shares['unequal']).toBeGreaterThan(0.15);

@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clientOf, operationId, sequenceOf } from '../../src/server/records/operation-id.ts';
 import { EXPIRED, IdTable } from '../../src/server/replica/once/id-table.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { scaleRuns } from '../support/lane.ts';
 
-const RUNS = Number(process.env['FC_RUNS'] ?? 300);
+const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(300));
 const LIMITS = {
   operationsMax: 8,
   bytesMax: 22,
@@ -162,7 +163,7 @@ test('set and acknowledged in any order → remembered and forgotten as the rule
   await fc.assert(asTheRulesSay(unnoted), { numRuns: RUNS });
 });
 
-test('what the rules are asked about → each reason to forget', async () => {
+testShares('what the rules are asked about → each reason to forget', async () => {
   const shares = await sharesOf(asTheRulesSay, 200);
   for (const what of [
     'a client has too much',

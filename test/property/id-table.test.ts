@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { IdTable } from '../../src/server/replica/once/id-table.ts';
 import { operationId } from '../../src/server/records/operation-id.ts';
 import { EXPIRED } from '../../src/server/replica/once/remembered.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { scaleRuns } from '../support/lane.ts';
 
-const RUNS = Number(process.env['FC_RUNS'] ?? 300);
+const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(300));
 const LIMITS = {
   operationsMax: 6,
   bytesMax: 14,
@@ -112,7 +113,7 @@ test('saved at any two moments and loaded → the same from then on, whatever fo
   await fc.assert(savedAndLoaded(unnoted), { numRuns: RUNS });
 });
 
-test('what is loaded → goes on to forget, in most runs and for each reason', async () => {
+testShares('what is loaded → goes on to forget, in most runs and for each reason', async () => {
   const shares = await sharesOf(savedAndLoaded, 200);
   for (const what of [
     'several operations are loaded',

@@ -1,11 +1,12 @@
 /** Removals are forgotten once nothing older can come: sites still agree, whatever is late, lost or started again. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
 import { service } from '../unit/server/replica/red/red-order-cases.ts';
 import { Sites } from '../unit/server/replica/sites.ts';
+import { scaleRuns } from '../support/lane.ts';
 
-const RUNS = Number(process.env['FC_RUNS'] ?? 150);
+const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));
 
 const site = fc.nat(2);
 const change = fc.record({
@@ -86,19 +87,22 @@ describe('removals', () => {
     await fc.assert(disturbed(unnoted), { numRuns: RUNS });
   });
 
-  test('the changes → most runs remove rows while sites differ, and start sites that have work under way', async () => {
-    const shares = await sharesOf(disturbed, 100);
-    expect(shares['a clock is ahead']).toBeGreaterThan(0.6);
-    for (const what of [
-      'a removal is kept',
-      'a row is there in the end',
-      'a site starts again with messages on their way',
-    ]) {
-      expect(shares[what], what).toBeGreaterThan(0.4);
-    }
-    expect(shares['sites differ at the end of the disturbances']).toBeGreaterThan(0.35);
-    expect(shares['a removal is forgotten on the way']).toBeGreaterThan(0.2);
-  });
+  testShares(
+    'the changes → most runs remove rows while sites differ, and start sites that have work under way',
+    async () => {
+      const shares = await sharesOf(disturbed, 100);
+      expect(shares['a clock is ahead']).toBeGreaterThan(0.6);
+      for (const what of [
+        'a removal is kept',
+        'a row is there in the end',
+        'a site starts again with messages on their way',
+      ]) {
+        expect(shares[what], what).toBeGreaterThan(0.4);
+      }
+      expect(shares['sites differ at the end of the disturbances']).toBeGreaterThan(0.35);
+      expect(shares['a removal is forgotten on the way']).toBeGreaterThan(0.2);
+    },
+  );
 
   test('many rows made and removed → as many removals are kept as come between floors, at every site', () => {
     const sites = new Sites(service, 3, { removalsPerFloor: 8 });

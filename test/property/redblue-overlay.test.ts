@@ -8,7 +8,8 @@ import { counter, queue, register, stock, table } from '../../src/server/service
 import { Overlay } from '../../src/server/state/overlay.ts';
 import { Store } from '../../src/server/state/store.ts';
 import { siteAt } from '../support/origins.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const tables = {
   rows: table(
@@ -131,10 +132,10 @@ const overlaid = (note: Note): fc.IRawProperty<unknown> =>
   );
 
 test('effects in flight that come and go, looked at in between → as if applied to the store', async () => {
-  await fc.assert(overlaid(unnoted), { numRuns: 500 });
+  await fc.assert(overlaid(unnoted), { numRuns: scaleRuns(500) });
 });
 
-test('what is in flight → changes what is shown, comes after a look, and goes before the others', async () => {
+testShares('what is in flight → changes what is shown, comes after a look, and goes before the others', async () => {
   const shares = await sharesOf(overlaid);
   expect(shares['the overlay shows something else than the store']).toBeGreaterThan(0.6);
   for (const what of [

@@ -6,8 +6,9 @@ import { insertEffect, isRemoval, removeEffect } from '../../src/server/service/
 import { TableStore } from '../../src/server/state/table-store.ts';
 import { counter, log, register, set, table } from '../../src/server/service/tables.ts';
 import { placeOf, siteAt, sitesTo } from '../support/origins.ts';
-import { sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const notes = table(
   { n: counter(), title: register<string>(), tags: set<string>(), lines: log<string>() },
@@ -152,10 +153,10 @@ const savedAtAnyPoint = (note: Note): fc.IRawProperty<unknown> =>
 
 describe('rows', () => {
   test('applied in any causal order → one state, with removals too', async () => {
-    await fc.assert(inAnyOrder(unnoted), { numRuns: 2000 });
+    await fc.assert(inAnyOrder(unnoted), { numRuns: scaleRuns(2000) });
   });
 
-  test('the orders → two in most runs, with removals beside changes', async () => {
+  testShares('the orders → two in most runs, with removals beside changes', async () => {
     const shares = await sharesOf(inAnyOrder);
     for (const what of ['two orders', 'a removal beside a change', 'a row is left']) {
       expect(shares[what], what).toBeGreaterThan(0.6);
@@ -177,10 +178,10 @@ describe('rows', () => {
   });
 
   test('saved and restored at any point → the same state then and later', async () => {
-    await fc.assert(savedAtAnyPoint(unnoted), { numRuns: 500 });
+    await fc.assert(savedAtAnyPoint(unnoted), { numRuns: scaleRuns(500) });
   });
 
-  test('the points → mostly rows are restored and changed, and some of them are gone', async () => {
+  testShares('the points → mostly rows are restored and changed, and some of them are gone', async () => {
     const shares = await sharesOf(savedAtAnyPoint);
     expect(shares['rows are restored, and more comes']).toBeGreaterThan(0.6);
     expect(shares['a row is restored that is gone']).toBeGreaterThan(0.25);

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { Entry, ReadRange } from '../../src/server/records/key-range.ts';
 import { compareEntries, isWithin, rangeOf } from '../../src/server/records/key-range.ts';
 import { SortedEntries } from '../../src/server/state/sorted-entries.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const BOUNDS = {
   from: fc.constantFrom('', 'a', 'b', 'bb', 'c'),
@@ -124,10 +125,10 @@ const prefixed = (note: Note): fc.IRawProperty<unknown> => {
 
 describe('scans', () => {
   test('sorted entries: added and deleted at random → any range as a sorted list gives it', async () => {
-    await fc.assert(scanned(unnoted), { numRuns: 300 });
+    await fc.assert(scanned(unnoted), { numRuns: scaleRuns(300) });
   });
 
-  test('sorted entries: the ranges → mostly part of what there is', async () => {
+  testShares('sorted entries: the ranges → mostly part of what there is', async () => {
     const shares = await sharesOf(scanned, 200);
     for (const what of [
       'added twice',
@@ -148,10 +149,10 @@ describe('scans', () => {
   });
 
   test('prefix: any characters → exactly what begins with it, between bounds of whole characters', async () => {
-    await fc.assert(prefixed(unnoted), { numRuns: 2000 });
+    await fc.assert(prefixed(unnoted), { numRuns: scaleRuns(2000) });
   });
 
-  test('prefix: the texts → most do not begin with it, many next to where it ends', async () => {
+  testShares('prefix: the texts → most do not begin with it, many next to where it ends', async () => {
     const shares = await sharesOf(prefixed);
     for (const what of ['before what begins with it', 'behind it']) {
       expect(shares[what], what).toBeGreaterThan(0.2);

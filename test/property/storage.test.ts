@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeFrames, encodeFrame } from '../../src/server/storage/format/frames.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
 import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
+import { scaleRuns } from '../support/lane.ts';
 
-const RUNS = Number(process.env['FC_RUNS'] ?? 150);
+const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(150));
 
 describe('frames', () => {
   const payloads = fc.array(fc.string({ minLength: 1, unit: 'grapheme', maxLength: 80 }), { maxLength: 12 });
@@ -154,10 +155,13 @@ describe('durable storage', () => {
     await fc.assert(crashed(unnoted), { numRuns: RUNS, examples: [FIRST_FILE_LEFT_EMPTY] });
   });
 
-  test('the steps → in most runs several crashes, of which one loses something, checkpoints, and much that comes back', async () => {
-    const shares = await sharesOf(crashed, 60);
-    for (const what of ['a crash loses something', 'many entries come back', 'several crashes', 'a checkpoint']) {
-      expect(shares[what], what).toBeGreaterThan(0.5);
-    }
-  });
+  testShares(
+    'the steps → in most runs several crashes, of which one loses something, checkpoints, and much that comes back',
+    async () => {
+      const shares = await sharesOf(crashed, 60);
+      for (const what of ['a crash loses something', 'many entries come back', 'several crashes', 'a checkpoint']) {
+        expect(shares[what], what).toBeGreaterThan(0.5);
+      }
+    },
+  );
 });

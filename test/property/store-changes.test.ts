@@ -5,10 +5,11 @@ import { insertEffect, removeEffect } from '../../src/server/service/row-effects
 import { Store } from '../../src/server/state/store.ts';
 import { counter, queue, register, table } from '../../src/server/service/tables.ts';
 import { siteAt } from '../support/origins.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
 import { RED } from '../../src/server/records/origin.ts';
+import { scaleRuns } from '../support/lane.ts';
 
-const RUNS = Number(process.env['FC_RUNS'] ?? 300);
+const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(300));
 const TABLES = {
   kept: table({ value: register<number>(), count: counter() }, { indexes: ['value'] }),
   notes: table({ value: register<number>() }, { removable: true }),
@@ -92,7 +93,7 @@ test('any effects, with changes taken at any moments between them → restored, 
   await fc.assert(takenInParts(unnoted), { numRuns: RUNS });
 });
 
-test('changes are taken in parts → what was taken before changes and goes, in most runs', async () => {
+testShares('changes are taken in parts → what was taken before changes and goes, in most runs', async () => {
   const shares = await sharesOf(takenInParts, 200);
   for (const what of [
     'a checkpoint fails that had rows',

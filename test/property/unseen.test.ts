@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Places } from '../../src/correctable/pace/places.ts';
 import { unseenMax, type Pace } from '../../src/correctable/pace/unseen.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
 
 /** How long one update takes to its place in the order, and its answer back. */
 interface Trip {
@@ -80,7 +80,7 @@ test('others at their pace: any stretch of the order → no more of theirs than 
   await fc.assert(paced(unnoted));
 });
 
-test('the sellers → most wait for their places, and come near the bound', async () => {
+testShares('the sellers → most wait for their places, and come near the bound', async () => {
   const shares = await sharesOf(paced);
   for (const what of [
     'somebody waits for a place',

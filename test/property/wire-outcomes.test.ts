@@ -15,9 +15,11 @@ import { CODECS, settings, usualSettings, type Setting } from '../support/outcom
 import { Sights } from '../support/outcomes/sights.ts';
 import { VirtualTime } from '../support/outcomes/virtual-time.ts';
 import { World } from '../support/outcomes/world.ts';
+import { scaleRuns } from '../support/lane.ts';
 
 const SEED = Number(process.env['OUTCOMES_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const RUNS = Number(process.env['OUTCOMES_RUNS'] ?? 1_500);
+const RUNS = Number(process.env['OUTCOMES_RUNS'] ?? scaleRuns(1_500));
+const TIMEOUT_MS = 3_600_000;
 /** With so many runs, what is rare has been seen. */
 const ENOUGH_RUNS = 1_000;
 
@@ -86,7 +88,7 @@ test.each(DEPLOYMENTS)(
     const perThousand = { ...SEEN_PER_THOUSAND, ...more };
     if (RUNS >= ENOUGH_RUNS) expect(sights.seldom(perThousand, RUNS), String(sights)).toEqual([]);
   },
-  300_000,
+  TIMEOUT_MS,
 );
 
 test.each(DEPLOYMENTS)(
@@ -101,7 +103,7 @@ test.each(DEPLOYMENTS)(
     await fc.assert(property, { seed: SEED, numRuns });
     if (RUNS >= ENOUGH_RUNS) expect(sights.seldom(CALM_PER_THOUSAND, numRuns), String(sights)).toEqual([]);
   },
-  300_000,
+  TIMEOUT_MS,
 );
 
 /** Executed by the first gateway, which is gone with its answer; on its way to the second when the connection is cut. */
@@ -134,5 +136,5 @@ test.each(DEPLOYMENTS)(
     );
     expect(sights.times('cut, with an update under way')).toBeGreaterThan(CUTS / 4);
   },
-  300_000,
+  TIMEOUT_MS,
 );

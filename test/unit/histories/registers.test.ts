@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { backInTime, registerFaults, unreadable, type Read } from '../../histories/checks/registers.ts';
 import type { Call } from '../../histories/history.ts';
-import { sharesOf, unnoted, type Note } from '../../support/shares.ts';
+import { sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
 import { NOT_MADE, UNKNOWN, written } from './build.ts';
+import { scaleRuns } from '../../support/lane.ts';
 
 const read = (value: string | undefined, atMs: number, session = 's'): Read => ({
   session,
@@ -105,10 +106,10 @@ const judged = (note: Note): fc.IRawProperty<unknown> =>
   });
 
 test('small histories → judged as by trying all orders', async () => {
-  await fc.assert(judged(unnoted), { numRuns: 3_000 });
+  await fc.assert(judged(unnoted), { numRuns: scaleRuns(3_000) });
 });
 
-test('the histories → several writes and reads in many, of a register and of none', async () => {
+testShares('the histories → several writes and reads in many, of a register and of none', async () => {
   const shares = await sharesOf(judged);
   for (const what of ['several, of a register', 'several, of no register']) {
     expect(shares[what], what).toBeGreaterThan(0.15);

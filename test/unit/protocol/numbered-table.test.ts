@@ -26,6 +26,7 @@ test('numbered table: any sequence of steps → the same as a map', () => {
       table.forEach((entry, key) => void seen.set(key, entry));
       expect(seen).toEqual(map);
     }),
+    { numRuns: 30 },
   );
 });
 

@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { InFlight } from '../../../src/transport/operations/in-flight.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { LIMITS, start, submit, welcome, type Fixture } from './set-up.ts';
+import { scaleRuns } from '../../support/lane.ts';
 
 async function startWith(inFlightMax: number): Promise<Fixture> {
   const fixture = start();
@@ -169,13 +170,16 @@ const crowded = (note: Note): fc.IRawProperty<unknown> =>
   });
 
 test('asked, answered and cancelled in any order → nothing waits while there is a place, and no place is taken twice', async () => {
-  await fc.assert(crowded(unnoted), { numRuns: 200 });
+  await fc.assert(crowded(unnoted), { numRuns: scaleRuns(200) });
 });
 
-test('what is asked, answered and cancelled → mostly more than there are places, and given up both before and after', async () => {
-  const shares = await sharesOf(crowded, 100);
-  expect(shares['somebody waits']).toBeGreaterThan(0.5);
-  for (const what of ['cancelled under way', 'cancelled while it waits']) {
-    expect(shares[what], what).toBeGreaterThan(0.25);
-  }
-});
+testShares(
+  'what is asked, answered and cancelled → mostly more than there are places, and given up both before and after',
+  async () => {
+    const shares = await sharesOf(crowded, 100);
+    expect(shares['somebody waits']).toBeGreaterThan(0.5);
+    for (const what of ['cancelled under way', 'cancelled while it waits']) {
+      expect(shares[what], what).toBeGreaterThan(0.25);
+    }
+  },
+);

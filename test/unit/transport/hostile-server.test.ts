@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
 import { WireSession } from '../../../src/transport/operations/wire-session.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
 import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform } from './fake-platform.ts';
 import { start, startOpen, submit, welcome } from './set-up.ts';
+import { scaleRuns } from '../../support/lane.ts';
 
 const reported: unknown[] = [];
 
@@ -252,18 +253,21 @@ const hostile = (note: Note): fc.IRawProperty<unknown> =>
   });
 
 test('anything, in any order → nothing is thrown, each operation ends once, none is submitted that was given up on', async () => {
-  await fc.assert(hostile(unnoted), { numRuns: 250 });
+  await fc.assert(hostile(unnoted), { numRuns: scaleRuns(250) });
 });
 
-test('what comes in any order → leaves some operations to be answered, to be given up on and to be submitted again', async () => {
-  const shares = await sharesOf(hostile, 60);
-  for (const what of [
-    'an operation is answered',
-    'an operation is given up on',
-    'an operation is given up on that was submitted',
-    'an operation is submitted again',
-    'several connections are lost',
-  ]) {
-    expect(shares[what], what).toBeGreaterThan(0.25);
-  }
-});
+testShares(
+  'what comes in any order → leaves some operations to be answered, to be given up on and to be submitted again',
+  async () => {
+    const shares = await sharesOf(hostile, 60);
+    for (const what of [
+      'an operation is answered',
+      'an operation is given up on',
+      'an operation is given up on that was submitted',
+      'an operation is submitted again',
+      'several connections are lost',
+    ]) {
+      expect(shares[what], what).toBeGreaterThan(0.25);
+    }
+  },
+);

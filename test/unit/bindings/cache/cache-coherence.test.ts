@@ -9,6 +9,7 @@ import { cached } from '../../../../src/bindings/cache/index.ts';
 import { createClient, type Client, type Session } from '../../../../src/correctable/made/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { StoreBehind, type StoreLevels, type Submitted } from './store-behind.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 interface Step {
   readonly kind: 'get' | 'put' | 'execute' | 'answer' | 'lag' | 'look';
@@ -154,7 +155,7 @@ test.each(runs)('cache: any interleaving, %j → nothing older is shown than may
     for (const next of steps) run.take(next);
     looks += run.looks;
   });
-  fc.assert(property, { numRuns: 1_000 });
+  fc.assert(property, { numRuns: scaleRuns(1_000) });
   // A cache that never had anything would pass.
-  expect(looks).toBeGreaterThan(300);
+  expect(looks).toBeGreaterThan(scaleRuns(300));
 });

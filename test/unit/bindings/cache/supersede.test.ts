@@ -9,6 +9,7 @@ import {
   type Recency,
   type Successor,
 } from '../../../../src/bindings/cache/supersede.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 const current: Recency = { value: 'current', version: undefined, rank: 1, began: 5, knownAt: 8 };
 const next: Successor = { value: 'next', version: undefined, rank: 1, began: 9, knownAt: 10, isStrongest: false };
@@ -89,6 +90,6 @@ describe('cache: the rule', () => {
         if (verdict === 'take' && fence !== 'none') expect(isOlder(there.version, given.version)).toBe(true);
       },
     );
-    fc.assert(property, { numRuns: 2_000 });
+    fc.assert(property, { numRuns: scaleRuns(2_000) });
   });
 });

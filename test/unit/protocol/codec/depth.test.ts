@@ -7,6 +7,7 @@ import { DEPTH_MAX, EncodedField, UndecodableRow, type Codec } from '../../../..
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
 import { sentCopy } from '../../../../src/protocol/codec/sent-copy.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 const CODECS = { json: jsonCodec, msgpack: msgpackCodec };
 
@@ -61,7 +62,7 @@ for (const [name, codec] of Object.entries(CODECS)) {
           fc.property(deep, (value) => {
             expect(sent(codec, () => rowOf(codec, value))).not.toBeInstanceOf(UndecodableRow);
           }),
-          { numRuns: 300 },
+          { numRuns: scaleRuns(300) },
         );
       });
     }
@@ -76,7 +77,7 @@ test('values at the border → both codecs and all ways agree on what can be sen
       );
       expect(new Set(verdicts).size).toBe(1);
     }),
-    { numRuns: 300 },
+    { numRuns: scaleRuns(300) },
   );
 });
 
@@ -88,6 +89,6 @@ test('values at the border, to stay in the process or to be kept → refused whe
       const canBeKept = unlessRefused(() => [checkPortable(value, 'args')]) !== undefined;
       expect([canStay, canBeKept]).toEqual([canBeSent, canBeSent]);
     }),
-    { numRuns: 300 },
+    { numRuns: scaleRuns(300) },
   );
 });

@@ -6,7 +6,8 @@ import type { EncodedRow } from '../../../../src/protocol/codec/codec.ts';
 import { UndecodableRow } from '../../../../src/protocol/codec/codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
 import type { Note } from '../../../support/shares.ts';
-import { sharesOf, unnoted } from '../../../support/shares.ts';
+import { sharesOf, testShares, unnoted } from '../../../support/shares.ts';
+import { scaleRuns, slowCases } from '../../../support/lane.ts';
 
 /** Another implementation of MessagePack, without its own extensions. */
 const other = new Packr({ useRecords: false, mapsAsObjects: true, encodeUndefinedAsNil: false, variableMapSize: true });
@@ -42,16 +43,19 @@ describe('msgpack codec: beside another implementation', () => {
     );
   });
 
-  test.each([15, 16, 31, 32, 255, 256, 257, 65_535, 65_536])('%i of anything → read and written alike', (count) => {
-    const list = Array.from({ length: count }, (_, at) => at);
-    const map = Object.fromEntries(list.map((at) => [`k${at}`, at]));
-    for (const value of [list, map, 'é'.repeat(count), 'x'.repeat(count), new Uint8Array(count).fill(7)]) {
-      const row = [1, 'view', 0, 0, value] as const;
-      const frame = msgpackCodec.frame([msgpackCodec.encodeRow(row as never)]);
-      expect(msgpackCodec.decode(frame)).toEqual([row]);
-      expect(msgpackCodec.decode(new Uint8Array(other.pack([row])))).toEqual([row]);
-    }
-  });
+  test.each([15, 16, 31, 32, 255, 256, 257, ...slowCases(65_535, 65_536)])(
+    '%i of anything → read and written alike',
+    (count) => {
+      const list = Array.from({ length: count }, (_, at) => at);
+      const map = Object.fromEntries(list.map((at) => [`k${at}`, at]));
+      for (const value of [list, map, 'é'.repeat(count), 'x'.repeat(count), new Uint8Array(count).fill(7)]) {
+        const row = [1, 'view', 0, 0, value] as const;
+        const frame = msgpackCodec.frame([msgpackCodec.encodeRow(row as never)]);
+        expect(msgpackCodec.decode(frame)).toEqual([row]);
+        expect(msgpackCodec.decode(new Uint8Array(other.pack([row])))).toEqual([row]);
+      }
+    },
+  );
 
   test.each([
     ['int8', [0xd0, 0x80], -128],
@@ -156,10 +160,10 @@ describe('msgpack codec: reads what is hostile', () => {
   });
 
   test('any bytes → rows or PROTOCOL, nothing else', async () => {
-    await fc.assert(readsAny(unnoted), { numRuns: 2000 });
+    await fc.assert(readsAny(unnoted), { numRuns: scaleRuns(2000) });
   });
 
-  test('the bytes for that → about as many are rows as not, most with something wrong in them', async () => {
+  testShares('the bytes for that → about as many are rows as not, most with something wrong in them', async () => {
     const shares = await sharesOf(readsAny);
     expect(shares['rows']).toBeGreaterThan(0.3);
     expect(shares['PROTOCOL']).toBeGreaterThan(0.3);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { sentCopy } from '../../../../src/protocol/codec/sent-copy.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 function sent(value: unknown): unknown {
   const [row] = jsonCodec.decode(jsonCodec.frame([jsonCodec.encodeRow([1, 'view', value])]));
@@ -33,7 +34,7 @@ test('objects of scalars, bytes and what is neither → as over a wire, and refu
     fc.property(fc.dictionary(key, leaf), (value) => {
       expect(told(() => sentCopy(value, 'args'))).toStrictEqual(told(() => sent(value)));
     }),
-    { numRuns: 500 },
+    { numRuns: scaleRuns(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { operationHash } from '../../../../src/protocol/contract/schema-hash.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 /** A schema by what it says itself, and by the numbers of the schemas in it. */
 interface Node {
@@ -64,7 +65,7 @@ test.each([
     fc.property(graph(4), graph(4), (one, other) => {
       expect(hashOf(one, isLazy) === hashOf(other, isLazy)).toBe(areAlike(one, other));
     }),
-    { numRuns: 300 },
+    { numRuns: scaleRuns(300) },
   );
 });
 

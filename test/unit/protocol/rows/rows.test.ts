@@ -10,6 +10,7 @@ import { compileSchema } from '../../../../src/server/gateway/host/compile-schem
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import type { Note } from '../../../support/shares.ts';
 import { sharesOf, unnoted } from '../../../support/shares.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 const kinds = [...clientKinds, ...serverKinds];
 const check = createRowCheck(kinds);
@@ -152,7 +153,7 @@ describe('rows', () => {
   test.each(SHORT_CUTS)(
     'short cut for plain rows: %s → accepts nothing that the schemas refuse',
     async (...shortCut) => {
-      await fc.assert(holdsTo(...shortCut)(unnoted), { numRuns: 5_000 });
+      await fc.assert(holdsTo(...shortCut)(unnoted), { numRuns: scaleRuns(5_000) });
     },
   );
 
@@ -181,7 +182,7 @@ describe('rows', () => {
       fc.property(fc.oneof(mutated, fc.constantFrom(...seeds)), (row) => {
         expect(compiled(row)).toEqual(check(row));
       }),
-      { numRuns: 2_000 },
+      { numRuns: scaleRuns(2_000) },
     );
   });
 });

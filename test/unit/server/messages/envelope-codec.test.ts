@@ -14,6 +14,7 @@ import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenc
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './some-messages.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 
 const codec = new EnvelopeCodec(SEQUENCED_MESSAGES);
 const encoded = (envelope: Envelope, bytes?: number): Uint8Array[] => codec.encode(envelope, bytes);
@@ -190,7 +191,7 @@ describe('what is no envelope', () => {
           expect(error).toBeInstanceOf(RefusedMessage);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: scaleRuns(2000) },
     );
   });
 });

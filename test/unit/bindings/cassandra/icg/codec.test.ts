@@ -14,6 +14,7 @@ import { errorBody, errorRest, preparedBody, prelude, rowsBody, supportedBody } 
 import { failureOf } from './failure-of.ts';
 import { tables, type TypedValues } from './cql-columns.ts';
 import { driverReader, driverRequests, driverValue, executionOptions, VERSION } from './driver-oracle.ts';
+import { scaleRuns } from '../../../../support/lane.ts';
 
 const driver = cassandra as unknown as CassandraDriver;
 const encoder = new driver.Encoder!(VERSION, { encoding: { map: Map } });
@@ -218,7 +219,7 @@ describe('responses: any bytes → a response or PROTOCOL, nothing else', () => 
       fc.property(opcodes, fc.nat(15), anyBody, (opcode, flags, body) => {
         expect(failureOf(() => readAll(opcode, Buffer.from(body), flags))).toBeOneOf([undefined, 'PROTOCOL']);
       }),
-      { numRuns: 2_000 },
+      { numRuns: scaleRuns(2_000) },
     );
   });
 
@@ -235,7 +236,7 @@ describe('responses: any bytes → a response or PROTOCOL, nothing else', () => 
         // A timestamp that no Date can hold is a right answer that cannot be shown.
         expect(failureOf(() => readAll(OPCODE.result, kept, 0))).toBeOneOf([undefined, 'PROTOCOL', 'INVALID_VALUE']);
       }),
-      { numRuns: 500 },
+      { numRuns: scaleRuns(500) },
     );
   });
 

@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FrameSplitter, type Frame } from '../../../../../src/bindings/cassandra/icg/frames.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
 import { spoiledFrames } from '../../../../support/spoiled-frames.ts';
 import { responseFrame } from './bodies.ts';
 import { failureOf } from './failure-of.ts';
+import { scaleRuns } from '../../../../support/lane.ts';
 
 const MAX_BYTES = 1024;
 
@@ -76,10 +77,10 @@ const framesOrProtocol = (note: Note): fc.IRawProperty<unknown> =>
   });
 
 test('frames: any bytes → frames or PROTOCOL, nothing else', async () => {
-  await fc.assert(framesOrProtocol(unnoted), { numRuns: 200 });
+  await fc.assert(framesOrProtocol(unnoted), { numRuns: scaleRuns(200) });
 });
 
-test('frames: the bytes → frames in many runs, and what is none', async () => {
+testShares('frames: the bytes → frames in many runs, and what is none', async () => {
   const shares = await sharesOf(framesOrProtocol, 200);
   for (const what of ['a frame', 'PROTOCOL']) expect(shares[what], what).toBeGreaterThan(0.2);
 });

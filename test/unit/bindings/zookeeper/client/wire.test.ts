@@ -13,8 +13,9 @@ import {
   readData,
 } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
 import { spoiledFrames } from '../../../../support/spoiled-frames.ts';
+import { scaleRuns } from '../../../../support/lane.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -51,10 +52,10 @@ const framesOrError = (note: Note): fc.IRawProperty<unknown> =>
   });
 
 test('frames: any bytes → frames or PROTOCOL_ERROR, nothing else', async () => {
-  await fc.assert(framesOrError(unnoted), { numRuns: 200 });
+  await fc.assert(framesOrError(unnoted), { numRuns: scaleRuns(200) });
 });
 
-test('frames: the bytes → frames in many runs, and what is none', async () => {
+testShares('frames: the bytes → frames in many runs, and what is none', async () => {
   const shares = await sharesOf(framesOrError, 200);
   for (const what of ['a frame', 'PROTOCOL_ERROR']) expect(shares[what], what).toBeGreaterThan(0.2);
 });
@@ -122,7 +123,7 @@ describe('replies', () => {
       );
 
   test.each(Object.entries(readers))('%s: any bytes → a value or a ZooKeeperError', async (_name, read) => {
-    await fc.assert(valueOrError(read)(unnoted), { numRuns: 200 });
+    await fc.assert(valueOrError(read)(unnoted), { numRuns: scaleRuns(200) });
   });
 
   test.each(Object.entries(readers))('%s: the bytes → now and then a value', async (_name, read) => {

@@ -8,7 +8,8 @@ import { fieldName, removalName, rowName } from '../../../../../src/server/gener
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { removeEffect } from '../../../../../src/server/service/row-effects.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
+import { scaleRuns } from '../../../../support/lane.ts';
 
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 let ids = 0;
@@ -165,10 +166,10 @@ describe('certifier', () => {
   };
 
   test('any commits, whatever window → as without one where the snapshot lies within, rejected where it does not', async () => {
-    await fc.assert(windowed(unnoted), { numRuns: 500 });
+    await fc.assert(windowed(unnoted), { numRuns: scaleRuns(500) });
   });
 
-  test('the commits → the window moves, and rejections lie on both sides of it, in most runs', async () => {
+  testShares('the commits → the window moves, and rejections lie on both sides of it, in most runs', async () => {
     const shares = await sharesOf(windowed, 300);
     for (const what of [
       'a snapshot older than the window',

@@ -8,6 +8,7 @@ import { namesMet } from '../../../../../src/server/records/verdict.ts';
 import type { Conflict } from '../../../../../src/server/records/verdict.ts';
 import { Contention } from '../../../../../src/server/replica/red/contention.ts';
 import { RIGHTS_SHADOW } from '../../../../../src/server/replica/core/rights-port.ts';
+import { scaleRuns } from '../../../../support/lane.ts';
 
 const RESEND_MS = 100;
 const OWN = 'me/1';
@@ -170,6 +171,6 @@ test('whatever was met and has ended → it waits for the first of them that met
       const first = [...rest].find(([id, conflict]) => id !== by && isMet(reads, conflict));
       expect(met.about(reads, by)?.id).toBe(first?.[0]);
     }),
-    { numRuns: 500 },
+    { numRuns: scaleRuns(500) },
   );
 });

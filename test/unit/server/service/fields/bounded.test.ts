@@ -13,6 +13,7 @@ import { KnownEffects } from '../../../../../src/server/service/known-effects.ts
 import { Store } from '../../../../../src/server/state/store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
+import { scaleRuns } from '../../../../support/lane.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };
 const give = (value: number): Effect => ({ ...address, action: 'give', value });
@@ -95,11 +96,11 @@ const savedAndMadeAgain = (note: Note): fc.IRawProperty<unknown> =>
 
 describe('a ledger', () => {
   test('the same changes in any order → the same; rights, pool, taken and burnt are all that was given', async () => {
-    await fc.assert(inAnyOrder(unnoted), { numRuns: 300 });
+    await fc.assert(inAnyOrder(unnoted), { numRuns: scaleRuns(300) });
   });
 
   test('saved and made again → the same, whatever comes then', async () => {
-    await fc.assert(savedAndMadeAgain(unnoted), { numRuns: 300 });
+    await fc.assert(savedAndMadeAgain(unnoted), { numRuns: scaleRuns(300) });
   });
 
   test.each([

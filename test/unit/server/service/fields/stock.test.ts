@@ -14,8 +14,9 @@ import { red } from '../../../../../src/server/service/shadow-operation.ts';
 import { effectTables } from '../../../../../src/server/service/table-effects.ts';
 import { queue, register, stock, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { onceEach, sharesOf, unnoted, type Note } from '../../../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
+import { scaleRuns } from '../../../../support/lane.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };
 const add = (value: number): Effect => ({ ...address, action: 'add', value });
@@ -71,10 +72,10 @@ const asANumber = (note: Note): fc.IRawProperty<unknown> =>
 
 describe('a stock', () => {
   test('any effects → as a number would have them, never below what a take was to leave', async () => {
-    await fc.assert(asANumber(unnoted), { numRuns: 300 });
+    await fc.assert(asANumber(unnoted), { numRuns: scaleRuns(300) });
   });
 
-  test('the effects → takes and refusals in most runs, some left after many', async () => {
+  testShares('the effects → takes and refusals in most runs, some left after many', async () => {
     const shares = await sharesOf(asANumber, 300);
     for (const what of ['one takes', 'one is refused though some are left', 'some are left after many effects']) {
       expect(shares[what], what).toBeGreaterThan(0.4);
@@ -129,7 +130,7 @@ describe('a stock', () => {
           expect(stockOver.isEmpty).toBe(pending.every(({ effects }) => effects.length === 0));
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: scaleRuns(1000) },
     );
   });
 
