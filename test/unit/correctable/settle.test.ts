@@ -184,21 +184,21 @@ test('C9: when(an unknown level) → UNKNOWN_LEVEL', async () => {
   expect(await codeOf(manual().c.when('eventual'))).toBe('UNKNOWN_LEVEL');
 });
 
-test('C9: 100 000 settles that leave early → nothing of them stays on a long-lived Correctable', async () => {
+test('C9: 20 000 settles that leave early → nothing of them stays on a long-lived Correctable', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   sink.update(1, 'weak');
   let asked = 0;
   const enough = (): boolean => ++asked > 0;
   const before = heldBytes();
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 20; round++) {
     await Promise.all(Array.from({ length: 1000 }, () => c.settle({ enough, withinMs: 1000 })));
   }
-  expect(asked).toBe(100_000);
+  expect(asked).toBe(20_000);
   expect(clock.pending).toBe(0);
-  expect(heldBytes() - before).toBeLessThan(1_000_000);
+  expect(heldBytes() - before).toBeLessThan(200_000);
   sink.update(2, 'causal');
-  expect(asked).toBe(100_000);
+  expect(asked).toBe(20_000);
 });
 
 test('C9: settles that lose a race → gone with their deadline, while the operation goes on', async () => {

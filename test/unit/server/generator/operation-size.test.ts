@@ -3,13 +3,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../../src/index.ts';
 import type { Client } from '../../../../src/index.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
-import { enqueue, get, put } from '../../../../src/operations/index.ts';
+import { get, put } from '../../../../src/operations/index.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../src/server/embedded.ts';
 import { checkOperationSize } from '../../../../src/server/generator/operation-size.ts';
 import type { GeneratorOutcome } from '../../../../src/server/generator/generator-run.ts';
 import { CLIENT_LENGTH_MAX, OPERATION_BYTES_MAX } from '../../../../src/server/records/bounds.ts';
-import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
 
 const deployments: Embedded[] = [];
@@ -18,7 +17,8 @@ afterEach(async () => {
 });
 
 function clientOf(): Client<RedBlueLevels> {
-  const deployment = createEmbedded(notesService(), { sites: ['irl', 'frk'] });
+  // To copy much takes a busy machine longer than generators usually have.
+  const deployment = createEmbedded(notesService(), { sites: ['irl', 'frk'], generators: { timeMaxMs: 60_000 } });
   deployments.push(deployment);
   return createClient(deployment.site('irl'));
 }
@@ -33,28 +33,12 @@ const tooLarge = (field: string): unknown =>
 describe('an update that is larger than any may be', () => {
   const bytes = new Uint8Array(OPERATION_BYTES_MAX);
 
-  test('blue, red → refused, and nothing is done; the site goes on', async () => {
+  test('→ refused, and nothing is done; the site goes on', async () => {
     const client = clientOf();
     await expect(client.invokeStrong(put('k', bytes))).rejects.toThrow(tooLarge('effects'));
-    await expect(client.invokeStrong(enqueue('q', bytes))).rejects.toThrow(tooLarge('effects'));
     expect(await client.invokeWeak(get('k'))).toBeUndefined();
     await client.invokeStrong(put('k', 1));
     expect(await client.invokeWeak(get('k'))).toBe(1);
-  });
-
-  test('as large as one may be → every site gets it, in an envelope of its own', () => {
-    const sites = new Sites(notesService(), 2);
-    sites.submit(0, put('bytes', bytes.subarray(0, OPERATION_BYTES_MAX - 2000)));
-    sites.submit(
-      0,
-      put(
-        'values',
-        Array.from({ length: 1_400_000 }, () => null),
-      ),
-    );
-    sites.settle();
-    expect(sites.read(1, get('bytes'))).toHaveLength(OPERATION_BYTES_MAX - 2000);
-    expect(sites.read(1, get('values'))).toHaveLength(1_400_000);
   });
 });
 
