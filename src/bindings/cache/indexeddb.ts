@@ -1,5 +1,5 @@
 /** Cached views that outlive a page, in the browser's IndexedDB. */
-import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
+import { openDB, type DBSchema, type IDBPDatabase, type IDBPTransaction } from 'idb';
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isName } from '../../correctable/given.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
@@ -19,6 +19,23 @@ const CALL = "indexedDbStore({ name: 'shop' })";
 /** 1 had views without keys and stamps. */
 const VERSION = 2;
 
+/** A call that has not ended by then is given up, with its connection: some browsers never answer. */
+const CALL_TIMEOUT_MS = 10_000;
+
+/** Errors of a connection or a transaction that is gone. The others are about a value, the room or the permission. */
+const LOST: ReadonlySet<unknown> = new Set([
+  'AbortError',
+  'InvalidStateError',
+  'NotReadableError',
+  'TimeoutError',
+  'TransactionInactiveError',
+  'UnknownError',
+]);
+
+type Database = IDBPDatabase<Schema>;
+type Mode = 'readonly' | 'readwrite';
+type Act<T, M extends Mode> = (transaction: IDBPTransaction<Schema, ['views'], M>) => Promise<T>;
+
 /**
  * Keeps a cache in IndexedDB, unencrypted. Pages of one site may share a database: each reads it when it opens, tells the
  * others of its updates by a `BroadcastChannel` of that name, and writes nothing older over what they have written.
@@ -31,45 +48,66 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
   const { name } = options;
   check(isName(name), 'name', `must be the name of the database: write ${CALL}`);
-  let opening: Promise<IDBPDatabase<Schema>> | undefined;
-  const forget = (): void => {
-    opening = undefined;
+  let opening: Promise<Database> | undefined;
+  /** Closes a connection that is opened, or being opened, and opens another one at the next call. */
+  const drop = (connection: Promise<Database> | undefined): Promise<void> | undefined => {
+    if (opening === connection) opening = undefined;
+    return connection?.then(
+      (database) => database.close(),
+      () => {},
+    );
   };
-  const open = (): Promise<IDBPDatabase<Schema>> => {
-    if (opening === undefined) {
-      opening = openViews(name, forget);
-      // A failure to open is the caller's to report; the next call tries anew.
-      opening.catch(forget);
+  const runOnce = async <T, M extends Mode>(mode: M, act: Act<T, M>): Promise<T> => {
+    const connection: Promise<Database> = (opening ??= openViews(name, () => void drop(connection)));
+    const limit = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    let transaction: Parameters<Act<T, M>>[0] | undefined;
+    const begin = async (): Promise<T> => {
+      const database = await connection;
+      // A transaction that begins late could replace what was written in the meantime.
+      limit.throwIfAborted();
+      transaction = database.transaction(['views'], mode, { durability: 'relaxed' });
+      transaction.done.catch(() => {});
+      return act(transaction);
+    };
+    try {
+      return await Promise.race([begin(), rejectAtEnd(limit)]);
+    } catch (error) {
+      // If the browser aborts a transaction, each of its requests fails with AbortError, whatever the cause.
+      const cause = transaction?.error ?? error;
+      // All or none: if a value cannot be copied, the transaction would go on without it.
+      abort(transaction);
+      if (transaction === undefined || isLost(cause)) void drop(connection);
+      throw cause;
     }
-    return opening;
+  };
+  const run = async <T, M extends Mode>(mode: M, act: Act<T, M>): Promise<T> => {
+    try {
+      return await runOnce(mode, act);
+    } catch (error) {
+      // Some browsers close a connection without an event.
+      if (isLost(error)) return runOnce(mode, act);
+      throw error;
+    }
   };
   return {
-    load: async () => {
-      const transaction = (await open()).transaction('views');
-      const [ids, entries] = await Promise.all([transaction.store.getAllKeys(), transaction.store.getAll()]);
-      return ids.map((id, index) => [id, entries[index] as CacheEntry] as const);
-    },
-    write: async (changes, settle) => {
-      const transaction = (await open()).transaction('views', 'readwrite', { durability: 'relaxed' });
-      const { store, done } = transaction;
-      const found = new Map<string, CacheEntry>();
-      const find = async (id: string): Promise<void> => {
-        const entry = await store.get(id);
-        if (entry !== undefined) found.set(id, entry);
-      };
-      try {
+    load: () =>
+      run('readonly', async ({ store }) => {
+        const [ids, entries] = await Promise.all([store.getAllKeys(), store.getAll()]);
+        return ids.map((id, index) => [id, entries[index] as CacheEntry] as const);
+      }),
+    write: (changes, settle) =>
+      run('readwrite', async ({ store, done }) => {
+        const found = new Map<string, CacheEntry>();
+        const find = async (id: string): Promise<void> => {
+          const entry = await store.get(id);
+          if (entry !== undefined) found.set(id, entry);
+        };
         await Promise.all(changes.map(([id]) => find(id)));
         // In the same turn as the last answer, or the transaction would end.
         const written = settle?.(found) ?? changes;
         const requests = written.map(([id, entry]) => (entry === undefined ? store.delete(id) : store.put(entry, id)));
         await Promise.all([...requests, done]);
-      } catch (error) {
-        // All or none: what cannot be copied throws by itself, and the transaction would go on without it.
-        done.catch(() => {});
-        abort(transaction);
-        throw error;
-      }
-    },
+      }),
     connect: (hear) => {
       if (typeof BroadcastChannel === 'undefined') return { tell: () => {}, close: () => {} };
       const channel = new BroadcastChannel(`correctables cache ${name}`);
@@ -81,33 +119,34 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
         close: () => channel.close(),
       };
     },
-    close: async () => {
-      const closing = opening;
-      forget();
-      (await closing)?.close();
-    },
+    close: async () => drop(opening),
   };
 }
 
-function abort(transaction: { abort(): void }): void {
+function abort(transaction: { abort(): void } | undefined): void {
   try {
-    transaction.abort();
+    transaction?.abort();
   } catch {
     // It has been aborted already.
   }
 }
 
-function openViews(name: string, onGone: () => void): Promise<IDBPDatabase<Schema>> {
+function isLost(error: unknown): boolean {
+  return error instanceof DOMException && LOST.has(error.name);
+}
+
+function rejectAtEnd(limit: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => limit.addEventListener('abort', () => reject(limit.reason as Error)));
+}
+
+function openViews(name: string, onGone: () => void): Promise<Database> {
   return openDB<Schema>(name, VERSION, {
     upgrade: (database) => {
       if (database.objectStoreNames.contains('views')) database.deleteObjectStore('views');
       database.createObjectStore('views');
     },
     // Another page deletes or upgrades the database: make way.
-    blocking: (_current, _blocked, event) => {
-      onGone();
-      (event.target as IDBDatabase).close();
-    },
+    blocking: onGone,
     terminated: onGone,
   });
 }

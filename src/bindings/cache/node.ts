@@ -33,7 +33,12 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
   check(isName(directory), 'directory', `must be the path of a directory: write ${CALL}`);
   const neighbours = new Neighbours();
   let opened: Database | undefined;
-  const database = async (): Promise<Database> => (opened ??= await open(directory));
+  let isBroken = false;
+  const close = async (): Promise<void> => {
+    await opened?.close();
+    opened = undefined;
+    isBroken = false;
+  };
   // A transaction is to find what the one before has written.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
@@ -41,21 +46,32 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     turn = done.catch(() => {});
     return done;
   };
+  const run: Run = (act) =>
+    inTurn(async () => {
+      // After a failed write LevelDB acknowledges writes that it cannot read again (google/leveldb#924).
+      if (isBroken) await close();
+      opened ??= await open(directory);
+      return act(opened, async (call) => {
+        try {
+          return await call;
+        } catch (error) {
+          isBroken = true;
+          throw error;
+        }
+      });
+    });
   return {
-    load: () => inTurn(async () => loadAll(await database())),
-    write: (changes, settle) => inTurn(async () => write(await database(), changes, settle)),
+    load: () => run(loadAll),
+    write: (changes, settle) => run((database, watch) => write(database, watch, changes, settle)),
     connect: (hear) => neighbours.connect(hear),
-    close: () =>
-      inTurn(async () => {
-        // Closed under another cache, the directory might be somebody else's before that needs it again.
-        if (neighbours.count > 0) return;
-        const closing = opened;
-        opened = undefined;
-        await closing?.close();
-      }),
+    // Closed under another cache, the directory might be somebody else's before that needs it again.
+    close: () => inTurn(async () => (neighbours.count > 0 ? undefined : close())),
   };
 }
 
+/** Takes note if a call of the database fails. */
+type Watch = <T>(call: Promise<T>) => Promise<T>;
+type Run = <T>(act: (database: Database, watch: Watch) => Promise<T>) => Promise<T>;
 type Database = ClassicLevel<string, Uint8Array>;
 type Put = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array };
 type Operation = Put | { readonly type: 'del'; readonly key: string };
@@ -83,19 +99,28 @@ function inUse(directory: string, cause: unknown): CorrectableError {
 }
 
 /** What cannot be written, a Blob for example, keeps all else from being written: whoever calls leaves it out. */
-async function write(database: Database, changes: readonly CacheChange[], settle: Settle | undefined): Promise<void> {
+async function write(
+  database: Database,
+  watch: Watch,
+  changes: readonly CacheChange[],
+  settle: Settle | undefined,
+): Promise<void> {
   const ids = changes.map(([id]) => id);
-  const written = settle === undefined ? changes : settle(await find(database, ids));
-  await database.batch(written.map(operationOf));
+  const written = settle === undefined ? changes : settle(findAll(database, ids, await watch(database.getMany(ids))));
+  await watch(database.batch(written.map(operationOf)));
 }
 
 function operationOf([key, entry]: CacheChange): Operation {
   return entry === undefined ? { type: 'del', key } : { type: 'put', key, value: serialize(entry) };
 }
 
-async function find(database: Database, ids: string[]): Promise<Map<string, CacheEntry>> {
+function findAll(
+  database: Database,
+  ids: readonly string[],
+  stored: readonly (Uint8Array | undefined)[],
+): Map<string, CacheEntry> {
   const found = new Map<string, CacheEntry>();
-  for (const [at, bytes] of (await database.getMany(ids)).entries()) {
+  for (const [at, bytes] of stored.entries()) {
     const entry = bytes && entryOf(bytes, database);
     if (entry !== undefined) found.set(ids[at] as string, entry);
   }
@@ -103,15 +128,15 @@ async function find(database: Database, ids: string[]): Promise<Map<string, Cach
 }
 
 /** Everything that can be read; what cannot is a miss and leaves the directory. */
-async function loadAll(database: Database): Promise<[string, CacheEntry][]> {
+async function loadAll(database: Database, watch: Watch): Promise<[string, CacheEntry][]> {
   const entries: [string, CacheEntry][] = [];
   const unreadable: string[] = [];
-  for await (const [id, bytes] of database.iterator()) {
+  for (const [id, bytes] of await watch(database.iterator().all())) {
     const entry = entryOf(bytes, database);
     if (entry === undefined) unreadable.push(id);
     else entries.push([id, entry]);
   }
-  await database.batch(unreadable.map((key) => ({ type: 'del' as const, key })));
+  await watch(database.batch(unreadable.map((key) => ({ type: 'del' as const, key }))));
   return entries;
 }
 

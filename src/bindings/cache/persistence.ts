@@ -79,6 +79,8 @@ export class Persistence {
   #nextReading: Promise<void> | undefined;
   /** Of the calls of the store. */
   #queue: Promise<unknown> = Promise.resolve();
+  /** Whether the last call of the store has failed. */
+  #hasFailed = false;
   #isClosed = false;
   /** Of who clears or closes. */
   #turn: Promise<void> = Promise.resolve();
@@ -270,7 +272,7 @@ export class Persistence {
   }
 
   async #storedIds(): Promise<string[]> {
-    const loading = this.#inQueue(() => this.#options.store.load());
+    const loading = this.#inQueue(() => this.#use((store) => store.load()));
     try {
       return Array.from(await this.within('load', loading), ([id]) => id);
     } catch (cause) {
@@ -284,9 +286,9 @@ export class Persistence {
   }
 
   async #read(): Promise<void> {
-    const { store, marksMax, onRead, tick } = this.#options;
+    const { marksMax, onRead, tick } = this.#options;
     const asOf = this.#pending.isEmpty ? tick() : undefined;
-    const stored = new Map(await store.load());
+    const stored = new Map(await this.#use((store) => store.load()));
     this.#learn(Ledger.of(stored.get(LEDGER_ID), marksMax));
     if (Ledger.isLost(stored)) this.#giveUp();
     this.#opening ??= { log: this.#ledger.log, read: this.#moment() };
@@ -347,6 +349,19 @@ export class Persistence {
     const done = this.#queue.then(call);
     this.#queue = done.catch(() => {});
     return done;
+  }
+
+  /** After a failed call, a store may acknowledge what it loses until it is opened again: it is closed before the next. */
+  async #use<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
+    const { store } = this.#options;
+    if (this.#hasFailed) await store.close();
+    this.#hasFailed = false;
+    try {
+      return await call(store);
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
   }
 
   async #writePending(): Promise<CorrectableError | undefined> {
@@ -419,7 +434,7 @@ export class Persistence {
 
   /** Writes one transaction. Gives what it would have written, `withheld` or not. */
   async #write(batch: Batch, page: string, withheld: (written: Written) => Written = all): Promise<Written> {
-    const { store, judge, marksMax, now } = this.#options;
+    const { judge, marksMax, now } = this.#options;
     const endedBefore = (noted: Noted): number => this.#endedBefore(noted);
     const writer = { page, seen: this.#seen, endedBefore, marksMax, judge };
     let ledger = this.#ledger;
@@ -429,7 +444,8 @@ export class Persistence {
       ({ ledger, written } = settled);
       return withheld(written);
     };
-    await store.write(settleFound(new Map([[LEDGER_ID, ledger.toEntry()]])), settleFound);
+    const changes = settleFound(new Map([[LEDGER_ID, ledger.toEntry()]]));
+    await this.#use((store) => store.write(changes, settleFound));
     this.#learn(ledger);
     const notice: Notice = { seq: ledger.seq, changes: batch.changes };
     this.#guarded(() => this.#connection?.tell(notice));

@@ -75,6 +75,9 @@ export interface CacheStore {
    * Applies all changes or none. Called again only when the call before has ended. A store that several caches use at a
    * time, as pages of one site do, reads what is there under the ids of `changes`, and writes what `settle` makes of it
    * instead of them, all in one transaction: else one page would write what is older over what is newer.
+   *
+   * After a failed call the cache calls `close` before the next one. A store whose `close` leaves it open for other caches
+   * reopens by itself what may acknowledge a write and lose it.
    */
   write(changes: readonly CacheChange[], settle?: Settle): Promise<void>;
   /**

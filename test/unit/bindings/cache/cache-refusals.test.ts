@@ -143,6 +143,27 @@ describe('cache: a store that refuses, and users who come and go', () => {
     await expect.poll(() => views(at.kept)).toEqual(['x', 'y', 'z']);
   });
 
+  test('after a refusal it acknowledges what it loses until it is closed → it is closed before the next call', async () => {
+    const at = fillable();
+    let isLying = false;
+    const write: CacheStore['write'] = async (...given) => {
+      isLying ||= at.isFull;
+      if (at.isFull || !isLying) await at.store.write(...given);
+    };
+    const close: CacheStore['close'] = async () => void (isLying = false);
+    const clock = virtualClock();
+    const shop = page({ store: { ...at.store, write, close }, clock });
+    await shop.binding.ready();
+    await fill(shop, get('x'), 'x');
+    await expect.poll(() => views(at.kept)).toEqual(['x']);
+    at.isFull = true;
+    await expect(shop.binding.clear()).rejects.toMatchObject({ code: 'UNAVAILABLE', cause: new Error('full') });
+    await expect(shop.binding.clear()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    at.isFull = false;
+    await shop.binding.clear();
+    expect(await views(at.kept)).toEqual([]);
+  });
+
   test('it takes again while more is read → that is stored too', async () => {
     const at = fillable();
     const clock = virtualClock();

@@ -1,7 +1,8 @@
-/** `indexedDbStore` on an IndexedDB of its own for each place: what every store of a cache keeps. */
-import { IDBFactory } from 'fake-indexeddb';
+/** `indexedDbStore` on an IndexedDB of its own for each place: what every store keeps, and connections that are lost. */
+import { IDBFactory, IDBObjectStore } from 'fake-indexeddb';
 import 'fake-indexeddb/auto';
-import { indexedDbStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { indexedDbStore, type CacheEntry, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { keepsStoreContract } from './store-contract.ts';
 
 let places = 0;
@@ -10,5 +11,118 @@ keepsStoreContract('indexedDbStore', async () => {
   globalThis.indexedDB = new IDBFactory();
   const name = `contract ${(places += 1)}`;
   const open = (): CacheStore => indexedDbStore({ name });
-  return { open, beside: open };
+  const failWrite = async (opened: CacheStore, changes: Parameters<CacheStore['write']>[0]): Promise<void> => {
+    const put = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
+      throw new DOMException('Connection to Indexed Database server lost', 'UnknownError');
+    });
+    await opened.write(changes).finally(() => put.mockRestore());
+  };
+  return { open, beside: open, failWrite };
+});
+
+describe('indexedDbStore: its connection is lost', () => {
+  const entry: CacheEntry = { value: 1, level: 'strong', cachedAt: 1, touches: ['x'] };
+  const open = (): CacheStore => {
+    const store = indexedDbStore({ name: 'lost' });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  let databases: IDBDatabase[];
+  /** What becomes of each connection that is opened from now on. */
+  let afterOpening: (database: IDBDatabase) => void;
+
+  beforeEach(() => {
+    const factory = new IDBFactory();
+    globalThis.indexedDB = factory;
+    databases = [];
+    afterOpening = () => {};
+    const whole = factory.open.bind(factory);
+    vi.spyOn(factory, 'open').mockImplementation((...given) => {
+      const request = whole(...given);
+      request.addEventListener('success', () => {
+        const database = request.result;
+        databases.push(database);
+        afterOpening(database);
+      });
+      return request;
+    });
+  });
+
+  const fails = (name: string) => (database: IDBDatabase) => {
+    database.transaction = () => {
+      throw new DOMException('of the browser', name);
+    };
+  };
+  const ways: Readonly<Record<string, (database: IDBDatabase) => void>> = {
+    'it is closed without an event': (database) => database.close(),
+    'each transaction fails with UnknownError': fails('UnknownError'),
+    'each transaction fails with InvalidStateError': fails('InvalidStateError'),
+    'each transaction is aborted': (database) => {
+      const begin = database.transaction.bind(database);
+      database.transaction = (...given) => {
+        const transaction = begin(...given);
+        queueMicrotask(() => transaction.abort());
+        return transaction;
+      };
+    },
+    'a transaction never ends': (database) => {
+      const limit = new AbortController();
+      const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
+      onTestFinished(() => timeout.mockRestore());
+      const begin = database.transaction.bind(database);
+      database.transaction = (...given) => {
+        const transaction = begin(...given);
+        vi.spyOn(transaction, 'objectStore').mockReturnValue({
+          get: () => Object.assign(new EventTarget(), { error: null }),
+          getAll: () => Object.assign(new EventTarget(), { error: null }),
+        } as never);
+        queueMicrotask(() => limit.abort(new DOMException('late', 'TimeoutError')));
+        return transaction;
+      };
+    },
+  };
+
+  test.each(Object.entries(ways))('%s → it is opened again, and the call is tried again', async (_way, lose) => {
+    const store = open();
+    await store.write([['a', entry]]);
+    lose(databases[0] as IDBDatabase);
+    await store.write([['b', entry]]);
+    expect(databases).toHaveLength(2);
+    expect([...(await open().load())].map(([id]) => id)).toEqual(['a', 'b']);
+    lose(databases[1] as IDBDatabase);
+    expect([...(await store.load())].map(([id]) => id)).toEqual(['a', 'b']);
+  });
+
+  test('it is lost each time → the call fails after the second attempt; closed, it is not opened again', async () => {
+    const store = open();
+    afterOpening = fails('UnknownError');
+    await expect(store.load()).rejects.toMatchObject({ name: 'UnknownError' });
+    expect(databases).toHaveLength(2);
+    await store.close();
+    expect(databases).toHaveLength(2);
+  });
+
+  test('there is no room → the error of the browser, without another attempt', async () => {
+    const store = open();
+    await store.write([['a', entry]]);
+    const full = new DOMException('full', 'QuotaExceededError');
+    const put = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
+      throw full;
+    });
+    await expect(store.write([['b', entry]])).rejects.toBe(full);
+    expect(put).toHaveBeenCalledTimes(1);
+    put.mockRestore();
+    expect(databases).toHaveLength(1);
+  });
+
+  test('it opens only after it was given up → it is closed, and a later one is used', async () => {
+    const limit = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
+    queueMicrotask(() => limit.abort(new DOMException('late', 'TimeoutError')));
+    const store = open();
+    await store.write([['a', entry]]);
+    expect([...(await store.load())].map(([id]) => id)).toEqual(['a']);
+    await expect.poll(() => databases.length).toBe(2);
+    expect(() => databases[0]?.transaction('views')).toThrow(/./);
+  });
 });

@@ -10,6 +10,8 @@ export interface Place {
   readonly open: () => CacheStore;
   /** What another cache uses while the one that was opened is open. */
   readonly beside: (opened: CacheStore) => CacheStore;
+  /** Lets a write of `opened` fail. If it stays open after that, it may acknowledge what it loses. */
+  readonly failWrite: (opened: CacheStore, changes: readonly CacheChange[]) => Promise<void>;
 }
 
 const entry = (value: unknown): CacheEntry => ({ value, level: 'strong', cachedAt: 1, touches: ['x'] });
@@ -69,6 +71,24 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
       await store.close();
       await store.close();
       expect(await all(store)).toEqual({ a: 1, b: 2 });
+    });
+
+    test('a write fails → what is acknowledged after it is there for a store that is opened later', async () => {
+      const { store, place } = await open();
+      await store.write([
+        ['a', entry(1)],
+        ['removed', entry(1)],
+      ]);
+      await expect(place.failWrite(store, [['a', entry(2)]])).rejects.toThrow(/./);
+      expect(await all(store)).toEqual({ a: 1, removed: 1 });
+      await store.write([
+        ['a', entry(3)],
+        ['removed', undefined],
+      ]);
+      await store.close();
+      const again = place.open();
+      onTestFinished(() => again.close());
+      expect(await all(again)).toEqual({ a: 3 });
     });
 
     test('shared: settle → gets what is there of the ids, and what it says is written instead', async () => {
