@@ -150,6 +150,11 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * @throws what the application's own function throws, and `INVALID_ARGUMENT` where that gives no text
    */
   principal?(): string;
+  /**
+   * Returns a text that changes whenever the contract changes what the operation called `name` returns; `undefined` if no
+   * contract is known. A cache in front files views under it, so that none outlives a change of its type.
+   */
+  operationHash?(name: string): string | undefined;
   /** The levels of this stack, weakest first. The same tuple for the life of the binding. */
   consistencyLevels(): L;
   /** Whether this stack can execute the operation. */

@@ -23,6 +23,8 @@ export interface ConnectionBindingParts<L extends Levels> {
   readonly supports: (operation: Operation) => boolean;
   /** Whether the store keeps sessions whose tokens travel. */
   readonly sessions: boolean;
+  /** As `Binding.operationHash`, if there is a contract. */
+  readonly operationHash?: ((name: string) => string | undefined) | undefined;
   /** Checks an operation before it is sent; what it throws fails the operation. */
   readonly check: <T>(operation: Operation<T>) => Operation<T>;
 }
@@ -31,7 +33,7 @@ export interface ConnectionBindingParts<L extends Levels> {
 export function bindConnection<L extends Levels, C extends boolean = boolean>(
   parts: ConnectionBindingParts<L>,
 ): RemoteBinding<L, C> {
-  const { name, levels, connection, supports, sessions, check } = parts;
+  const { name, levels, connection, supports, sessions, check, operationHash } = parts;
   const { principal } = connection;
   return {
     name,
@@ -46,6 +48,7 @@ export function bindConnection<L extends Levels, C extends boolean = boolean>(
     },
     ...(sessions && { openSession: (tokens?: readonly string[]) => connection.openSession(tokens) }),
     ...(principal !== undefined && { principal }),
+    ...(operationHash !== undefined && { operationHash }),
     wake: () => connection.wake(),
     close: () => connection.close(),
   };

@@ -9,7 +9,7 @@ import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CommittedViews, type GivenView, type Subject } from './committed-views.ts';
 import type { Change } from './fences.ts';
-import { isViewId, principalOf, viewId } from './identity.ts';
+import { hashOf, isViewId, nameOf, principalOf, viewId } from './identity.ts';
 import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
 import { BYTES_MAX, ENTRIES_MAX, portableTouches, portableWriteThrough, type CacheOptions } from './options.ts';
@@ -84,6 +84,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       writeThrough: options.writeThrough ?? portableWriteThrough,
       cacheable: options.cacheable ?? always,
       touches: options.touches ?? portableTouches,
+      idOf: (whose, operation) => this.#idOf(whose, operation),
       now,
       onChange: (id, view) => this.#persist(id, view),
       onError: this.#onError,
@@ -190,7 +191,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     if (this.#showCached(submission)) return undefined;
     const { operation, principal } = subject;
     // What the store said to those of now would be filed under those of before.
-    if (viewId(principal, operation) !== subject.id) return refuse(`${missed(subject)}, and ${CHANGED}`, false);
+    if (this.#idOf(principal, operation) !== subject.id) return refuse(`${missed(subject)}, and ${CHANGED}`, false);
     const explain = (error: unknown): unknown => missedAnd(error, subject);
     if (this.#options.onMiss === 'fetch') return this.#ask(submission, { explain });
     const fix = `ask for a level of '${this.#inner.name}' as well, or set onMiss: 'fetch'`;
@@ -282,13 +283,17 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       ...(operation.effect === 'update' && askedOf(operation)),
       principal,
       reign: this.#views.reign,
-      id: isCached ? viewId(principal, operation) : undefined,
+      id: isCached ? this.#idOf(principal, operation) : undefined,
       touches: touches(operation),
       began,
       aheadOf: began,
       noted: this.#persistence?.note() ?? { seq: 0 },
       session: context.session instanceof CacheSession ? context.session : undefined,
     };
+  }
+
+  #idOf(principal: string, operation: Operation): string | undefined {
+    return viewId(principal, operation, this.#inner.operationHash?.(operation.name));
   }
 
   #openSession(tokens?: readonly string[]): BindingSession {
@@ -351,7 +356,9 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     }
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
-      if (!this.#views.isFresh(entry)) this.#persistence?.change(id, undefined);
+      // Another version of the contract has filed it: nobody would find it any more.
+      const isOfNow = hashOf(id) === this.#inner.operationHash?.(nameOf(id));
+      if (!isOfNow || !this.#views.isFresh(entry)) this.#persistence?.change(id, undefined);
       else if (principalOf(id) === this.#principal) own.push([id, entry]);
     }
     const oldestFirst = own.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt);

@@ -13,7 +13,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { copyOf, NoPlainData, ownOf } from './values/copy.ts';
 import { Expiry } from './expiry.ts';
 import { Fences, type Change, type FencesData } from './fences.ts';
-import { nameOf, principalOf, viewId } from './identity.ts';
+import { nameOf, principalOf } from './identity.ts';
 import type { CachedWrite } from './options.ts';
 import { marksOf, objectMarksOf, ofView, scopeOf } from './scope.ts';
 import type { CacheSession, Floor } from './session.ts';
@@ -87,6 +87,8 @@ export interface CommittedViewsOptions {
   readonly writeThrough: (operation: Operation, result: unknown) => CachedWrite | undefined;
   readonly cacheable: (operation: Operation) => boolean;
   readonly touches: (operation: Operation) => readonly string[] | undefined;
+  /** Returns what an operation's view is filed under. */
+  readonly idOf: (principal: string, operation: Operation) => string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: OnChange;
@@ -185,7 +187,7 @@ export class CommittedViews {
     const { touches, began, session, reign, principal } = subject;
     const change = { kind: 'update', scope: scopeOf(touches), principal } as const;
     const write = this.#isOf(reign) ? this.#writeOf(subject, view.value) : undefined;
-    const id = write && viewId(principal, write.operation);
+    const id = write && this.#options.idOf(principal, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store executed last.
     const touched = [touches, write?.touches];
@@ -379,14 +381,14 @@ export class CommittedViews {
 
   /** The application's functions must not disturb the store that has just answered: without them, views are dropped. */
   #writeOf({ operation, asked, uncopied, principal }: Subject, result: unknown): Written | undefined {
-    const { writeThrough, cacheable, touches, onError } = this.#options;
+    const { writeThrough, cacheable, touches, idOf, onError } = this.#options;
     try {
       // What its caller has made of them since a store far away has never seen, and one in the process may have.
       if (asked !== undefined && !structurallyEqual(asked.args, operation.args)) return undefined;
       const write = writeThrough(asked ?? operation, result);
       if (write === undefined || !cacheable(write.operation)) return undefined;
       if (asked !== undefined) return { ...write, touches: touches(write.operation) };
-      const id = viewId(principal, write.operation);
+      const id = idOf(principal, write.operation);
       if (id !== undefined) this.#tellUncopied(id, uncopied);
     } catch (error) {
       onError(error);

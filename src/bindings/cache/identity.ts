@@ -6,19 +6,24 @@ import { isPlainBytes } from './values/copy.ts';
 const DEPTH_MAX = 32;
 
 /**
- * The name of an operation's view in the cache of `principal`: equal for operations with equal names, keys and arguments.
- * `undefined` where the arguments are no plain data, so that nothing tells two of them apart.
+ * Returns the id of an operation's view in the cache of `principal`: equal for operations with equal names, keys, arguments
+ * and hashes, if their contract has one. `undefined` if the arguments are no plain data.
  */
-export function viewId(principal: string, { name, key, args }: Operation): string | undefined {
+export function viewId(principal: string, { name, key, args }: Operation, hash?: string): string | undefined {
   const parts = [canonical(key), canonical(args)];
-  return parts.includes(undefined) ? undefined : JSON.stringify([principal, name, ...parts]);
+  if (parts.includes(undefined)) return undefined;
+  return JSON.stringify([principal, name, ...parts, ...(hash === undefined ? [] : [hash])]);
 }
 
 /** Whether a text was made by `viewId`, as far as its parts are concerned. */
 export function isViewId(id: string): boolean {
   try {
     const parts = JSON.parse(id) as unknown;
-    return Array.isArray(parts) && parts.length === 4 && parts.every((part) => typeof part === 'string');
+    return (
+      Array.isArray(parts) &&
+      (parts.length === 4 || parts.length === 5) &&
+      parts.every((part) => typeof part === 'string')
+    );
   } catch {
     return false;
   }
@@ -32,6 +37,11 @@ export function principalOf(id: string): string {
 /** The name of the operation whose view an id is for. */
 export function nameOf(id: string): string {
   return (JSON.parse(id) as [string, string])[1];
+}
+
+/** Returns the hash of that operation, as its contract was then. */
+export function hashOf(id: string): string | undefined {
+  return (JSON.parse(id) as string[])[4];
 }
 
 /** Equal texts for structurally equal plain data, whatever the order of its keys; `undefined` for anything else. */

@@ -101,6 +101,12 @@ class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
     return this.#options.supports?.(operation) ?? true;
   }
 
+  /** Returns what the first tier made by `byContract` does. */
+  operationHash(name: string): string | undefined {
+    const tiers: readonly Pick<Binding, 'operationHash'>[] = Object.values(this.#options.tiers);
+    return tiers.find(({ operationHash }) => operationHash !== undefined)?.operationHash?.(name);
+  }
+
   submitOperation<T>(
     operation: Operation<T>,
     levels: readonly L[number][],

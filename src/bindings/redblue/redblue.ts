@@ -1,6 +1,12 @@
 /** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
 import { checkNamed } from '../../correctable/given.ts';
-import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/contract/catalogue.ts';
+import {
+  checkCatalogue,
+  checkOperation,
+  findOperationHash,
+  isListed,
+  type Catalogue,
+} from '../../protocol/contract/catalogue.ts';
 import { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { ownContract } from '../../transport/settings/agreement.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
@@ -28,6 +34,7 @@ export function redblue(contract: Catalogue, options: ConnectionOptions): Remote
     connection: connect(options, { levels: REDBLUE_LEVELS, contract: ownContract(contract) }),
     sessions: true,
     supports: (operation) => isListed(contract, operation),
+    operationHash: (name) => findOperationHash(contract, name),
     check: (operation) => checkOperation(contract, operation),
   });
 }

@@ -2,7 +2,13 @@
 import { check } from '../../correctable/errors.ts';
 import { checkNamed, isName, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
-import { checkCatalogue, checkOperation, isListed, type Catalogue } from '../../protocol/contract/catalogue.ts';
+import {
+  checkCatalogue,
+  checkOperation,
+  findOperationHash,
+  isListed,
+  type Catalogue,
+} from '../../protocol/contract/catalogue.ts';
 import { asGiven } from '../../protocol/contract/parsed-operation.ts';
 import { LEVELS_MAX } from '../../protocol/rows/levels.ts';
 import { ownContract } from '../../transport/settings/agreement.ts';
@@ -66,6 +72,7 @@ export function remote<const L extends Levels>(options: RemoteOptions<L>): Remot
       if (contract !== undefined && !isListed(contract, operation)) return false;
       return operations?.includes(operation.name) ?? true;
     },
+    ...(contract !== undefined && { operationHash: (name: string) => findOperationHash(contract, name) }),
     check: (operation) => (contract === undefined ? asGiven(operation) : checkOperation(contract, operation)),
   });
 }

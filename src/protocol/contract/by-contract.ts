@@ -2,7 +2,7 @@
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/given.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { checkCatalogue, parseArgs } from './catalogue.ts';
+import { checkCatalogue, findOperationHash, parseArgs } from './catalogue.ts';
 import type { ContractInfo, OperationSpecs, ParsedArgsOf } from './contract.ts';
 
 /** What is done for each operation; `C` is what the caller hands on beside it, as a tier's context. */
@@ -41,11 +41,13 @@ export function byContract<const S extends OperationSpecs, C = unknown>(
     check(typeof handler === 'function', `handlers.${name}`, 'must be a function');
   }
   check(otherwise === undefined || typeof otherwise === 'function', 'otherwise', 'must be a function, or none');
-  return (operation, context) => {
+  const handleOperation = (operation: Operation, context: C): unknown => {
     const args = parseArgs(contract, operation) as ParsedArgsOf<S[string]>;
     const handle = Object.hasOwn(handlers, operation.name) ? handlers[operation.name] : undefined;
     if (handle) return handle(args, context, operation);
     if (otherwise) return otherwise(operation, context);
     throw new CorrectableError('UNSUPPORTED', `'${operation.name}' of '${contract.name}' has no handler here: add one`);
   };
+  // A binding that is made of such functions passes it on.
+  return Object.assign(handleOperation, { operationHash: (name: string) => findOperationHash(contract, name) });
 }

@@ -4,6 +4,7 @@ import { isRecord } from '../../correctable/given.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseBy } from './parse-args.ts';
 import { asGiven, ParsedOperation } from './parsed-operation.ts';
+import { operationHash } from './schema-hash.ts';
 import type { Schema } from './schema-parts.ts';
 
 /** One operation of a catalogue. */
@@ -20,6 +21,17 @@ export interface Catalogue {
   /** Changes whenever the meaning of the wire does: both ends compare it before any operation. */
   readonly hash: string;
   readonly operations: Readonly<Record<string, CatalogueEntry>>;
+}
+
+const hashes = new WeakMap<CatalogueEntry, string>();
+
+/** Returns the fingerprint of the operation called `name`, computed once; `undefined` if the catalogue has no such operation. */
+export function findOperationHash({ operations }: Pick<Catalogue, 'operations'>, name: string): string | undefined {
+  const entry = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  if (entry === undefined) return undefined;
+  let hash = hashes.get(entry);
+  if (hash === undefined) hashes.set(entry, (hash = operationHash(entry)));
+  return hash;
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which shows the right `call` */

@@ -10,7 +10,7 @@ import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } fr
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
-import { parseArgs } from '../../protocol/contract/catalogue.ts';
+import { findOperationHash, parseArgs } from '../../protocol/contract/catalogue.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { ParsedOperation } from '../../protocol/contract/parsed-operation.ts';
 import { REDBLUE_LEVELS } from '../../protocol/redblue-levels.ts';
@@ -132,6 +132,10 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
 
   supports(operation: Operation): boolean {
     return Object.hasOwn(this.#site.contract.operations, operation.name);
+  }
+
+  operationHash(name: string): string | undefined {
+    return findOperationHash(this.#site.contract, name);
   }
 
   submitOperation<T>(
