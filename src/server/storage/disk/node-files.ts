@@ -113,44 +113,78 @@ export class NodeFiles implements Files {
   }
 
   #open(path: string): SyncedFile {
-    const descriptor = fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL));
-    return new NodeFile(descriptor);
+    return new NodeFile(path);
   }
 }
 
+/**
+ * A file with a descriptor for each write in flight. The system reports an error of the disk once to each descriptor, to
+ * whichever write ends first: on a shared one the other write would count, although its bytes are lost.
+ */
 class NodeFile implements SyncedFile {
-  readonly #descriptor: number;
-  #writes = 0;
+  readonly #path: string;
+  readonly #idle: number[];
+  /** Writes for which there was no further descriptor. */
+  readonly #waiting: ((descriptor: number) => void)[] = [];
   #isClosed = false;
 
-  constructor(descriptor: number) {
-    this.#descriptor = descriptor;
+  constructor(path: string) {
+    this.#path = path;
+    this.#idle = [openToWrite(path)];
   }
 
   write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void {
-    this.#writes += 1;
-    this.#writeFrom(bytes, 0, position, (error) => {
-      this.#writes -= 1;
-      if (this.#isClosed && this.#writes === 0) fs.close(this.#descriptor, ignore);
-      done(error ?? undefined);
-    });
+    this.#take((descriptor) =>
+      writeFrom({ descriptor, bytes, position }, 0, (error) => {
+        this.#release(descriptor);
+        done(error ?? undefined);
+      }),
+    );
   }
 
   /** A descriptor that is being written is closed after that. */
   close(): void {
-    if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#writes === 0) fs.close(this.#descriptor, ignore);
+    for (const descriptor of this.#idle.splice(0)) fs.close(descriptor, ignore);
   }
 
-  #writeFrom(bytes: Uint8Array, start: number, position: number, done: (error: Error | null) => void): void {
-    fs.write(this.#descriptor, bytes, start, bytes.length - start, position + start, (error, written) => {
-      if (error !== null) done(error);
-      else if (start + written < bytes.length) this.#writeFrom(bytes, start + written, position, done);
-      else if (HAS_DSYNC) done(null);
-      else fs.fdatasync(this.#descriptor, done);
-    });
+  #take(use: (descriptor: number) => void): void {
+    let descriptor = this.#idle.pop();
+    try {
+      descriptor ??= openToWrite(this.#path);
+    } catch {
+      this.#waiting.push(use);
+      return;
+    }
+    use(descriptor);
   }
+
+  #release(descriptor: number): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) next(descriptor);
+    else if (this.#isClosed) fs.close(descriptor, ignore);
+    else this.#idle.push(descriptor);
+  }
+}
+
+function openToWrite(path: string): number {
+  return fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL));
+}
+
+interface DiskWrite {
+  readonly descriptor: number;
+  readonly bytes: Uint8Array;
+  readonly position: number;
+}
+
+function writeFrom(write: DiskWrite, start: number, done: (error: Error | null) => void): void {
+  const { descriptor, bytes, position } = write;
+  fs.write(descriptor, bytes, start, bytes.length - start, position + start, (error, written) => {
+    if (error !== null) done(error);
+    else if (start + written < bytes.length) writeFrom(write, start + written, done);
+    else if (HAS_DSYNC) done(null);
+    else fs.fdatasync(descriptor, done);
+  });
 }
 
 function ignore(): void {}

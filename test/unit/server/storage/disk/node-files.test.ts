@@ -113,3 +113,58 @@ describe('files that are made and removed in the background', () => {
     expect(names).not.toContain('lock');
   });
 });
+
+describe('two writes of a file in flight', () => {
+  /** Holds writes back. Like Linux, reports an error of the disk once to each descriptor. */
+  function holdWrites(): { readonly ends: ((isLost?: boolean) => void)[]; readonly descriptors: number[] } {
+    const ends: ((isLost?: boolean) => void)[] = [];
+    const descriptors: number[] = [];
+    const told = new Set<number>();
+    let hasLost = false;
+    const write = vi.spyOn(fs, 'write') as unknown as ReturnType<typeof vi.fn>;
+    onTestFinished(() => write.mockRestore());
+    write.mockImplementation((descriptor: number, _bytes, _start, length: number, _position, done) => {
+      descriptors.push(descriptor);
+      ends.push((isLost = false) => {
+        hasLost ||= isLost;
+        const isTold = hasLost && !told.has(descriptor);
+        if (isTold) told.add(descriptor);
+        (done as (error: Error | null, written: number) => void)(isTold ? new Error('EIO') : null, length);
+      });
+    });
+    return { ends, descriptors };
+  }
+
+  const begin = (file: SyncedFile, outcomes: (string | undefined)[], position: number): void =>
+    file.write(new Uint8Array(10), position, (error) => outcomes.push(error?.message));
+
+  test('the disk loses one, and the other ends first → neither counts', () => {
+    const file = new NodeFiles(root).createNow('log', 1000);
+    const { ends } = holdWrites();
+    const outcomes: (string | undefined)[] = [];
+    begin(file, outcomes, 0);
+    begin(file, outcomes, 10);
+    ends[1]?.(true);
+    ends[0]?.();
+    expect(outcomes).toEqual(['EIO', 'EIO']);
+    file.close();
+  });
+
+  test('there is no further descriptor → the second write waits for the first', () => {
+    const file = new NodeFiles(root).createNow('log', 1000);
+    const { ends, descriptors } = holdWrites();
+    const outcomes: (string | undefined)[] = [];
+    const openFile = vi.spyOn(fs, 'openSync').mockImplementation(() => {
+      throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+    });
+    onTestFinished(() => openFile.mockRestore());
+    begin(file, outcomes, 0);
+    begin(file, outcomes, 10);
+    file.close();
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    ends[1]?.();
+    expect(outcomes).toEqual([undefined, undefined]);
+    expect(new Set(descriptors).size).toBe(1);
+  });
+});
