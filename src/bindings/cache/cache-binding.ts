@@ -13,7 +13,7 @@ import { hashOf, isViewId, nameOf, principalOf, viewId } from './identity.ts';
 import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
 import { BYTES_MAX, ENTRIES_MAX, portableTouches, portableWriteThrough, type CacheOptions } from './options.ts';
-import { isLate, Persistence, STORE_WAIT_MS, type Loaded } from './persistence.ts';
+import { attempt, isLate, Persistence, STORE_WAIT_MS, type Loaded } from './persistence.ts';
 import { scopeOf, scopeOfPrincipal, type Scope } from './scope.ts';
 import { CacheSession } from './session.ts';
 import type { CacheEntry } from './store.ts';
@@ -447,11 +447,6 @@ interface Asking {
 const always = (): boolean => true;
 const same = (error: unknown): unknown => error;
 const nothing = (): undefined => undefined;
-
-/** What a binding throws is what its promise is rejected with. */
-async function attempt<T>(work: () => Promise<T>): Promise<T> {
-  return await work();
-}
 
 /** Reports what nobody waits for; a report that throws disturbs nobody either. */
 function reporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {

@@ -5,9 +5,9 @@
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/given.ts';
 import { isViewId } from './identity.ts';
 import type { Change, FencesData } from './fences.ts';
-import { isNotice, type Notice } from './notice.ts';
 import { ALL, ANY_UPDATE, Pending } from './pending.ts';
 import type { Scope } from './scope.ts';
 import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
@@ -53,6 +53,13 @@ type Call = 'load' | 'ready' | 'write' | 'close';
 
 /** What a store kept. */
 export type Loaded = readonly (readonly [id: string, entry: CacheEntry])[];
+
+/** What a cache tells the others on its store after each transaction. */
+interface Notice {
+  /** The number of the transaction. */
+  readonly seq: number;
+  readonly changes: readonly Change[];
+}
 
 export class Persistence {
   readonly #options: PersistenceOptions;
@@ -500,7 +507,20 @@ function refused(cause?: unknown): CorrectableError {
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
-/** What a store throws is what its promise is rejected with. */
-async function attempt<T>(work: () => Promise<T>): Promise<T> {
+function isNotice(heard: unknown): heard is Notice {
+  if (!isRecord(heard)) return false;
+  const { seq, changes } = heard;
+  return typeof seq === 'number' && Array.isArray(changes) && changes.every(isChange);
+}
+
+function isChange(change: unknown): change is Change {
+  if (!isRecord(change)) return false;
+  const { kind, scope, principal } = change;
+  if (principal !== undefined && typeof principal !== 'string') return false;
+  return (kind === 'update' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
+}
+
+/** Returns a promise that rejects with what `work` throws. */
+export async function attempt<T>(work: () => Promise<T>): Promise<T> {
   return await work();
 }
