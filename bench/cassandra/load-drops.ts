@@ -110,8 +110,6 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
     peakCC2: rounded(cc2.opsPerSec),
     inFlightCC2: cc2.inFlight,
     dropOfPeaks: estimate(ofPeaks, LOOKS),
-    // As it was before: of the few rounds of the sweep, each system at another time.
-    dropOfPeaksInSweep: rounded(1 - cc2.opsPerSec / c2.opsPerSec),
     coordinatorTime: coordinatorTimeOf(there),
     coordinatorUsPerOpC2: usPerOp('C2', 'coordinatorUsPerOp'),
     coordinatorUsPerOpCC2: usPerOp('CC2', 'coordinatorUsPerOp'),
@@ -132,7 +130,7 @@ function coordinatorTimeOf(pairs: readonly Sample[]): Estimate | null {
 }
 
 export function barsOf(measured: Drop): Bar[] {
-  const { workload, clients, pairs: samples, dropOfPeaks, dropOfPeaksInSweep, coordinatorTime } = measured;
+  const { workload, clients, pairs: samples, dropOfPeaks, coordinatorTime } = measured;
   const taken = { samples, looks: LOOKS };
   const drop = { value: measured.drop, low: measured.dropLow, high: measured.dropHigh, ...taken };
   const vsDriver = {
@@ -145,7 +143,6 @@ export function barsOf(measured: Drop): Bar[] {
   return [
     atMost(name, drop, GOALS[clients], 'fraction'),
     reported(`${name}-of-peaks`, dropOfPeaks, 'fraction'),
-    reported(`${name}-of-peaks-in-sweep`, dropOfPeaksInSweep, 'fraction'),
     ...(coordinatorTime === null
       ? []
       : [reported(`coordinator-time-${workload}-${clients}`, coordinatorTime, 'fraction')]),

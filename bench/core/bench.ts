@@ -19,7 +19,6 @@ import {
   rxjs,
   rxjsCheapest,
   speculateHit,
-  thenCallback,
   valuesOf,
 } from './contenders.ts';
 
@@ -32,15 +31,12 @@ const GOALS: Readonly<Record<string, Goals>> = {
   'callbacks, objects': { floor: 2, aim: 1.5 },
   'awaited, objects': { floor: 3, aim: 2 },
   'invoke, objects': { floor: 2.6, aim: 2 },
-  // What was called awaited, for one release.
-  then: { floor: 2.3, aim: 2 },
-  'then, objects': { floor: 3, aim: 2 },
 };
 /** How often it is asked whether the rounds decide. */
 const LOOKS = 3;
 /** Held by one pending result that callbacks wait for, or a program. */
 const PENDING_BYTES = 450;
-const PENDING = ['callbacks', 'awaited', 'then'] as const;
+const PENDING = ['callbacks', 'awaited'] as const;
 
 export const core: Bench = {
   name: 'core',
@@ -70,9 +66,6 @@ export function contendersOf(operations: number): readonly Contender[] {
     { name: 'awaited', measure: () => drive(awaited(), strings, operations) },
     { name: 'awaited, objects', measure: () => drive(awaited(), objects, operations) },
     { name: 'awaited, shared objects', measure: () => drive(awaited(), shared, operations) },
-    { name: 'then', measure: () => drive(thenCallback(), strings, operations) },
-    { name: 'then, objects', measure: () => drive(thenCallback(), objects, operations) },
-    { name: 'then, shared objects', measure: () => drive(thenCallback(), shared, operations) },
     { name: 'invoke', measure: () => invokeMemory('string', operations) },
     { name: 'invoke, objects', measure: () => invokeMemory('object', operations) },
     { name: 'invoke, shared objects', measure: () => invokeMemory('shared object', operations) },

@@ -70,8 +70,6 @@ export const promise = (): Way => viaPromise((made) => void made.then(see));
 export const promiseAwaited = (): Way => viaPromise(waited);
 export const callbacks = (): Way => viaCorrectable((made) => made.onUpdate(see).onFinal(see));
 export const awaited = (): Way => viaCorrectable(waited);
-/** What was called awaited before: a callback by `then`, which asks no engine to wait. */
-export const thenCallback = (): Way => viaCorrectable((made) => void made.then(see));
 export const speculateHit = (): Way => viaCorrectable((made) => made.speculate(twice).onFinal(see));
 
 function twice(value: unknown): unknown {

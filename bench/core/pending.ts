@@ -9,7 +9,6 @@ const makers: Readonly<Record<string, () => ways.Way>> = {
   promise: ways.promise,
   callbacks: ways.callbacks,
   awaited: ways.awaited,
-  then: ways.thenCallback,
   rxjs: ways.rxjs,
 };
 const make = makers[name];

@@ -2,7 +2,7 @@
 import { closedLoop, openLoop, type Submit } from './loops.ts';
 import { DAY_PATH } from './day-protocol.ts';
 import { cpuUsedUs, WRITTEN, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
-import { KEYS, mixByTurnsOf, mixOf } from './mix.ts';
+import { KEYS, mixOf } from './mix.ts';
 import { Written, type Reads } from './written.ts';
 
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
@@ -54,7 +54,6 @@ async function openStore(): Promise<Opened> {
       withdraw,
       read,
       mix: mixOf({ read, deposit, withdraw }),
-      'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
     },
     reads: { value: (n) => store.invokeWeak(load.value({ key: account(n) })), balance: read },
   };
@@ -76,7 +75,6 @@ async function openDay(): Promise<Opened> {
       withdraw,
       read,
       mix: mixOf({ read, deposit, withdraw }),
-      'mix-by-turns': mixByTurnsOf({ read, deposit, withdraw }),
     },
     reads: { value: () => Promise.resolve('what cannot be read'), balance: read },
   };
@@ -89,7 +87,7 @@ async function openRedis(): Promise<Opened> {
   const set: Submit = (n) => redis.set(key(n), written.value(n % KEYS));
   const read: Submit = (n) => redis.get(key(n));
   return {
-    submits: { set, deposit: set, withdraw: set, mix: set, 'mix-by-turns': set, read },
+    submits: { set, deposit: set, withdraw: set, mix: set, read },
     reads: { value: read, balance: () => Promise.resolve('no account') },
   };
 }

@@ -11,17 +11,17 @@ export type Target =
       readonly tuned?: true;
     }
   /**
-   * The same gateway, service and log with replication and certification off. `batched`: what comes in one turn shares a
-   * reading of the clock and a write, as at a site.
+   * The same gateway, service and log with replication and certification off. What comes in one turn shares a reading of
+   * the clock and a write, as at a site.
    */
-  | { readonly kind: 'plain'; readonly batched: boolean; readonly tuned?: true }
+  | { readonly kind: 'plain' }
   /** What a good engineer would write in a day: `ws`, a `Map`, MessagePack, and a log that is written once a turn. */
   | { readonly kind: 'day'; readonly durable: boolean }
   /** redis-server, with its append-only file synced at every write, or without one. */
   | { readonly kind: 'redis'; readonly durable: boolean };
 
-/** What operations are sent; `mix-by-turns` is the mix as it was, for one release. */
-export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix' | 'mix-by-turns';
+/** What operations are sent. */
+export type Workload = 'set' | 'deposit' | 'withdraw' | 'read' | 'mix';
 
 /** To a client process, after a run: to ask the store what it holds of what was written. */
 export const WRITTEN = 'written';

@@ -31,11 +31,6 @@ export function mixOf(submits: Submits): Submit {
   };
 }
 
-/** As it was, for one release: by turns, eighty reads, fifteen deposits, five withdrawals, most accounts only ever read. */
-export function mixByTurnsOf(submits: Submits): Submit {
-  return (n) => submits[kindAt(n % 100)](n);
-}
-
 /** One number a draw: the kind's place times `KEYS`, and the key. */
 function drawn(): Uint16Array {
   const random = seeded(SEED);

@@ -22,8 +22,8 @@ process.on('disconnect', () => process.exit());
 
 async function start(): Promise<string> {
   if (target.kind === 'plain') {
-    const gateway = createGateway({ binding: plainService(service, { batched: target.batched }), contract: load });
-    return (await listenGateways({ sites: { a: gateway }, idlePollUs: target.tuned ? IDLE_POLL_US : 0 })).siteUrl('a');
+    const gateway = createGateway({ binding: plainService(service, { batched: true }), contract: load });
+    return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
   }
   if (target.kind === 'day') return serveDay(target.durable ? join(await freshFolder(), 'log') : undefined);
   if (target.kind !== 'redblue') throw new Error(`no server here for ${target.kind}`);

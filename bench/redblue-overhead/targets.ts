@@ -4,10 +4,8 @@ import type { Name } from './bars.ts';
 
 export const TARGETS = {
   'one site': { kind: 'redblue', sites: 1, durable: false },
-  'the same parts': { kind: 'plain', batched: true },
+  'the same parts': { kind: 'plain' },
   "a day's work": { kind: 'day', durable: false },
   'one site, durable': { kind: 'redblue', sites: 1, durable: true },
   "a day's work, durable": { kind: 'day', durable: true },
-  'one site, tuned': { kind: 'redblue', sites: 1, durable: false, tuned: true },
-  'plain, tuned': { kind: 'plain', batched: false, tuned: true },
 } as const satisfies Record<Name, Target>;

@@ -1,25 +1,15 @@
 /** What the wire is held to. */
-import { atLeast, atMost, estimate, isUndecided, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import { atMost, estimate, isUndecided, reported, type Bar, type Estimate } from '../harness/bars.ts';
 import type { Range } from '../harness/figure.ts';
 import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import { LOOKS } from '../harness/until-decided.ts';
 import type { Mode } from './messages.ts';
 import type { Measured } from './processes.ts';
 
-export const MODES: readonly Mode[] = [
-  'gateway',
-  'gateway-views',
-  'echo-plain',
-  'echo-cork',
-  'echo-array',
-  'echo-equal',
-  'echo-equal-views',
-];
+export const MODES: readonly Mode[] = ['gateway', 'gateway-views', 'echo-equal', 'echo-equal-views'];
 export const WINDOWS = [1, 64, 1024] as const;
 /** The window that the aims are about. */
 export const AIMED = 64;
-/** Of operations a second, beside echoes of the same rows: the bars as they were, for one release. */
-const RATE_FLOORS = { 'echo-array': 0.5, 'echo-cork': 1.1, 'echo-plain': 1.5 } as const;
 /** Of the processor time of both processes, beside an echo of as many bytes each way. */
 const TIME_AIM = 2;
 /** So much more or less than the gateway an echo of as many bytes may carry, either way, or it is none. */
@@ -55,10 +45,6 @@ export function barsOf(samples: ReadonlyMap<number, Samples>, validationShare: n
         reported(`client-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'clientUsPerOp')),
       ]),
     ),
-    ...rateBarsOf(at(AIMED)),
-    ...([1, 1024] as const).map((window) =>
-      reported(`vs-echo-array-${window}`, ratio(at(window), 'gateway', 'echo-array', 'opsPerSecond')),
-    ),
     ...(validationShare === null
       ? []
       : [atMost('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction')]),
@@ -67,7 +53,7 @@ export function barsOf(samples: ReadonlyMap<number, Samples>, validationShare: n
 
 /** Whether more rounds would tell no more of what is held to a goal. */
 export function isDecided(samples: Samples): boolean {
-  return ![...timeBarsOf(samples), ...rateBarsOf(samples)].some(isUndecided);
+  return !timeBarsOf(samples).some(isUndecided);
 }
 
 /** For a plot: of the window that the aims are about. */
@@ -80,21 +66,12 @@ export function rangesOf(samples: Samples): Range[] {
   return [
     ...PAIRS.map(({ views, of, to }) => range(`time ÷ equal echo, ${views}`, of, to, 'usPerOp', TIME_AIM)),
     ...PAIRS.map(({ views, of, to }) => range(`rate ÷ equal echo, ${views}`, of, to, 'opsPerSecond')),
-    ...(Object.keys(RATE_FLOORS) as (keyof typeof RATE_FLOORS)[]).map((echo) =>
-      range(`rate ÷ ${echo}`, 'gateway', echo, 'opsPerSecond', RATE_FLOORS[echo]),
-    ),
   ];
 }
 
 function timeBarsOf(samples: Samples): Bar[] {
   return PAIRS.map(({ name, of, to }) =>
     atMost(`time-vs-equal-echo-${name}-${AIMED}`, ratio(samples, of, to, 'usPerOp'), { aim: TIME_AIM }),
-  );
-}
-
-function rateBarsOf(samples: Samples): Bar[] {
-  return (Object.keys(RATE_FLOORS) as (keyof typeof RATE_FLOORS)[]).map((echo) =>
-    atLeast(`vs-${echo}-${AIMED}`, ratio(samples, 'gateway', echo, 'opsPerSecond'), { floor: RATE_FLOORS[echo] }),
   );
 }
 

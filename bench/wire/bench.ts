@@ -1,7 +1,6 @@
 /**
  * The wire: the memory binding through the gateway, a Correctable awaited at the client, beside a bare `ws` server that
- * sends back what it gets: the same rows, as before, or as many bytes each way as the gateway's client sends and gets.
- * With one view or with both. Server and client of every contender are processes of their own.
+ * sends back as many bytes each way as the gateway's client sends and gets. With one view or with both. Server and client of every contender are processes of their own.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
@@ -15,7 +14,7 @@ import { measureWindow } from './window.ts';
 
 export const wire: Bench = {
   name: 'wire',
-  about: 'the memory binding through the gateway beside a bare websocket echo, of the same rows and of as many bytes',
+  about: 'the memory binding through the gateway beside a bare websocket echo of as many bytes',
   run,
 };
 

@@ -56,7 +56,7 @@ async function openGateway(): Promise<Submit> {
 }
 
 async function openEchoing(): Promise<Submit> {
-  const send = await openEcho(url, mode, () => carried);
+  const send = await openEcho(url, () => carried);
   return (n) => send(['put', 'update', 2, { key: keys[n % KEYS], value: VALUE }, keys[n % KEYS]]);
 }
 

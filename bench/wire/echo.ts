@@ -3,7 +3,7 @@ import { Packr } from 'msgpackr';
 import type { WebSocket } from 'ws';
 import { CountedSocket } from './counted-socket.ts';
 import { firstOf, joined, LENGTH_BYTES } from './echo-halves.ts';
-import type { BytesPerOp, Mode } from './messages.ts';
+import type { BytesPerOp } from './messages.ts';
 
 /** The frames are those of this package's default codec, written and read by a fast MessagePack library. */
 const codec = new Packr({ useRecords: false });
@@ -11,8 +11,8 @@ const codec = new Packr({ useRecords: false });
 /** Sends a submission's fields and waits for the row to come back. */
 export type SendRow = (fields: readonly unknown[]) => Promise<unknown>;
 
-/** Connects; `how` says in which frames rows travel, and `bytes` what they are to take, where that is asked for. */
-export async function openEcho(url: string, how: Mode, bytes: () => BytesPerOp | undefined): Promise<SendRow> {
+/** Connects; `bytes` returns what an operation is to take, if that is known. */
+export async function openEcho(url: string, bytes: () => BytesPerOp | undefined): Promise<SendRow> {
   const socket = new CountedSocket(url, { perMessageDeflate: false });
   await new Promise((resolve, reject) => {
     socket.once('open', resolve);
@@ -25,26 +25,9 @@ export async function openEcho(url: string, how: Mode, bytes: () => BytesPerOp |
     resolve?.(row);
   };
   socket.on('message', (data: Buffer) => {
-    if (isEqual(how)) {
-      for (const row of codec.unpack(firstOf(data)) as [number][]) settle(row);
-      return;
-    }
-    const parsed: unknown = codec.unpack(data);
-    if (how === 'echo-array') for (const row of parsed as [number][]) settle(row);
-    else settle(parsed as [number]);
+    for (const row of codec.unpack(firstOf(data)) as [number][]) settle(row);
   });
-  if (isEqual(how)) return equalTo(socket, pending, bytes);
-  const post = how === 'echo-array' ? batched(socket) : how === 'echo-cork' ? corked(socket) : plain(socket);
-  let id = 0;
-  return (fields) => {
-    const number = ++id;
-    post([number, 'submit', ...fields]);
-    return new Promise((resolve) => pending.set(number, resolve));
-  };
-}
-
-function isEqual(how: Mode): boolean {
-  return how === 'echo-equal' || how === 'echo-equal-views';
+  return equalTo(socket, pending, bytes);
 }
 
 /**
@@ -91,39 +74,3 @@ function filled(rows: readonly unknown[], bytes: number): Buffer {
 }
 
 const FILLING = Buffer.alloc(1 << 17);
-
-type Post = (row: readonly unknown[]) => void;
-
-function plain(socket: WebSocket): Post {
-  return (row) => socket.send(codec.pack(row));
-}
-
-/** A frame a row; those of one tick in one write. */
-function corked(socket: WebSocket): Post {
-  const { _socket: tcp } = socket as unknown as { _socket: { cork(): void; uncork(): void } };
-  let held = false;
-  return (row) => {
-    if (!held) {
-      held = true;
-      tcp.cork();
-      setImmediate(() => {
-        held = false;
-        tcp.uncork();
-      });
-    }
-    socket.send(codec.pack(row));
-  };
-}
-
-/** The rows of one tick in one frame. */
-function batched(socket: WebSocket): Post {
-  let rows: unknown[] = [];
-  return (row) => {
-    if (rows.push(row) > 1) return;
-    setImmediate(() => {
-      const frame = codec.pack(rows);
-      rows = [];
-      socket.send(frame);
-    });
-  };
-}

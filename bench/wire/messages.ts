@@ -1,17 +1,10 @@
 /** What the benchmark asks of its processes, and what they answer. */
 
 /**
- * How a contender travels: `gateway` is this package; the others are a bare `ws` server that sends back what it gets, the
- * last two of them as many bytes each way as the gateway's client sends and gets, with one view or with both.
+ * How a contender travels: `gateway` is this package; the others are a bare `ws` server that sends back as many bytes
+ * as the gateway's client sends and gets, with one view or with both.
  */
-export type Mode =
-  | 'gateway'
-  | 'gateway-views'
-  | 'echo-plain'
-  | 'echo-cork'
-  | 'echo-array'
-  | 'echo-equal'
-  | 'echo-equal-views';
+export type Mode = 'gateway' | 'gateway-views' | 'echo-equal' | 'echo-equal-views';
 
 /** What an operation takes on the wire, in bytes of frames without their headers. */
 export interface BytesPerOp {

@@ -14,7 +14,6 @@ import {
   rxjsCheapest,
   seen,
   speculateHit,
-  thenCallback,
   valuesOf,
   type Way,
 } from '../../../bench/core/contenders.ts';
@@ -32,7 +31,6 @@ const WAYS: readonly (readonly [string, () => Way, number])[] = [
   ['promise, awaited', promiseAwaited, 1],
   ['callbacks', callbacks, 2],
   ['awaited', awaited, 1],
-  ['then', thenCallback, 1],
   ['speculate-hit', speculateHit, 1],
   ['rxjs', rxjs, 1],
   // Both values, and the end.
@@ -77,7 +75,6 @@ const [ofCorrectables, ofPromises] = [
 
 test.each([
   { what: 'a Correctable, awaited', way: awaited, waitedFor: ofCorrectables, calls: 0 },
-  { what: 'a Correctable with a callback', way: thenCallback, waitedFor: ofCorrectables, calls: 1 },
   { what: 'a Promise, awaited', way: promiseAwaited, waitedFor: ofPromises, calls: 0 },
   { what: 'a Promise with a callback', way: promise, waitedFor: ofPromises, calls: 1 },
 ])('$what → its `then` is called $calls times by who waits', ({ way, waitedFor, calls }) => {
@@ -90,7 +87,6 @@ test('bars: what is awaited beside a Promise that is awaited, all else beside on
     ['promise, awaited', 50],
     ['awaited', 150],
     ['awaited, objects', 200],
-    ['then', 200],
     ['callbacks', 200],
   ] as const);
   const bars = barsOf(new Map([...samples].map(([name, ns]) => [name, [ns]])));
@@ -98,7 +94,6 @@ test('bars: what is awaited beside a Promise that is awaited, all else beside on
     ['promise-awaited-vs-promise', 0.5],
     ['awaited-vs-promise', 3],
     ['awaited-objects-vs-promise', 4],
-    ['then-vs-promise', 2],
     ['callbacks-vs-promise', 2],
   ]);
 });

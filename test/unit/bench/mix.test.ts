@@ -1,7 +1,7 @@
 /** The mix of operations: its shares, and kinds that do not depend on the keys. */
 import { expect, test } from 'vitest';
 import type { Submit } from '../../../bench/load/loops.ts';
-import { KEYS, mixByTurnsOf, mixOf, SHARES, type Submits } from '../../../bench/load/mix.ts';
+import { KEYS, mixOf, SHARES, type Submits } from '../../../bench/load/mix.ts';
 
 interface Begun {
   readonly kind: string;
@@ -27,11 +27,8 @@ function begunBy(mix: (submits: Submits) => Submit): Begun[] {
 const percentOf = (begun: readonly Begun[], kind: string): number =>
   (100 * begun.filter((each) => each.kind === kind).length) / begun.length;
 
-test.each([
-  ['mix', mixOf],
-  ['mix by turns', mixByTurnsOf],
-])('%s: 80 reads, 15 deposits and 5 withdrawals of a hundred', (_, mix) => {
-  const begun = begunBy(mix);
+test('mix: 80 reads, 15 deposits and 5 withdrawals of a hundred', () => {
+  const begun = begunBy(mixOf);
   expect(SHARES).toEqual({ read: 80, deposit: 15, withdraw: 5 });
   for (const [kind, percent] of Object.entries(SHARES)) {
     expect(Math.abs(percentOf(begun, kind) - percent)).toBeLessThan(0.5);

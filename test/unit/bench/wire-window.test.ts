@@ -49,7 +49,7 @@ test.each([
   ]);
 });
 
-test('each equal echo is told what its own gateway has just taken; the others are told nothing', async () => {
+test('each equal echo is told what its own gateway has just taken', async () => {
   const samples = await measured(1);
   const bytes = (mode: Mode): unknown => {
     const [{ bytesSentPerOp, bytesReceivedPerOp }] = samples.get(mode) as [Measured];
@@ -57,7 +57,6 @@ test('each equal echo is told what its own gateway has just taken; the others ar
   };
   expect(bytes('echo-equal')).toEqual([60, 12]);
   expect(bytes('echo-equal-views')).toEqual([61, 40]);
-  expect(bytes('echo-array')).toEqual([0, 0]);
 });
 
 test('the first two rounds of everybody warm up: nothing of them counts', async () => {
