@@ -5,7 +5,8 @@ import { figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
 export type Name = 'one site' | 'the same parts' | "a day's work" | 'one site, durable' | "a day's work, durable";
 
 /**
- * The first is what is held to goals; those after it show where the cost lies. The last is the first again, when all the others have run in the same processes: what the optimiser comes to late is compiled by then.
+ * The first is what is held to goals; those after it show where the cost lies. The last is the first again, when all the
+ * others have run in the same processes: what the optimiser comes to late is compiled by then.
  */
 export const WORKLOADS = ['mix', 'read', 'deposit', 'withdraw', 'mix-warm'] as const;
 export type Workload = (typeof WORKLOADS)[number];

@@ -1,6 +1,7 @@
 /**
  * The wire: the memory binding through the gateway, a Correctable awaited at the client, beside a bare `ws` server that
- * sends back as many bytes each way as the gateway's client sends and gets. With one view or with both. Server and client of every contender are processes of their own.
+ * sends back as many bytes each way as the gateway's client sends and gets, with one view or with both. Server and client
+ * of every contender are processes of their own.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
