@@ -1,5 +1,6 @@
 /**
- * What schemas are, read off their own definitions. What functions do cannot be seen: that there is one can.
+ * Describes what schemas mean, by the few facts of each kind below. Nothing else counts: other fields are internals of zod,
+ * and differ from one 4.x to the next. Functions cannot be seen, only that there is one.
  */
 import { fingerprint } from './fingerprint.ts';
 import { isSchemaPart, lazyInner, type SchemaPart } from './schema-parts.ts';
@@ -20,6 +21,8 @@ interface Walk {
   mayLook(): boolean;
 }
 
+type Def = Readonly<Record<string, unknown>>;
+
 /** Lazy schemas that are looked into: so many, and so deep in each other. */
 const LAZIES_MAX = 1_000;
 const LAZY_DEPTH_MAX = 16;
@@ -27,13 +30,27 @@ const LAZY_DEPTH_MAX = 16;
 /** No list begins with nothing else. */
 const GAP: readonly unknown[] = [];
 
+/** The fields of a schema's definition that have a meaning, of whichever kind; what else has is described by its kind. */
+const SCHEMA_FIELDS =
+  'coerce shape catchall element items rest keyType valueType mode discriminator left right innerType parts'.split(' ');
+/** The same of a check; `pattern` and `version` of a format count besides if they are options. */
+const CHECK_FIELDS = `value inclusive format maximum minimum size length property schema mime precision offset local
+  hostname protocol normalize delimiter alg includes position prefix suffix`.split(/\s+/);
+
+/** Formats that zod itself makes of patterns: what they are is in the name, and the patterns change. */
+const NAMED_PATTERN = /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
+
+/** In the pattern of a domain that `z.httpUrl()` has, in each 4.x. */
+const DOMAIN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
+
 /**
- * What there is to say of a schema, or of none: the same of schemas that are defined alike, however many objects they are
+ * Returns a description of a schema, or of none: the same of schemas that are defined alike, however many objects they are
  * made of, and however often these contain each other.
  */
 export function definitionOf(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
-  const parts = partsOf(schema);
+  const start = simplify(schema);
+  const parts = partsOf(start);
   // As states of a finite automaton are told apart: by what they are themselves, then by what is in them, then by what is
   // in that, until this tells no more apart. All kinds together then say how they contain each other.
   let known: ReadonlyMap<SchemaPart, string>;
@@ -42,12 +59,13 @@ export function definitionOf(schema: object | undefined): unknown {
     known = finer;
     finer = new Map(
       Array.from(parts, ([part, { text, inner }]) => {
-        const kind = [known.get(part) ?? text, ...inner.map((each) => known.get(each))];
+        const names = inner.map((each) => known.get(each) ?? '');
+        const kind = [known.get(part) ?? text, ...(isUnordered(part._zod.def) ? names.toSorted() : names)];
         return [part, fingerprint(kind.join())];
       }),
     );
   } while (kindsOf(finer).size > kindsOf(known).size);
-  return [finer.get(schema), ...[...kindsOf(finer)].toSorted()];
+  return [finer.get(start), ...[...kindsOf(finer)].toSorted()];
 }
 
 function kindsOf(known: ReadonlyMap<SchemaPart, string>): ReadonlySet<string> {
@@ -63,7 +81,8 @@ function partsOf(schema: SchemaPart): ReadonlyMap<SchemaPart, Part> {
   for (const [part, depth] of depths) {
     const inner: SchemaPart[] = [];
     const description = describeSchema(part, {
-      gap: (each) => {
+      gap: (given) => {
+        const each = simplify(given);
         inner.push(each);
         if (!depths.has(each)) depths.set(each, depth + (part._zod.def['type'] === 'lazy' ? 1 : 0));
         return GAP;
@@ -75,66 +94,132 @@ function partsOf(schema: SchemaPart): ReadonlyMap<SchemaPart, Part> {
   return parts;
 }
 
-function describe(value: unknown, walk: Walk): unknown {
-  switch (typeof value) {
-    case 'object':
-      return value === null ? null : describeObject(value, walk);
-    case 'string':
-    case 'boolean':
-      return value;
-    case 'number':
-    case 'bigint':
-      return [typeof value, String(value)];
-    case 'undefined':
-    case 'function':
-    case 'symbol':
-      return [typeof value];
-  }
+/** A union of one option is that option, and what never fits is none: so zod 4.0 has the keys of a partial record. */
+function simplify(schema: SchemaPart): SchemaPart {
+  const { def } = schema._zod;
+  const [only, ...others] = def['type'] === 'union' ? optionsOf(def) : [];
+  return only === undefined || others.length > 0 || checksOf(schema).length > 0 ? schema : simplify(only);
 }
 
-/** Whatever JSON has no form for, or another one, is a list that begins with what it is; so are lists themselves. */
-function describeObject(value: object, walk: Walk): unknown {
-  if (value instanceof RegExp) return ['regex', String(value)];
-  if (value instanceof Date) return ['date', String(value.getTime())];
-  if (isSchemaPart(value)) return walk.gap(value);
-  if (isIterable(value)) {
-    // Says whether it is a list, a set, a map or bytes.
-    return [Object.prototype.toString.call(value), ...Array.from(value, (each) => describe(each, walk))];
-  }
-  return describeFields(value, Object.keys(value), walk);
+function optionsOf({ options }: Def): readonly SchemaPart[] {
+  return (options as readonly SchemaPart[]).filter(({ _zod: { def } }) => def['type'] !== 'never');
 }
 
-function isIterable(value: object): value is Iterable<unknown> {
-  return Symbol.iterator in value;
+/** The discriminator finds the option, wherever it stands; without one the first that fits is taken. */
+function isUnordered({ type, discriminator }: Def): boolean {
+  return type === 'union' && discriminator !== undefined;
 }
 
 /** Formats such as `z.int()` are checks of themselves: described as `z.number().int()`. */
-function describeSchema(schema: SchemaPart, walk: Walk): unknown {
-  const own = describeDef(schema, walk);
+function checksOf(schema: SchemaPart): readonly SchemaPart[] {
   const { def } = schema._zod;
-  const checks = ((def['checks'] ?? []) as readonly SchemaPart[]).map((check) => describeDef(check, walk));
-  if ('check' in own) return { type: own['type'], checks: [own, ...checks] };
-  return checks.length === 0 ? own : { ...own, checks };
+  const checks = (def['checks'] ?? []) as readonly SchemaPart[];
+  return 'check' in def ? [schema, ...checks] : checks;
 }
 
-/**
- * Not a part of what is checked: what is said of a misfit. What begins with `_` is kept there while parsing. Which value a
- * default has cannot be told without running what makes it, which may count, remember or look at the time: the type of the
- * schema says that there is one.
- */
-const UNSEEN = /^(error|abort|params|path|checks|defaultValue|_.*)$/;
-
-function describeDef(schema: SchemaPart, walk: Walk): Record<string, unknown> {
-  const { def } = schema._zod;
-  const keys = Object.keys(def).filter((key) => !UNSEEN.test(key) && def[key] !== undefined);
-  return {
-    ...describeFields(def, keys, walk),
-    ...(def['type'] === 'lazy' && walk.mayLook() && { inner: describe(lazyInner(schema), walk) }),
+function describeSchema(schema: SchemaPart, walk: Walk): Record<string, unknown> {
+  const { def, traits } = schema._zod;
+  const checks = describeChecks(checksOf(schema), walk);
+  const fields = {
+    type: def['type'],
+    ...describeFields(def, SCHEMA_FIELDS, walk),
+    ...(checks.length > 0 && { checks }),
   };
+  switch (def['type']) {
+    case 'enum':
+      return { ...fields, type: 'literal', values: describeValues(valuesOfEnum(def['entries'] as Def)) };
+    case 'literal':
+      return { ...fields, values: describeValues(def['values'] as readonly unknown[]) };
+    case 'union': {
+      const options = optionsOf(def).map((option) => walk.gap(option));
+      return { ...fields, options, isExclusive: def['inclusive'] === false && !isUnordered(def) };
+    }
+    case 'record':
+      return { ...fields, isPartial: def['partial'] === true || !hasValues(def['keyType']) };
+    case 'optional':
+      return { ...fields, isExact: traits?.has('$ZodExactOptional') ?? false };
+    case 'pipe':
+      return { ...fields, stages: stagesOf(schema).map((stage) => describe(stage, walk)) };
+    case 'lazy':
+      return { ...fields, ...(walk.mayLook() && { inner: describe(lazyInner(schema), walk) }) };
+    default:
+      return fields;
+  }
 }
 
-/** In one order, and `__proto__` a key like any other. */
-function describeFields(from: object, keys: readonly string[], walk: Walk): Record<string, unknown> {
-  const fields = from as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(keys.toSorted().map((key) => [key, describe(fields[key], walk)]));
+/** As zod has them: a numeric `enum` of TypeScript names its names besides. */
+function valuesOfEnum(entries: Def): readonly unknown[] {
+  const numbers = new Set(Object.values(entries).filter((value) => typeof value === 'number'));
+  return Object.keys(entries).flatMap((key) => (numbers.has(Number(key)) ? [] : [entries[key]]));
+}
+
+/** In one order, each once. */
+function describeValues(values: readonly unknown[]): readonly string[] {
+  return [...new Set(values.map((value) => JSON.stringify(describeScalar(value))))].toSorted();
+}
+
+function hasValues(schema: unknown): boolean {
+  return isSchemaPart(schema) && schema._zod.values !== undefined;
+}
+
+/** A codec is two schemas with a transform between them, and pipes in pipes are one. */
+function stagesOf(schema: SchemaPart): readonly unknown[] {
+  const { type, in: from, out: to, transform } = schema._zod.def;
+  if (type !== 'pipe') return [schema];
+  const between = transform === undefined ? [] : ['transform'];
+  return [...stageOf(from as SchemaPart), ...between, ...stageOf(to as SchemaPart)];
+}
+
+function stageOf(schema: SchemaPart): readonly unknown[] {
+  if (schema._zod.def['type'] === 'transform') return ['transform'];
+  return checksOf(schema).length > 0 ? [schema] : stagesOf(schema);
+}
+
+/** Checks have no order but towards one that may change the value. */
+function describeChecks(checks: readonly SchemaPart[], walk: Walk): readonly unknown[] {
+  const groups: string[][] = [[]];
+  for (const check of checks) {
+    const text = JSON.stringify(describeCheck(check, walk));
+    const { check: kind, fn } = check._zod.def;
+    if (kind === 'overwrite' || (kind === 'custom' && fn === undefined)) groups.push([text], []);
+    else groups.at(-1)?.push(text);
+  }
+  return groups.filter((group) => group.length > 0).map((group) => group.toSorted());
+}
+
+function describeCheck(check: SchemaPart, walk: Walk): Record<string, unknown> {
+  const { def } = check._zod;
+  const version = def['format'] === 'uuid' ? ['version'] : [];
+  const pattern = hasOwnPattern(check) ? ['pattern'] : [];
+  return { check: def['check'], ...describeFields(def, [...CHECK_FIELDS, ...version, ...pattern], walk) };
+}
+
+/** Whether a format was made with another pattern than it has by itself. */
+function hasOwnPattern({ _zod: { def, constr: Made } }: SchemaPart): boolean {
+  const { pattern, checks: _, ...others } = def;
+  if (pattern === undefined || Made === undefined || NAMED_PATTERN.test(String(def['format']))) return false;
+  return String(new Made(others)._zod.def['pattern']) !== String(pattern);
+}
+
+function describe(value: unknown, walk: Walk): unknown {
+  if (isSchemaPart(value)) return walk.gap(value);
+  if (typeof value !== 'object' || value === null || value instanceof RegExp || value instanceof Date) {
+    return describeScalar(value);
+  }
+  if (Array.isArray(value)) return ['list', ...value.map((each) => describe(each, walk))];
+  return describeFields(value as Def, Object.keys(value), walk);
+}
+
+/** Whatever JSON has no form for, or another one, is a list that begins with what it is. */
+function describeScalar(value: unknown): unknown {
+  if (value instanceof Date) return ['date', String(value.getTime())];
+  if (value instanceof RegExp) return ['regex', value.source.includes(DOMAIN) ? 'domain' : String(value)];
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  return [typeof value, typeof value === 'symbol' ? '' : String(value)];
+}
+
+/** In one order, and `__proto__` a key like any other. A flag that is off is as one that is absent. */
+function describeFields(from: Def, keys: readonly string[], walk: Walk): Record<string, unknown> {
+  const present = keys.filter((key) => from[key] !== undefined && from[key] !== null && from[key] !== false);
+  return Object.fromEntries(present.toSorted().map((key) => [key, describe(from[key], walk)]));
 }

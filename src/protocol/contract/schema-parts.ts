@@ -9,13 +9,9 @@ export interface Schema {
 }
 
 /** What a schema takes. Conditional, as in zod: the compiler lets a contract be one of any operations only so. */
-export type InputOf<S extends Schema> = S extends { readonly _zod: { readonly input: unknown } }
-  ? S['_zod']['input']
-  : never;
+export type InputOf<S> = S extends { readonly _zod: { readonly input: unknown } } ? S['_zod']['input'] : never;
 /** What a schema makes of that. */
-export type OutputOf<S extends Schema> = S extends { readonly _zod: { readonly output: unknown } }
-  ? S['_zod']['output']
-  : never;
+export type OutputOf<S> = S extends { readonly _zod: { readonly output: unknown } } ? S['_zod']['output'] : never;
 
 /** A schema, or a check of one. */
 export interface SchemaPart {
@@ -23,6 +19,12 @@ export interface SchemaPart {
     readonly def: Record<string, unknown>;
     /** Of a lazy schema: the one that it stands for. */
     readonly innerType?: unknown;
+    /** The values that it takes, of one that takes only so many. */
+    readonly values?: unknown;
+    /** The classes that it is of. */
+    readonly traits?: ReadonlySet<string>;
+    /** Makes another of its kind. */
+    readonly constr?: new (def: Record<string, unknown>) => SchemaPart;
     check?: unknown;
   };
 }
