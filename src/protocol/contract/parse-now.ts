@@ -3,7 +3,7 @@
  * process: such a schema is found before it is run where that can be seen, and otherwise the promise is taken in where it
  * is made.
  */
-import { $ZodAsyncError } from 'zod/v4/core';
+import { $ZodAsyncError, util } from 'zod/v4/core';
 import * as z from 'zod/v4-mini';
 import { isSchemaPart, lazyInner, type Schema, type SchemaPart } from './schema-parts.ts';
 
@@ -37,8 +37,12 @@ export function parseNow(schema: Schema, value: unknown): z.core.util.SafeParseR
  * zod from 4.5 on. One that answers later fails at each operation, compiled or not.
  */
 export function compiled(schema: Schema): Schema {
-  if (answersLater(schema) || typeof z.compile !== 'function') return schema;
-  return z.compile(schema as z.core.$ZodType);
+  return answersLater(schema) || !canCompile() ? schema : z.compile(schema as z.core.$ZodType);
+}
+
+/** Whether zod can compile, and this process may make code of texts: asked as zod itself does, which remembers the answer. */
+export function canCompile(): boolean {
+  return typeof z.compile === 'function' && util.allowsEval.value;
 }
 
 /**

@@ -1,15 +1,15 @@
 /** Schemas as generated code: validation at a small share of a server's time, with one schema as the truth. */
 import * as z from 'zod/v4-mini';
 import type { Catalogue, CatalogueEntry } from '../../../protocol/contract/catalogue.ts';
-import { compiled } from '../../../protocol/contract/parse-now.ts';
+import { canCompile, compiled } from '../../../protocol/contract/parse-now.ts';
 import { operationHashes } from '../../../protocol/contract/schema-hash.ts';
 
 /**
- * Compiles a schema, by zod from 4.5 on. Strict: one that cannot be compiled is a mistake to be seen when the server
- * starts.
+ * Compiles a schema, by zod from 4.5 on, if the process may make code of texts. Strict: one that cannot be compiled is a
+ * mistake to be seen when the server starts.
  */
 export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
-  return typeof z.compile === 'function' ? z.compile(schema, { strict: true }) : schema;
+  return canCompile() ? z.compile(schema, { strict: true }) : schema;
 }
 
 /** A catalogue with compiled schemas. */
