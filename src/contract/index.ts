@@ -6,6 +6,7 @@ export type { Catalogue, CatalogueEntry } from '../protocol/contract/catalogue.t
 export { defineContract, operation } from '../protocol/contract/contract.ts';
 export type {
   ArgsOf,
+  BlueReach,
   Contract,
   ContractInfo,
   ContractResultOf,
@@ -17,6 +18,9 @@ export type {
   OperationSpecs,
   ParsedArgsOf,
   ReachOf,
+  ReadReach,
+  RedReach,
+  TypedFunctions,
 } from '../protocol/contract/contract.ts';
 export { isDomainError } from '../protocol/contract/domain-error.ts';
 export type { DomainError } from '../protocol/contract/domain-error.ts';

@@ -21,6 +21,23 @@ export function isName(given: unknown): given is string {
   return typeof given === 'string' && given !== '';
 }
 
+/** Names that no member of an object of ours can have: JavaScript has a use for them. */
+const RESERVED: readonly string[] = ['', '__proto__', 'then'];
+
+/**
+ * Checks a name that becomes the name of a member, as that of an operation does in its contract. `taken` are names that
+ * the object uses itself.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half of a surrogate pair, which cannot be sent
+ */
+export function checkMemberName(name: string, field: string, taken: readonly string[] = []): void {
+  const reserved = [...taken, ...RESERVED];
+  const advice = `the name ${JSON.stringify(name)} is reserved, as are ${JSON.stringify(reserved)}. Choose another name.`;
+  check(!reserved.includes(name), field, advice);
+  const isWhole = !/\p{Surrogate}/u.test(name);
+  check(isWhole, field, `the name ${JSON.stringify(name)} has half of a surrogate pair. Choose another name.`);
+}
+
 /** An object, and no list. */
 export function isRecord(given: unknown): given is Readonly<Record<string, unknown>> {
   return typeof given === 'object' && given !== null && !Array.isArray(given);

@@ -11,29 +11,48 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The problems of `files`, by path, which need not exist; `paths` says where modules are that they import. */
-export function problemsOf(
-  files: ReadonlyMap<string, string>,
-  paths: Readonly<Record<string, string[]>> = {},
-): readonly Problem[] {
+/** Files on disk, each parsed once for all programs. */
+const sources = new Map<string, ts.SourceFile | undefined>();
+
+/** Compiles `files`, by path, which need not exist; `paths` names where the modules are that they import. */
+function compile(files: ReadonlyMap<string, string>, paths: Readonly<Record<string, string[]>> = {}): ts.Program {
   const { config } = ts.readConfigFile(tsconfig, (path) => ts.sys.readFile(path));
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
   options.paths = { ...paths };
   const disk = ts.createCompilerHost(options);
-  const program = ts.createProgram([...files.keys()], options, {
+  return ts.createProgram([...files.keys()], options, {
     ...disk,
     fileExists: (name) => files.has(name) || disk.fileExists(name),
     readFile: (name) => files.get(name) ?? disk.readFile(name),
     getSourceFile: (name, version, ...rest) => {
       const text = files.get(name);
-      return text === undefined ? disk.getSourceFile(name, version, ...rest) : ts.createSourceFile(name, text, version);
+      if (text !== undefined) return ts.createSourceFile(name, text, version);
+      const source = sources.get(name) ?? disk.getSourceFile(name, version, ...rest);
+      sources.set(name, source);
+      return source;
     },
   });
+}
+
+/** Returns the problems of `files`; see `compile`. */
+export function problemsOf(
+  files: ReadonlyMap<string, string>,
+  paths?: Readonly<Record<string, string[]>>,
+): readonly Problem[] {
+  const program = compile(files, paths);
   return [...files.keys()].flatMap((name) => {
     const file = program.getSourceFile(name);
     return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(problemOf);
   });
+}
+
+/** Checks one program and returns how many types the compiler made for it. Fails with its first problem. */
+export function countTypes(path: string, text: string): number {
+  const program = compile(new Map([[path, text]]));
+  const [problem] = program.getSemanticDiagnostics(program.getSourceFile(path));
+  if (problem !== undefined) throw new Error(problemOf(problem).message);
+  return program.getTypeCount();
 }
 
 function problemOf({ file, start = 0, messageText }: ts.Diagnostic): Problem {

@@ -9,5 +9,6 @@ export {
 export type { RemoteBinding } from '../../transport/connection-binding.ts';
 export type { ConnectionState } from '../../transport/settings/connection-state.ts';
 export type { ConnectionOptions } from '../../transport/settings/options.ts';
+export type { Scheduling } from '../../transport/settings/scheduling.ts';
 export type { WebSocketConstructor, WebSocketLike } from '../../transport/settings/websocket.ts';
 export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

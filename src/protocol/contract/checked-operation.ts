@@ -2,7 +2,7 @@
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
-import { keyBy } from './contract-key.ts';
+import { keyBy } from './parse-args.ts';
 import { copied } from './copied.ts';
 import { ParsedOperation } from './parsed-operation.ts';
 

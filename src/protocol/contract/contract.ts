@@ -2,12 +2,11 @@
  * Service contracts: the names, arguments and results of a service's operations. A contract types the client and is
  * checked on both sides; it never pulls the implementation, so that a web page can import it.
  */
-import { check, CorrectableError } from '../../correctable/errors.ts';
-import { checkKinds, checkNamed, checkRecord, isName, type NamesOf } from '../../correctable/given.ts';
+import { check } from '../../correctable/errors.ts';
+import { checkKinds, checkMemberName, checkNamed, checkRecord, isName, type NamesOf } from '../../correctable/given.ts';
 import type { Reach } from '../../correctable/level.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { keyBy } from './contract-key.ts';
-import { parseBy } from './parse-args.ts';
+import { keyBy, parseBy } from './parse-args.ts';
 import { schemaHash } from './schema-hash.ts';
 import { isSchemaPart, type InputOf, type OutputOf, type Schema } from './schema-parts.ts';
 
@@ -55,12 +54,19 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
 };
 
 /**
- * What types a `key` where it is written, beside what keeps the operation as it is: its arguments' schema is inferred by
- * itself, before any function is looked at. All that it names is here, since the compiler looks for it nowhere else.
+ * Types `key` and `equals` where they are written, from schemas that are inferred by themselves. Schemas that are not
+ * inferred here stay `unknown`: a contextual type `Schema` makes the compiler compare all of a schema's methods with it,
+ * which costs thousands of types an operation.
  */
-type WithKey<A extends Schema> = Omit<OperationSpec<A>, 'equals'> & { equals?(a: never, b: never): boolean };
-/** The same of `equals`. */
-type WithEquals<R extends Schema> = Omit<OperationSpec<Schema, R>, 'key'> & { key?(args: never): string };
+export interface TypedFunctions<A, R> {
+  readonly effect: Access;
+  readonly args: A;
+  readonly result: R;
+  readonly colour?: 'blue' | 'red' | undefined;
+  readonly errors?: ErrorSchemas | undefined;
+  key?(args: OutputOf<A>): string;
+  equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
+}
 
 /** The arguments that a caller gives. */
 export type ArgsOf<S extends OperationSpec> = InputOf<S['args']>;
@@ -82,13 +88,16 @@ export type ErrorInputOf<S extends OperationSpec> = {
   readonly [N in keyof ErrorsOf<S> & string]: InputOf<ErrorsOf<S>[N]>;
 };
 
-interface BlueReach {
+/** The levels of a blue update. */
+export interface BlueReach {
   readonly levels: 'causal';
 }
-interface RedReach {
+/** The levels of a red update. */
+export interface RedReach {
   readonly levels: 'tentative' | 'strong';
 }
-interface ReadReach {
+/** The levels of a read. */
+export interface ReadReach {
   readonly levels: 'causal' | 'strong';
 }
 
@@ -132,7 +141,8 @@ export function isCalled(operation: OperationSpec, name: string): boolean {
   return names.get(operation)?.has(name) ?? true;
 }
 
-const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
+/** Members of each contract. */
+const MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
 
 /**
  * One operation, with the types of its `key` and `equals` from its schemas: for one that is defined outside of
@@ -147,8 +157,8 @@ const RESERVED: ReadonlySet<string> = new Set(['name', 'operations', 'hash']);
  *   key: ({ queue }) => queue,
  * });
  */
-export function operation<const S extends AnySpec, A extends Schema, R extends Schema>(
-  spec: S & WithKey<A> & WithEquals<R>,
+export function operation<const S extends TypedFunctions<unknown, unknown>, A extends Schema, R extends Schema>(
+  spec: S & TypedFunctions<A, unknown> & TypedFunctions<unknown, R>,
 ): NoInfer<S> {
   checkSpec(spec, 'spec');
   return spec;
@@ -178,6 +188,7 @@ function checkSpec(spec: unknown, field: string): void {
     field: `${field}.errors`,
   });
   for (const [name, schema] of Object.entries(errors as object) as [string, unknown][]) {
+    checkMemberName(name, `${field}.errors.${name}`);
     checkSchema(schema, `${field}.errors.${name}`, 'z.object({ balance: z.number() })');
   }
   checkKinds(functions, 'function', 'key', 'equals');
@@ -193,7 +204,7 @@ function checkSchema(given: unknown, field: string, example: string): void {
  * Defines a service contract. The operations become typed builders on the contract itself.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit: an operation that has a reserved name (`name`,
- * `operations`, `hash`), one without an effect or without schemas.
+ * `operations`, `hash`, `then`, `__proto__`), one without an effect or without schemas.
  * @example
  * const shop = defineContract('shop', {
  *   dequeue: { effect: 'update', args: z.object({ queue: z.string() }), result: z.string().nullable() },
@@ -206,16 +217,15 @@ export function defineContract<
   R extends Readonly<Record<string, Schema>>,
 >(
   name: string,
-  operations: S & { readonly [K in keyof A]: WithKey<A[K]> } & { readonly [K in keyof R]: WithEquals<R[K]> },
+  operations: S & { readonly [K in keyof A]: TypedFunctions<A[K], unknown> } & {
+    readonly [K in keyof R]: TypedFunctions<unknown, R[K]>;
+  },
 ): Contract<S> {
   check(isName(name), 'name', `must be a text: write ${CALL}`);
   checkRecord(operations, { call: CALL, field: 'operations' });
   const contract: Record<string, unknown> = { name, operations };
   for (const [operationName, spec] of Object.entries(operations)) {
-    if (RESERVED.has(operationName)) {
-      const message = `An operation cannot be called '${operationName}': the contract uses that name. Choose another.`;
-      throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operationName}` });
-    }
+    checkMemberName(operationName, `operations.${operationName}`, MEMBERS);
     checkSpec(spec, `operations.${operationName}`);
     contract[operationName] = builder(operationName, spec);
     const known = names.get(spec);

@@ -6,7 +6,7 @@
 import { $ZodAsyncError } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { parseNow } from './parse-now.ts';
+import { parseNow, takeIn } from './parse-now.ts';
 import type { Schema } from './schema-parts.ts';
 
 /**
@@ -33,6 +33,26 @@ function safeParse(schema: Schema, args: unknown, operation: string): z.core.uti
       throw new CorrectableError('UNSUPPORTED', message, { field: 'args', cause });
     }
     const message = `${operation}: args: the schema threw; see cause`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'args', cause });
+  }
+}
+
+/** What a contract gives as `key`. */
+type MakeKey = (args: never) => unknown;
+
+/**
+ * The key of an operation, which is called `name`, with these parsed arguments. None where the contract makes none.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` where `make` throws, or gives what is no string
+ */
+export function keyBy(make: MakeKey | undefined, args: unknown, name: string): string | undefined {
+  try {
+    const key = make?.(args as never) ?? undefined;
+    if (typeof key === 'string' || key === undefined) return key;
+    takeIn(key);
+    throw new TypeError(`a key must be a string, not of type ${typeof key}`);
+  } catch (cause) {
+    const message = `${name}: no key can be made of its args; see cause. Correct the contract.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'args', cause });
   }
 }

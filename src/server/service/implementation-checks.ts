@@ -1,6 +1,6 @@
 /** Checks of what is given to `defineService`, but for those that go by what its contract says. */
 import { check } from '../../correctable/errors.ts';
-import { checkNamed, checkRecord, isRecord } from '../../correctable/given.ts';
+import { checkMemberName, checkNamed, checkRecord, isRecord } from '../../correctable/given.ts';
 
 const CALL = 'defineService(contract, { tables, shadowOperations: ({ accounts }) => ({ … }), generators: { … } })';
 
@@ -13,6 +13,7 @@ export function checkImplementation(contract: unknown, given: unknown, parts: Re
   const { tables, shadowOperations, generators, alwaysRed = [] } = given as Readonly<Record<string, unknown>>;
   checkRecord(tables, { call: '{ tables: { accounts: table({ balance: counter() }) } }', field: 'tables' });
   for (const [name, table] of Object.entries(tables as object) as [string, unknown][]) {
+    checkMemberName(name, `tables.${name}`);
     const isTable = isRecord(table) && isRecord(table['fields']);
     check(isTable, `tables.${name}`, 'must be made by table, as table({ balance: counter() })');
   }
@@ -29,6 +30,7 @@ export function checkImplementation(contract: unknown, given: unknown, parts: Re
 export function checkShadowOperations(given: unknown): void {
   checkRecord(given, { call: '({ accounts }) => ({ deposit: blue(…) })', field: 'shadowOperations' });
   for (const [name, operation] of Object.entries(given as object) as [string, unknown][]) {
+    checkMemberName(name, `shadowOperations.${name}`);
     const isShadow = isRecord(operation) && typeof operation['effects'] === 'function';
     check(isShadow, `shadowOperations.${name}`, 'must be made by blue, red or shadow');
   }

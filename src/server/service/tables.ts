@@ -3,7 +3,14 @@
  * its generators get (`table-readers.ts`) and the effects that its shadow operations are made of (`table-effects.ts`).
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
-import { checkKinds, checkNamed, checkRecord, isRecord, type NamesOf } from '../../correctable/given.ts';
+import {
+  checkKinds,
+  checkMemberName,
+  checkNamed,
+  checkRecord,
+  isRecord,
+  type NamesOf,
+} from '../../correctable/given.ts';
 import type { Effect, EffectByRights } from '../records/effect.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import type { FieldKindName } from './fields/kinds.ts';
@@ -11,7 +18,7 @@ import type { BoundedView } from './fields/bounded-view.ts';
 import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
 import type { Stocked, Taken, TakeOptions } from './fields/stock-view.ts';
 import type { Scalar } from '../records/key-range.ts';
-import { isRemoval, WHOLE_ROW } from './row-effects.ts';
+import { isRemoval } from './row-effects.ts';
 
 declare const valueType: unique symbol;
 declare const effectsType: unique symbol;
@@ -91,8 +98,7 @@ export function table<
     const message = `'${index}' cannot be indexed: name a register, cell or set of this table.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'indexes' });
   }
-  if (!Object.hasOwn(fields, WHOLE_ROW)) return { fields, indexes, removable };
-  throw new CorrectableError('INVALID_ARGUMENT', 'A field must have a name.', { field: 'fields' });
+  return { fields, indexes, removable };
 }
 
 const TABLE_OPTIONS: NamesOf<TableOptions> = { indexes: true, removable: true };
@@ -100,6 +106,7 @@ const TABLE_OPTIONS: NamesOf<TableOptions> = { indexes: true, removable: true };
 function checkFields(fields: unknown): void {
   checkRecord(fields, { call: 'table({ balance: counter() })', field: 'fields' });
   for (const [name, field] of Object.entries(fields as object) as [string, unknown][]) {
+    checkMemberName(name, `fields.${name}`);
     const isField = isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
     check(
       isField,

@@ -4,7 +4,7 @@
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 
-interface Issue {
+export interface Issue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }

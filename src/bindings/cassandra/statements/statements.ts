@@ -5,6 +5,7 @@
 import { check, CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
 import {
   checkKinds,
+  checkMemberName,
   checkNamed,
   checkRecord,
   hasMethods,
@@ -143,6 +144,7 @@ export function defineStatements<const S extends AnySpecs>(specs: S): StatementB
   const builders: Record<string, unknown> = {};
   const list: Statement[] = [];
   for (const [name, spec] of Object.entries(specs)) {
+    checkMemberName(name, `statements.${name}`);
     const { effect, key, equals } = spec;
     list.push(checkedStatement(name, spec));
     builders[name] = (args: never): Operation => ({

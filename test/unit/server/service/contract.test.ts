@@ -3,6 +3,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { dequeue, enqueue, peek } from '../../../../src/operations/index.ts';
+import { applied, defineStatements } from '../../../../src/bindings/cassandra/index.ts';
 import { checkOperation, parseArgs } from '../../../../src/protocol/contract/catalogue.ts';
 import { defineContract, operation } from '../../../../src/protocol/contract/contract.ts';
 import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable.ts';
@@ -83,9 +84,74 @@ describe('contract', () => {
     expect(recursive.hash).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  test('reserved name → INVALID_ARGUMENT', () => {
-    const define = (): unknown => defineContract('c', { hash: { effect: 'read', args, result: z.null() } });
-    expect(define).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'operations.hash' }));
+  /** An object with a member of this name, of `__proto__` too. */
+  const having = <T>(name: string, value: T): Readonly<Record<string, T>> => Object.fromEntries([[name, value]]);
+  const read = { effect: 'read', args, result: z.null() } as const;
+  const fields = { n: counter() };
+
+  describe.each(['then', '__proto__', '', '\ud800', 'a\udc00'])(
+    'the name %j → INVALID_ARGUMENT that names it',
+    (name) => {
+      const update = defineContract('c', {});
+      const operations = { tables: {}, shadowOperations: () => ({}), generators: {} };
+      test.each<[what: string, field: string, define: () => unknown]>([
+        ['an operation', 'operations', () => defineContract('c', having(name, read))],
+        [
+          'an error',
+          'operations.get.errors',
+          () => defineContract('c', { get: { ...read, errors: having(name, args) } }),
+        ],
+        ['a field', 'fields', () => table(having(name, counter()))],
+        [
+          'a table',
+          'tables',
+          () => defineService(update, { ...operations, tables: having(name, table(fields)) } as never),
+        ],
+        [
+          'a shadow operation',
+          'shadowOperations',
+          () =>
+            defineService(update, {
+              ...operations,
+              shadowOperations: () =>
+                having(
+                  name,
+                  blue(() => []),
+                ),
+            } as never),
+        ],
+        [
+          'a statement',
+          'statements',
+          () => defineStatements(having(name, { effect: 'update', cql: 'INSERT', args, result: applied() })),
+        ],
+      ])('of %s', (_, field, define) => {
+        expect(define).toThrow(
+          expect.objectContaining({
+            code: 'INVALID_ARGUMENT',
+            field: `${field}.${name}`,
+            message: expect.stringContaining(`the name ${JSON.stringify(name)}`),
+          }),
+        );
+      });
+    },
+  );
+
+  test.each(['name', 'operations', 'hash'])(
+    'the name %j of an operation, which the contract uses → refused',
+    (name) => {
+      const error = { code: 'INVALID_ARGUMENT', field: `operations.${name}` };
+      expect(() => defineContract('c', having(name, read))).toThrow(expect.objectContaining(error));
+    },
+  );
+
+  test('names of members that objects have anyway → builders and arguments as of others', () => {
+    for (const name of ['constructor', 'toString', 'toJSON', 'hasOwnProperty', 'prototype', ' ', '💩']) {
+      const named = defineContract('c', having(name, read));
+      const made = named[name]?.({ key: 'k' });
+      expect(made).toEqual({ name, effect: 'read', args: { key: 'k' } });
+      expect(parseArgs(named, made as Operation)).toEqual({ key: 'k' });
+    }
   });
 
   test('an operation without a schema of its arguments → the error says that it is missing', () => {
