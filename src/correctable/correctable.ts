@@ -69,12 +69,12 @@ export interface Speculation<T, L extends Levels, F extends string = L[number]> 
   /** Aborted when the input turns out wrong, or nobody wants the result any more. */
   readonly signal: AbortSignal;
   /** Registers what undoes a side effect of the run; run in reverse order when the run is aborted. */
-  onAbort(undo: () => void | PromiseLike<void>): void;
+  readonly onAbort: (undo: () => void | PromiseLike<void>) => void;
   /**
    * Registers an effect for when the input is confirmed and the run has resolved; run in order before the final. Where the
    * first fails, the run is undone. Registered after the final, it is run at once; after an undo, never.
    */
-  onCommit(effect: () => void | PromiseLike<void>): void;
+  readonly onCommit: (effect: () => void | PromiseLike<void>) => void;
 }
 
 /** A promise, and no Correctable: that has a level, which the type of whatever follows it must say. */

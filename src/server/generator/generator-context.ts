@@ -71,7 +71,7 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   get uniqueId(): () => string {
     return () => {
       this.#world.budget.step();
-      return `${this.#world.name}/${this.#input.serial}.${this.#ids++}`;
+      return `${this.#world.name}.${this.#input.serial}.${this.#ids++}`;
     };
   }
 

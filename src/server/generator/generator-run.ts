@@ -107,7 +107,7 @@ export class GeneratorRunner {
     const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site) : this.#scratch;
     const tables = tablesReader(service.tables, read, this.#budget);
     const { shadowBuilders: shadow, refusals } = service;
-    this.#world = { name, tables, shadow, scratchpad: this.#scratch, budget: this.#budget, refusals };
+    this.#world = { name: escapeName(name), tables, shadow, scratchpad: this.#scratch, budget: this.#budget, refusals };
   }
 
   /**
@@ -305,4 +305,9 @@ function notBlue(shadow: string, offender: Effect): CorrectableError {
   const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
   const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
   return ownError('INVALID_ARGUMENT', message, field);
+}
+
+/** A site can have any name: what cannot stand in a URL as it is becomes the number of its character. */
+function escapeName(name: string): string {
+  return name.replaceAll(/[^\w.-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}~`);
 }

@@ -66,10 +66,13 @@ export interface GeneratorContext<
   readonly errors: RefusalBuilders<O>;
   /** When the operation was submitted, in milliseconds since the epoch. */
   readonly now: number;
-  /** An identifier that no other operation at any site gets; the same when the generator runs again. */
-  uniqueId(): string;
+  /**
+   * Returns an identifier that no other operation at any site gets; the same when the generator runs again. It has only
+   * characters that can stand in a URL as they are.
+   */
+  readonly uniqueId: () => string;
   /** A number in [0, 1); the same sequence when the generator runs again. */
-  random(): number;
+  readonly random: () => number;
 }
 
 /** The colours that the contract leaves to the paths of an operation. */

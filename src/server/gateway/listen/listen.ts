@@ -66,14 +66,14 @@ export interface GatewayListener {
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site
    */
-  siteUrl(name: string): string;
+  readonly siteUrl: (name: string) => string;
   /**
    * Answers `/health`, `/ready`, `/sites` and `/metrics`; returns false, having done nothing, for other paths. For use
    * with an own `server`, whose other requests belong to the caller.
    */
-  handleHttp(request: IncomingMessage, response: ServerResponse): boolean;
+  readonly handleHttp: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Drains and closes all gateways, then the port. */
-  close(options?: { readonly drainMs?: number }): Promise<void>;
+  readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 
 const DEFAULT_HOST = '127.0.0.1';

@@ -4,11 +4,11 @@ import type { Random } from '../../collections/random.ts';
 /** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
 export interface Draw {
   /** One of the choices. */
-  pick<const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number];
+  readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
   /** A whole number from `min` to `max`. */
-  between(min: number, max: number): number;
+  readonly between: (min: number, max: number) => number;
   /** True that often, from 0 to 1. */
-  chance(probability: number): boolean;
+  readonly chance: (probability: number) => boolean;
   /** A text that no other operation of the run gets. */
   readonly own: string;
 }

@@ -118,7 +118,7 @@ function contextOf(service: Service, view: () => ModelView, input: RunInput): ob
     errors: service.refusals.of(input.operation),
     scratchpad: scratch,
     now: input.submittedAtMs,
-    uniqueId: () => `${input.name}/${input.serial}.${ids++}`,
+    uniqueId: () => `${input.name}.${input.serial}.${ids++}`,
     random: () => random.fraction(),
   };
   // As at a site it has nothing that it could be copied by.

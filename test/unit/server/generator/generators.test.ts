@@ -88,6 +88,17 @@ describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
     return (['irl', 'frk'] as const).map((site) => createClient(deployment.site(site)));
   };
 
+  test('identifier at a site of any name → stands in a URL as it is', async () => {
+    const deployment = createEmbedded(service, { sites: ['Zürich 1/2'] });
+    deployments.push(deployment);
+    const client = createClient(deployment.site('Zürich 1/2'));
+    await client.invoke(shop.setStock({ item: 'apple', stock: 5 }));
+    await client.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
+    const { order } = (await client.invoke(shop.buy({ cart: 'ann' }))) ?? { order: '' };
+    expect(order).toMatch(/^Z~fc~rich~20~1~2f~2-/);
+    expect(encodeURIComponent(order)).toBe(order);
+  });
+
   test('checkout by scratchpad → stock, cart and order as one operation', async () => {
     const [irl] = start();
     for (const item of ['apple', 'pear']) await irl?.invoke(shop.setStock({ item, stock: 5 }));
