@@ -1,7 +1,7 @@
 /** YCSB's table on Cassandra, as its own binding has it, and the operations on it. */
 import { defineStatements, one } from 'correctables/bindings/cassandra';
 import type { Operation } from 'correctables';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Keyspace } from '../../demo/shared/cassandra/keyspace.ts';
 import { seeded } from '../../demo/shared/random.ts';
 import { FIELD_NAMES, fieldValue, keyOf, tagOf } from '../ycsb/rows.ts';

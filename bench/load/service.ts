@@ -1,7 +1,7 @@
 /** The service under load: values of sixteen bytes, and accounts. */
 import { defineContract } from 'correctables/contract';
 import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const account = z.string().min(1);
 

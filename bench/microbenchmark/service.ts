@@ -4,7 +4,7 @@
  */
 import { defineContract } from 'correctables/contract';
 import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const update = { effect: 'update', args: z.object({ record: z.string() }), result: z.null() } as const;
 

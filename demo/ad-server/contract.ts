@@ -3,7 +3,7 @@
  * show. A page imports this file, never the service.
  */
 import { defineContract, operation } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const id = z.string().min(1).max(64);
 const references = z.array(id).max(40);

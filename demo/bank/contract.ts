@@ -3,7 +3,7 @@
  * schemas, nothing of how the bank works. Amounts are cents.
  */
 import { defineContract } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const account = z.string().min(1);
 const cents = z.int().positive();

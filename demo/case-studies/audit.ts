@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Operation } from 'correctables';
 import { operation } from 'correctables/contract';
 import type { Service, Tables } from 'correctables/server';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Audit, Store } from './case-study.ts';
 
 /** Rows of one page: so few that reading them stays far below what a generator may take, on a machine that is busy too. */

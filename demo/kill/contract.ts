@@ -1,6 +1,6 @@
 /** A ledger in which each operation counts itself, so that one can see afterwards how often it took effect. */
 import { defineContract } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const operation = z.string().min(1);
 

@@ -3,7 +3,7 @@
  * many may try and one does. A page imports this file, never the service.
  */
 import { defineContract, operation, queueOperations } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Most tickets that one event can have. */
 export const TICKETS_MAX = 5_000;

@@ -3,7 +3,7 @@
  * file, never the service.
  */
 import { defineContract, operation } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const id = z.string().min(1).max(64);
 const tweetSchema = z.object({ id, author: id, body: z.string().max(280) });

@@ -7,7 +7,7 @@ import { createClient, isCorrectableError } from 'correctables';
 import { defineContract, isDomainError } from 'correctables/contract';
 import { redblue } from 'correctables/bindings/redblue';
 import { counter, defineService, red, serve, table } from 'correctables/server';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const amount = z.int().positive().max(1_000);
 const bank = defineContract('bank', {

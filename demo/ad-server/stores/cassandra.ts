@@ -1,7 +1,7 @@
 /** The ad server's data in tables of Apache Cassandra, reached in one of three ways. */
 import { CorrectableError } from 'correctables';
 import { defineStatements, one, rows } from 'correctables/bindings/cassandra';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OpenStore } from '../../shared/chase/store.ts';
 import { openCassandra } from '../../shared/cassandra/open.ts';
 import { inOrderOf } from '../../shared/cassandra/in-order-of.ts';

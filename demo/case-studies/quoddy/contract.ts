@@ -3,7 +3,7 @@
  * four updates. Times are in milliseconds since the epoch, so alike everywhere.
  */
 import { defineContract } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 import { auditOperation } from '../audit.ts';
 
 /** Without control characters: they stand between the parts of keys. */

@@ -3,7 +3,7 @@
  * eleven reads and five updates. Money is in cents, times are in milliseconds since the epoch.
  */
 import { defineContract } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 import { auditOperation } from '../audit.ts';
 
 /** Without control characters: they stand between the parts of keys. */

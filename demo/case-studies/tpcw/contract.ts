@@ -3,7 +3,7 @@
  * (OSDI 2012, §7.1) was built into, 13 reads and 7 updates. Money is in cents, dates are texts such as `2011-04-01`.
  */
 import { defineContract } from 'correctables/contract';
-import { z } from 'zod';
+import * as z from 'zod';
 import { auditOperation } from '../audit.ts';
 
 const id = z.string().min(1).max(100);

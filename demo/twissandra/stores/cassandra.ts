@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CorrectableError } from 'correctables';
 import { defineStatements, rows } from 'correctables/bindings/cassandra';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OpenStore } from '../../shared/chase/store.ts';
 import { inOrderOf } from '../../shared/cassandra/in-order-of.ts';
 import { openCassandra } from '../../shared/cassandra/open.ts';

@@ -1,5 +1,5 @@
 /** The notes of the offline page: each user has one, which nobody else may see. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineContract, operation } from '../../../src/contract/index.ts';
 
 const owner = z.string();
