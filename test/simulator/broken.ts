@@ -14,7 +14,7 @@ import type { Stamp } from '../../src/server/records/effect.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 import type { GeneratorOutcome } from '../../src/server/generator/generator-run.ts';
 import { EXPIRED } from '../../src/server/replica/once/id-table.ts';
-import { removalName } from '../../src/server/generator/read-set.ts';
+import { removalName, writtenNames } from '../../src/server/generator/read-set.ts';
 import type {
   AnswerRecord,
   BlueOperation,
@@ -193,6 +193,14 @@ class LenientCertifier extends Certifier {
 class ScanlessCertifier extends Certifier {
   protected override conflictOf(operation: RedOperation): Conflict | undefined {
     return super.conflictOf({ ...operation, ranges: [] });
+  }
+}
+
+/** Forgets what an operation has read, or depends on, where it writes the same. */
+class SightlessCertifier extends Certifier {
+  protected override conflictOf(operation: RedOperation): Conflict | undefined {
+    const written = new Set(writtenNames(operation.effects, new Set()));
+    return super.conflictOf({ ...operation, reads: operation.reads.filter((name) => !written.has(name)) });
   }
 }
 
@@ -431,6 +439,7 @@ export const BROKEN = {
   swappedRecords: withRedPath((replica) => new SwappingRedPath(replica)),
   lenientCertifier: withRedPath((replica) => new RedPath(replica, new LenientCertifier(replica.options.remembers))),
   unwaitingReads: withRedPath((replica) => new UnwaitingRedPath(replica)),
+  sightlessCertifier: withRedPath((replica) => new RedPath(replica, new SightlessCertifier(replica.options.remembers))),
   indexBlindCertifier: withRedPath(
     (replica) => new RedPath(replica, new IndexBlindCertifier(replica.options.remembers)),
   ),

@@ -69,6 +69,19 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     profile: 'calm',
     makeMachine: BROKEN.lenientCertifier,
   },
+  'sightless-writes': {
+    rule: 'a red operation commits only if what it has read is still so, though it writes the same',
+    caughtBy: ['serializability'],
+    profile: 'calm',
+    makeMachine: BROKEN.sightlessCertifier,
+  },
+  'sightless-takes': {
+    rule: 'a red take commits only if nobody has drawn on the pool since',
+    caughtBy: ['rights', 'serializability'],
+    profile: 'calm',
+    overrides: RIGHTS,
+    makeMachine: BROKEN.sightlessCertifier,
+  },
   'no-phantoms': {
     rule: 'a red operation commits only if no row has come into what it scanned',
     caughtBy: ['invariants'],

@@ -43,6 +43,11 @@ export function burns(tables: Tables, effect: Effect, site: Origin, state: Field
   return action === 'close' || (state.read(table, key, field) as Ledger).isClosed(site);
 }
 
+/** Whether a red effect depends on what the pool of a bounded field has: all do but a `give`, which only adds. */
+export function drawsOnPool(tables: Tables, effect: Effect): boolean {
+  return effect.action !== 'give' && isOnBounded(tables, effect);
+}
+
 /** What effects take of bounded fields, each field once. What the same effects give is not there to be taken yet. */
 export function takesOf(tables: Tables, effects: readonly Effect[]): readonly Need[] {
   let needs: Need[] | undefined;

@@ -125,10 +125,9 @@ export class SiteState {
 
   /** Applies a committed red operation and gives its answer. */
   applyRed(operation: RedOperation, version: number): Answer {
-    const { site, clock, snapshot, effects, after } = operation;
-    // What it stands on it has seen; and that nobody else has written there since, certification has found.
-    const seen = after === undefined ? snapshot : snapshot.with(RED, version - 1);
-    const stamp = { time: clock, site, entry: RED, version, seen };
+    const { site, snapshot, effects } = operation;
+    // It comes after all red operations before it, seen by its site or not: so what it only writes needs no certification.
+    const stamp = { time: version, site, entry: RED, version, seen: snapshot.with(RED, version - 1) };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[RED] = version;
     this.#version += 1;

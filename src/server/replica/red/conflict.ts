@@ -34,7 +34,7 @@ function metBy(conflict: Conflict | undefined, run: Rejected['run']): string {
   }
 }
 
-/** What is written without being read is certified too. Of a run on what was not decided nothing is kept. */
+/** Some writes are certified too (`certified-reads.ts`). Nothing is kept of a run on what was not decided. */
 function useOf(name: string, run: Rejected['run']): string {
   if (run === undefined) return 'reads or writes';
   return run.outcome.reads.names.has(name) ? 'reads' : 'writes';

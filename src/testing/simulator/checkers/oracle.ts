@@ -260,7 +260,9 @@ export class OracleChecker implements Checker {
     const { id, site, effects } = operation;
     const run = this.#created.get(nameOf(operation));
     require(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
-    const time = isRed(operation) ? operation.clock : (operation.vector[site] ?? 0);
+    // The red order counts on from the latest time in it.
+    const redTime = (): number => Math.max((this.#redTimes.at(-1) ?? 0) + 1, (operation as RedOperation).clock);
+    const time = isRed(operation) ? redTime() : (operation.vector[site] ?? 0);
     // What stands before a blue operation in the stream of its site counts as seen, visible there already or not.
     // So does what stands before a red one in the red order: it has seen that, or it touches nothing that it does.
     const seen = run.seen.with(list, place - 1);
@@ -276,7 +278,7 @@ export class OracleChecker implements Checker {
     const placed = { id, effects, model, reply, refusal };
     (this.#lists[list] as Placed[])[place - 1] = placed;
     this.#placed.set(id, placed);
-    if (list === RED) this.#redTimes.push(Math.max(this.#redTimes.at(-1) ?? 0, time));
+    if (list === RED) this.#redTimes.push(time);
   }
 
   /** Executes a red operation on all red ones before it and the blue ones that it had seen; gives its answer. */

@@ -63,7 +63,7 @@ const service = defineService(contract, {
     tag: (args, { shadow }) => shadow.tag(args, null),
     untag: (args, { tables, shadow }) => shadow.untag(args, tables.pages.row(args.key).tags.has(args.text)),
     note: (args, { shadow }) => shadow.note(args, null),
-    hire: (args, { shadow }) => shadow.duty({ ...args, duty: 'on' }, null),
+    hire: (args, { tables, shadow }) => shadow.duty({ ...args, duty: tables.doctors.row(args.key).duty ?? 'on' }, null),
     // Whoever has a note stays.
     rest: (args, { tables, shadow }) =>
       tables.doctors.row(args.key).note === undefined && shadow.duty({ ...args, duty: 'off' }, true),

@@ -119,8 +119,9 @@ function effectsOf({ name, past, change, first, ahead }: Story): { final: Effect
   const before = [...of(past.red), ...of(past.blue)];
   const late = of(past.lately?.blue);
   const changed = of([change]);
-  // What one site alone has seen is older than its own change; else clocks decide.
-  const isLateLater = past.lately?.by === 'reader' && ahead === 'reader';
+  // What one site alone has seen is older than its own change. Else clocks decide, and the red order counts on from those
+  // of the reads before the change.
+  const isLateLater = past.lately?.by === 'reader' && ahead === 'reader' && first === 'writer';
   const both = isLateLater ? [...changed, ...late] : [...late, ...changed];
   const seen = past.lately?.by === 'reader' ? late : [];
   if (first === 'reader') return { final: [...before, ...both], read: [...before, ...seen] };
@@ -179,6 +180,53 @@ describe.each(TABLE_NAMES)('the red order, table %s', (name) => {
     expect(faults).toEqual([]);
   });
 });
+
+/** Runs two changes at two sites at once, on a row that both have; the first is first in the red order. */
+function runBlindly(name: TableName, [first, second]: readonly [string, string], ahead: Party): Sites {
+  const sites = new Sites(service, 2);
+  for (const kind of BOTH_HAVE.filter((each) => isFor(name, CHANGES[each]!))) {
+    sites.submit(0, { name: 'change', args: { name, kind } });
+    sites.settle();
+  }
+  sites.aheadMs[ahead === 'writer' ? SITE_OF.first : SITE_OF.second] = SKEW_MS;
+  for (const [site, kind] of [first, second].entries()) sites.submit(site, { name: 'change', args: { name, kind } });
+  sites.settle();
+  return sites;
+}
+
+const BOTH_HAVE = [...ROW, 'post b', 'push b', 'stock b'];
+
+describe.each(TABLE_NAMES)('effects that nothing was read for, table %s', (name) => {
+  test('any two of two sites at once → both take effect, in the red order, unless one brings back what was removed', () => {
+    const faults: string[] = [];
+    let turn = 0;
+    for (const first of changesOf(name)) {
+      for (const second of changesOf(name)) {
+        const ahead = SKEWS[turn++ % 2] as Party;
+        const sites = runBlindly(name, [first, second], ahead);
+        const isRejected = /^(remove|write and remove)/u.test(first) && !/^remove bb?$/u.test(second);
+        const kinds = [...BOTH_HAVE, first, ...(isRejected && sameRow(first, second) ? [] : [second])];
+        const rows = plainTable(kinds.filter((each) => isFor(name, CHANGES[each]!)).flatMap(of(name)));
+        for (const kind of readsOf(name).filter((each) => !each.startsWith('scratchpad'))) {
+          const expected = JSON.stringify(READS[kind]?.plain(rows));
+          for (const site of [0, 1]) {
+            const shown = JSON.stringify(sites.read(site, { name: 'look', args: { name, kind } }));
+            if (shown !== expected)
+              faults.push(`${first}, ${second}, ${ahead} ahead: ${kind} at ${site}: ${shown}, not ${expected}`);
+          }
+        }
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+const of =
+  (name: TableName) =>
+  (kind: string): readonly Effect[] =>
+    (CHANGES[kind] as (typeof CHANGES)[string]).effects(name);
+
+const sameRow = (one: string, other: string): boolean => / bb/u.test(one) === / bb/u.test(other);
 
 function isOf({ change, name }: Story, effect: Effect): boolean {
   return (CHANGES[change]?.effects(name) ?? []).some((each) => JSON.stringify(each) === JSON.stringify(effect));
