@@ -70,6 +70,10 @@ export class Certifier implements Section {
     return this.#endings.isFullFor(client, besides);
   }
 
+  has(id: OperationId): boolean {
+    return this.endingOf(id) !== undefined;
+  }
+
   /** Takes the next record of the log. */
   decide(record: RedRecord): Decision {
     if (record.kind === 'marker') return { kind: 'marker' };

@@ -49,6 +49,10 @@ export class RedEndings {
     return this.#answers.isFullFor(client, besides);
   }
 
+  has(id: OperationId): boolean {
+    return this.#answers.get(id) !== undefined;
+  }
+
   /** Tells whoever asks what became of an operation; says whether that is known, or forgotten for good. */
   tell(id: OperationId, submission: Submission): boolean {
     const answer = this.#answers.get(id);

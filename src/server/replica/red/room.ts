@@ -1,5 +1,6 @@
 /** How much may wait for the red order, of all and of one client. */
 import { clientOf } from '../../records/operation-id.ts';
+import type { OperationId } from '../../records/records.ts';
 import type { Identity } from '../../records/submissions.ts';
 import { WINDOWS } from '../../records/windows.ts';
 import type { ReplicaOptions } from '../core/replica-port.ts';
@@ -23,6 +24,7 @@ export function isFull(
 /** What is remembered of red operations, by their clients. */
 export interface Remembered {
   isFullFor(client: string, besides: { readonly acknowledged: number; readonly coming: number }): boolean;
+  has(id: OperationId): boolean;
 }
 
 /**
@@ -35,8 +37,11 @@ export function isFullFor(
   { id, acknowledged }: Pick<Identity, 'id' | 'acknowledged'>,
 ): boolean {
   const client = clientOf(id);
-  const isFullWith = (coming: number): boolean =>
-    tables.some((table) => table.isFullFor(client, { acknowledged, coming }));
-  // As if all were of this client: nearly always it may have as many.
-  return isFullWith(requests.size) && isFullWith(requests.countOf(client));
+  return tables.some((table) => {
+    const isFullWith = (coming: number): boolean => table.isFullFor(client, { acknowledged, coming });
+    // As if all were of this client, which it nearly always may have. The log decides an operation before it ends here.
+    if (!isFullWith(requests.size) || !isFullWith(requests.countOf(client))) return false;
+    const coming = [...requests.ids].filter((each) => clientOf(each) === client && !table.has(each));
+    return isFullWith(coming.length);
+  });
 }

@@ -4,6 +4,7 @@
  * may wait, and is never too strict: of what was given up nobody can tell from outside when its place is free again.
  */
 import type { Origin } from '../../../server/records/origin.ts';
+import { clientOf } from '../../../server/records/operation-id.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { Calm } from '../calm.ts';
 import type { ClientOperation } from '../history.ts';
@@ -30,6 +31,8 @@ export class RefusalChecker implements Checker {
   readonly #by: RefusalCircumstances;
   /** By site: the operation of each serial that has come since it started, and may wait there. */
   readonly #waiting = new Map<Origin, Map<number, string>>();
+  /** By client: its operations that have come to some site. */
+  readonly #ofClient = new Map<string, Set<string>>();
   /** Operations that have waited where no more may: a refusal is told later, and to whoever asks for it again. */
   readonly #crowded = new Set<string>();
 
@@ -42,6 +45,8 @@ export class RefusalChecker implements Checker {
   }
 
   submitted({ site, serial, id, wants }: ClientSubmission): void {
+    const client = clientOf(id);
+    this.#ofClient.set(client, (this.#ofClient.get(client) ?? new Set()).add(id));
     const waiting = this.#waiting.get(site);
     if (!wants.strong || waiting === undefined) return;
     waiting.set(serial, id);
@@ -59,8 +64,9 @@ export class RefusalChecker implements Checker {
 
   #checkOverloaded(site: Origin, { id, operation }: ClientOperation): void {
     const { options, service } = this.#by;
-    const before = Number(id.slice(id.indexOf('/') + 1)) - 1;
-    const isClientFull = before >= options.perClientMax || (before > 0 && options.answerBytesMax < BYTES_MANY);
+    // Later ones may have come before it, where a site was down.
+    const others = (this.#ofClient.get(clientOf(id))?.size ?? 1) - 1;
+    const isClientFull = others >= options.perClientMax || (others > 0 && options.answerBytesMax < BYTES_MANY);
     if (isClientFull || service.paced?.operations.has(operation) === true || this.#isHalted(site)) return;
     require(this.#crowded.has(id), () =>
       `${id} was told OVERLOADED at site ${site}, and wherever it was there was room: ${options.redInFlightMax} may wait`);
