@@ -71,8 +71,8 @@ export interface SavedRedPath {
 
 /** The small part of a replica's state that is the same at every site that has got as far: it can be sent to another one. */
 export interface SharedState {
-  /** Whose the ordinals are that it has: unknown of what a version before has saved, whose folder says that. */
-  readonly origins?: readonly SavedOrigin[];
+  /** Whose the ordinals are that it has. */
+  readonly origins: readonly SavedOrigin[];
   readonly stable: Vector;
   /** By ordinal: so many operations of its stream are in the rows, from the first on. */
   readonly applied: readonly number[];

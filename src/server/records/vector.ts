@@ -19,11 +19,6 @@ export function redOf(vector: Vector): number {
   return vector[RED] ?? 0;
 }
 
-/** A vector as versions before wrote it, with the red entry last: sites were counted from 0 then. */
-export function redFirst(vector: Vector): Vector {
-  return [vector.at(-1) ?? 0, ...vector.slice(0, -1)];
-}
-
 /** Whether `a` ≤ `b` entry by entry, where the entry `except` does not count. */
 export function isCovered(a: Vector, b: Vector, except = -1): boolean {
   for (let entry = 0; entry < a.length; entry += 1) {

@@ -362,7 +362,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   #loadCheckpoint({ sections, shared, own }: SavedReplica, kept: readonly LoggedOperation[]): void {
-    this.options.origins.check(shared.origins ?? []);
+    this.options.origins.check(shared.origins);
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advance(own.clock);

@@ -3,7 +3,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { SessionTokens } from './site-binding.ts';
 import type { Origin } from '../records/origin.ts';
-import { redFirst } from '../records/vector.ts';
 import type { Vector } from '../records/vector.ts';
 
 /** What tokens of one site are made with. */
@@ -16,19 +15,14 @@ export interface SignedTokensOptions {
 }
 
 /** What is signed beside the content. */
-const VERSION = 'correctables session v2';
-/** Its vectors have the red entry last: sessions go on over an upgrade. */
-const VERSION_BEFORE = 'correctables session v1';
+const VERSION = 'correctables session v1';
 
 /** Longest token that is looked at. */
 const LENGTH_MAX = 4096;
 /** Tokens that are known to be genuine, so that one that comes back soon need not be verified again. */
 const KNOWN_MAX = 1024;
 
-/**
- * What stands before the first dot of a token. The version before had the index of the site there: a bare ordinal would
- * have clients put the token of one site in the place of what another one has given them before the upgrade.
- */
+/** What stands before the first dot of a token. */
 const makerOf = (site: Origin): string => `o${site}`;
 
 /** Tokens `site.payload.signature`. The signature covers the names of all sites: another deployment's do not fit. */
@@ -70,23 +64,19 @@ export class SignedTokens implements SessionTokens {
     const end = text.lastIndexOf('.');
     const content = text.slice(0, Math.max(0, end));
     const given = Buffer.from(text.slice(end + 1), 'base64url');
-    const isSignedAs = (version: string): boolean => {
-      const expected = this.#sign(content, version);
-      return given.length === expected.length && timingSafeEqual(given, expected);
-    };
-    const said = (): Vector =>
-      JSON.parse(Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString()) as Vector;
-    if (isSignedAs(VERSION)) return said();
-    if (isSignedAs(VERSION_BEFORE)) return redFirst(said());
+    const expected = this.#sign(content);
+    if (given.length === expected.length && timingSafeEqual(given, expected)) {
+      return JSON.parse(Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString()) as Vector;
+    }
     const message =
       'session: the token was not made by this deployment, or was changed on the way. Open a new session.';
     throw new CorrectableError('UNAUTHENTICATED', message, { field: 'session' });
   }
 
-  #sign(content: string, version = VERSION): Buffer {
+  #sign(content: string): Buffer {
     const { key, sites } = this.#options;
     return createHmac('sha256', key)
-      .update(JSON.stringify([version, sites, content]))
+      .update(JSON.stringify([VERSION, sites, content]))
       .digest();
   }
 }

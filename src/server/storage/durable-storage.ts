@@ -11,7 +11,6 @@ import { isFenced, isNoSpace } from './disk/files.ts';
 import type { Files, Timing } from './disk/files.ts';
 import type { FolderLock } from './disk/folder-lock.ts';
 import type { SegmentHeader } from './format/names.ts';
-import type { TableShapes } from './format/table-shapes.ts';
 import { recover } from './recovery.ts';
 import type { Recovered } from './recovery.ts';
 import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
@@ -80,7 +79,7 @@ export class DurableStorage implements SiteStorage {
     const { files, timing, folder } = options;
     const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, partition, site } = options;
     this.#options = options;
-    this.#recovered = recovered ?? recoverTold(files, folder, options.events, undefined, site);
+    this.#recovered = recovered ?? recoverTold(files, folder, options.events, site);
     files.makeFolder(folder);
     const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
     this.#lastCheckpoint = lastCheckpoint;
@@ -246,19 +245,12 @@ export class DurableStorage implements SiteStorage {
 /**
  * Reads what a site has, and tells of what is damaged.
  *
- * @param tables as `recover` wants them
- * @param site likewise
+ * @param site as `recover` wants it
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
  */
-export function recoverTold(
-  files: Files,
-  folder: string,
-  events: StorageEvents | undefined,
-  tables?: TableShapes,
-  site?: string,
-): Recovered {
+export function recoverTold(files: Files, folder: string, events: StorageEvents | undefined, site?: string): Recovered {
   try {
-    const recovered = recover(files, folder, tables, site);
+    const recovered = recover(files, folder, site);
     for (const damage of recovered.damages) events?.damaged(`${damage}. Nothing is lost by it, and it is made again`);
     return recovered;
   } catch (error) {

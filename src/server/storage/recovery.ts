@@ -16,18 +16,8 @@ import type { FoundCheckpoint } from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';
 import { readLog } from './format/log-file.ts';
 import type { LogDamage } from './format/log-file.ts';
-import {
-  checkpointCopyName,
-  checkpointName,
-  FILE_FORMAT_MIN,
-  FORMAT,
-  isReadable,
-  numbersOf,
-  segmentName,
-} from './format/names.ts';
+import { checkpointCopyName, checkpointName, FORMAT, numbersOf, segmentName } from './format/names.ts';
 import type { Segment, SegmentHeader } from './format/names.ts';
-import type { TableShapes } from './format/table-shapes.ts';
-import { checkpointFromBefore } from './format/version-before.ts';
 
 /** What there was, and where to go on. */
 export interface Recovered {
@@ -65,9 +55,7 @@ interface Logs {
 
 interface LatestCheckpoint {
   readonly number: number | undefined;
-  /** As it was written. */
   readonly checkpoint: Checkpoint | undefined;
-  readonly format: number | undefined;
   readonly contained: LogPlaces | undefined;
   /** Where the logs that go with it begin at the latest. */
   readonly kept: LogPlaces | undefined;
@@ -88,17 +76,15 @@ interface FoundCopy {
 /**
  * Reads the folder of a site. Changes nothing.
  *
- * @param tables of the service whose data it is: what a version before wrote of its fields cannot be read without them
  * @param site the name of the site whose folder it is to be; any, unless given
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once, or it is another site's.
  */
-export function recover(files: Files, folder: string, tables: TableShapes = {}, site?: string): Recovered {
+export function recover(files: Files, folder: string, site?: string): Recovered {
   const names = files.list(folder);
   const segmentNumbers = numbersOf(names, 'log');
   const latest = latestCheckpoint(files, folder, names);
   const logs = readSegments(files, folder, segmentNumbers, { kept: latest.kept, site });
-  const { contained, number } = latest;
-  const checkpoint = checkpointOf(latest, tables);
+  const { checkpoint, contained, number } = latest;
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
   checkThatTheyMeet(logs, lengths, latest);
   return {
@@ -146,7 +132,6 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
   return {
     number: best?.number,
     checkpoint: best?.content?.checkpoint,
-    format: best?.content?.format,
     contained: best?.content?.contained,
     kept: best?.content?.kept,
     commits: best?.content?.commits ?? 0,
@@ -156,17 +141,11 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
   };
 }
 
-/** The checkpoint, whatever version wrote it, as this one would have. */
-function checkpointOf({ checkpoint, format }: LatestCheckpoint, tables: TableShapes): Checkpoint | undefined {
-  return checkpoint === undefined || format === FORMAT ? checkpoint : checkpointFromBefore(checkpoint, tables);
-}
-
 /** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
 function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, latest: LatestCheckpoint): void {
   const { checkpoint, contained, kept, damages } = latest;
   for (const log of LOG_KINDS) {
     const from = checkpoint === undefined ? 0 : contained?.[log];
-    // What format 4 wrote does not say where its checkpoint stands.
     if (from === undefined) continue;
     if (logs.start[log] > from) {
       const what =
@@ -218,9 +197,8 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
       else damaged ??= { path, damage };
       continue;
     }
-    const { format, term = 0, local, red, checkpoint } = header;
-    if (!isReadable(format))
-      throw unreadable(`${path} has format ${format}; this version reads ${FILE_FORMAT_MIN} to ${FORMAT}`);
+    const { format, term, local, red, checkpoint } = header;
+    if (format !== FORMAT) throw unreadable(`${path} has format ${format}; this version reads format ${FORMAT}`);
     if (site !== undefined && header.site !== undefined && header.site !== site) {
       throw unreadable(`${path} is a file of site '${header.site}', and not of '${site}': two folders were exchanged`);
     }

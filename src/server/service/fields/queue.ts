@@ -15,10 +15,8 @@ class QueueState implements FieldState {
   readonly #items: QueueItems;
   /** What is read: the items themselves could be changed by who has them in hand. */
   readonly #view: QueueView;
-  /** @param saved before format 6, the items themselves */
-  constructor(saved?: SavedQueue | readonly unknown[]) {
-    const items = new QueueItems(isList(saved) ? undefined : saved);
-    if (isList(saved)) for (const item of saved) items.push(item);
+  constructor(saved?: SavedQueue) {
+    const items = new QueueItems(saved);
     this.#items = items;
     this.#view = Object.freeze({
       get size(): number {
@@ -56,15 +54,11 @@ class QueueState implements FieldState {
   }
 }
 
-function isList(saved: SavedQueue | readonly unknown[] | undefined): saved is readonly unknown[] {
-  return Array.isArray(saved);
-}
-
 export const queueKind: FieldKind = {
   name: 'queue',
   redOnly: true,
   inParts: true,
   effects: { push: writes('push'), pop: ({ table, field }, key) => ({ table, key, field, action: 'pop' }) },
-  state: (saved) => new QueueState(saved as SavedQueue | readonly unknown[] | undefined),
+  state: (saved) => new QueueState(saved as SavedQueue | undefined),
   pending: () => new PendingQueue(),
 };

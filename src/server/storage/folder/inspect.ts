@@ -131,7 +131,7 @@ function isWell({ sites, refusal }: Inspection): boolean {
 function inspectSite(
   files: Files,
   name: string,
-  { service, sites }: Manifest,
+  { sites }: Manifest,
 ): { readonly site: InspectedSite; readonly holding: Holding | undefined } {
   const folder = logFolder(name);
   const names = files.list(folder).toSorted();
@@ -140,7 +140,7 @@ function inspectSite(
     numbersOf(names, ending).map((number) => inspectCheckpoint(files, `${folder}/${nameOf(number, ending)}`, number)),
   );
   let found: Recovered | undefined;
-  const refusal = refusalOf(() => (found = recover(files, folder, service.tables, name)));
+  const refusal = refusalOf(() => (found = recover(files, folder, name)));
   const { lengths = null, damages = [], stored } = found ?? {};
   const holding = stored && holdingOf(stored, Origins.of(sites));
   return { site: { name, checkpoints, logs, lengths, refusal, damages }, holding };

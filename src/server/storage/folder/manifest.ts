@@ -6,11 +6,15 @@ import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Service } from '../../service/service.ts';
 import { unusable } from './lost-sites.ts';
-import { FORMAT, FORMAT_BEFORE } from '../format/names.ts';
-import type { TableShapes } from '../format/table-shapes.ts';
+import { FORMAT } from '../format/names.ts';
 
 /** The file in which it is written down. */
 export const MANIFEST = 'manifest.json';
+
+/** The tables of a service by name: whether rows can be removed, and the kind of each field by its name. */
+type TableShapes = Readonly<
+  Record<string, { readonly removable: boolean; readonly fields: Readonly<Record<string, string>> }>
+>;
 
 /** What is written down. */
 export interface Manifest {
@@ -67,13 +71,9 @@ function isObject(given: unknown): boolean {
 
 /** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */
 export function checkFormat({ format }: Manifest, dataDir: string): void {
-  if (format === FORMAT || format === FORMAT_BEFORE) return;
-  const problem = `has format ${format}, and this version reads ${FORMAT_BEFORE} and ${FORMAT}`;
-  const advice =
-    format > FORMAT
-      ? 'use the version that wrote it, or a later one'
-      : `open it once with a version that reads ${format} and writes ${FORMAT_BEFORE}, and then with this one`;
-  throw mismatch(`The data in ${dataDir} ${problem}: ${advice}.`);
+  if (format === FORMAT) return;
+  const problem = `has format ${format}, and this version reads format ${FORMAT}`;
+  throw mismatch(`The data in ${dataDir} ${problem}: use the version that wrote it, or name another folder.`);
 }
 
 /**
@@ -117,7 +117,7 @@ function lostBetween(found: TableShapes, wanted: TableShapes): string | undefine
 }
 
 /** The tables of a service. */
-export function shapeOf({ tables }: Service): TableShapes {
+function shapeOf({ tables }: Service): TableShapes {
   const shape: Record<string, TableShapes[string]> = {};
   for (const name of Object.keys(tables).toSorted()) {
     const { fields, removable } = tables[name] as Service['tables'][string];

@@ -9,7 +9,6 @@ import { DurableStorage, recoverTold } from '../durable-storage.ts';
 import type { DurableStorageOptions } from '../durable-storage.ts';
 import { Origins } from '../../records/origin.ts';
 import { refuseLostPasts } from './lost-sites.ts';
-import { shapeOf } from './manifest.ts';
 import type { Deployment } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { nodeTiming } from '../disk/node-files.ts';
@@ -100,10 +99,9 @@ function recoverAll({ files, siteFolder, hasManifest }: DataFolder, deployment: 
     const paths = folders.map(({ folder }) => folder);
     refuseMissingSites(files, paths, hasManifest);
   });
-  const tables = shapeOf(deployment.service);
   const found = folders.map((each) => {
     const { site, folder, events } = each;
-    return { ...each, recovered: recoverTold(files, folder, events, tables, site) };
+    return { ...each, recovered: recoverTold(files, folder, events, site) };
   });
   const origins = Origins.of(names);
   const holdings = found.map(({ recovered }) => holdingOf(recovered.stored, origins));

@@ -10,7 +10,7 @@ import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { LogPlaces } from '../../log/stored-site.ts';
 import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
-import { FORMAT, isReadable } from './names.ts';
+import { FORMAT } from './names.ts';
 import { fromText, OUTERMOST, toText } from './values.ts';
 
 /** A row in a frame; without a value it is gone. */
@@ -29,18 +29,15 @@ export interface Commit {
 type CheckpointFrame =
   | { readonly format: number }
   | { readonly rows: readonly CheckpointRow[] }
-  /** Format 4 says neither what it contains nor a sum. */
-  | ({ readonly rows: readonly CheckpointRow[]; readonly rest: unknown } & Partial<Commit>);
+  | ({ readonly rows: readonly CheckpointRow[] } & Commit);
 
 /** What a checkpoint file has. */
 export interface FoundCheckpoint {
-  /** What it is written in; `undefined` where its first frame cannot be read. */
-  readonly format: number | undefined;
   /** The state at the last commit; none where there is no commit. */
   readonly checkpoint: Checkpoint | undefined;
-  /** The places in the logs of the last commit; unknown in format 4. */
+  /** The places in the logs of the last commit. */
   readonly contained: LogPlaces | undefined;
-  /** The places of the last commit from which on the logs have to be there; unknown before format 5. */
+  /** The places of the last commit from which on the logs have to be there. */
   readonly kept: LogPlaces | undefined;
   readonly commits: number;
   /** Why some of it cannot be read that was on the disk once. */
@@ -68,7 +65,7 @@ export function commitText(rows: readonly string[], { rest, contained, kept, sum
   return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"rest":${toText(rest)}}`;
 }
 
-const NO_COMMIT = { format: undefined, checkpoint: undefined, contained: undefined, kept: undefined, commits: 0 };
+const NO_COMMIT = { checkpoint: undefined, contained: undefined, kept: undefined, commits: 0 };
 
 /** What is to be found in the bytes of a file. */
 export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
@@ -78,16 +75,13 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
   const [sum, end] = [{ now: 0 }, { index: 0, position: 0 }];
   for (const payload of decodeFrames(bytes, file)) {
     const frame = fromText(payload.toString()) as CheckpointFrame;
-    if ('rest' in frame && frame.sum !== undefined && frame.sum !== sum.now) {
+    if ('rest' in frame && frame.sum !== sum.now) {
       return { ...last, damage: `its commit ${last.commits + 1} is not of what stands before it` };
     }
     sum.now = crc32(payload, sum.now);
     end.index += 1;
     end.position += HEADER_BYTES + payload.length;
-    if ('format' in frame) {
-      last = { ...last, format: frame.format };
-      if (!isReadable(frame.format)) return { ...last, damage: `it has format ${frame.format}` };
-    }
+    if ('format' in frame && frame.format !== FORMAT) return { ...last, damage: `it has format ${frame.format}` };
     if (!('rows' in frame)) continue;
     for (const row of frame.rows) uncommitted.push(row);
     if (!('rest' in frame)) continue;

@@ -1,7 +1,7 @@
 /** One log file as it is found: its entries, and whether it ends as a crash leaves it or was damaged later. */
 import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
 import type { LaterFrame } from './frames.ts';
-import { isReadable } from './names.ts';
+import { FORMAT } from './names.ts';
 import type { SegmentHeader } from './names.ts';
 import { unpack } from './packed-entries.ts';
 import type { LoggedEntry } from './logged-entry.ts';
@@ -37,7 +37,7 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
     if (index === 0) {
       header = JSON.parse(payload.toString()) as SegmentHeader;
       // What else stands in it is not for this version to read.
-      if (!isReadable(header.format)) return { header, entries, damage: undefined };
+      if (header.format !== FORMAT) return { header, entries, damage: undefined };
     } else for (const entry of unpack(payload)) entries.push(entry);
     index += 1;
     position += HEADER_BYTES + payload.length;

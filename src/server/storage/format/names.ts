@@ -34,29 +34,14 @@ function padded(number: number): string {
   return String(number).padStart(10, '0');
 }
 
-/**
- * Version of what is written: manifest, logs and checkpoints each say theirs. From 7 on each group of entries does so too,
- * and checkpoints have two parts; what earlier ones say otherwise is in `version-before.ts`.
- */
-export const FORMAT = 7;
-/** The oldest one that a folder may have, as its manifest says: the one before. */
-export const FORMAT_BEFORE = 6;
-/**
- * The oldest one of a file: a folder keeps the files that it had when a newer version began to write into it, until a
- * checkpoint takes their place. Formats 4 to 6 are read alike.
- */
-export const FILE_FORMAT_MIN = 4;
-
-/** Whether a file of this format is read. */
-export function isReadable(format: number): boolean {
-  return format >= FILE_FORMAT_MIN && format <= FORMAT;
-}
+/** The version that is written and read. The manifest, each log and checkpoint file, and each group of entries has it. */
+export const FORMAT = 1;
 
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {
   readonly format: number;
-  /** Of whoever wrote it: the number of the first file of its start. Before format 7 it is not said. */
-  readonly term?: number;
+  /** Of whoever wrote it: the number of the first file of its start. */
+  readonly term: number;
   /** The site whose it is, by name; where nothing is said of it, it may be any. */
   readonly site?: string;
   readonly local: number;

@@ -11,7 +11,6 @@ import type { BlueEntry, BlueOperation, LocalEntry } from '../../records/records
 import type { LoggedEntry } from './logged-entry.ts';
 import { FORMAT } from './names.ts';
 import { OUTERMOST, reader, writer } from './values.ts';
-import { entryFromBefore } from './version-before.ts';
 
 /** As many of the entries, from the first one on, as there are in `bytes`. */
 export interface Packed {
@@ -55,32 +54,21 @@ function writeEntry({ log, entry }: LoggedEntry, said: Said): void {
   write(entry);
 }
 
-/** The entries that were packed, by this version or the one before. */
+/** The entries that were packed. */
 export function unpack(bytes: Uint8Array): LoggedEntry[] {
   const entries: LoggedEntry[] = [];
   const said = nothingSaid();
   reader.open(bytes);
   try {
-    const isOfBefore = !takeVersion(bytes);
-    while (reader.position() < bytes.length) {
-      const logged = entryFrom(reader.readValue(OUTERMOST) as PackedEntry, said);
-      entries.push(isOfBefore ? entryFromBefore(logged) : logged);
+    const version = bytes.length === 0 ? FORMAT : reader.readValue(OUTERMOST);
+    if (version !== FORMAT) {
+      throw new Error(`a group of entries has format ${String(version)}; this version reads format ${FORMAT}`);
     }
+    while (reader.position() < bytes.length) entries.push(entryFrom(reader.readValue(OUTERMOST) as PackedEntry, said));
     return entries;
   } finally {
     reader.close();
   }
-}
-
-/** Lists begin with a larger byte: before there were versions, the first entry stood here. */
-const VERSION_MAX = 0x7f;
-
-/** Reads the version; whether there is one. */
-function takeVersion([first = FORMAT]: Uint8Array): boolean {
-  if (first > VERSION_MAX) return false;
-  const version = reader.readValue(OUTERMOST);
-  if (version === FORMAT) return true;
-  throw new Error(`entries of format ${String(version)} are in a file that says otherwise`);
 }
 
 type PackedEntry =

@@ -1,7 +1,7 @@
 /**
  * Values as they lie in files: MessagePack in logs, JSON in checkpoints, with what either lacks written as a tagged object.
  *
- * The only door of the storage to a codec. It is that of the wire as format 7 was made with; the wire may go on, what is on
+ * The only door of the storage to a codec. It is that of the wire as format 1 was made with; the wire may go on, what is on
  * disks may not. `values.test.ts` holds its bytes, both ways: where a change of the wire breaks that test, what the codec
  * was is to be copied to here, and stays.
  */

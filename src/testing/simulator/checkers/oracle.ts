@@ -261,8 +261,9 @@ export class OracleChecker implements Checker {
     const run = this.#created.get(nameOf(operation));
     require(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
     // The red order counts on from the latest time in it.
-    const redTime = (): number => Math.max((this.#redTimes.at(-1) ?? 0) + 1, (operation as RedOperation).clock);
-    const time = isRed(operation) ? redTime() : (operation.vector[site] ?? 0);
+    const time = isRed(operation)
+      ? Math.max((this.#redTimes.at(-1) ?? 0) + 1, operation.clock)
+      : (operation.vector[site] ?? 0);
     // What stands before a blue operation in the stream of its site counts as seen, visible there already or not.
     // So does what stands before a red one in the red order: it has seen that, or it touches nothing that it does.
     const seen = run.seen.with(list, place - 1);

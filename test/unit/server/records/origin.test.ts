@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Origins, RED, startName } from '../../../../src/server/records/origin.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
-import { redFirst, zeroVector } from '../../../../src/server/records/vector.ts';
+import { zeroVector } from '../../../../src/server/records/vector.ts';
 
 const origins = Origins.of(['irl', 'frk', 'vrg']);
 const [irl, frk, vrg] = origins.sites as [Origin, Origin, Origin];
@@ -48,9 +48,5 @@ describe('origins', () => {
       ),
     );
     expect(new Set(names).size).toBe(names.length);
-  });
-
-  test('a vector with the red entry last → first', () => {
-    expect([redFirst([1, 2, 9]), redFirst([])]).toEqual([[9, 1, 2], [0]]);
   });
 });

@@ -149,16 +149,3 @@ test('pushes, pops, removals and restarts at random → what comes back is what 
     }
   }
 });
-
-test('a queue as format 5 has it, all in its row → opens, and is saved in parts', () => {
-  const items = Array.from({ length: 600 }, (_, n) => `${n} ${ITEM}`);
-  const store = new Store(TABLES);
-  store.restore(new Map([['plain\u0000q', [{ items }, null, true]]]));
-  expect(store.read('plain', 'q', 'items')).toMatchObject({ size: 600 });
-  store.changeAll();
-  const rows = store.takeChanges(1_000);
-  expect(rows.length).toBeGreaterThan(5);
-  const again = new Store(TABLES);
-  again.restore(new Map(rows));
-  expect(again.snapshot()).toEqual(store.snapshot());
-});

