@@ -1,5 +1,4 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
-import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
 import { IDLE_POLL_US_MAX } from '../server/gateway/connection/idle-poll.ts';
@@ -82,13 +81,11 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
   const warn = (message: string): void => logger.warn(message);
   const starting = {
     service,
-    moduleText: textOf(path),
     arbitraries: module['arbitraries'] as Arbitraries | undefined,
-    dataDir,
     words: { given: '--service', force: '--force serves it all the same' },
   };
   const looks = options['force'] !== true && isInDevelopment();
-  const noteLabelled = looks ? labelFirst(starting, warn) : () => {};
+  if (looks) labelFirst(starting, warn);
   const server = await servedBy(serve, {
     ...flags,
     ...auth,
@@ -99,7 +96,6 @@ async function serveUntilAskedToEnd(options: Raw): Promise<void> {
     checkLabels: false,
     logger,
   });
-  noteLabelled();
   // Whoever has read the lines may end it.
   const interrupted = untilAskedToEnd();
   const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
@@ -180,13 +176,4 @@ function wanOf(given: string, sites: readonly string[]): Wan {
     roundTripsMs[name] = Number(match[2]);
   }
   return roundTripsMs;
-}
-
-/** The text of its module, where it can be read. */
-function textOf(path: string): string {
-  try {
-    return fs.readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -96,9 +96,7 @@ export function openEmbedded<const N extends string>(service: Service, options: 
   const origins = Origins.of(sites);
   const redLeader = leaderIn(origins, options.redLeader ?? sites[0]);
   const onAlarm = guardedAlarm(options.onAlarm ?? warn);
-  const noteLabelled = looked(service, options, (message) =>
-    onAlarm({ kind: 'labels-in-doubt', site: sites[0], message }),
-  );
+  look(service, options, (message) => onAlarm({ kind: 'labels-in-doubt', site: sites[0], message }));
   const made = new Map<Origin, EmbeddedSite>();
   // Before the storage is opened: where delays are missing, nothing must stay locked.
   const links = linksBetween(origins, { wan, onAlarm }, (to, envelopes) => made.get(to)?.driver.receive(envelopes));
@@ -131,7 +129,6 @@ export function openEmbedded<const N extends string>(service: Service, options: 
   });
   const begin = (): void => {
     orClosed(close, () => storage.adopt());
-    noteLabelled();
     for (const { driver } of made.values()) driver.start();
   };
   const find = (name: N): EmbeddedSite => made.get(origins.find(name) as Origin) ?? noSite(name, sites);
@@ -139,15 +136,15 @@ export function openEmbedded<const N extends string>(service: Service, options: 
   return { embedded, begin, refusedMessages: (site) => find(site).driver.refusedMessages };
 }
 
-/** Has looked at the labels where that is wanted; gives what notes it down. */
-function looked(
+/** Looks at the labels where that is wanted. */
+function look(
   service: Service,
   { dataDir, checkLabels = dataDir !== undefined && isInDevelopment() }: EmbeddedOptions,
   onTrouble: (message: string) => void,
-): () => void {
-  if (!checkLabels) return () => {};
+): void {
+  if (!checkLabels) return;
   const words = { given: 'service', force: 'checkLabels: false starts it all the same' };
-  return labelFirst({ service, dataDir, words }, onTrouble);
+  labelFirst({ service, words }, onTrouble);
 }
 
 /** What is asked of the sites, which are found by their names. */

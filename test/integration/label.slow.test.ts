@@ -1,9 +1,9 @@
 /** `correctables label`, from the built package. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { built } from '../support/programs.ts';
 import { Program, root, runProgram } from '../support/run-program.ts';
@@ -211,17 +211,6 @@ test('serve, of a service that is unsafe → refused with the story; with --forc
     server.signal('SIGTERM');
     expect((await server.ended()).code).toBe(0);
   }
-});
-
-test('serve, with a data folder → what was looked at is remembered by its version', async () => {
-  await using module = await moduleOf(`export { service } from ${BUILT};\n`);
-  const dataDir = join(dirname(module.path), 'data');
-  using server = new Program([...SERVE, '--data', dataDir, '--service', module.path], { NODE_ENV: 'test' });
-  await server.line();
-  server.signal('SIGTERM');
-  expect((await server.ended()).code).toBe(0);
-  const remembered = JSON.parse(await readFile(join(dataDir, 'labelled.json'), 'utf8')) as object;
-  expect(remembered).toMatchObject({ version: expect.stringMatching(/^[0-9a-f]{16}$/) as string });
 });
 
 test('serve, where what is unsafe takes long to be made simpler → refused all the same', async () => {

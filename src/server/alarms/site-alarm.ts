@@ -39,7 +39,7 @@ export interface SiteAlarm {
     | 'red-log-halted'
     /** An operation left a row, or all tables together, without what the service declares; told once a row and invariant. */
     | 'invariant-broken'
-    /** Before the start: a generator is wrong, or the labels of the service could not be looked at, or not noted down. */
+    /** Before the start: a generator is wrong, or the labels of the service could not be looked at. */
     | 'labels-in-doubt';
   /** The site that noticed. */
   readonly site: string;

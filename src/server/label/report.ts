@@ -3,10 +3,9 @@ import type { Colour } from '../records/effect.ts';
 
 /**
  * `blue`: no run has shown anything against it. `red`: it has to be, and is declared so. `unsafe`: it is declared blue and
- * must not be, or is wrong at one site already. `unreached`: it breaks an invariant, but only in a valid state that no run
- * has led to. `undecided`: it was not tried.
+ * must not be, or is wrong at one site already. `undecided`: it was not tried.
  */
-export type Verdict = 'blue' | 'red' | 'unsafe' | 'unreached' | 'undecided';
+export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 
 /** An operation, as a client asks for it. */
 export interface CalledOperation {
@@ -75,13 +74,6 @@ export interface LabelReport {
 
 /** What is noted of an operation for which nothing could be drawn. */
 export const UNDRAWN = 'no arguments were drawn that its contract takes';
-
-/** Operations of which nothing was tried, since no arguments were found. */
-export function untriedIn({ shadows, generators }: LabelReport): readonly string[] {
-  const tried = new Set(shadows.map(({ operation }) => operation));
-  const undrawn = generators.filter(({ problem, operation }) => problem === UNDRAWN && !tried.has(operation));
-  return undrawn.map(({ operation }) => operation);
-}
 
 /** Whether the service is wrong as it is declared. */
 export function isRefused({ shadows, generators }: LabelReport): boolean {

@@ -9,7 +9,6 @@ import { UNDRAWN } from './report.ts';
 import { runMeeting } from './run-meeting.ts';
 import type { MeetingResult } from './run-meeting.ts';
 import type { Breach } from './breach.ts';
-import { Edges } from './edges.ts';
 import { LabelSite } from './site.ts';
 import { Pool } from './values/pool.ts';
 import { scopeOf } from './values/scope.ts';
@@ -18,18 +17,15 @@ import { choiceOf } from './ran.ts';
 import type { Ran } from './ran.ts';
 import type { Meeting, Step } from './step.ts';
 import { Tally } from './tally.ts';
-import { breaksUnreached, SeenValues } from './unreached.ts';
 import type { Workshop } from './workshop.ts';
 
-/** The share of runs that look at a state which no run has led to, and of those that run a read twice. */
-const SIDE_LOOKS = 0.25;
+/** The share of runs that run a read twice. */
+const READS = 0.25;
 
 /** A search through the runs of one service. */
 export class Search {
   readonly tally: Tally;
   readonly #workshop: Workshop;
-  readonly #seen = new SeenValues();
-  readonly #edges = new Edges();
 
   constructor(workshop: Workshop) {
     this.#workshop = workshop;
@@ -58,14 +54,13 @@ export class Search {
       this.tally.noteGenerator(operation, { trouble: UNDRAWN });
     }
     for (const each of drawing.tried) this.#noteRan(each);
-    if (random.chance(SIDE_LOOKS)) this.#runRead(random, drawing);
+    if (random.chance(READS)) this.#runRead(random, drawing);
     if (drawing.meeting === undefined) return;
     const meeting = this.#held(drawing.meeting, drawing.ran);
     const result = runMeeting(this.#workshop, meeting);
     this.#compare(meeting, drawing.ran, result.ran);
     this.#note(meeting, result);
     if (result.breach !== undefined) this.#noteBreach(result.breach, seed, endsShrinking);
-    if (result.breach === undefined && random.chance(SIDE_LOOKS)) this.#lookUnreached(meeting, result, random);
   }
 
   /** What is red by itself is held against nothing but the state that it was chosen in. */
@@ -92,14 +87,6 @@ export class Search {
     // Before it is made simpler, which code that does not return may end.
     trial[place] = { breach, seed };
     trial[place] = { breach: shrinkBreach(this.#workshop, breach, endsShrinking), seed };
-  }
-
-  #lookUnreached({ here: { operation } }: Meeting, { ran, here }: MeetingResult, random: Random): void {
-    for (const { outcome } of ran) if (outcome?.choice !== undefined) this.#seen.note(outcome.choice.effects);
-    if (here === undefined) return;
-    const trial = this.tally.trialOf(here.shadow, operation);
-    if (trial.redByItself !== undefined) return;
-    trial.unreached ??= breaksUnreached(this.#workshop, here, { random, seen: this.#seen, edges: this.#edges });
   }
 
   /** Reads are run for their generators' sake: of these it is wanted too that they have no effects. */

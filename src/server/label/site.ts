@@ -61,8 +61,4 @@ export class LabelSite {
   row(table: string, key: string): ShownRow {
     return this.#validity.row(table, key);
   }
-
-  rowsOf(effects: readonly Effect[]): readonly ShownRow[] {
-    return this.#validity.rowsOf(effects);
-  }
 }

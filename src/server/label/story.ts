@@ -34,7 +34,7 @@ function endOf(breach: Breach): string {
 }
 
 /** A row and what it says: `accounts 'a' with balance is 1`. */
-export function rowText(row: ShownRow): string {
+function rowText(row: ShownRow): string {
   return isEmpty(row.fields) ? `no ${nameOfRow(row)}` : `${nameOfRow(row)} with ${shownFields(row.fields)}`;
 }
 

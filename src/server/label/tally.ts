@@ -15,8 +15,6 @@ export interface Trial {
   alone: Found | undefined;
   /** `beside` or `differs`. */
   together: Found | undefined;
-  /** Lines of what it breaks in a state that no run has led to. */
-  unreached: readonly string[] | undefined;
 }
 
 /** A breach, shrunken, and the run that showed it. */
@@ -69,7 +67,6 @@ export class Tally {
         redByItself: undefined,
         alone: undefined,
         together: undefined,
-        unreached: undefined,
       };
       this.#trials.set(name, trial);
     }

@@ -30,7 +30,7 @@ function invalidFirst({ brokenAtFirst }: Tally): string | undefined {
 }
 
 function verdictOf(judged: JudgedService, trial: Trial, tally: Tally): ShadowVerdict {
-  const { shadow: name, operation, alone, together, redByItself, unreached } = trial;
+  const { shadow: name, operation, alone, together, redByItself } = trial;
   const declared = judged.declared(name, operation);
   const found = { name, operation, declared };
   if (alone !== undefined) {
@@ -50,9 +50,7 @@ function verdictOf(judged: JudgedService, trial: Trial, tally: Tally): ShadowVer
     return { ...found, verdict: 'undecided', reason: invalidFirst(tally) ?? 'no run has tried it beside another' };
   }
   const times = `in ${trial.tried} tries beside ${besideText(judged, trial)}`;
-  if (unreached === undefined) return { ...found, verdict: 'blue', reason: `no counterexample ${times}` };
-  const reason = `no counterexample ${times}; only in a valid state that no run has led to. ${unreached.join(' ')}`;
-  return { ...found, verdict: 'unreached', reason };
+  return { ...found, verdict: 'blue', reason: `no counterexample ${times}` };
 }
 
 /** How often it was tried beside which others, and beside which never: of these nothing was shown. */

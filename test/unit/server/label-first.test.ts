@@ -1,12 +1,9 @@
-/** The short look at labels before a service starts: how often, and what is remembered of it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The short look at labels before a service starts. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
-import { defineContract } from '../../../src/contract/index.ts';
-import { blue, counter, defineService, table } from '../../../src/server/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import { labelFirst } from '../../../src/server/label-first.ts';
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
@@ -14,7 +11,6 @@ import type { Service } from '../../../src/server/service/service.ts';
 import { bankService } from './label/bank.ts';
 
 let dataDir = '';
-let moduleText = '';
 /** Goes on where a test says so alone: how many runs a second allows is the machine's. */
 let nowMs = 0;
 
@@ -22,7 +18,6 @@ beforeEach(() => {
   nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   dataDir = mkdtempSync(join(tmpdir(), 'correctables-label-first-'));
-  moduleText = 'const limit = 1;';
 });
 
 afterEach(() => {
@@ -49,46 +44,9 @@ function start(
     return [name, run] as const;
   });
   const asServed = { ...service, generators: Object.fromEntries(counted) };
-  labelFirst({ service: asServed, moduleText, dataDir, words: WORDS }, (message) => told.push(message))();
+  labelFirst({ service: asServed, words: WORDS }, (message) => told.push(message));
   return { told, runs };
 }
-
-const remembered = (): unknown => JSON.parse(readFileSync(join(dataDir, 'labelled.json'), 'utf8'));
-
-test('nothing can be drawn for an operation → said at each start, and no look is remembered', () => {
-  const rooms = defineContract('rooms', {
-    book: {
-      effect: 'update',
-      args: z.object({ room: z.string().refine((name) => name === 'blue') }),
-      result: z.null(),
-    },
-    close: { effect: 'update', args: z.object({ room: z.string() }), result: z.null() },
-  });
-  const service = defineService(rooms, {
-    tables: { rooms: table({ bookings: counter() }) },
-    shadowOperations: (tables) => ({ count: blue((by: number) => [tables.rooms.row('all').bookings.add(by)]) }),
-    generators: {
-      book: (_args, { shadow }) => shadow.count(1, null),
-      close: (_args, { shadow }) => shadow.count(-1, null),
-    },
-  }) as unknown as Service;
-  const said =
-    "Nothing was tried of 'book': no arguments were drawn that its contract takes. Say how to draw them, by arbitraries.";
-  expect([start(service).told, start(service).told]).toEqual([[said], [said]]);
-  expect(() => remembered()).toThrow('ENOENT');
-});
-
-test('each version is looked at once', () => {
-  expect(start(bankService()).runs).toBeGreaterThan(0);
-  expect(start(bankService()).runs).toBe(0);
-  expect(remembered()).toEqual({ version: expect.any(String) as string, runs: 200 });
-});
-
-test('another text of the module is another version, though no function of the service shows it', () => {
-  start(bankService());
-  moduleText = 'const limit = 2;';
-  expect(start(bankService()).runs).toBeGreaterThan(0);
-});
 
 test('what is unsafe is refused at each start', () => {
   for (let starts = 0; starts < 2; starts += 1) {
@@ -96,16 +54,11 @@ test('what is unsafe is refused at each start', () => {
   }
 });
 
-test('what time did not allow is done at the next start', () => {
-  start(bankService(), (runs) => {
-    if (runs === 500) nowMs += 1000;
+test('time is over → ends there', () => {
+  const { runs } = start(bankService(), (count) => {
+    if (count === 500) nowMs += 1000;
   });
-  const { runs } = remembered() as { readonly runs: number };
-  expect(runs).toBeGreaterThan(0);
-  expect(runs).toBeLessThan(200);
-  expect(start(bankService()).runs).toBeGreaterThan(0);
-  expect(remembered()).toMatchObject({ runs: 200 });
-  expect(start(bankService()).runs).toBe(0);
+  expect(runs).toBeLessThan(start(bankService()).runs);
 });
 
 describe('code that does not return after some runs', () => {
@@ -122,14 +75,13 @@ describe('code that does not return after some runs', () => {
     expect(() => stuck(bankService({ withdraw: 'blue' }))).toThrow(/'withdraw' is declared blue, and breaks.*\n/);
   });
 
-  test('nothing was found by then → told how far it came, with the run to make again; not remembered', () => {
+  test('nothing was found by then → told how far it came, with the run to make again', () => {
     const { told } = stuck(bankService());
     const message =
       /^The labels of the service were looked at in (\d+) runs alone: A generator ran for long\. correctables label --seed (\d+) --runs 1 says more\.$/;
     expect(told).toEqual([expect.stringMatching(message)]);
     const [, runs, seed] = message.exec(told[0] ?? '') ?? [];
     expect(Number(seed)).toBe(Number(runs) + 1);
-    expect(() => remembered()).toThrow('ENOENT');
   });
 });
 
@@ -140,16 +92,6 @@ test('a generator that is wrong is told at each start', () => {
   for (let starts = 0; starts < 2; starts += 1) {
     expect(start(service).told).toEqual([expect.stringContaining("The generator of 'withdraw' is wrong")]);
   }
-});
-
-test.each([
-  ['no JSON', '{'],
-  ['null', 'null'],
-  ['a number that is none', '{ "version": 1, "runs": "many" }'],
-])('what is remembered but is %s → it is looked at', (_name, text) => {
-  writeFileSync(join(dataDir, 'labelled.json'), text);
-  expect(start(bankService()).runs).toBeGreaterThan(0);
-  expect(remembered()).toMatchObject({ runs: 200 });
 });
 
 describe('createEmbedded', () => {
@@ -166,11 +108,6 @@ describe('createEmbedded', () => {
     expect(() => createEmbedded(service, { sites: ['irl'], dataDir })).toThrow(refused as Error);
     await createEmbedded(service, { sites: ['irl'], dataDir, checkLabels: false }).close();
     expect(() => createEmbedded(service, { sites: ['irl'], dataDir })).toThrow(refused as Error);
-  });
-
-  test('in a folder, safe → remembered once it has begun', async () => {
-    await createEmbedded(bankService(), { sites: ['irl'], dataDir }).close();
-    expect(remembered()).toEqual({ version: expect.any(String) as string, runs: 200 });
   });
 
   test('without a folder, or in production → not looked at unless asked to', async () => {

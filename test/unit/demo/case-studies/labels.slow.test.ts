@@ -22,14 +22,7 @@ describe('rubis', () => {
 
   test(`as it is, ${RUNS} runs from seed ${SEED} → two red, all others blue, none without a try`, () => {
     const report = label(service, { runs: RUNS, arbitraries, requests: requests.length });
-    expect(report.shadows.filter(({ declared, verdict }) => verdict !== declared && verdict !== 'unreached')).toEqual(
-      [],
-    );
-    // An identifier that is there already would be handed out a second time: uniqueId() gives none.
-    const unreached = report.shadows.filter(({ verdict }) => verdict === 'unreached');
-    expect(unreached.filter(({ reason }) => !reason.includes("breaks 'its identifier was handed out once'"))).toEqual(
-      [],
-    );
+    expect(report.shadows.filter(({ declared, verdict }) => verdict !== declared)).toEqual([]);
     const reds = report.shadows.filter(({ declared }) => declared === 'red').map(({ name }) => name);
     expect(reds).toEqual(['registerUser', 'storeBuyNow']);
     // Now and then no bid fits its form: nobody's fault.

@@ -20,8 +20,8 @@ describe('labels', () => {
   const ofPaper = report.shadows.filter(({ operation }) => !study.apart.includes(operation ?? ''));
 
   test(`as declared, red is found to be red, and no alarm in ${RUNS} runs from seed ${SEED}`, () => {
-    // That an identifier could be there already is told of states that no run has led to; to some ways few runs come.
-    const silent: readonly string[] = ['blue', 'unreached', 'undecided'];
+    // Few runs come to some ways.
+    const silent: readonly string[] = ['blue', 'undecided'];
     const fits = (declared: string, verdict: string): boolean =>
       declared === 'red' ? verdict === 'red' : silent.includes(verdict);
     expect(report.shadows.filter(({ declared, verdict }) => !fits(declared, verdict))).toEqual([]);

@@ -109,8 +109,7 @@ describe('takes from a bounded field', () => {
       withOneTable(() => 1),
       { runs: 2000 },
     );
-    // That an event might have more seats than one, no run has led to.
-    expect(report.shadows.map(({ verdict }) => verdict)).toEqual(['blue', 'unreached']);
+    expect(report.shadows.map(({ verdict }) => verdict)).toEqual(['blue', 'blue']);
     expect(report.shadows[1]?.reason).toMatch(/^no counterexample in \d\d+ tries beside open/);
     expect(report.generators).toEqual([]);
   });

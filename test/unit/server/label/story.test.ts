@@ -1,7 +1,7 @@
 /** Stories and values as people read them. */
 import { describe, expect, test } from 'vitest';
 import { shown, shownFields } from '../../../../src/server/label/values/shown.ts';
-import { brokenText, callText, rowText } from '../../../../src/server/label/story.ts';
+import { brokenText, callText } from '../../../../src/server/label/story.ts';
 
 describe('values', () => {
   test.each<[unknown, string]>([
@@ -35,10 +35,6 @@ describe('sentences', () => {
     expect(brokenText({ ...broken, isOfRow: false, rows: [row, { ...row, key: 'b', fields: {} }] })).toBe(
       "Then 'notOverdrawn' does not hold: accounts 'a' with balance is -1; no accounts 'b'.",
     );
-  });
-
-  test('a row that is there, and one that is not', () => {
-    expect([row, { ...row, fields: {} }].map(rowText)).toEqual(["accounts 'a' with balance is -1", "no accounts 'a'"]);
   });
 
   test('a call with arguments and one without', () => {
