@@ -6,14 +6,61 @@
 import type { Effect } from '../records/effect.ts';
 import type { PendingEffects } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/kinds.ts';
+import { compareEntries } from '../records/key-range.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
-import { mergeScans } from './merge-scans.ts';
-import { PendingPresence } from './pending-presence.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';
 import { indexedValues } from './table-store.ts';
 import type { Table, Tables } from '../service/tables.ts';
+
+interface PresenceChange {
+  readonly owner: number;
+  readonly isThere: boolean;
+}
+
+const NO_CHANGES: PresenceChange[] = [];
+
+/** Whether a row exists: pending writes, insertions and removals of one row, in order, each owned by an operation. */
+class PendingPresence {
+  readonly #removable: boolean;
+  /** In a table whose rows can be removed. */
+  #changes: PresenceChange[] = NO_CHANGES;
+  /** Where rows are never removed, all that matters is how many write. */
+  #writes = 0;
+
+  constructor(removable: boolean) {
+    this.#removable = removable;
+  }
+
+  get size(): number {
+    return this.#removable ? this.#changes.length : this.#writes;
+  }
+
+  append(owner: number, isThere: boolean): void {
+    if (!this.#removable) this.#writes += 1;
+    else if (this.#changes === NO_CHANGES) this.#changes = [{ owner, isThere }];
+    else this.#changes.push({ owner, isThere });
+  }
+
+  /** To be called for each change of the owner, one after the other. */
+  remove(owner: number): void {
+    if (!this.#removable) {
+      this.#writes -= 1;
+      return;
+    }
+    let first = 0;
+    while (this.#changes[first]?.owner === owner) first += 1;
+    if (first > 0) this.#changes.splice(0, first);
+    else this.#changes = this.#changes.filter((change) => change.owner !== owner);
+  }
+
+  /** Whether the row exists, given whether it does below. */
+  over(isBelow: () => boolean): boolean {
+    if (!this.#removable) return this.#writes > 0 || isBelow();
+    return this.#changes.at(-1)?.isThere ?? isBelow();
+  }
+}
 
 interface PendingField {
   readonly name: string;
@@ -210,4 +257,28 @@ function sortedKeys(rows: ReadonlyMap<string, PendingRow>): SortedEntries {
 function pendingOf({ fields }: PendingRow, field: string): PendingEffects | undefined {
   for (const { name, effects } of fields) if (name === field) return effects;
   return undefined;
+}
+
+/** How to merge two ordered scans. */
+interface MergeOptions {
+  /** Whether an entry of the lower scan does not count. */
+  readonly isReplaced: (entry: Entry) => boolean;
+  readonly reverse: boolean;
+}
+
+/** Two ordered scans as one: what lies below, without what is replaced, and what replaces it. */
+function* mergeScans(
+  below: Iterable<Entry>,
+  above: Iterable<Entry>,
+  { isReplaced, reverse }: MergeOptions,
+): Generator<Entry, void, undefined> {
+  const own = above[Symbol.iterator]();
+  let next = own.next();
+  const isFirst = (a: Entry, b: Entry): boolean => (reverse ? compareEntries(a, b) > 0 : compareEntries(a, b) < 0);
+  for (const entry of below) {
+    if (isReplaced(entry)) continue;
+    for (; next.done !== true && isFirst(next.value, entry); next = own.next()) yield next.value;
+    yield entry;
+  }
+  for (; next.done !== true; next = own.next()) yield next.value;
 }

@@ -1,20 +1,32 @@
 /** What became of red operations, for whoever asks again: it is told once the end of the operation has passed the gate. */
+import { isCorrectableError } from '../../../correctable/errors.ts';
 import { EXPIRED, IdTable } from '../once/id-table.ts';
+import type { ValueCodec } from '../once/id-table.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Section } from '../../records/checkpoint.ts';
-import { expiredError, leftError } from '../../records/failure.ts';
-import type { OperationId } from '../../records/records.ts';
-import type { Answer } from '../../records/reply.ts';
+import { errorOf, expiredError, failureOf, leftError } from '../../records/failure.ts';
+import { plainBytes } from '../../records/plain-bytes.ts';
+import type { Failure, OperationId } from '../../records/records.ts';
+import type { Answer, Reply } from '../../records/reply.ts';
 import type { Stage, Submission } from '../../records/submissions.ts';
 import { CERTIFIER_LIMITS } from './certifier.ts';
-import { ANSWER_CODEC } from './red-answers.ts';
 
 /** What it needs from the rest of the replica. */
 interface EndingsHost {
   readonly core: ReplicaCore;
   answer(submission: Submission, stage: Stage, answer: Answer): void;
 }
+
+/** How answers are saved: a reply or a failure, as plain data. */
+const ANSWER_CODEC: ValueCodec<Answer> = {
+  bytesOf: (answer) => plainBytes(isCorrectableError(answer) ? failureOf(answer) : answer),
+  save: (answer) => (isCorrectableError(answer) ? { failure: failureOf(answer) } : { reply: answer }),
+  load: (saved) => {
+    const { reply, failure } = saved as { readonly reply?: Reply; readonly failure?: Failure };
+    return failure === undefined ? (reply as Reply) : errorOf(failure);
+  },
+};
 
 /** The answers of red operations that have ended here. */
 export class RedEndings {

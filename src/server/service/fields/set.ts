@@ -12,7 +12,20 @@ import { kindOf, ownError } from '../../records/own-errors.ts';
 import { writes } from './field.ts';
 import type { EffectBuilder, FieldKind, FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
-import { readOnlySet } from './read-only-set.ts';
+
+function refusedMethod(action: string): PropertyDescriptor {
+  const value = (): never => {
+    throw new TypeError(`Cannot ${action}: a set that was read is not changed. Return a shadow operation that does.`);
+  };
+  return { value };
+}
+
+const REFUSALS = { add: refusedMethod('add'), delete: refusedMethod('delete'), clear: refusedMethod('clear') };
+
+/** A set that nobody changes: an attempt throws at once. It compares and copies as a plain set, so it is no class of its own. */
+function readOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
+  return Object.defineProperties(new Set(elements), REFUSALS);
+}
 
 /** One addition. */
 type Tag = Place;
