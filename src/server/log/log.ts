@@ -21,8 +21,7 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   /** Which log it is: one that was made anew, or of another deployment, is called otherwise. */
   identity(): string;
   /**
-   * Of all that stands before a place: the same at all sites that have the same there, and save the same `digestFrom`.
-   * `undefined` where it is not known, or not any more.
+   * Of all that stands before a place: the same at all sites that have the same there. `undefined` where it is not known, or not any more.
    */
   digest(position: Position): number | undefined;
   /** What has to be saved so that the entries delivered so far need not be read again. */
@@ -73,11 +72,9 @@ export interface SavedLog {
   readonly delivered: number;
   /** Where reading goes on. */
   readonly position: Position;
-  /** Of the log, and of what stands in it before that place; unknown of what a version before has saved. */
+  /** Of the log, and of what stands in it before that place. */
   readonly identity?: string;
   readonly digest?: number;
-  /** Where the digest begins, if that is not the beginning: so it is after a version that kept none. */
-  readonly digestFrom?: number;
   /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
   readonly progress: readonly (readonly [origin: Origin, epoch: number, next: number])[];
 }

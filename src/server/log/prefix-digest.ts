@@ -15,8 +15,8 @@ export class PrefixDigest {
   #count: number;
   readonly #from: number;
 
-  /** @param digest of the first `count` entries; where nobody has kept it, another one begins there */
-  constructor(count: number, digest: number = mixed(0, count)) {
+  /** @param digest of the first `count` entries */
+  constructor(count: number, digest: number) {
     this.#count = count;
     this.#from = count;
     this.#known[count % KEPT] = digest;

@@ -61,8 +61,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** The same as a place: groups are of one entry here. */
   #position: Position;
   readonly #digest: PrefixDigest;
-  /** Before this place it is of nothing: a version before had kept none. */
-  readonly #digestFrom: number;
   /** Own proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
   /** Those that are beyond the window: they have no number yet, and may be taken back. */
@@ -90,10 +88,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
     this.#position = { seq: this.#delivered, index: 0 };
-    const { digest, digestFrom = 0 } = options.saved ?? {};
-    // Of an empty prefix it is known.
-    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : digest);
-    this.#digestFrom = digest === undefined ? this.#delivered : digestFrom;
+    this.#digest = new PrefixDigest(this.#delivered, options.saved?.digest ?? 0);
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = this.#knownEpoch(entries);
     this.#epoch = known < options.epoch ? options.epoch : epochAbove(known, options.epoch);
@@ -123,8 +118,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const position = this.#position;
     const digest = this.digest(position);
     const saved = { delivered: this.#delivered, position, identity: this.identity(), progress };
-    if (digest === undefined) return saved;
-    return this.#digestFrom === 0 ? { ...saved, digest } : { ...saved, digest, digestFrom: this.#digestFrom };
+    return digest === undefined ? saved : { ...saved, digest };
   }
 
   identity(): string {
