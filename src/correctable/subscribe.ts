@@ -11,32 +11,48 @@ import type { Source } from './source.ts';
 import { relaxAgain } from './source.ts';
 import type { AnyView } from './view.ts';
 
-/** Told the reason when the signal aborts. */
+/** Called with the reason when the signal aborts. */
 type Follower = (reason: unknown) => void;
 
-const groups = /* @__PURE__ */ new WeakMap<AbortSignal, Set<Follower>>();
-
-/** Tells `follower` when `signal`, which has not aborted yet, aborts. Returns what ends that. */
-export function follow(signal: AbortSignal, follower: Follower): () => void {
-  check(signal.addEventListener, 'signal', 'give an AbortSignal');
-  const followers = groups.get(signal) ?? new Set();
-  if (followers.size === 0) {
-    groups.set(signal, followers);
-    signal.addEventListener('abort', tellFollowers);
-  }
-  followers.add(follower);
-  return () => {
-    if (followers.delete(follower) && followers.size === 0) signal.removeEventListener('abort', tellFollowers);
-  };
+/** The listener on a signal is an arrow function: signals of other makers call it without `this`. */
+interface Group {
+  readonly followers: Set<Follower>;
+  readonly onAbort: () => void;
 }
 
-function tellFollowers(this: AbortSignal): void {
-  for (const follower of groups.get(this) ?? []) follower(this.reason);
+const groups = /* @__PURE__ */ new WeakMap<AbortSignal, Group>();
+
+/** Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no signal, and for a proxy of one. */
+export function isAborted(signal: AbortSignal): boolean {
+  let aborted: unknown;
+  try {
+    if (typeof signal.addEventListener === 'function') aborted = signal.aborted;
+  } catch {
+    // A platform's signal works on itself alone.
+  }
+  check(typeof aborted === 'boolean', 'signal', 'give an AbortSignal, not a proxy of one');
+  return aborted;
+}
+
+/** Calls `follower` when `signal`, which has not aborted yet, aborts. Returns what ends that. */
+export function follow(signal: AbortSignal, follower: Follower): () => void {
+  let group = groups.get(signal);
+  if (!group) {
+    const followers = new Set<Follower>();
+    const onAbort = (): void => followers.forEach((each) => each(signal.reason));
+    groups.set(signal, (group = { followers, onAbort }));
+  }
+  const { followers, onAbort } = group;
+  if (followers.size === 0) signal.addEventListener('abort', onAbort);
+  followers.add(follower);
+  return () => {
+    if (followers.delete(follower) && followers.size === 0) signal.removeEventListener('abort', onAbort);
+  };
 }
 
 /** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
 export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T>, listener: Listener<T>): () => void {
-  if (signal?.aborted) return () => {};
+  if (signal && isAborted(signal)) return () => {};
   const stop = (): void => {
     leave(source, seat);
     relaxAgain(source);

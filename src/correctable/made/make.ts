@@ -11,7 +11,7 @@ import type { Ladder } from '../ladder.ts';
 import { declareLevels, sameNames } from '../ladder.ts';
 import type { Levels } from '../level.ts';
 import { cancel, closeAfter, limit, onClose, Source } from '../source.ts';
-import { follow } from '../subscribe.ts';
+import { follow, isAborted } from '../subscribe.ts';
 
 /**
  * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
@@ -154,7 +154,7 @@ function environmentFor(options: EnvironmentOptions): Environment {
 export function guard<T>(source: Source<T>, timeoutMs: number = Infinity, signal: AbortSignal | undefined): void {
   if (requireTimeout(timeoutMs) < Infinity) limit(source, timeoutMs);
   if (!signal) return;
-  if (signal.aborted) cancel(source, signal.reason);
+  if (isAborted(signal)) cancel(source, signal.reason);
   else
     onClose(
       source,
