@@ -12,9 +12,13 @@ interface Reader<T> {
   readonly reject: (error: CorrectableError) => void;
 }
 
+/** Old engines lack the symbol; `await using` down-leveled by compilers finds this one. */
+export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose);
+
 const DONE = { done: true, value: undefined } as const;
 
-export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>, undefined> {
+export function iterate<T>(source: Source<T>): AsyncGenerator<AnyView<T>, undefined> {
   const waiting: AnyView<T>[] = [];
   const readers: Reader<T>[] = [];
   let failure: CorrectableError | undefined;
@@ -43,6 +47,15 @@ export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>,
     },
   );
 
+  /** Ends the reading, not the operation. */
+  const stop = (): void => {
+    leave(source, seat);
+    relaxAgain(source);
+    waiting.length = 0;
+    failure = undefined;
+    end();
+  };
+
   return {
     async next() {
       const value = waiting.shift();
@@ -52,15 +65,15 @@ export function iterate<T>(source: Source<T>): AsyncIterableIterator<AnyView<T>,
       if (error) throw error;
       return hasEnded ? DONE : new Promise((resolve, reject) => readers.push({ resolve, reject }));
     },
-    /** Ends the reading, not the operation. */
-    async return() {
-      leave(source, seat);
-      relaxAgain(source);
-      waiting.length = 0;
-      failure = undefined;
-      end();
-      return DONE;
+    async return(value) {
+      stop();
+      return { done: true, value: await value };
     },
+    async throw(error) {
+      stop();
+      throw error;
+    },
+    [ASYNC_DISPOSE]: async () => stop(),
     [Symbol.asyncIterator]() {
       return this;
     },

@@ -135,6 +135,59 @@ test('C12: views that come after return() → not read', async () => {
   expect(await iterator.next()).toEqual({ done: true, value: undefined });
 });
 
+/** What an iterator gives for the calls, each by itself and all at once, as an async generator of the views does. */
+test.each(['throw', 'return', 'next, throw', 'next, return', 'next next next, throw', 'next next, return next'])(
+  'C12: an iterator after %s → as an async generator',
+  async (calls) => {
+    const drive = async (iterator: AsyncGenerator<unknown>): Promise<unknown[]> => {
+      const outcomes: unknown[] = [];
+      for (const group of calls.split(', ')) {
+        const steps = group.split(' ').map((name) => {
+          const step =
+            name === 'throw' ? iterator.throw(new Error('left')) : iterator[name as 'return'](Promise.resolve(7));
+          return step.then(({ done, value }) => (done === true ? value : 'a view'), String);
+        });
+        outcomes.push(...(await Promise.all(steps)));
+      }
+      return [...outcomes, await iterator.next()];
+    };
+    async function* native(): AsyncGenerator<unknown> {
+      yield* [1, 2];
+    }
+    const { c, sink } = manual<number>();
+    const iterator = c[Symbol.asyncIterator]() as AsyncGenerator<unknown>;
+    sink.update(1, 'weak');
+    sink.update(2, 'strong');
+    expect(await drive(iterator)).toEqual(await drive(native()));
+  },
+);
+
+test('C12: yield* of a Correctable, into which its consumer throws → the generator catches that error', async () => {
+  const { c, sink } = manual<number>();
+  async function* page(): AsyncGenerator<unknown> {
+    try {
+      yield* c;
+    } catch (error) {
+      yield error;
+    }
+  }
+  const iterator = page();
+  sink.update(1, 'weak');
+  await iterator.next();
+  const left = new Error('left');
+  expect(await iterator.throw(left)).toEqual({ done: false, value: left });
+  expect(c.state).toBe('updating');
+});
+
+test('C12: an iterator is disposed of → the reading ends, the operation goes on', async () => {
+  const { c, sink } = manual<number>();
+  const iterator = c[Symbol.asyncIterator]() as AsyncGenerator<unknown>;
+  sink.update(1, 'weak');
+  await iterator[Symbol.asyncDispose]();
+  expect(await iterator.next()).toEqual({ done: true, value: undefined });
+  expect(c.state).toBe('updating');
+});
+
 test('C12: RxJS from() → every view, then complete', async () => {
   const { c, sink } = manual<number>();
   const seen: unknown[] = [];
