@@ -31,7 +31,6 @@ export interface Seat<T> extends Listener<T> {
   readonly missed: Delivery<T>;
   /** The Correctable that listens, where it is one. */
   readonly of: Whole | undefined;
-  isEmpty: boolean;
 }
 
 /** Who listens for an audience of its own. */
@@ -42,12 +41,8 @@ interface Whole {
 /** What few operations need, so that the others do not pay for it. */
 export interface AudienceExtras {
   error?: CorrectableError;
-  /** Runs callbacks in the async context of the invocation, where the client asks for that. */
-  runInContext?: (callback: () => void) => void;
   /** Deliveries that arose inside a delivery. */
   queue?: Delivery<unknown>[];
-  /** How many of the seats are empty. */
-  emptySeats?: number;
   /** Nobody waits for the rest (C9), until somebody listens again, for which this is called. */
   onListener?: (() => void) | undefined;
   /** What it was for is undone (C8): what of it can still be left undone is. */
@@ -69,8 +64,8 @@ export interface Audience<T> extends Listener<T> {
   observed: boolean;
   /** Views and failures so far, delivered or queued for delivery. */
   accepted: number;
-  /** Those who came after the first, in order. */
-  seats: Seat<T>[] | undefined;
+  /** The later listeners, in order. */
+  seats: Set<Seat<T>> | undefined;
   isDelivering: boolean;
 }
 
@@ -98,26 +93,18 @@ export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }:
   const { state, latest, accepted } = audience;
   const isLate = accepted > 0;
   const missed = state === 'error' ? FAILURE : latest;
-  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, isLate, missed, of, isEmpty: false };
+  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, isLate, missed, of };
   audience.extras?.onListener?.();
   if (isLate) queueMicrotask(() => catchUp(audience, seat));
-  if (audience.seats) audience.seats.push(seat);
-  else if (state === 'updating') audience.seats = [seat];
+  // After the end nothing follows.
+  if (state === 'updating') (audience.seats ??= new Set()).add(seat);
   return seat;
 }
 
-/** Ends what `listen` began. Takes constant time: empty seats are passed over, and taken away once they are half of all. */
+/** Ends what `listen` began, at once: what the seat has missed is not delivered either. */
 export function leave<T>(audience: Audience<T>, seat: Seat<T>): void {
   seat.onUpdate = seat.onFinal = seat.onError = undefined;
-  if (seat.isEmpty || !audience.seats) return;
-  seat.isEmpty = true;
-  // After the end all seats go at once.
-  if (audience.state !== 'updating') return;
-  const extras = (audience.extras ??= {});
-  extras.emptySeats = (extras.emptySeats ?? 0) + 1;
-  if (extras.emptySeats * 2 <= audience.seats.length) return;
-  audience.seats = audience.seats.filter(({ isEmpty }) => !isEmpty);
-  extras.emptySeats = 0;
+  audience.seats?.delete(seat);
 }
 
 /** Whether anybody listens, of those in seats at least one that `counts`. */
@@ -125,7 +112,7 @@ export function hasAudience<T>(
   { onUpdate, onFinal, onError, seats }: Audience<T>,
   counts: (seat: Seat<T>) => boolean = () => true,
 ): boolean {
-  return Boolean(onUpdate ?? onFinal ?? onError ?? seats?.some((seat) => !seat.isEmpty && counts(seat)));
+  return Boolean(onUpdate ?? onFinal ?? onError ?? [...(seats ?? [])].some(counts));
 }
 
 /** Tells `onView` every view, the final included; `onError` sees to the failure. */
@@ -149,8 +136,13 @@ export function deliver<T>(audience: Audience<T>, view: Delivery<T>): void {
     audience.isDelivering = true;
     let next = view;
     for (let number = audience.accepted; number <= audience.accepted; number++) {
-      tell(audience, audience, next);
-      if (audience.seats) tellSeats(audience, next, number);
+      call(audience, audience, next);
+      // Listeners that came during this delivery get the later ones only.
+      for (const seat of audience.seats ?? []) {
+        if (seat.joinedAt >= number) continue;
+        catchUp(audience, seat);
+        call(audience, seat, next);
+      }
       next = audience.extras?.queue?.shift() as Delivery<T>;
     }
     audience.isDelivering = false;
@@ -161,43 +153,10 @@ export function deliver<T>(audience: Audience<T>, view: Delivery<T>): void {
   }
 }
 
-function tellSeats<T>(audience: Audience<T>, view: Delivery<T>, number: number): void {
-  for (const seat of audience.seats ?? []) {
-    if (seat.joinedAt >= number) continue;
-    catchUp(audience, seat);
-    tell(audience, seat, view);
-  }
-}
-
 function catchUp<T>(audience: Audience<T>, seat: Seat<T>): void {
   if (!seat.isLate) return;
   seat.isLate = false;
-  tell(audience, seat, seat.missed);
-}
-
-function tell<T>(audience: Audience<T>, listener: Listener<T>, view: Delivery<T>): void {
-  const run = audience.extras?.runInContext;
-  if (run) callIn(run, audience, listener, view);
-  else call(audience, listener, view);
-}
-
-/** What the application's context does wrong costs nobody a view. */
-function callIn<T>(
-  run: (callback: () => void) => void,
-  audience: Audience<T>,
-  listener: Listener<T>,
-  view: Delivery<T>,
-): void {
-  let isTold = false;
-  try {
-    run(() => {
-      isTold = true;
-      call(audience, listener, view);
-    });
-  } catch (error) {
-    audience.environment.uncaught(error);
-  }
-  if (!isTold) call(audience, listener, view);
+  call(audience, seat, seat.missed);
 }
 
 function call<T>(audience: Audience<T>, listener: Listener<T>, view: Delivery<T>): void {

@@ -239,3 +239,19 @@ export async function hearWeaker(
   await Promise.race([underWay, inTime]);
   timer?.cancel();
 }
+
+/**
+ * Binds the methods and getters of `target` to it and returns it: they work on a proxy of it as well, so that a binding
+ * can be kept in the state of a framework.
+ */
+export function bindMethods<T extends object>(target: T): T {
+  const prototype = Object.getPrototypeOf(target) as object;
+  for (const [name, { value, get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    if (name === 'constructor') continue;
+    const bound = get
+      ? { get: get.bind(target) as () => unknown }
+      : { value: (value as () => unknown).bind(target), writable: true };
+    Object.defineProperty(target, name, { ...bound, configurable: true });
+  }
+  return target;
+}

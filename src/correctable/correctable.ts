@@ -38,8 +38,6 @@ export interface LeaveOptions {
 export interface SettleOptions<T, L extends Levels, F extends string = L[number]> {
   /** Takes the first view for which this is true. */
   readonly enough?: ((view: View<T, L, F>) => boolean) | undefined;
-  /** @deprecated What `enough` was called before 0.2; of no effect beside it. */
-  readonly when?: ((view: View<T, L, F>) => boolean) | undefined;
   /** Takes the best view so far after this many milliseconds, or the first one where there is none yet. */
   readonly withinMs?: number | undefined;
   /** Takes the last view, its `final` being false, where the final fails: for work offline. */
@@ -51,7 +49,6 @@ export interface SettleOptions<T, L extends Levels, F extends string = L[number]
 /** Options of `settle` that leave it nothing but the final view. */
 export interface UntilFinal {
   readonly enough?: undefined;
-  readonly when?: undefined;
   readonly withinMs?: undefined;
   readonly orLatest?: false | undefined;
   readonly rest?: 'detach' | 'abort' | undefined;

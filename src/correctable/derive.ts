@@ -27,7 +27,7 @@ export function observe<T, U>(
     leave(source, seat);
     const error = derived.extras?.givenUpFor;
     if (error && !hasAudience(source)) cancel(source, error.cause);
-    else if (error || source.extras?.answeredEarly) relax(source);
+    else if (error || source.extras?.takenEarly) relax(source);
     onClosed?.();
   });
 }

@@ -3,6 +3,7 @@ import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { DeadlineList } from './deadlines.ts';
+import type { AnyView } from './view.ts';
 
 /** Why a view was not delivered, or a call of the sink had no effect. */
 export type DropReason =
@@ -23,7 +24,14 @@ export type DropReason =
 export type CorrectableEvent =
   | { readonly type: 'drop'; readonly reason: DropReason; readonly level: string | undefined }
   /** The operation failed after `settle` or `when` had answered early from it. */
-  | { readonly type: 'late-failure'; readonly error: unknown };
+  | { readonly type: 'late-failure'; readonly error: unknown }
+  /** The final view has another value than the view that `settle` or `when` took early. */
+  | {
+      readonly type: 'late-correction';
+      readonly operation: { readonly name: string; readonly key?: string | undefined };
+      readonly taken: AnyView;
+      readonly final: AnyView;
+    };
 
 /** Ports and reports of a client, or of one Correctable. */
 export interface EnvironmentOptions {
@@ -31,7 +39,7 @@ export interface EnvironmentOptions {
   readonly clock?: Clock;
   /** Gets what a callback throws. Unless given: `reportError`, in Node a process warning. */
   readonly onUncaught?: (error: unknown) => void;
-  /** Gets dropped views and late failures. */
+  /** Gets dropped views, late failures and late corrections. */
   readonly onEvent?: (event: CorrectableEvent) => void;
 }
 
@@ -44,6 +52,10 @@ export interface Counters {
   readonly confirmed: number;
   /** Finals with another value than the preliminary view before them. */
   readonly corrected: number;
+  /** Views that `settle` or `when` took early and whose value the final has. */
+  readonly earlyConfirmed: number;
+  /** Views that `settle` or `when` took early and whose value the final does not have. */
+  readonly earlyCorrected: number;
   /** Runs of `speculate` and `chain` on a preliminary view whose value the final has. */
   readonly speculationsWon: number;
   /** Runs of `speculate` and `chain` that were undone since a later view has another value. */

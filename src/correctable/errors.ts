@@ -40,6 +40,9 @@ export interface ErrorDetails {
   readonly retryable?: boolean | undefined;
   /** How long to wait before asking again, where the store said so. */
   readonly retryAfterMs?: number | undefined;
+  /** The name of the operation that failed, and its key. */
+  readonly operation?: string | undefined;
+  readonly key?: string | undefined;
   /** The level that failed, where it was one. */
   readonly level?: string | undefined;
   /** The best view that was delivered before the failure. */
@@ -54,8 +57,6 @@ export interface ErrorDetails {
 }
 
 const RETRYABLE = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|SESSION_BEHIND)$/;
-
-const NO_LEVEL_ERRORS: Readonly<Record<string, unknown>> = /* @__PURE__ */ Object.freeze({});
 
 /**
  * Every failure that this package reports. Test for it with `isCorrectableError`, which holds across duplicate copies
@@ -75,6 +76,8 @@ export class CorrectableError extends Error {
   declare readonly code: ErrorCode;
   declare readonly retryable: boolean;
   declare readonly retryAfterMs: number | undefined;
+  declare readonly operation: string | undefined;
+  declare readonly key: string | undefined;
   declare readonly level: string | undefined;
   declare readonly lastView: View<unknown, Levels, string> | undefined;
   declare readonly levelErrors: Readonly<Record<string, unknown>>;
@@ -85,13 +88,33 @@ export class CorrectableError extends Error {
     super(message, details.cause === undefined ? undefined : details);
     this.code = code;
     this.retryable = details.retryable ?? RETRYABLE.test(code);
-    this.retryAfterMs = details.retryAfterMs;
+    this.operation = details.operation;
+    this.key = details.key;
     this.level = details.level;
-    this.lastView = details.lastView;
-    this.levelErrors = details.levelErrors ?? NO_LEVEL_ERRORS;
     this.field = details.field;
-    this.domain = details.domain;
+    this.retryAfterMs = details.retryAfterMs;
+    Object.defineProperties(this, {
+      lastView: hidden(details.lastView),
+      levelErrors: hidden(details.levelErrors ?? {}),
+      domain: hidden(details.domain),
+    });
   }
+
+  /** Returns what a log may show: no values of views, of the domain, or of causes. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
+}
+
+/** Not enumerable: values of users must not reach logs. Configurable, so that proxies may wrap it. */
+function hidden(value: unknown): PropertyDescriptor {
+  return { value, configurable: true };
+}
+
+/** The details of `error`, those that are not enumerable too. */
+export function detailsOf(error: CorrectableError): ErrorDetails {
+  const { lastView, levelErrors, domain } = error;
+  return { ...error, lastView, levelErrors, domain };
 }
 
 /** Whether `error` is a `CorrectableError`, of `code` if one is given: then the type of its `code` is that. */

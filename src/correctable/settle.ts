@@ -13,7 +13,6 @@ type Options<T> = SettleOptions<T, Levels, string>;
 
 const OPTIONS: KindsOf<Options<unknown>> = {
   enough: 'function',
-  when: 'function',
   withinMs: 'number',
   orLatest: 'boolean',
   rest: 'string',
@@ -24,20 +23,21 @@ type Refusal = (why: string, cause?: CorrectableError) => CorrectableError;
 
 export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: Refusal): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
-    const { when: before, enough = before, withinMs, orLatest, rest } = checkOptions(options, OPTIONS);
+    const { enough, withinMs, orLatest, rest } = checkOptions(options, OPTIONS);
     check(!rest || rest === 'abort' || rest === 'detach', 'rest', "give 'detach' or 'abort'");
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     let isLate = false;
     /** A later failure is nobody's error, whether there was a view or none in time. */
-    const leaveEarly = (): void => {
+    const leaveEarly = (view?: AnyView<T>): void => {
       timer?.cancel();
       leave(source, seat);
       if (source.state !== 'updating') return;
-      extrasOf(source).answeredEarly = true;
+      const taken = (extrasOf(source).takenEarly ??= []);
+      if (view) taken.push(view);
       relax(source);
     };
     const take = (view: AnyView<T>): void => {
-      leaveEarly();
+      leaveEarly(view);
       resolve(view);
       if (rest === 'abort') cancel(source, 'settled early');
     };

@@ -16,7 +16,7 @@ import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './equal.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
-import { CorrectableError, isCorrectableError } from './errors.ts';
+import { CorrectableError, detailsOf, isCorrectableError } from './errors.ts';
 import { isThenable } from './given.ts';
 import type { Ladder } from './ladder.ts';
 import { NO_RANK, rankOf } from './ladder.ts';
@@ -48,14 +48,14 @@ interface Extras extends AudienceExtras, PartExtras {
   /** Values that the binding gave, by number, for later confirmations (C7). */
   kept?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
-  /** A view was taken early by `settle` or `when`: a later failure is nobody's error (C9). */
-  answeredEarly?: boolean;
+  /** `settle` or `when` has answered early: a later failure is no caller's error (C9). Holds the views that they took. */
+  takenEarly?: AnyView[];
   /** Those of the limits of single levels. */
   timers?: Timer[];
 }
 
 /** What an operation is called. */
-interface Subject {
+export interface Subject {
   readonly name: string;
   readonly key?: string | undefined;
 }
@@ -138,6 +138,15 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     giveUpWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
   }
 
+  // As of a Correctable: state libraries must not wrap a sink.
+  get [Symbol.toStringTag](): string {
+    return 'Sink';
+  }
+
+  get [Symbol.iterator](): undefined {
+    return undefined;
+  }
+
   get deadlineAt(): number | undefined {
     return this.dueAt === undefined ? undefined : this.environment.wallAt(this.dueAt);
   }
@@ -180,10 +189,19 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
       // What is made of an operation may repeat a level, and counts with the operation.
       const { counters } = environment;
       if (counters && latest && !this.options.refining) counters[confirms ? 'confirmed' : 'corrected']++;
+      for (const taken of this.extras?.takenEarly ?? []) judgeEarly(this, taken as AnyView<T>, view as AnyView<T>);
       close(this, 'final');
     } else if (latest) keep(this, latest);
     deliver(this, view as AnyView<T>);
   }
+}
+
+/** Counts and reports what became of a view that was taken before the final one (C9). */
+function judgeEarly<T>(source: Source<T>, taken: AnyView<T>, final: AnyView<T>): void {
+  const { environment, subject: operation } = source;
+  const isRight = isEqual(source, final.value, taken.value);
+  if (environment.counters) environment.counters[isRight ? 'earlyConfirmed' : 'earlyCorrected']++;
+  if (!isRight) environment.report({ type: 'late-correction', operation, taken, final });
 }
 
 export function extrasOf<T>(source: Source<T>): Extras {
@@ -221,7 +239,7 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
   extrasOf(source).error = error;
   close(source, 'error');
   deliver(source, FAILURE);
-  if (source.extras?.answeredEarly) source.environment.report({ type: 'late-failure', error });
+  if (source.extras?.takenEarly) source.environment.report({ type: 'late-failure', error });
   else if (!source.observed) setTimeout(() => source.observed || void Promise.reject(error), 0);
 }
 
@@ -261,7 +279,7 @@ export function outcome<T>(
     isUnknown ? 'UNKNOWN' : isUnavailable ? (refusal?.code ?? 'UNAVAILABLE') : code,
     `${nameOf(source.subject)}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
     {
-      ...refusal,
+      ...(refusal && detailsOf(refusal)),
       levelErrors,
       level,
       cause: cause ?? obstacle,
@@ -320,7 +338,7 @@ export function relax<T>(source: Source<T>): void {
 
 /** The same where one who listened has left, and a view was taken early before. */
 export function relaxAgain<T>(source: Source<T>): void {
-  if (source.extras?.answeredEarly) relax(source);
+  if (source.extras?.takenEarly) relax(source);
 }
 
 function hold<T>({ deadlines, extras }: Source<T>, isHeld: boolean): void {
@@ -427,14 +445,15 @@ function explain<T>(source: Source<T>, error: unknown, level: string | undefined
   const own = isCorrectableError(error) ? error : undefined;
   if (own && !source.latest && !source.extras?.levelErrors) return own;
   const message = own?.message ?? `${nameOf(source.subject)}: the ${level ?? 'final'} view failed; see cause`;
-  const details = { ...own, level: own?.level ?? level, cause: error };
+  const details = { ...(own && detailsOf(own)), level: own?.level ?? level, cause: error };
   return withFacts(source, own?.code ?? 'FINAL_FAILED', message, details);
 }
 
 function withFacts<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails): CorrectableError {
-  const { latest = details.lastView, extras } = source;
+  const { latest = details.lastView, extras, subject } = source;
   const levelErrors = { ...details.levelErrors, ...extras?.levelErrors };
-  return new CorrectableError(code, message, { ...details, lastView: latest, levelErrors });
+  const { operation = subject.name, key = subject.key } = details;
+  return new CorrectableError(code, message, { ...details, operation, key, lastView: latest, levelErrors });
 }
 
 /** The one transition (C1): whatever ends the operation comes here. */

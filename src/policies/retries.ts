@@ -3,7 +3,7 @@ import type { Backoff } from '../correctable/backoff.ts';
 import { exponentialBackoff } from '../correctable/backoff.ts';
 import { derive } from '../correctable/derive.ts';
 import { UPDATE } from '../correctable/effects.ts';
-import { check, CorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError, detailsOf } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, hasMethods, type NamesOf } from '../correctable/given.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
@@ -116,7 +116,9 @@ const attemptOf = (number: number, { attempts }: Rules): string => `attempt ${nu
 function isUndone<T>({ extras, seats }: Source<T>): boolean {
   // A whole that has failed listens no more, unless it did so while the run began.
   if (extras?.run?.phase === 'undone') return true;
-  return Boolean(extras?.undone ?? extras?.error ?? seats?.some(({ of }) => of && isUndone(of as Source<unknown>)));
+  return Boolean(
+    extras?.undone ?? extras?.error ?? [...(seats ?? [])].some(({ of }) => of && isUndone(of as Source<unknown>)),
+  );
 }
 
 /** How long to wait before the next attempt; `undefined` where there is to be none. */
@@ -162,7 +164,11 @@ function fail<T>(source: Source<T>, error: CorrectableError, prefix: string, suf
   const levelErrors = source.whereabouts?.levelErrors;
   source.fail(
     prefix || suffix
-      ? new CorrectableError(error.code, prefix + error.message + suffix, { ...error, levelErrors, cause: error })
+      ? new CorrectableError(error.code, prefix + error.message + suffix, {
+          ...detailsOf(error),
+          levelErrors,
+          cause: error,
+        })
       : error,
   );
 }

@@ -6,7 +6,8 @@ import type { Counters, DropCounts, EnvironmentOptions } from '../environment.ts
 import { Environment } from '../environment.ts';
 import type { KindsOf } from '../errors.ts';
 import { check, checkOptions, CorrectableError } from '../errors.ts';
-import { Handle } from './handle.ts';
+import { DISPOSE, Handle } from './handle.ts';
+import { ASYNC_DISPOSE } from '../iterate.ts';
 import type { Ladder } from '../ladder.ts';
 import { declareLevels, rankOf, request, requireLevel } from '../ladder.ts';
 import type { Believed, FinalLevel, Levels, Reach, Requested, Strongest, Weakest } from '../level.ts';
@@ -24,11 +25,6 @@ export interface ClientOptions extends EnvironmentOptions {
   readonly timeoutMs?: number;
   /** Called at each invocation: what it returns travels with the operation as its trace context. */
   readonly trace?: () => unknown;
-  /**
-   * Called at each invocation: what it returns runs the callbacks of that operation, in Node for example
-   * `AsyncLocalStorage.snapshot`, so that they see the async context of the invocation.
-   */
-  readonly captureContext?: () => (callback: () => void) => void;
   /**
    * Tries again what failed, could succeed the next time, and certainly had no effect: `retries({ attempts: 3 })` of
    * `correctables/policies`. Unless given, the first failure is the operation's.
@@ -89,7 +85,6 @@ const CLIENT_OPTIONS: KindsOf<ClientOptions> = {
   onEvent: 'function',
   timeoutMs: 'number',
   trace: 'function',
-  captureContext: 'function',
   retry: 'function',
   shareReads: 'function',
 };
@@ -193,18 +188,19 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const weak = request(ladder, [weakest]);
   const strong = request(ladder, [strongest]);
   const environment = new Environment(checkOptions(options, CLIENT_OPTIONS));
-  const counters = (environment.counters = {
+  environment.counters = {
     confirmed: 0,
     corrected: 0,
+    earlyConfirmed: 0,
+    earlyCorrected: 0,
     speculationsWon: 0,
     speculationsLost: 0,
     retried: 0,
     shared: 0,
-  });
+  };
   environment.binding = binding;
   const timeoutMsDefault = requireTimeout(options.timeoutMs ?? TIMEOUT_MS_DEFAULT);
   const isOlder = binding.isOlder?.bind(binding);
-  const sessions = new WeakMap<Session, BindingSession>();
   const submitBy = waysToSubmit(binding, options);
 
   function invoke<T>(operation: Operation<T>, how: RawOptions = {}, single?: Ladder): Handle<T, L, string> {
@@ -221,11 +217,10 @@ export function createClient<const L extends Levels, C extends boolean = boolean
         source.ladder = single;
       } else if (how.levels) source.ladder = request(ladder, how.levels);
       if (how.session) {
-        source.session = sessions.get(how.session);
+        source.session = (how.session as OpenSession)[OPENED]?.(environment);
         check(source.session, 'session', 'give an open one of this client');
       }
       if (options.trace) source.trace = options.trace();
-      if (options.captureContext) extrasOf(source).runInContext = options.captureContext();
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
       if (source.state === 'updating') submitBy(how, operation.effect)(operation, source);
@@ -245,8 +240,13 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     levels,
     weakest,
     strongest,
-    drops: environment.drops,
-    counters,
+    // Getters: state libraries copy the plain objects that they find.
+    get drops() {
+      return environment.drops;
+    },
+    get counters() {
+      return environment.counters!;
+    },
     invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
@@ -255,27 +255,37 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       if (environment.isClosed) throw closed();
       const opened = binding.openSession?.(tokens);
       if (!opened) throw unsupported(binding, 'session', 'keeps no sessions');
-      return bindSession(opened, sessions);
+      return bindSession(opened, environment);
     },
     close,
-    [Symbol.asyncDispose]: close,
+    [ASYNC_DISPOSE]: close,
   };
   return client as unknown as Client<L, C>;
 }
 
-/** The application's key to `opened`, one of the `sessions` of a client until it is closed. */
-function bindSession(opened: BindingSession, sessions: WeakMap<Session, BindingSession>): Session {
+/** The key to what the binding opened: a function, which state libraries leave alone when they wrap the session. */
+const OPENED = Symbol('opened');
+
+interface OpenSession extends Session {
+  /** What the binding opened, for the client of `environment` until the session is closed. */
+  [OPENED]?(environment: Environment): BindingSession | undefined;
+}
+
+/** The application's key to `opened`. */
+function bindSession(opened: BindingSession, owner: Environment): Session {
+  let isOpen = true;
   const close = (): void => {
-    if (sessions.delete(session)) opened.close?.();
+    if (isOpen) opened.close?.();
+    isOpen = false;
   };
-  const session: Session = {
+  const session: OpenSession = {
     get tokens() {
-      return (sessions.has(session) && opened.tokens) || [];
+      return (isOpen && opened.tokens) || [];
     },
     close,
-    [Symbol.dispose]: close,
+    [DISPOSE]: close,
+    [OPENED]: (environment) => (isOpen && environment === owner ? opened : undefined),
   };
-  sessions.set(session, opened);
   return session;
 }
 

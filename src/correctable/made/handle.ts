@@ -15,7 +15,7 @@ import type {
 } from '../correctable.ts';
 import { map } from '../derive.ts';
 import type { CorrectableError, KindsOf } from '../errors.ts';
-import { checkFunction, checkOptions } from '../errors.ts';
+import { check, checkFunction, checkOptions } from '../errors.ts';
 import { iterate } from '../iterate.ts';
 import type { Levels } from '../level.ts';
 import { settle, when } from '../settle.ts';
@@ -27,7 +27,7 @@ import { listenUntil, signalOf, subscribe } from '../subscribe.ts';
 import type { FinalView, PreliminaryView, View } from '../view.ts';
 
 /** Old engines lack the symbol; `using` down-levelled by compilers finds this one. */
-const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
+export const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
 /** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
 const OBSERVABLE_NAME = '@@observable';
 const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;
@@ -37,10 +37,15 @@ const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 const CALLBACKS: KindsOf<Listener<unknown>> = { onUpdate: 'function', onFinal: 'function', onError: 'function' };
 
 export class Handle<T, L extends Levels, F extends string> implements Correctable<T, L, F> {
-  readonly [SOURCE]: Source<T>;
+  readonly #source: Source<T>;
 
   constructor(source: Source<T>) {
-    this[SOURCE] = source;
+    this.#source = source;
+  }
+
+  get [SOURCE](): Source<T> {
+    check(#source in this, 'this', 'keep a Correctable out of proxies');
+    return this.#source;
   }
 
   get state(): CorrectableState {
@@ -51,8 +56,13 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return this[SOURCE].latest as View<T, L, F> | undefined;
   }
 
+  // By these two, state libraries (Vue, valtio) tell what they must not wrap.
   get [Symbol.toStringTag](): string {
     return 'Correctable';
+  }
+
+  get [Symbol.iterator](): undefined {
+    return undefined;
   }
 
   onUpdate(onUpdate: (value: T, view: PreliminaryView<T, L>) => void): this {

@@ -8,10 +8,11 @@ import { heldResults } from './held-results.ts';
 
 /** A generator that throws this refuses its operation. */
 export class Refusal extends Error {
-  readonly domain: DomainRefusal;
+  declare readonly domain: DomainRefusal;
   constructor(domain: DomainRefusal) {
     super(domain.name);
-    this.domain = domain;
+    // Not enumerable: its data are of users, and must not reach logs.
+    Object.defineProperty(this, 'domain', { value: domain });
   }
 }
 

@@ -31,7 +31,6 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['the class of a clock', 'clock', (f) => f(binding(), { clock: Date })],
         ['a list for a callback', 'onEvent', (f) => f(binding(), { onEvent: [] })],
         ['a switch for a callback', 'trace', (f) => f(binding(), { trace: true })],
-        ['what a callback gave', 'captureContext', (f) => f(binding(), { captureContext: 'context' })],
         ['retries without a policy', 'retry', (f) => f(binding(), { retry: { attempts: 3 } })],
         ['shared reads without a policy', 'shareReads', (f) => f(binding(), { shareReads: true })],
         ['invoke: retries without a policy', 'retry', (f) => method(f(binding()), 'invoke')(read, { retry: 3 })],

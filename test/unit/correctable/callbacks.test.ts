@@ -1,8 +1,6 @@
 /** C4 callbacks, C5 promise. */
 import { expect, test, vi } from 'vitest';
-import { correctable, correctableOf, createClient } from '../../../src/index.ts';
-import { get } from '../../../src/operations/index.ts';
-import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { correctable, correctableOf } from '../../../src/index.ts';
 import { codeOf, LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
 test('C4: onUpdate and onFinal → preliminary views to one, the final to the other', () => {
@@ -246,17 +244,6 @@ test('C4: one listener ends the next inside a delivery → it is not called, lat
   expect(seen).toEqual(['third']);
 });
 
-test('C4: a client with captureContext → callbacks run inside what it gave at the invocation', async () => {
-  const { AsyncLocalStorage } = await import('node:async_hooks');
-  const storage = new AsyncLocalStorage<string>();
-  const binding = scriptedBinding(LEVELS);
-  const client = createClient(binding, { captureContext: () => AsyncLocalStorage.snapshot() });
-  const seen: unknown[] = [];
-  storage.run('request 7', () => client.invoke(get('k')).onFinal(() => seen.push(storage.getStore())));
-  (await binding.next()).view(1, 'strong');
-  expect(seen).toEqual(['request 7']);
-});
-
 test('C5: await → the final value, and delivery to others goes on', async () => {
   const { c, sink } = manual<number>();
   const lines = record(c);
@@ -378,32 +365,4 @@ test('C5: absorbed by Promise.all, race, resolve and async return → the final 
   expect(await Promise.race([c, one])).toBe(2);
   expect(await Promise.resolve(c)).toBe(2);
   expect(await (async () => c)()).toBe(2);
-});
-
-test('C4: the context of the invocation throws, before or after it runs the callback → told once, and goes on', async () => {
-  const uncaught: unknown[] = [];
-  const binding = scriptedBinding(LEVELS);
-  const contexts = [
-    (callback: () => void) => {
-      callback();
-      throw new Error('span closed');
-    },
-    () => {
-      throw new Error('no span');
-    },
-  ];
-  for (const context of contexts) {
-    const onUncaught = (error: unknown): void => void uncaught.push((error as Error).message);
-    const client = createClient(binding, { captureContext: () => context, onUncaught });
-    const read = client.invoke(get('k'));
-    const seen: unknown[] = [];
-    read.subscribe(({ value }) => void seen.push(value));
-    const call = binding.calls.at(-1)!;
-    call.view(1, 'weak');
-    call.view(2, 'strong');
-    expect(await read).toBe(2);
-    expect(seen).toEqual([1, 2]);
-  }
-  expect(uncaught.slice(0, 2)).toEqual(['span closed', 'span closed']);
-  expect(uncaught.at(-1)).toBe('no span');
 });

@@ -5,7 +5,16 @@ import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf, LEVELS, settled } from './support.ts';
 
-const NONE = { confirmed: 0, corrected: 0, speculationsWon: 0, speculationsLost: 0, retried: 0, shared: 0 };
+const NONE = {
+  confirmed: 0,
+  corrected: 0,
+  earlyConfirmed: 0,
+  earlyCorrected: 0,
+  speculationsWon: 0,
+  speculationsLost: 0,
+  retried: 0,
+  shared: 0,
+};
 
 test('C15: finals after a preliminary view → confirmed or corrected, each once; others count as neither', async () => {
   const binding = scriptedBinding(LEVELS);

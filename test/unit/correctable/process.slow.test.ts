@@ -65,7 +65,7 @@ test('C9: a view was taken early, the strong level hangs → the process ends at
     const weakOnly = scriptedBinding(['weak', 'strong'], { onCall: (call) => call.view('guess', 'weak') });
     const read = createClient(weakOnly).invoke(get('k'), { levelTimeoutsMs: { strong: 20_000 } });
     const from = Date.now();
-    console.log((await read.settle({ when: () => true })).value, (await read.map(String).when('weak')).value);
+    console.log((await read.settle({ enough: () => true })).value, (await read.map(String).when('weak')).value);
     process.on('exit', () => console.log(Date.now() - from < 10_000 ? 'at once' : 'late'));
   `;
   expect(await outputOf(script)).toBe('guess guess\nat once');
@@ -76,7 +76,7 @@ test('C1, C9: a view was taken early, then the final is awaited → it times out
     const weakOnly = scriptedBinding(['weak', 'strong'], { onCall: (call) => call.view('guess', 'weak') });
     const read = createClient(weakOnly).invoke(get('k'), { timeoutMs: 50 });
     const mapped = read.map(String);
-    await mapped.settle({ when: () => true });
+    await mapped.settle({ enough: () => true });
     console.log(await mapped.catch((error) => error.code));
   `;
   expect(await outputOf(script)).toBe('TIMEOUT');
@@ -132,7 +132,7 @@ function hung(
 }
 
 describe('C9: a view was taken early, the strong level hangs', () => {
-  const early = { when: () => true };
+  const early = { enough: () => true };
 
   test.each([
     ['settle', async ({ read }: Hung) => read().settle(early)],

@@ -1,5 +1,6 @@
 /** C9 early exit. */
 import { expect, test, vi } from 'vitest';
+import type { CorrectableEvent } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
@@ -23,18 +24,6 @@ test('C9: settle enough → the first view that satisfies it; the operation goes
   expect(c.state).toBe('updating');
   sink.update(3, 'strong');
   expect(await c).toBe(3);
-});
-
-test('C9: settle when, the name of a version ago → as enough, which counts where both are there', async () => {
-  const { c, sink } = manual<number>();
-  const never = (): boolean => false;
-  const [old, both] = [
-    c.settle({ when: ({ value }) => value > 1 }),
-    c.settle({ enough: ({ value }) => value > 1, when: never }),
-  ];
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
-  expect((await Promise.all([old, both])).map(({ level }) => level)).toEqual(['causal', 'causal']);
 });
 
 test('C9: settle enough throws → rejects with that error and listens no more, the operation is not disturbed', async () => {
@@ -213,4 +202,31 @@ test('C9: settles that lose a race → gone with their deadline, while the opera
   expect(asked).toBe(1000);
   sink.update(2, 'causal');
   expect(asked).toBe(1000);
+});
+
+test('C9: a view was taken early, and the final has another value → reported and counted; the same value → counted', async () => {
+  const events: CorrectableEvent[] = [];
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding, { onEvent: (event) => events.push(event) });
+  const settle = async (final: number): Promise<void> => {
+    const read = client.invoke(get('k'));
+    const early = read.settle({ enough: () => true });
+    const call = await binding.next();
+    call.view(1, 'weak');
+    await early;
+    call.view(final, 'strong');
+    await read.settle();
+  };
+  await settle(1);
+  expect(events).toEqual([]);
+  await settle(2);
+  expect(client.counters).toMatchObject({ earlyConfirmed: 1, earlyCorrected: 1 });
+  expect(events).toMatchObject([
+    {
+      type: 'late-correction',
+      operation: { name: 'get', key: 'k' },
+      taken: { value: 1, level: 'weak' },
+      final: { value: 2, level: 'strong' },
+    },
+  ]);
 });

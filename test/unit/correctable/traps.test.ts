@@ -2,7 +2,6 @@
  * Traps that libraries around asynchronous results have fallen into, each by name. Most are covered by an invariant's
  * tests too; here they are told as the users met them.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { getEventListeners } from 'node:events';
 import { from } from 'rxjs';
 import { describe, expect, test, vi } from 'vitest';
@@ -203,18 +202,6 @@ test('trap: a promise that never settles → TIMEOUT, with the best view so far'
   const failure = read.then(undefined, (error: unknown) => error);
   await clock.advance(31_000);
   expect(await failure).toMatchObject({ code: 'TIMEOUT', lastView: { value: 'early' } });
-});
-
-test('trap: the async context is lost → callbacks run in that of the invocation', async () => {
-  const user = new AsyncLocalStorage<string>();
-  const binding = scriptedBinding(TWO);
-  const client = createClient(binding, { captureContext: () => AsyncLocalStorage.snapshot() });
-  const seen: unknown[] = [];
-  const read = user.run('ada', () => client.invoke(get('k')));
-  read.onFinal(() => seen.push(user.getStore()));
-  (await binding.next()).view(1, 'strong');
-  await settled();
-  expect(seen).toEqual(['ada']);
 });
 
 test("trap: aborting a mass of operations empties the driver's pool → settling early detaches, nothing is aborted", async () => {

@@ -1,0 +1,52 @@
+/** C14: what logs show of an error. */
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { createClient, isCorrectableError } from '../../../src/index.ts';
+import { get } from '../../../src/operations/index.ts';
+import { CorrectableError } from '../../../src/correctable/errors.ts';
+import { Refusal } from '../../../src/server/service/refusal.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { LEVELS } from './support.ts';
+
+/** What a logger may do with an error. */
+const shown = (error: object): string =>
+  [JSON.stringify(error), inspect(error, { depth: 9 }), JSON.stringify({ ...error }), inspect({ error })].join('\n');
+
+test('C14: an error after a view with a secret and a bigint → logs show facts, and no value', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get('user:7'));
+  const call = await binding.next();
+  call.view({ iban: 'SECRET', cents: 1n }, 'weak');
+  call.fail(new Error('down'));
+  const error = await read.map((value) => value).catch((reason: unknown) => reason as CorrectableError);
+  expect(isCorrectableError(error, 'FINAL_FAILED') && error.lastView?.value).toMatchObject({ iban: 'SECRET' });
+  expect(JSON.parse(JSON.stringify(error))).toEqual({
+    name: 'CorrectableError',
+    code: 'FINAL_FAILED',
+    message: 'get "user:7": the final view failed; see cause',
+    operation: 'get',
+    key: 'user:7',
+    retryable: false,
+  });
+  expect(shown(error as object)).not.toContain('SECRET');
+});
+
+test('C14: an error of the domain → logs do not show its data, which it has all the same', () => {
+  const domain = { name: 'notEnough', data: { iban: 'SECRET', cents: 1n } };
+  for (const error of [new CorrectableError('DOMAIN', 'pay: notEnough', { domain }), new Refusal(domain)]) {
+    expect(shown(error)).not.toContain('SECRET');
+    expect(error.domain).toBe(domain);
+  }
+});
+
+test('C14: a failed part of what is made of it → its last view and failed levels stay on the error', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const read = createClient(binding).invoke(get<number>('k'));
+  const call = await binding.next();
+  call.view(1, 'weak');
+  call.fail(new Error('behind'), 'causal');
+  call.fail(new CorrectableError('OVERLOADED', 'busy', { retryAfterMs: 5 }));
+  const error = await read.map(String).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'OVERLOADED', retryAfterMs: 5, lastView: { value: 1 }, operation: 'get' });
+  expect(Object.keys((error as CorrectableError).levelErrors)).toContain('causal');
+});
