@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Binding } from '../correctable/binding.ts';
+import { bindMethods } from '../correctable/binding.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { checkEmbedded, invalid } from './embedded-checks.ts';
 import { linksBetween } from './embedded-links.ts';
@@ -162,7 +163,8 @@ function embeddedOf<N extends string>(
       const { driver } = siteOf(name);
       let binding = bindings.get(name);
       // The same one while it is open.
-      if (binding === undefined || binding.isClosed) bindings.set(name, (binding = new SiteBinding(name, driver)));
+      if (binding === undefined || binding.isClosed)
+        bindings.set(name, (binding = bindMethods(new SiteBinding(name, driver))));
       return binding;
     },
     close,

@@ -3,6 +3,7 @@
  * store behind, coherent by write-through, bypassed by `invokeStrong`, used alone by `invokeWeak`.
  */
 import type { Binding } from '../../correctable/binding.ts';
+import { bindMethods } from '../../correctable/binding.ts';
 import type { Levels } from '../../correctable/level.ts';
 import { CacheBinding } from './cache-binding.ts';
 import { checkOptions, type CacheOptions } from './options.ts';
@@ -47,5 +48,5 @@ export interface CachedBinding<L extends Levels> extends Binding<CachedLevels<L>
  */
 export function cached<const L extends Levels>(binding: Binding<L>, options: CacheOptions<L> = {}): CachedBinding<L> {
   checkOptions(binding, options);
-  return new CacheBinding(binding, options);
+  return bindMethods(new CacheBinding(binding, options));
 }

@@ -3,6 +3,7 @@
  * ones from a quorum. Works with an unmodified cluster.
  */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { ChosenPath } from './choose-path.ts';
@@ -67,7 +68,8 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
  * for await (const { level, value } of store.invoke(get('user:7'))) console.log(level, value); // weak …, strong …
  */
 export function cassandra<const O extends CassandraOptions>(options: O): CassandraBinding<LevelsOf<O>> {
-  return new CassandraStore(resolveOptions(options)) as CassandraBinding as CassandraBinding<LevelsOf<O>>;
+  const binding: CassandraBinding = bindMethods(new CassandraStore(resolveOptions(options)));
+  return binding as CassandraBinding<LevelsOf<O>>;
 }
 
 class CassandraStore implements CassandraBinding {

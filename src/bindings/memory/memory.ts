@@ -4,6 +4,7 @@
  * this site's own updates under way (§5.2), so it may diverge where other sites update too.
  */
 import {
+  bindMethods,
   LOOK_AFTER_MS,
   type Binding,
   type BindingSession,
@@ -70,7 +71,7 @@ export interface MemoryBinding<L extends Levels> extends Binding<L> {
  */
 export function memory<const L extends Levels = MemoryLevels>(options: MemoryOptions<L> = {}): MemoryBinding<L> {
   checkOptions(options);
-  return new Memory(options);
+  return bindMethods(new Memory(options));
 }
 
 const LEVELS: MemoryLevels = ['weak', 'strong'];

@@ -3,6 +3,7 @@
  * cache in front of an origin (Correctables, OSDI 2016, §5.1, Listing 7; three tiers in §4.4).
  */
 import type { Binding, InvocationContext, Sink } from '../../correctable/binding.ts';
+import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, checkRecord, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
@@ -58,7 +59,7 @@ export function levels<const L extends Levels>(names: L, tiers: Tiers<L>, option
   checkNamed(options, { call: LEVELS_CALL }, OPTIONS);
   const all = { ...options, name: options.name ?? 'levels', levels: names, tiers };
   checkTiers(all, LEVELS_CALL);
-  return new PrimaryBackupBinding(all);
+  return bindMethods(new PrimaryBackupBinding(all));
 }
 
 /**
@@ -74,7 +75,7 @@ export function levels<const L extends Levels>(names: L, tiers: Tiers<L>, option
 export function primaryBackup<const L extends Levels>(options: PrimaryBackupOptions<L>): Binding<L> {
   checkNamed(options, { call: CALL }, { levels: true, tiers: true, ...OPTIONS });
   checkTiers(options, CALL);
-  return new PrimaryBackupBinding(options);
+  return bindMethods(new PrimaryBackupBinding(options));
 }
 
 /** So few are not looked through. */

@@ -3,6 +3,7 @@
  * nearest server, final ones after atomic broadcast. Works with an unmodified ensemble.
  */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { dequeue } from './queue/dequeue.ts';
@@ -66,7 +67,7 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
  * });
  */
 export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
-  return new ZooKeeperStore(resolveBindingOptions(options));
+  return bindMethods(new ZooKeeperStore(resolveBindingOptions(options)));
 }
 
 const OPERATIONS: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'peek', 'length', 'get', 'put']);
