@@ -112,9 +112,8 @@ function hidden(value: unknown): PropertyDescriptor {
 }
 
 /** The details of `error`, those that are not enumerable too. */
-export function detailsOf(error: CorrectableError): ErrorDetails {
-  const { lastView, levelErrors, domain } = error;
-  return { ...error, lastView, levelErrors, domain };
+export function detailsOf({ lastView, levelErrors, domain, ...facts }: CorrectableError): ErrorDetails {
+  return { ...facts, lastView, levelErrors, domain };
 }
 
 /** Whether `error` is a `CorrectableError`, of `code` if one is given: then the type of its `code` is that. */
@@ -126,7 +125,7 @@ export function isCorrectableError<C extends ErrorCode = ErrorCode>(
     error instanceof Error &&
     error.name === 'CorrectableError' &&
     'code' in error &&
-    (code === undefined || error.code === code)
+    (code ?? error.code) === error.code
   );
 }
 
@@ -135,9 +134,9 @@ export function invalidArgument(field: string, advice: string): CorrectableError
   return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
 }
 
-/** Throws that error unless the argument `isRight`: by itself, so that the library entry needs no more than this. */
+/** Throws that error unless the argument `isRight`. */
 export function check(isRight: unknown, field: string, advice: string): asserts isRight {
-  if (!isRight) throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
+  if (!isRight) throw invalidArgument(field, advice);
 }
 
 /** What is called back: without it nobody would be told, in silence. */

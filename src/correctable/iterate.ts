@@ -4,9 +4,12 @@ import type { Source } from './source.ts';
 import { relaxAgain } from './source.ts';
 import type { AnyView } from './view.ts';
 
-/** Old engines lack the symbol; `await using` down-leveled by compilers finds this one. */
-export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
-  Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose);
+/** Old engines lack these symbols; `using` down-leveled by compilers finds those of the registry. */
+function symbolFor<N extends 'dispose' | 'asyncDispose'>(name: N): SymbolConstructor[N] {
+  return Symbol[name] ?? Symbol.for(`Symbol.${name}`);
+}
+export const DISPOSE: typeof Symbol.dispose = /* @__PURE__ */ symbolFor('dispose');
+export const ASYNC_DISPOSE: typeof Symbol.asyncDispose = /* @__PURE__ */ symbolFor('asyncDispose');
 
 export function iterate<T>(source: Source<T>): AsyncGenerator<AnyView<T>, undefined> {
   const waiting: AnyView<T>[] = [];

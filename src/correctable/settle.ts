@@ -1,12 +1,12 @@
 /** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
 import { leave, listenToAll } from './audience.ts';
 import type { SettleOptions, WhenOptions } from './correctable.ts';
-import type { KindsOf } from './errors.ts';
-import { check, checkOptions, CorrectableError } from './errors.ts';
+import type { CorrectableError, KindsOf } from './errors.ts';
+import { check, checkOptions } from './errors.ts';
 import type { Levels } from './level.ts';
 import { rankOf, requireLevel } from './ladder.ts';
 import type { Source } from './source.ts';
-import { cancel, extrasOf, nameOf, relax } from './source.ts';
+import { cancel, extrasOf, nameOf, relax, withFacts } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
@@ -18,16 +18,14 @@ const OPTIONS: KindsOf<Options<unknown>> = {
   rest: 'string',
 };
 
-/** The error for a view that did not come; `cause` is the failure of the operation, if that is why. */
-type Refusal = (why: string, cause?: CorrectableError) => CorrectableError;
-
-export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: Refusal): Promise<AnyView<T>> {
+/** Takes one view early. With `level`, takes the first view at that level or stronger, and fails if there is none. */
+export function settle<T>(source: Source<T>, options: Options<T> = {}, level?: string): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
     const { enough, withinMs, orLatest, rest } = checkOptions(options, OPTIONS);
     check(!rest || rest === 'abort' || rest === 'detach', 'rest', "give 'detach' or 'abort'");
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     let isLate = false;
-    /** A later failure is nobody's error, whether there was a view or none in time. */
+    /** A later failure is no caller's error, whether there was a view or none in time. */
     const leaveEarly = (view?: AnyView<T>): void => {
       timer?.cancel();
       leave(source, seat);
@@ -45,24 +43,29 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
       leaveEarly();
       reject(error);
     };
+    const miss = (why: string, cause?: CorrectableError): void => {
+      const message = `${nameOf(source.subject)}: no view at level "${level}" or above ${why}`;
+      giveUp(withFacts(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }));
+    };
     const seat = listenToAll(
       source,
       (_value, view) => {
         try {
-          if (isLate || enough?.(view) || (view.final && !refuse)) take(view);
-          else if (view.final) giveUp(refuse!('before the end'));
+          if (isLate || enough?.(view) || (view.final && !level)) take(view);
+          else if (view.final) miss('before the end');
         } catch (error) {
           giveUp(error);
         }
       },
       (error) => {
         if (orLatest && source.latest) take(source.latest);
-        else giveUp(refuse?.('before the end; see cause', error) ?? error);
+        else if (level) miss('before the end; see cause', error);
+        else giveUp(error);
       },
     );
     const onTime = (): void => {
       isLate = true;
-      if (refuse) giveUp(refuse('in time'));
+      if (level) miss('in time');
       else if (source.latest) take(source.latest);
     };
     const timer = withinMs === undefined ? undefined : source.environment.clock.setTimer(onTime, withinMs);
@@ -72,11 +75,6 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, refuse?: 
 export async function when<T>(source: Source<T>, level: string, options: WhenOptions = {}): Promise<AnyView<T>> {
   const { ladder } = source;
   const rank = requireLevel(ladder, level, 'level');
-  const enough = (view: AnyView<T>): boolean => rankOf(ladder, view.level) >= rank;
   const { withinMs } = checkOptions(options, { withinMs: 'number' });
-  return settle(source, { enough, withinMs }, (why, cause) => {
-    const details = { level, lastView: source.latest, levelErrors: cause?.levelErrors, cause };
-    const message = `${nameOf(source.subject)}: no view at level "${level}" or above ${why}`;
-    return new CorrectableError('LEVEL_NOT_REACHED', message, details);
-  });
+  return settle(source, { enough: (view) => rankOf(ladder, view.level) >= rank, withinMs }, level);
 }

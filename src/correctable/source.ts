@@ -111,9 +111,9 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const seq = this.values++;
     if (!isOpen(this, level)) return seq;
     if (isThenable(value)) {
-      const isUpdate = doneOf(this) === UPDATE;
-      const advice = 'await the promise, or use chain';
-      giveUp(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', isUpdate ? advice + CAVEAT : advice);
+      const [code, caveat] =
+        doneOf(this) === UPDATE ? (['UNKNOWN', CAVEAT] as const) : (['INVALID_VALUE', ''] as const);
+      giveUp(this, code, 'await the promise, or use chain' + caveat);
     } else this.receive(seq, value, level, details);
     return seq;
   }
@@ -122,7 +122,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     if (!isOpen(this, level)) return;
     const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
     if (kept) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else giveUp(this, 'PROTOCOL', `the binding confirmed view ${seq}, never given`);
+    else giveUp(this, 'PROTOCOL', `view ${seq} was confirmed, but never delivered`);
   }
 
   fail(error: unknown, level?: string): void {
@@ -136,15 +136,6 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
 
   expire(): void {
     giveUpWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
-  }
-
-  // As of a Correctable: state libraries must not wrap a sink.
-  get [Symbol.toStringTag](): string {
-    return 'Sink';
-  }
-
-  get [Symbol.iterator](): undefined {
-    return undefined;
   }
 
   get deadlineAt(): number | undefined {
@@ -263,7 +254,7 @@ export function outcome<T>(
   let obstacle: Whereabouts['obstacle'];
   let levelErrors: Whereabouts['levelErrors'];
   try {
-    if (source.whereabouts) ({ mayHaveLeft, obstacle, levelErrors } = source.whereabouts);
+    ({ mayHaveLeft, obstacle, levelErrors } = source.whereabouts ?? ({} as Partial<Whereabouts>));
   } catch (error) {
     // What the binding fails to say is not known.
     source.environment.uncaught(error);
@@ -449,7 +440,13 @@ function explain<T>(source: Source<T>, error: unknown, level: string | undefined
   return withFacts(source, own?.code ?? 'FINAL_FAILED', message, details);
 }
 
-function withFacts<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails): CorrectableError {
+/** An error with what is known of the operation: its name and key, its latest view, its failed levels. */
+export function withFacts<T>(
+  source: Source<T>,
+  code: ErrorCode,
+  message: string,
+  details: ErrorDetails,
+): CorrectableError {
   const { latest = details.lastView, extras, subject } = source;
   const levelErrors = { ...details.levelErrors, ...extras?.levelErrors };
   const { operation = subject.name, key = subject.key } = details;

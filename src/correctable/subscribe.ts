@@ -5,7 +5,7 @@
 import type { Listener } from './audience.ts';
 import { leave, listen } from './audience.ts';
 import type { LeaveOptions, Subscription, ViewObserver } from './correctable.ts';
-import { check, checkFunction, checkOptions } from './errors.ts';
+import { checkFunction, checkOptions, invalidArgument } from './errors.ts';
 import type { Levels } from './level.ts';
 import type { Source } from './source.ts';
 import { relaxAgain } from './source.ts';
@@ -24,14 +24,12 @@ const groups = /* @__PURE__ */ new WeakMap<AbortSignal, Group>();
 
 /** Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no signal, and for a proxy of one. */
 export function isAborted(signal: AbortSignal): boolean {
-  let aborted: unknown;
   try {
-    if (typeof signal.addEventListener === 'function') aborted = signal.aborted;
+    if (typeof signal.addEventListener === 'function') return signal.aborted;
   } catch {
     // A platform's signal works on itself alone.
   }
-  check(typeof aborted === 'boolean', 'signal', 'give an AbortSignal, not a proxy of one');
-  return aborted;
+  throw invalidArgument('signal', 'give an AbortSignal, not a proxy of one');
 }
 
 /** Calls `follower` when `signal`, which has not aborted yet, aborts. Returns what ends that. */

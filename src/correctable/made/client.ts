@@ -6,8 +6,8 @@ import type { Counters, DropCounts, EnvironmentOptions } from '../environment.ts
 import { Environment } from '../environment.ts';
 import type { KindsOf } from '../errors.ts';
 import { check, checkOptions, CorrectableError } from '../errors.ts';
-import { DISPOSE, Handle } from './handle.ts';
-import { ASYNC_DISPOSE } from '../iterate.ts';
+import { Handle } from './handle.ts';
+import { ASYNC_DISPOSE, DISPOSE } from '../iterate.ts';
 import type { Ladder } from '../ladder.ts';
 import { declareLevels, rankOf, request, requireLevel } from '../ladder.ts';
 import type { Believed, FinalLevel, Levels, Reach, Requested, Strongest, Weakest } from '../level.ts';
@@ -210,7 +210,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       if (environment.isClosed) throw closed();
       check(operation?.name && operation.effect, 'operation', "give one, as get('key')");
       checkOptions(how, INVOKE_OPTIONS);
-      if (!binding.supports(operation)) throw unsupported(binding, 'operation', `has no operation "${operation.name}"`);
+      if (!binding.supports(operation)) throw unsupported(binding, 'operation', `operation "${operation.name}"`);
       source.subject = operation;
       if (single) {
         check(!how.levels, 'levels', 'use invoke');
@@ -254,7 +254,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       const { tokens } = checkOptions(how, { tokens: 'object' });
       if (environment.isClosed) throw closed();
       const opened = binding.openSession?.(tokens);
-      if (!opened) throw unsupported(binding, 'session', 'keeps no sessions');
+      if (!opened) throw unsupported(binding, 'session', 'sessions');
       return bindSession(opened, environment);
     },
     close,
@@ -296,10 +296,10 @@ interface Choice {
 }
 
 const closed = (): CorrectableError =>
-  new CorrectableError('UNAVAILABLE', 'The client is closed; create another', { retryable: false });
+  new CorrectableError('UNAVAILABLE', 'The client is closed', { retryable: false });
 
 const unsupported = ({ name }: Binding, field: string, what: string): CorrectableError =>
-  new CorrectableError('UNSUPPORTED', `The ${name} binding ${what}`, { field });
+  new CorrectableError('UNSUPPORTED', `The ${name} binding has no ${what}`, { field });
 
 /** The ways to submit to a binding, of which each operation takes the one that its policies make. */
 function waysToSubmit(
@@ -316,9 +316,10 @@ function waysToSubmit(
   return ({ retry, shareReads }, effect) => {
     check(!shareReads, 'shareReads', 'give false, or a policy to createClient');
     const own = retry === undefined ? retried : applied('retry', retry, alone);
-    // Whoever shares reads has to hear of every update.
-    if (effect === 'update') return own === retried ? shared : applied('shareReads', shareAll, own);
-    return own === retried && shareReads !== false ? shared : own;
+    // The policy that shares reads has to see every update.
+    const isUpdate = effect === 'update';
+    if (own === retried) return isUpdate || shareReads !== false ? shared : own;
+    return isUpdate ? applied('shareReads', shareAll, own) : own;
   };
 }
 

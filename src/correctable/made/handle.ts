@@ -16,7 +16,7 @@ import type {
 import { map } from '../derive.ts';
 import type { CorrectableError, KindsOf } from '../errors.ts';
 import { check, checkFunction, checkOptions } from '../errors.ts';
-import { iterate } from '../iterate.ts';
+import { DISPOSE, iterate } from '../iterate.ts';
 import type { Levels } from '../level.ts';
 import { settle, when } from '../settle.ts';
 import type { Source } from '../source.ts';
@@ -26,8 +26,6 @@ import { speculate } from '../speculate.ts';
 import { listenUntil, signalOf, subscribe } from '../subscribe.ts';
 import type { FinalView, PreliminaryView, View } from '../view.ts';
 
-/** Old engines lack the symbol; `using` down-levelled by compilers finds this one. */
-export const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
 /** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
 const OBSERVABLE_NAME = '@@observable';
 const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;
@@ -86,12 +84,8 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
     const source = this[SOURCE];
     const { onUpdate, onFinal, onError } = checkOptions(callbacks as Listener<T>, CALLBACKS, 'callbacks');
-    const signal = signalOf(options);
-    if (signal === undefined) attach(source, onUpdate, onFinal, onError);
-    else {
-      if (onError) source.observed = true;
-      listenUntil(signal, source, { onUpdate, onFinal, onError });
-    }
+    if (onError) source.observed = true;
+    listenUntil(signalOf(options), source, { onUpdate, onFinal, onError });
     return this;
   }
 
