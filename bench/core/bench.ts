@@ -14,24 +14,35 @@ import {
   callbacks,
   drive,
   invokeMemory,
+  invokeRxjs,
   promise,
   promiseAwaited,
   rxjs,
+  rxjsAwaited,
   rxjsCheapest,
+  rxjsObservable,
   speculateHit,
   valuesOf,
 } from './contenders.ts';
 
 /** What each way is held to, as a multiple of a Promise that is waited for in the same way. */
 const GOALS: Readonly<Record<string, Goals>> = {
-  callbacks: { floor: 1.65, aim: 1.5 },
-  awaited: { floor: 2.3, aim: 2 },
-  invoke: { floor: 2.3, aim: 2 },
+  callbacks: { floor: 2.5, aim: 1.5 },
+  awaited: { floor: 4, aim: 2.5 },
+  invoke: { floor: 4, aim: 2.5 },
   'speculate-hit': { aim: 4 },
   'callbacks, objects': { floor: 2, aim: 1.5 },
   'awaited, objects': { floor: 3, aim: 2 },
   'invoke, objects': { floor: 2.6, aim: 2 },
 };
+/** The same work in RxJS, in the idioms that cost least there. The cheapest one of each round is the baseline. */
+const RXJS: Readonly<Record<string, readonly string[]>> = {
+  callbacks: ['rxjs, cheapest', 'rxjs, observable'],
+  awaited: ['rxjs', 'rxjs, awaited'],
+  invoke: ['rxjs, invoke'],
+};
+/** No slower than RxJS, and better in half the time. */
+const RXJS_GOALS: Goals = { floor: 1, aim: 0.5 };
 /** How often it is asked whether the rounds decide. */
 const LOOKS = 3;
 /** Held by one pending result that callbacks wait for, or a program. */
@@ -72,6 +83,9 @@ export function contendersOf(operations: number): readonly Contender[] {
     { name: 'speculate-hit', measure: () => drive(speculateHit(), strings, operations) },
     { name: 'rxjs', measure: () => drive(rxjs(), strings, operations) },
     { name: 'rxjs, cheapest', measure: () => drive(rxjsCheapest(), strings, operations) },
+    { name: 'rxjs, observable', measure: () => drive(rxjsObservable(), strings, operations) },
+    { name: 'rxjs, awaited', measure: () => drive(rxjsAwaited(), strings, operations) },
+    { name: 'rxjs, invoke', measure: () => invokeRxjs(operations) },
   ];
 }
 
@@ -127,7 +141,17 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 /** Of all that were measured. */
 export function barsOf(samples: Samples): Bar[] {
   const names = [...samples.keys()].filter((name) => name !== 'promise');
-  return names.map((name) => barOf(name, ratiosOf(samples, name)));
+  return [...names.map((name) => barOf(name, ratiosOf(samples, name))), ...rxjsBarsOf(samples)];
+}
+
+/** Beside the cheapest RxJS of each round, where that was measured. */
+function rxjsBarsOf(samples: Samples): Bar[] {
+  return Object.entries(RXJS).flatMap(([name, idioms]) => {
+    const times = idioms.map((idiom) => samples.get(idiom) ?? []);
+    if (times.some(({ length }) => length === 0)) return [];
+    const cheapest = times[0]!.map((_, round) => Math.min(...times.map((each) => each[round]!)));
+    return [atMost(`${name}-vs-rxjs`, estimate(pairedRatios(samples.get(name) ?? [], cheapest), LOOKS), RXJS_GOALS)];
+  });
 }
 
 /** Beside a Promise that is waited for in the same way. */

@@ -6,7 +6,7 @@
 import { correctable, createClient, type Binding, type Sink, type ViewDetails } from 'correctables';
 import { memory, type MemoryLevels } from 'correctables/bindings/memory';
 import { get, put } from 'correctables/operations';
-import { lastValueFrom, ReplaySubject, Subject } from 'rxjs';
+import { lastValueFrom, Observable, ReplaySubject, Subject, type Subscriber } from 'rxjs';
 
 export const OUTSTANDING = 1000;
 const LEVELS = ['weak', 'strong'] as const;
@@ -130,6 +130,57 @@ export function rxjsCheapest(): Way {
       subject.complete();
     },
   };
+}
+
+/** RxJS without a subject: the observable keeps its one subscriber, which a callback waits for. */
+export const rxjsObservable = (): Way => viaObservable((made) => void made.subscribe({ next: see, complete: see }));
+/** The same, awaited for the last value. */
+export const rxjsAwaited = (): Way => viaObservable((made) => void waited(lastValueFrom(made)));
+
+function viaObservable(attach: (made: Observable<unknown>) => void): Way {
+  const pending = new Map<number, Subscriber<unknown>>();
+  return {
+    start(id) {
+      attach(new Observable<unknown>((subscriber) => void pending.set(id, subscriber)));
+    },
+    finish(id, preliminary, final) {
+      const subscriber = pending.get(id) as Subscriber<unknown>;
+      pending.delete(id);
+      subscriber.next(preliminary);
+      subscriber.next(final);
+      subscriber.complete();
+    },
+  };
+}
+
+/** What `invokeMemory` does, as one writes it with RxJS: a read of a map gives both views, those of one tick by one timer. */
+export async function invokeRxjs(operations: number): Promise<number> {
+  const store = new Map([['key', valuesOf('string').final[0]]]);
+  let due: Subscriber<unknown>[] = [];
+  const answer = (): void => {
+    const subscribers = due;
+    due = [];
+    for (const subscriber of subscribers) subscriber.next(store.get('key'));
+    for (const subscriber of subscribers) {
+      subscriber.next(store.get('key'));
+      subscriber.complete();
+    }
+  };
+  const read = (): Observable<unknown> =>
+    new Observable((subscriber) => {
+      if (due.push(subscriber) === 1) setTimeout(answer, 0);
+    });
+  const from = performance.now();
+  for (let done = 0; done < operations; done += OUTSTANDING) {
+    let left = OUTSTANDING;
+    await new Promise<void>((resolve) => {
+      const complete = (): void => {
+        if ((left -= 1) === 0) resolve();
+      };
+      for (let n = 0; n < OUTSTANDING; n += 1) read().subscribe({ next: see, complete });
+    });
+  }
+  return ((performance.now() - from) * 1e6) / operations;
 }
 
 /**

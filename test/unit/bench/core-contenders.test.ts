@@ -11,7 +11,9 @@ import {
   promise,
   promiseAwaited,
   rxjs,
+  rxjsAwaited,
   rxjsCheapest,
+  rxjsObservable,
   seen,
   speculateHit,
   valuesOf,
@@ -35,6 +37,8 @@ const WAYS: readonly (readonly [string, () => Way, number])[] = [
   ['rxjs', rxjs, 1],
   // Both values, and the end.
   ['rxjs, cheapest', rxjsCheapest, 3],
+  ['rxjs, observable', rxjsObservable, 3],
+  ['rxjs, awaited', rxjsAwaited, 1],
 ];
 
 describe.each(WAYS)('%s', (_name, way, times) => {
