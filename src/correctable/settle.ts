@@ -30,8 +30,8 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, level?: s
       timer?.cancel();
       leave(source, seat);
       if (source.state !== 'updating') return;
-      const taken = (extrasOf(source).takenEarly ??= []);
-      if (view) taken.push(view);
+      const taken = (extrasOf(source).takenEarly ??= new Set());
+      if (view) taken.add(view);
       relax(source);
     };
     const take = (view: AnyView<T>): void => {

@@ -49,7 +49,7 @@ interface Extras extends AudienceExtras, PartExtras {
   kept?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
   /** `settle` or `when` has answered early: a later failure is no caller's error (C9). Holds the views that they took. */
-  takenEarly?: AnyView[];
+  takenEarly?: Set<AnyView>;
   /** Those of the limits of single levels. */
   timers?: Timer[];
 }
