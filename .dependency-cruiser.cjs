@@ -53,7 +53,7 @@ module.exports = {
       from: { path: '^src/server/site/site-machine\\.' },
       to: {
         pathNot:
-          '^src/(correctable|protocol|server/(replica|generator|state|service|messages|log|records|collections))/',
+          '^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/',
       },
     },
     {

@@ -4,6 +4,7 @@
  */
 import { systemClock, type Timer } from './clock.ts';
 import type { CorrectableError } from './errors.ts';
+import { tagOf } from './kind.ts';
 import type { Levels } from './level.ts';
 import type { Operation } from './operation.ts';
 
@@ -198,9 +199,8 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
 
 /** The order of versions that need no binding to be compared. */
 export function isOlder(version: unknown, than: unknown): boolean {
-  if (version instanceof Date) return than instanceof Date && version < than;
-  const kind = typeof version;
-  return kind === typeof than && (kind === 'number' || kind === 'bigint') && (version as number) < (than as number);
+  const tag = tagOf(version);
+  return /Number|BigInt|Date/.test(tag) && tag === tagOf(than) && (version as number) < (than as number);
 }
 
 /** The details of an earlier view, replaced key by key by those of its confirmation, which alone says whether it is final. */

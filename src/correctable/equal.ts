@@ -1,4 +1,5 @@
 /** Structural equality of values: what "the same value" means unless an operation says otherwise (C7). */
+import { kindOf } from './kind.ts';
 
 /** After so many looks at objects, assumptions are kept: cycles end, and what is shared is compared once. Few need them. */
 const FREE_LOOKS_MAX = 100_000;
@@ -29,8 +30,8 @@ interface Assumptions {
 
 /**
  * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
- * array buffers and typed arrays by content, and so is Node's `Buffer`. Other objects, whose state may be private, only by
- * identity: those of classes, also of such as extend one of these.
+ * array buffers and typed arrays by content, whatever realm they come from, and so is Node's `Buffer`. Other objects, whose
+ * state may be private, only by identity: those of classes, also of such as extend one of these.
  *
  * @example
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
@@ -61,27 +62,17 @@ function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): b
   if (depth > DEPTH_MAX) return comparison.later.push([a, b]) > 0;
   comparison.looks += depth > FREE_DEPTH_MAX ? FREE_LOOKS_MAX : 1;
   if (comparison.looks > FREE_LOOKS_MAX && isAssumed(a, b, comparison)) return true;
-  if (Array.isArray(a)) return isList(a) && isList(b) && equalArrays(a, b, depth + 1, comparison);
-  const prototype: unknown = Object.getPrototypeOf(a);
-  const other: unknown = Object.getPrototypeOf(b);
-  if (prototype === Object.prototype || prototype === null) {
-    return prototype === other && equalProperties(a as Properties, b as Properties, depth + 1, comparison);
-  }
-  // Stores may answer in Node's Buffer.
-  const isSameKind = prototype === other || (a instanceof Uint8Array && b instanceof Uint8Array && isBuiltIn(other));
-  return isSameKind && isBuiltIn(prototype) && equalBuiltIns(a, b, depth + 1, comparison);
+  const kind = kindOf(a);
+  return !!kind && kind === kindOf(b) && equalOfKind(kind, a, b, depth + 1, comparison);
 }
 
-/** A list and nothing more, of whatever realm: what a list inherits from is one, what a class does is none. */
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && Array.isArray(Object.getPrototypeOf(value));
-}
-
-/** What extends a built-in class may have a state of its own. */
-function isBuiltIn(prototype: unknown): boolean {
-  // What a class stands on may stand on nothing.
-  const name = (prototype as Partial<object>).constructor?.name ?? '';
-  return (globalThis as unknown as Record<string, { prototype?: unknown }>)[name]?.prototype === prototype;
+function equalOfKind(kind: string, a: object, b: object, depth: number, comparison: Comparison): boolean {
+  if (kind === 'Object' || kind === 'null') return equalProperties(a as Properties, b as Properties, depth, comparison);
+  if (kind === 'Array') return equalArrays(a as readonly unknown[], b as readonly unknown[], depth, comparison);
+  if (kind === 'Date') return Object.is((a as Date).getTime(), (b as Date).getTime());
+  if (kind === 'Map' || kind === 'Set') return equalCollections(a as Collection, b as Collection, depth, comparison);
+  const bytes = bytesOf(a, kind);
+  return !!bytes && equalArrays(bytes, bytesOf(b, kind)!, depth, comparison);
 }
 
 /** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
@@ -122,7 +113,7 @@ function equalProperties(left: Properties, right: Properties, depth: number, com
   for (const key in left) {
     const value = right[key];
     // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
-    const mayBeInherited = value === undefined || value === Object.prototype || typeof value === 'function';
+    const mayBeInherited = value === undefined || key === '__proto__' || typeof value === 'function';
     if (mayBeInherited && !Object.hasOwn(right, key)) return false;
     if (!equal(left[key], value, depth, comparison)) return false;
     surplus--;
@@ -131,21 +122,13 @@ function equalProperties(left: Properties, right: Properties, depth: number, com
   return surplus === 0;
 }
 
-/** Both are of one kind, and no plain objects. */
-function equalBuiltIns(a: object, b: object, depth: number, comparison: Comparison): boolean {
-  if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime());
-  if (a instanceof Map || a instanceof Set) return equalCollections(a, b as Collection, depth, comparison);
-  const bytes = bytesOf(a);
-  return bytes !== undefined && equalArrays(bytes, bytesOf(b)!, depth, comparison);
-}
-
 /** Keys and items that are objects may have an equal instead of themselves on the other side. */
 function equalCollections(a: Collection, b: Collection, depth: number, comparison: Comparison): boolean {
   if (a.size !== b.size) return false;
   // Without a prototype: a sketch may have any name.
   const strangers = Object.create(null) as Record<string, unknown[]>;
   const alikeOf = (key: unknown): unknown[] => (strangers[sketchOf(key)] ??= []);
-  const isMap = b instanceof Map;
+  const isMap = 'get' in b;
   for (const entry of b.entries()) if (!a.has(entry[0])) alikeOf(entry[0]).push(isMap ? entry : entry[0]);
   for (const entry of a.entries()) {
     const [key, value] = entry;
@@ -170,8 +153,9 @@ function equalCollections(a: Collection, b: Collection, depth: number, compariso
 function sketchOf(key: unknown, depth = 3): string {
   if (!isObject(key)) return String(key);
   if (depth === 0) return '';
-  if (key instanceof Date) return String(+key);
-  const bytes = bytesOf(key);
+  const kind = kindOf(key);
+  if (kind === 'Date') return String(+(key as Date));
+  const bytes = bytesOf(key, kind);
   const next = (part: unknown): string => sketchOf(part, depth - 1);
   const partsMax = 4 ** depth;
   if (bytes || Array.isArray(key)) {
@@ -180,12 +164,11 @@ function sketchOf(key: unknown, depth = 3): string {
     // A hole in a list is as good as undefined.
     return [list.length, ...list.slice(0, endMax), ...list.slice(-endMax)].map(next).join();
   }
-  const isCollection = key instanceof Set || key instanceof Map;
-  if (isCollection && key.size > partsMax) return String(key.size);
-  if (isCollection)
-    return Array.from(key as Iterable<unknown>, next)
-      .sort()
-      .join();
+  if (kind === 'Set' || kind === 'Map') {
+    const collection = key as Collection;
+    if (collection.size > partsMax) return String(collection.size);
+    return Array.from<unknown, string>(collection, next).sort().join();
+  }
   const names = Object.keys(key).sort().slice(0, partsMax);
   return names.map((name) => name + next((key as Properties)[name])).join();
 }
@@ -194,7 +177,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function bytesOf(value: object): Uint8Array | undefined {
+function bytesOf(value: object, kind: string | undefined): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  return value instanceof ArrayBuffer ? new Uint8Array(value) : undefined;
+  return kind === 'ArrayBuffer' ? new Uint8Array(value as ArrayBuffer) : undefined;
 }

@@ -1,4 +1,5 @@
 /** The one error type of the package, with its codes (C14 in docs/spec/correctable.md). */
+import { tagOf } from './kind.ts';
 import type { Levels } from './level.ts';
 import type { View } from './view.ts';
 
@@ -122,10 +123,9 @@ export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   code?: C,
 ): error is CorrectableError & { readonly code: C } {
   return (
-    error instanceof Error &&
-    error.name === 'CorrectableError' &&
-    'code' in error &&
-    (code ?? error.code) === error.code
+    tagOf(error) === 'Error' &&
+    (error as Error).name === 'CorrectableError' &&
+    (code === undefined ? 'code' in (error as Error) : (error as CorrectableError).code === code)
   );
 }
 

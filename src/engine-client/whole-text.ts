@@ -1,5 +1,6 @@
 /** Text for engines that keep UTF-8: half of a surrogate pair cannot be written there, and another text is kept instead. */
 import { invalidArgument } from '../correctable/errors.ts';
+import { isMap, isPlain, isSet } from '../values/kinds.ts';
 
 const HALF_PAIR = /\p{Surrogate}/u;
 
@@ -17,8 +18,8 @@ function isWhole(value: unknown): boolean {
   if (typeof value === 'string') return !HALF_PAIR.test(value);
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every(isWhole);
-  if (value instanceof Set) return [...(value as Set<unknown>)].every(isWhole);
-  if (value instanceof Map) return [...(value as Map<unknown, unknown>)].every(isWhole);
+  if (isSet(value)) return [...value].every(isWhole);
+  if (isMap(value)) return [...value].every(isWhole);
   // Instances of other classes are no text.
-  return Object.getPrototypeOf(value) !== Object.prototype || Object.entries(value).every(isWhole);
+  return !isPlain(value) || Object.entries(value).every(isWhole);
 }

@@ -10,7 +10,7 @@ import type { Policy, Submit } from '../correctable/policy.ts';
 import { present } from '../correctable/run.ts';
 import type { Source } from '../correctable/source.ts';
 import { extrasOf, nameOf, onClose } from '../correctable/source.ts';
-import { keyOfArgs } from './args-key.ts';
+import { writeOut } from '../values/text.ts';
 import { askerOf, begin, passOn } from './pass-on.ts';
 
 /** More would outlive whoever waits. */
@@ -62,7 +62,7 @@ export function retries(options: RetryOptions = {}): Policy {
     return (operation, source) => {
       // Between two attempts nothing was done, and another one comes all the same.
       if (operation.effect === 'update') Object.assign(extrasOf(source), { steps: UPDATE, run: present.run });
-      attempt(rules, operation, source, 1, keyOfArgs(operation.args));
+      attempt(rules, operation, source, 1, writeOut(operation.args));
     };
   };
 }
@@ -90,7 +90,7 @@ function attempt<T>(
     wait(source, delayMs, () => {
       if (isOver() || !isAskedBy(asker, source)) return end();
       // What its caller has made of them since is another operation.
-      if (args !== keyOfArgs(operation.args)) return end(CHANGED);
+      if (args !== writeOut(operation.args)) return end(CHANGED);
       source.environment.counters!.retried++;
       attempt(rules, operation, source, number + 1, args);
     });

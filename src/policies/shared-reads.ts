@@ -6,7 +6,7 @@ import type { Operation } from '../correctable/operation.ts';
 import type { Policy, Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
 import { onClose } from '../correctable/source.ts';
-import { keyOfArgs } from './args-key.ts';
+import { writeOut } from '../values/text.ts';
 import { askerOf, begin, passOn } from './pass-on.ts';
 
 /**
@@ -43,7 +43,7 @@ function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit 
       onClose(source, () => underWay.clear());
     }
     if (operation.effect === 'update' || source.session || source.levelSignals) return submit(operation, source);
-    const args = keyOfArgs(operation.args);
+    const args = writeOut(operation.args);
     if (args === undefined) return submit(operation, source);
     const id = JSON.stringify([askerOf(source), operation.name, operation.key, source.ladder.requested, args]);
     const equal = underWay.get(id) as Source<T> | undefined;

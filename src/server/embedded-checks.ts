@@ -1,6 +1,7 @@
 /** Checks of the options of a deployment: each names its field and says what to give. */
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isName, isRecord } from '../correctable/given.ts';
+import { isBytes } from '../values/kinds.ts';
 import { requireService } from './service/require-service.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 
@@ -105,7 +106,7 @@ function checkCount(field: string, value: unknown): void {
 
 function checkKey(key: unknown): void {
   if (key === undefined) return;
-  const isKey = typeof key === 'string' || key instanceof Uint8Array;
+  const isKey = typeof key === 'string' || isBytes(key);
   if (isKey && Buffer.byteLength(key) >= KEY_BYTES_MIN) return;
   throw invalid('clusterKey', `must have at least ${KEY_BYTES_MIN} bytes, as a text or a Uint8Array`);
 }

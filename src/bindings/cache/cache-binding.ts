@@ -17,7 +17,7 @@ import { attempt, isLate, Persistence, STORE_WAIT_MS, type Loaded } from './pers
 import { scopeOf, scopeOfPrincipal, type Scope } from './scope.ts';
 import { CacheSession } from './session.ts';
 import type { CacheEntry } from './store.ts';
-import { copyOf } from './values/copy.ts';
+import { copyOf } from '../../values/copy.ts';
 import type { CachedView } from './view-cache.ts';
 
 type WithCache<L extends Levels> = readonly ['cache', ...L];

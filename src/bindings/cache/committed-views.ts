@@ -10,7 +10,7 @@ import type { Clock } from '../../correctable/clock.ts';
 import { structurallyEqual } from '../../correctable/equal.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { copyOf, NoPlainData, ownOf } from './values/copy.ts';
+import { copyOf, NoPlainData, ownOf } from '../../values/copy.ts';
 import { Expiry } from './expiry.ts';
 import { Fences, type Change, type FencesData } from './fences.ts';
 import { nameOf, principalOf } from './identity.ts';

@@ -3,7 +3,7 @@ import type { Sink, ViewDetails } from '../../correctable/binding.ts';
 import { mergeDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { GivenView } from './committed-views.ts';
-import { ownOf } from './values/copy.ts';
+import { ownOf } from '../../values/copy.ts';
 
 /** How many values of one operation are kept for confirmations, as a client keeps them (C7). */
 const KEPT_VALUES_MAX = 1024;

@@ -2,7 +2,7 @@
 import type { Change } from './fences.ts';
 import { marksOf, type Scope } from './scope.ts';
 import type { Batch } from './transaction.ts';
-import { approximateBytes } from './values/size.ts';
+import { approximateBytes } from '../../values/size.ts';
 import type { CachedView } from './view-cache.ts';
 
 /** More changes than this that the store does not take are given up: it is told that all may have changed. */

@@ -1,6 +1,6 @@
 /** The cached views in memory: bounded by number and by bytes, the least recently used leaving first. */
 import { marksOf, type Scope } from './scope.ts';
-import { approximateBytes } from './values/size.ts';
+import { approximateBytes } from '../../values/size.ts';
 import type { CacheEntry } from './store.ts';
 import type { Noted } from './transaction-log.ts';
 

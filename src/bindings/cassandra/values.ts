@@ -1,6 +1,7 @@
 /** Values between the driver's classes and plain ones (see `Row`), the same whichever way they go. */
 import { invalidArgument } from '../../correctable/errors.ts';
 import { jsonText } from '../../engine-client/json-text.ts';
+import { isBytes, isDate, isMap, isPlain, isSet } from '../../values/kinds.ts';
 import { plainValue, setOwn, standsFor } from './cql/reading.ts';
 import { Misfit } from './cql/scalars.ts';
 import type { CqlType } from './cql/types.ts';
@@ -71,13 +72,12 @@ export class Values {
    */
   encodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
-    if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return value;
-    if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    if (typeof value !== 'object' || value === null || isDate(value) || Buffer.isBuffer(value)) return value;
+    if (isBytes(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     if (Array.isArray(value)) return value.map((item) => this.encodable(item));
-    if (value instanceof Set) return Array.from(value, (item) => this.encodable(item));
-    if (value instanceof Map) return new Map(Array.from(value, ([key, item]) => [key, this.encodable(item)] as const));
-    const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== null) return value;
+    if (isSet(value)) return Array.from(value, (item) => this.encodable(item));
+    if (isMap(value)) return new Map(Array.from(value, ([key, item]) => [key, this.encodable(item)] as const));
+    if (!isPlain(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.encodable(item)]));
   }
 }

@@ -1,8 +1,9 @@
 /** Values that can be written down and sent: those of the codecs (`codec.ts`). */
 import type { CorrectableError } from '../../correctable/errors.ts';
+import { isBytes, isPlain } from '../../values/kinds.ts';
 import { OutsideDomain, VALUE_DEPTH } from './codec.ts';
 import { toJsonValue } from './json-values.ts';
-import { isPlain, isWellFormed } from './value-domain.ts';
+import { isWellFormed } from './value-domain.ts';
 
 /**
  * Checks that a value can be written to a log and sent. Nearly all are scalars, bytes or flat objects of them: those are
@@ -57,5 +58,5 @@ export function isFlat(value: unknown): value is Record<string, unknown> {
 
 /** Bytes travel, whatever they are: the codec would make a text of them to say so. */
 function isPortableLeaf(value: unknown): boolean {
-  return isPortableScalar(value) || value instanceof Uint8Array;
+  return isPortableScalar(value) || isBytes(value);
 }

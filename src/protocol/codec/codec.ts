@@ -17,9 +17,6 @@ export interface Span {
   readonly length: number;
 }
 
-/** Deepest nesting of arrays and objects in a row. */
-export const DEPTH_MAX = 64;
-
 /** How deep a value stands in its row: what is written on its own has to fit into one. */
 export const VALUE_DEPTH = 1;
 

@@ -3,8 +3,9 @@
  * (base64), `$bigint` (decimal), `$date` (milliseconds since the epoch), `$undefined`. Keys of the application that
  * begin with `$` get one more. An object's property that is `undefined` is left out, as in JSON; `-0` becomes `0`.
  */
-import { DEPTH_MAX, OutsideDomain } from './codec.ts';
-import { BIGINT_PATTERN, isPlain, isWellFormed, messages, nameOfClass, untag } from './value-domain.ts';
+import { DEPTH_MAX, isBytes, isDate, isPlain } from '../../values/kinds.ts';
+import { OutsideDomain } from './codec.ts';
+import { BIGINT_PATTERN, isWellFormed, messages, nameOfClass, untag } from './value-domain.ts';
 
 /** Replaces what JSON cannot say. Returns `value` itself where there is nothing to replace. */
 export function toJsonValue(value: unknown, depth = 0): unknown {
@@ -46,8 +47,8 @@ function tag(name: string, content: unknown, depth: number): unknown {
 function objectToJson(value: object, depth: number): unknown {
   if (depth >= DEPTH_MAX) throw tooDeep();
   if (Array.isArray(value)) return arrayToJson(value, depth);
-  if (value instanceof Uint8Array) return { $bytes: toBase64(value) };
-  if (value instanceof Date) return { $date: checkedTime(value.getTime()) };
+  if (isBytes(value)) return { $bytes: toBase64(value) };
+  if (isDate(value)) return { $date: checkedTime(value.getTime()) };
   if (!isPlain(value)) throw new OutsideDomain(messages.classInstance(nameOfClass(value)));
   return plainToJson(value, depth);
 }

@@ -3,7 +3,8 @@
  * frame before anything is made for it, nesting is bounded, and what is outside the domain (extensions, keys that are no
  * strings, `__proto__`, numbers that are not finite) is refused with its path.
  */
-import { DEPTH_MAX, OutsideDomain } from './codec.ts';
+import { DEPTH_MAX } from '../../values/kinds.ts';
+import { OutsideDomain } from './codec.ts';
 import { messages, untag } from './value-domain.ts';
 
 /** The bytes are no MessagePack, or end too early: nothing after them can be read either. */

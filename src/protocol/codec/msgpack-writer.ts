@@ -8,8 +8,9 @@
  * block gets memory of its own, which fits: whoever keeps a small value holds no more than the block that it is in.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { DEPTH_MAX, OutsideDomain, type Span } from './codec.ts';
-import { BIGINT_PATTERN, isPlain, isWellFormed, messages, nameOfClass } from './value-domain.ts';
+import { DEPTH_MAX, isBytes, isDate, isPlain } from '../../values/kinds.ts';
+import { OutsideDomain, type Span } from './codec.ts';
+import { BIGINT_PATTERN, isWellFormed, messages, nameOfClass } from './value-domain.ts';
 
 const BLOCK_BYTES = 1 << 16;
 /** A shorter string is copied character by character, which beats a call of the platform's encoder. */
@@ -247,8 +248,8 @@ function writeObject(value: object, depth: number): void {
   if (depth >= DEPTH_MAX) throw new OutsideDomain(messages.tooDeep);
   if (Array.isArray(value)) return writeArray(value, depth);
   if (isPlain(value)) return writeMap(value, depth);
-  if (value instanceof Uint8Array) return writeBytes(value);
-  if (value instanceof Date) {
+  if (isBytes(value)) return writeBytes(value);
+  if (isDate(value)) {
     if (!Number.isFinite(value.getTime())) throw new OutsideDomain(messages.invalidDate);
     writeTag('$date', depth);
     return writeNumber(value.getTime());

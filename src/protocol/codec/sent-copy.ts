@@ -1,4 +1,5 @@
 /** What stays in the process is handed over as if it were sent: neither side sees what the other does to a value later. */
+import { isBytes } from '../../values/kinds.ts';
 import { isFlat } from './check-portable.ts';
 import { OutsideDomain, VALUE_DEPTH } from './codec.ts';
 import { fromJsonValue, toJsonValue } from './json-values.ts';
@@ -9,7 +10,7 @@ import { fromJsonValue, toJsonValue } from './json-values.ts';
  * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be sent, which begins with `where`
  */
 export function sentCopy(value: unknown, where: string): unknown {
-  if (value instanceof Uint8Array) return new Uint8Array(value);
+  if (isBytes(value)) return new Uint8Array(value);
   if (isFlat(value)) return flatCopy(value);
   try {
     const json = toJsonValue(value, VALUE_DEPTH);
@@ -25,7 +26,7 @@ function flatCopy(value: Readonly<Record<string, unknown>>): Record<string, unkn
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
     // `-0` becomes `0` on its way.
-    copy[key] = item === 0 ? 0 : item instanceof Uint8Array ? new Uint8Array(item) : item;
+    copy[key] = item === 0 ? 0 : isBytes(item) ? new Uint8Array(item) : item;
   }
   return copy;
 }

@@ -1,5 +1,6 @@
 /** What both codecs agree on: which values travel, and what is said about those that do not. */
-import { DEPTH_MAX, OutsideDomain } from './codec.ts';
+import { DEPTH_MAX } from '../../values/kinds.ts';
+import { OutsideDomain } from './codec.ts';
 
 /** Decimal digits of a bigint. */
 export const BIGINT_PATTERN: RegExp = /^-?\d{1,1024}$/;
@@ -17,13 +18,6 @@ export const messages = {
   loneSurrogate: 'a string with half of a surrogate pair cannot be sent; use Uint8Array for arbitrary data',
   reserved: 'keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined',
 } as const;
-
-/** Whether an object is plain: no class instance. */
-export function isPlain(value: object): value is Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  // Objects of another realm (an iframe, a vm) have that realm's Object.prototype.
-  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
-}
 
 /** Name of an object's class, for messages. */
 export function nameOfClass(value: object): string {

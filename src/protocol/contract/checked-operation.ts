@@ -3,7 +3,7 @@ import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseArgs } from './catalogue.ts';
 import type { Catalogue } from './catalogue.ts';
 import { keyBy } from './parse-args.ts';
-import { copied } from './copied.ts';
+import { copied } from '../../values/copy.ts';
 import { ParsedOperation } from './parsed-operation.ts';
 
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */

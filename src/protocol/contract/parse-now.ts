@@ -3,6 +3,7 @@
  * process: such a schema is found before it is run where that can be seen, and otherwise the promise is taken in where it
  * is made.
  */
+import { kindOf, tagOf } from '../../correctable/kind.ts';
 import { $ZodAsyncError, util } from 'zod/v4/core';
 import * as z from 'zod/v4-mini';
 import { isSchemaPart, lazyInner, type Schema, type SchemaPart } from './schema-parts.ts';
@@ -82,7 +83,7 @@ function innerOf(value: unknown): readonly unknown[] {
     return [...Object.keys(def).map((key) => (key === 'defaultValue' ? undefined : def[key])), lazyInner(value)];
   }
   if (Array.isArray(value)) return value;
-  return Object.getPrototypeOf(value) === Object.prototype ? Object.values(value as object) : [];
+  return kindOf(value as object) === 'Object' ? Object.values(value as object) : [];
 }
 
 function isLaterPart({ _zod: internals }: SchemaPart): boolean {
@@ -116,7 +117,8 @@ function watch(owner: object, name: string, given: AnyFunction): boolean {
 
 /** Whether it is a promise, which may reject from now on. */
 export function takeIn(value: unknown): boolean {
-  if (!(value instanceof Promise)) return false;
-  value.catch(() => {});
+  // Of whatever realm.
+  if (tagOf(value) !== 'Promise') return false;
+  (value as Promise<unknown>).catch(() => {});
   return true;
 }

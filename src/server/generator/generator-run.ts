@@ -9,7 +9,7 @@ import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
-import { keptArgs, keptOwnArgs } from '../records/frozen.ts';
+import { keptArgs, keptOwnArgs } from '../../values/frozen.ts';
 import { own, ownError, toldOf } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { Refusal } from '../service/refusal.ts';

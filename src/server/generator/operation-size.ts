@@ -2,7 +2,7 @@
 import { OPERATION_BYTES_MAX, OPERATION_PARTS_MAX } from '../records/bounds.ts';
 import type { Effect } from '../records/effect.ts';
 import { ownError } from '../records/own-errors.ts';
-import { textBytes, VALUE_BYTES, writtenBytes } from '../records/written-bytes.ts';
+import { textBytes, VALUE_BYTES, writtenBytes } from '../../values/size.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 import type { ReadSet } from './read-set.ts';

@@ -1,6 +1,6 @@
 /** The state behind a generator's scratchpad: a snapshot with the shadow operations that were tried laid over it. */
 import type { Effect } from '../records/effect.ts';
-import { handedOut, kept } from '../records/frozen.ts';
+import { handedOut, kept } from '../../values/frozen.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import { Overlay } from '../state/overlay.ts';
 import { replyOf } from '../records/reply.ts';

@@ -1,5 +1,5 @@
 /** Readers of tables. Each read is noted, for certification and for the generator's budget. */
-import { frozenTools, handedOut } from '../records/frozen.ts';
+import { frozenTools, handedOut } from '../../values/frozen.ts';
 import { rangeOf, seenOf } from '../records/key-range.ts';
 import type { ReadRange, Scalar, ScanOptions } from '../records/key-range.ts';
 import type { StateReader } from '../state/store.ts';

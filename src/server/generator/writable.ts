@@ -2,7 +2,7 @@
 import { isPortableScalar, portableProblem } from '../../protocol/codec/check-portable.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
-import { kept } from '../records/frozen.ts';
+import { kept } from '../../values/frozen.ts';
 import { own, ownError } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import type { Choice, Reply } from '../records/reply.ts';

@@ -4,7 +4,7 @@
  */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import type { Colour, Effect } from '../records/effect.ts';
-import { frozenTools } from '../records/frozen.ts';
+import { frozenTools } from '../../values/frozen.ts';
 import { Chosen } from '../records/reply.ts';
 import type { Service } from '../service/service.ts';
 import { isRemoval } from '../service/row-effects.ts';

@@ -21,7 +21,7 @@ import { lackingFor } from './rights.ts';
 import type { Step } from './step.ts';
 import { Arguments } from './values/arguments.ts';
 import type { DrawnArgs } from './values/arguments.ts';
-import { equalCopy } from '../../protocol/contract/copied.ts';
+import { equalCopy } from '../../values/copy.ts';
 import type { Arbitraries } from './values/draw.ts';
 
 /** Of one search. */

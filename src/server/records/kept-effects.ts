@@ -1,6 +1,6 @@
 /** Effects as they are from the moment on at which a shadow operation has given them. */
 import type { Effect } from './effect.ts';
-import { kept } from './frozen.ts';
+import { kept } from '../../values/frozen.ts';
 
 /** Its author may give the list once more, or an effect that he made by hand. What is no list is refused by others. */
 export function keptEffects(given: readonly Effect[]): readonly Effect[] {

@@ -8,7 +8,7 @@ import type { Contract, OperationSpec } from '../../protocol/contract/contract.t
 import type { Colour } from '../records/effect.ts';
 import { hasBounded } from './takes.ts';
 import type { Tables } from './tables.ts';
-import { frozenTools, kept } from '../records/frozen.ts';
+import { frozenTools, kept } from '../../values/frozen.ts';
 import { keptEffects } from '../records/kept-effects.ts';
 import { Chosen } from '../records/reply.ts';
 import type { AnyShadowOperation, Colours, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';

@@ -3,7 +3,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { DomainRefusal } from '../../correctable/errors.ts';
 import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../protocol/contract/contract.ts';
 import type { ResultCheck } from '../../protocol/contract/result-check.ts';
-import { frozenTools, kept } from '../records/frozen.ts';
+import { frozenTools, kept } from '../../values/frozen.ts';
 import { heldResults } from './held-results.ts';
 
 /** A generator that throws this refuses its operation. */

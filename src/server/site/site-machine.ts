@@ -23,7 +23,7 @@ import type { SavedReplica, StoredReplica } from '../replica/replica.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import { haltedFullError, redHaltedError } from '../records/failure.ts';
 import { HALTED_BYTES_MAX } from '../records/bounds.ts';
-import { plainBytes } from '../records/plain-bytes.ts';
+import { plainBytes } from '../../values/size.ts';
 import { KnownEffects } from '../service/known-effects.ts';
 import { contentProblem } from '../messages/message-content.ts';
 import type { ReplicaOutput, Submission } from '../records/submissions.ts';

@@ -1,6 +1,6 @@
 /** The rows of one table at one site, with the orders that scans read: of primary keys, and of each indexed field. */
 import { Changes } from '../records/checkpoint.ts';
-import { frozen } from '../records/frozen.ts';
+import { frozen } from '../../values/frozen.ts';
 import { compareStamps, loadPlace, savePlace } from '../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../records/effect.ts';
 import type { FieldKind, FieldOptions, FieldState } from '../service/fields/field.ts';

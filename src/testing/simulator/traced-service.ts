@@ -3,7 +3,7 @@
  * that they do not hold; what came of both runs need not say so, since sites and model run the same functions.
  */
 import { textOf } from '../../server/records/failure.ts';
-import { frozenTools } from '../../server/records/frozen.ts';
+import { frozenTools } from '../../values/frozen.ts';
 import type { ScanOptions } from '../../server/records/key-range.ts';
 import type { TableReader } from '../../server/service/readers.ts';
 import { Refusal } from '../../server/service/refusal.ts';

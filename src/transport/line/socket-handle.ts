@@ -92,5 +92,5 @@ function innerMessages(errors: unknown): unknown[] {
 }
 
 function frameOf(data: unknown): Encoded {
-  return data instanceof ArrayBuffer ? new Uint8Array(data) : (data as string);
+  return typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer);
 }

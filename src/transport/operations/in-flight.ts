@@ -8,7 +8,8 @@ import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { view, type ViewRow } from '../../protocol/rows/view.ts';
 import { errorOf } from '../../protocol/wire-errors.ts';
 import type { Carrier, InFlightOperation } from './in-flight-operation.ts';
-import { SeenView, copyOf } from './seen-view.ts';
+import { copied } from '../../values/copy.ts';
+import { SeenView } from './seen-view.ts';
 import { WireSession } from './wire-session.ts';
 
 /** The error of an operation that was not answered: an update that may have left may have taken effect. */
@@ -131,7 +132,7 @@ export class InFlight {
     const value = row[at.value];
     const given = details(row[at.version], row[at.meta], last && isEarly);
     if (last) return void operation.sink.update(value, name, given);
-    const own = copyOf(value);
+    const own = copied(value);
     const seq = operation.sink.update(value, name, given);
     operation.saw(row[at.seq], new SeenView(seq, given ?? NO_DETAILS, own, value));
   }

@@ -1,6 +1,7 @@
 /** A view that may be confirmed: what the server gave, whatever its receivers have made of it meanwhile. */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import { structurallyEqual } from '../../correctable/equal.ts';
+import { copied } from '../../values/copy.ts';
 
 export class SeenView {
   /** The sink's number for it. */
@@ -30,23 +31,11 @@ export class SeenView {
 
   /** What the server gave, to be handed on as a view of its own. */
   again(): unknown {
-    return copyOf(this.#own);
+    return copied(this.#own);
   }
 
   /** The same view once it was confirmed, or handed on again with this number and value. */
   with(details: ViewDetails, seq = this.seq, handedOn = this.#handedOn): SeenView {
     return new SeenView(seq, details, this.#own, handedOn);
   }
-}
-
-/**
- * A value before it is handed on, of what was decoded: lists, plain objects, bytes and dates alone. Who shows the first ten
- * of a list by `splice` has not shortened the one that the store confirms.
- */
-export function copyOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (value instanceof Uint8Array) return value.slice();
-  if (value instanceof Date) return new Date(value);
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copyOf(part)]));
 }

@@ -1,4 +1,5 @@
 /** Single values as the bytes of their type. What the type does not take is refused. */
+import { isBytes, isDate } from '../../../values/kinds.ts';
 import { addressBytes } from './addresses.ts';
 import { decimalBytes } from './decimal.ts';
 import { durationBytes } from './duration.ts';
@@ -105,7 +106,7 @@ function isAscii(text: string): boolean {
 }
 
 function asBytes(value: unknown): Uint8Array | undefined {
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined;
+  return isBytes(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined;
 }
 
 function numberOf(value: unknown): number | undefined {
@@ -133,7 +134,7 @@ function isNumberLike(value: unknown): boolean {
 
 function asTimestamp(value: unknown): Uint8Array | undefined {
   const at = typeof value === 'string' && isDay(ISO.exec(value)) ? new Date(value) : value;
-  const ms = wholeNumberOf(at instanceof Date ? at.getTime() : typeof at === 'string' ? undefined : at);
+  const ms = wholeNumberOf(isDate(at) ? at.getTime() : typeof at === 'string' ? undefined : at);
   return ms === undefined ? undefined : fixedBytes(ms, 8);
 }
 

@@ -2,6 +2,8 @@
  * Values as the bytes of their column's type. What the type does not take is refused: the driver would cut off what is
  * too much, take a 0 for what is no number, and tell nobody.
  */
+import { tagOf } from '../../../correctable/kind.ts';
+import { isDate, isMap, isPlain, isSet } from '../../../values/kinds.ts';
 import { resolved } from './class-names.ts';
 import { fixedBytes, unsignedVint } from './integers.ts';
 import { Misfit, misfit, scalarBytes } from './scalars.ts';
@@ -138,13 +140,13 @@ function length(count: number): Uint8Array {
 function itemsIn(value: unknown, type: CqlType): readonly unknown[] {
   // Not as it is: what is to be done with each item would not be done with one that is left out.
   if (Array.isArray(value)) return Array.from<unknown>(value);
-  if (value instanceof Set) return [...(value as ReadonlySet<unknown>)];
-  if (value instanceof Float32Array || value instanceof Float64Array) return [...value];
+  if (isSet(value)) return [...value];
+  if (/^Float(32|64)Array$/.test(tagOf(value))) return [...(value as Float64Array)];
   throw misfit(value, type, 'an array is');
 }
 
 function entriesIn(value: unknown, type: CqlType): readonly (readonly [unknown, unknown])[] {
-  if (value instanceof Map) return [...(value as ReadonlyMap<unknown, unknown>)];
+  if (isMap(value)) return [...value];
   if (Array.isArray(value) && value.every(isPair)) return value;
   if (isPlainObject(value)) return Object.entries(value);
   throw misfit(value, type, 'an object, a Map or an array of [key, value] is');
@@ -156,14 +158,13 @@ function isPair(value: unknown): value is readonly [unknown, unknown] {
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  return isPlain(value);
 }
 
 /** Whether a value is of a class that has no meaning here by itself: one of the driver's, or of the application's. */
 function isForeign(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value)) return false;
-  return !(ArrayBuffer.isView(value) || value instanceof Date || value instanceof Map || value instanceof Set);
+  return !(ArrayBuffer.isView(value) || isDate(value) || isMap(value) || isSet(value));
 }
 
 function written(value: object, type: CqlType, foreign: Foreign): Uint8Array {

@@ -4,7 +4,7 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import { fitsFrame, type EncodedRow } from '../../../protocol/codec/codec.ts';
 import { encodeAs } from '../../../protocol/rows/define-row.ts';
 import type { ConfirmRow } from '../../../protocol/rows/confirm.ts';
-import { isPlain } from '../../../protocol/codec/value-domain.ts';
+import { isPlain } from '../../../values/kinds.ts';
 import { view, type ViewRow } from '../../../protocol/rows/view.ts';
 import type { SubmissionOwner } from './submission-parts.ts';
 

@@ -6,7 +6,7 @@ import { parseBy } from '../../../protocol/contract/parse-args.ts';
 import { parseNow } from '../../../protocol/contract/parse-now.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import { textOf } from '../../records/failure.ts';
-import { copied } from '../../../protocol/contract/copied.ts';
+import { copied } from '../../../values/copy.ts';
 import { drawFrom } from './draw.ts';
 import type { Arbitraries } from './draw.ts';
 import { drawValue } from './schema-values.ts';

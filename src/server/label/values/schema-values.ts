@@ -2,7 +2,7 @@
  * Values by a JSON Schema, drawn so that operations meet: few names, numbers near bounds and near what stands in the run.
  * What the schema cannot say, as a check by a function, it does not know: who draws asks the schema itself.
  */
-import { define } from '../../../protocol/contract/copied.ts';
+import { define } from '../../../values/copy.ts';
 import type { Random } from '../../collections/random.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import type { Pool } from './pool.ts';

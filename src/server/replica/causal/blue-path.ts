@@ -16,7 +16,7 @@ import { OPERATIONS_MAX, WINDOWS } from '../../records/windows.ts';
 import type { Windows } from '../../records/windows.ts';
 import { IncomingStream, OutgoingStream } from './streams.ts';
 import type { LoggedOperation, SavedStream } from './streams.ts';
-import { plainBytes } from '../../records/plain-bytes.ts';
+import { plainBytes } from '../../../values/size.ts';
 import { isCovered, maxEntry } from '../../records/vector.ts';
 
 /** Operations in one message of those that are sent again. */

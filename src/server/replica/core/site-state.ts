@@ -4,7 +4,7 @@
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
 import { errorOf } from '../../records/failure.ts';
-import { handedOut, kept } from '../../records/frozen.ts';
+import { handedOut, kept } from '../../../values/frozen.ts';
 import type { GeneratorPorts } from '../../generator/generator-budget.ts';
 import { GeneratorRunner } from '../../generator/generator-run.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';

@@ -8,7 +8,7 @@ import type { Section } from '../../records/checkpoint.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
 import type { ValueCodec } from './id-table.ts';
 import type { IdTableLimits } from '../../records/bounds.ts';
-import { plainBytes } from '../../records/plain-bytes.ts';
+import { plainBytes } from '../../../values/size.ts';
 import type { OperationId, SlotDecision } from '../../records/records.ts';
 import type { RememberedInLog } from './remembered.ts';
 

@@ -15,7 +15,7 @@ import type { CertifierLimits } from '../../records/bounds.ts';
 import type { ReadRange } from '../../records/key-range.ts';
 import { clientOf } from '../../records/operation-id.ts';
 import { changesRange, writtenNames } from '../../generator/read-set.ts';
-import { plainBytes } from '../../records/plain-bytes.ts';
+import { plainBytes } from '../../../values/size.ts';
 import type { Execution, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
 import { redOf } from '../../records/vector.ts';
 import type { Conflict, Decision, Ending } from '../../records/verdict.ts';

@@ -6,7 +6,7 @@ import type { RememberedInLog } from '../once/remembered.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Section } from '../../records/checkpoint.ts';
 import { errorOf, expiredError, failureOf, leftError } from '../../records/failure.ts';
-import { plainBytes } from '../../records/plain-bytes.ts';
+import { plainBytes } from '../../../values/size.ts';
 import type { Failure, OperationId } from '../../records/records.ts';
 import type { Answer, Reply } from '../../records/reply.ts';
 import type { Stage, Submission } from '../../records/submissions.ts';

@@ -1,7 +1,7 @@
 /** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
-import { handedOut, isChangeable } from '../../records/frozen.ts';
+import { handedOut, isChangeable } from '../../../values/frozen.ts';
 import { writes } from './field.ts';
 import type { FieldKind, FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';

@@ -4,8 +4,8 @@
  * first one are left is said beside the parts.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { frozen } from '../../records/frozen.ts';
-import { plainBytes } from '../../records/plain-bytes.ts';
+import { frozen } from '../../../values/frozen.ts';
+import { plainBytes } from '../../../values/size.ts';
 import type { StateParts } from './field.ts';
 
 /** A part that has so many bytes, or items, takes no more. */

@@ -3,7 +3,7 @@
  * contended queue aborts nobody.
  */
 import type { Effect } from '../../records/effect.ts';
-import { handedOut } from '../../records/frozen.ts';
+import { handedOut } from '../../../values/frozen.ts';
 import { writes } from './field.ts';
 import type { FieldKind, FieldState, StateParts } from './field.ts';
 import { QueueItems } from './queue-parts.ts';

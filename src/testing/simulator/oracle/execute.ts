@@ -3,7 +3,7 @@ import type { DomainRefusal } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/check-portable.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import { textOf as thrownText } from '../../../server/records/failure.ts';
-import { handedOut, keptArgs } from '../../../server/records/frozen.ts';
+import { handedOut, keptArgs } from '../../../values/frozen.ts';
 import { Refusal } from '../../../server/service/refusal.ts';
 import { Chosen, Local, replyOf } from '../../../server/records/reply.ts';
 import type { Reply } from '../../../server/records/reply.ts';

@@ -1,5 +1,5 @@
 /** How generators read the model: the same questions as at a site, answered by looking through everything. */
-import { handedOut } from '../../../server/records/frozen.ts';
+import { handedOut } from '../../../values/frozen.ts';
 import type { ScanOptions } from '../../../server/records/key-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
 import { compare } from './changes.ts';

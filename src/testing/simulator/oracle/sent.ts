@@ -2,7 +2,7 @@
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import { sentCopy } from '../../../protocol/codec/sent-copy.ts';
 import type { Effect } from '../../../server/records/effect.ts';
-import { frozen } from '../../../server/records/frozen.ts';
+import { frozen } from '../../../values/frozen.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 
 /** Whether two values are the same once they are sent: of `-0` is `0` left then, of what is undefined nothing. */

@@ -1,7 +1,7 @@
 /** Pages on one store, and what outlives them: own updates, clearing, age, values (docs/spec/cache.md). */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
-import { approximateBytes } from '../../../../src/bindings/cache/values/size.ts';
+import { approximateBytes } from '../../../../src/values/size.ts';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import { fieldName, rowName } from '../../../../../src/server/generator/read-set.ts';
-import { plainBytes } from '../../../../../src/server/records/plain-bytes.ts';
+import { plainBytes } from '../../../../../src/values/size.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { siteAt } from '../../../../support/origins.ts';
 

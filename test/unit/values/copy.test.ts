@@ -1,7 +1,7 @@
 /** Copies of plain data: bytes of every kind, and what is none. */
 import { describe, expect, test } from 'vitest';
-import { copyOf, NoPlainData } from '../../../../../src/bindings/cache/values/copy.ts';
-import { approximateBytes } from '../../../../../src/bindings/cache/values/size.ts';
+import { copyOf, NoPlainData } from '../../../src/values/copy.ts';
+import { approximateBytes } from '../../../src/values/size.ts';
 
 const bytes = (): ArrayBuffer => new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]).buffer;
 

@@ -1,6 +1,6 @@
 /** Copies of arguments. */
 import { expect, test } from 'vitest';
-import { copied, equalCopy } from '../../../../src/protocol/contract/copied.ts';
+import { copied, equalCopy } from '../../../src/values/copy.ts';
 
 test.each<[string, unknown]>([
   ['plain data', { a: [1, { b: 'x' }], c: null, d: undefined }],

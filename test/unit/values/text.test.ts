@@ -1,10 +1,10 @@
 /** Arguments as one string: of what is large, or cannot be read, there is none. */
 import { expect, test } from 'vitest';
-import { keyOfArgs } from '../../../src/policies/args-key.ts';
+import { writeOut } from '../../../src/values/text.ts';
 
 test('a text that is as long as many parts → no key; a short one → one', () => {
-  expect(keyOfArgs({ text: 'x'.repeat(1_000_000) })).toBeUndefined();
-  expect(keyOfArgs({ text: 'x'.repeat(1_000) })).toContain('xxx');
+  expect(writeOut({ text: 'x'.repeat(1_000_000) })).toBeUndefined();
+  expect(writeOut({ text: 'x'.repeat(1_000) })).toContain('xxx');
 });
 
 test('a getter that throws, and a proxy that was revoked → no key', () => {
@@ -16,5 +16,5 @@ test('a getter that throws, and a proxy that was revoked → no key', () => {
       throw new Error('not to be read');
     },
   });
-  expect([keyOfArgs(proxy), keyOfArgs(failing)]).toEqual([undefined, undefined]);
+  expect([writeOut(proxy), writeOut(failing)]).toEqual([undefined, undefined]);
 });

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
-import { createClient } from '../../../../src/index.ts';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { frozen, handedOut, kept, keptArgs, keptOwnArgs } from '../../../../src/server/records/frozen.ts';
-import { defineService } from '../../../../src/server/service/service.ts';
-import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import { cell, counter, log, queue, register, set, table } from '../../../../src/server/service/tables.ts';
-import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import type { InvocationContext, Sink } from '../../../src/correctable/binding.ts';
+import { createClient } from '../../../src/index.ts';
+import { defineContract } from '../../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../../src/server/embedded.ts';
+import { frozen, handedOut, kept, keptArgs, keptOwnArgs } from '../../../src/values/frozen.ts';
+import { defineService } from '../../../src/server/service/service.ts';
+import { blue, red } from '../../../src/server/service/shadow-operation.ts';
+import { cell, counter, log, queue, register, set, table } from '../../../src/server/service/tables.ts';
+import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
 
 interface Cart {
   readonly items: string[];

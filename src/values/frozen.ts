@@ -2,8 +2,8 @@
  * Values that are in the state of sites: nobody changes them, least of all a generator that has read them. Bytes and dates
  * cannot be frozen, so that readers get copies of what has some in it.
  */
-import { DEPTH_MAX } from '../../protocol/codec/codec.ts';
-import { isPlain } from '../../protocol/codec/value-domain.ts';
+import { kindOf } from '../correctable/kind.ts';
+import { DEPTH_MAX, isBytes, isDate, isPlain } from './kinds.ts';
 
 /** Lists and objects of the state with bytes or dates in them. Few: sets of all of them would cost more than to look. */
 const WITH_CHANGEABLE = new WeakSet<object>();
@@ -78,7 +78,7 @@ function freeze(value: unknown, walk: Walk): boolean {
 }
 
 function isBytesOrDate(value: object): value is Uint8Array | Date {
-  return value instanceof Uint8Array || value instanceof Date;
+  return isBytes(value) || isDate(value);
 }
 
 /** Lists and objects from this depth on are looked for among those met before: what refers to itself has to end. */
@@ -107,9 +107,9 @@ interface Whole {
 
 const LIST: Whole = { begin: () => [], fill: fillList };
 const OBJECT: Whole = { begin: () => ({}), fill: fillObject };
-/** Without a prototype, or of another realm. */
+/** Without a prototype. */
 const OTHER_OBJECT: Whole = {
-  begin: (value) => Object.create(Object.getPrototypeOf(value)) as object,
+  begin: () => Object.create(null) as object,
   fill: fillObject,
 };
 const SET: Whole = { begin: () => new Set(), fill: fillSet };
@@ -228,24 +228,31 @@ function plainWhole(value: object): Whole | undefined {
 
 /** What extends a built-in class may have methods and a state that no copy would have: it is none of these. */
 function wholeOfItsClass(value: object): Whole | undefined {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype) return OBJECT;
-  // What a list inherits from is one, in any realm; what a class of lists does is none.
-  if (Array.isArray(value)) return Array.isArray(prototype) ? LIST : undefined;
-  if (prototype === Set.prototype) return SET;
-  if (prototype === Map.prototype) return MAP;
-  if (prototype === Date.prototype) return DATE;
-  return isPlain(value) ? OTHER_OBJECT : undefined;
+  switch (kindOf(value) ?? '') {
+    case 'Object':
+    case 'null':
+      return Object.getPrototypeOf(value) === null ? OTHER_OBJECT : OBJECT;
+    case 'Array':
+      return LIST;
+    case 'Set':
+      return SET;
+    case 'Map':
+      return MAP;
+    case 'Date':
+      return DATE;
+    default:
+      return undefined;
+  }
 }
 
 function plainLeaf(value: object): object {
   // Not by `slice`: that of Node's buffers shares the memory.
-  if (value instanceof Uint8Array) return new Uint8Array(value);
-  return value instanceof Date ? new Date(value) : value;
+  if (isBytes(value)) return new Uint8Array(value);
+  return isDate(value) ? new Date(value) : value;
 }
 
 function leafOfItsClass(value: object): object {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Uint8Array.prototype) return plainLeaf(value);
-  return prototype === Buffer.prototype ? (Object.setPrototypeOf(plainLeaf(value), Buffer.prototype) as object) : value;
+  if (kindOf(value) !== 'Uint8Array') return value;
+  const copy = plainLeaf(value);
+  return Buffer.isBuffer(value) ? (Object.setPrototypeOf(copy, Buffer.prototype) as object) : copy;
 }

@@ -1,0 +1,33 @@
+/** Kinds of objects in any realm: an iframe, a `vm` context and Jest have built-in classes of their own. */
+
+/** How engines write built-in functions as text: no function of a program has this body. */
+const NATIVE = /\{\s*\[native code\]\s*\}$/;
+
+interface Class {
+  readonly prototype: unknown;
+  readonly name: string;
+}
+
+/**
+ * Returns the name of the built-in class that an object is a direct instance of, whatever realm that class belongs to:
+ * `Object`, `Array`, `Date`, `Map`… Node's `Buffer` is a `Uint8Array`, an object without a prototype is `null`. Returns
+ * `undefined` for instances of other classes, which may have private state: also of those that extend a built-in one.
+ */
+export function kindOf(value: object): string | undefined {
+  const prototype = Object.getPrototypeOf(value) as { readonly constructor?: Class } | null;
+  if (prototype === Object.prototype) return 'Object';
+  if (prototype === Array.prototype) return 'Array';
+  // Test frameworks replace it by a class that extends it.
+  if (prototype === Date.prototype) return 'Date';
+  if (!prototype) return 'null';
+  const maker = prototype.constructor;
+  if (maker?.prototype !== prototype) return undefined;
+  const { name } = maker;
+  if (name === 'Buffer') return ArrayBuffer.isView(value) ? 'Uint8Array' : undefined;
+  return (globalThis as never)[name] === maker || NATIVE.test(String(maker)) ? name : undefined;
+}
+
+/** Returns what internal state a value has, whatever realm it comes from: `Error`, `Date`, `Number`, `BigInt`… */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
