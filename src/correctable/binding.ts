@@ -2,7 +2,7 @@
  * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016, §5.1,
  * Listing 7). At the end, what bindings and those who put themselves in front of one share.
  */
-import { systemClock, type Timer } from './clock.ts';
+import { elapsedMs, systemClock, type Timer } from './clock.ts';
 import type { CorrectableError } from './errors.ts';
 import { tagOf } from './kind.ts';
 import type { Levels } from './level.ts';
@@ -212,9 +212,9 @@ export function mergeDetails(kept: ViewDetails, details?: ViewDetails): ViewDeta
 /** A signal is made when it is first looked at, which costs more than most of a read: one that is as quick does not. */
 export const LOOK_AFTER_MS = 20;
 
-/** Whether nobody waits any more for what began at `sinceMs`, by `performance.now()`, and took its time. */
+/** Whether nobody waits any more for what began at `sinceMs`, by `elapsedMs`, and took its time. */
 export function isLetGo(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
-  return performance.now() - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
+  return elapsedMs() - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
 }
 
 /** In milliseconds. */

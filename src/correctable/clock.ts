@@ -28,9 +28,14 @@ export function wallAheadMs(clock: Clock): number {
   return clock.wallNow ? clock.wallNow() - clock.now() : 0;
 }
 
+/** Returns milliseconds as they pass, from any start; of the machine's clock if the platform has no other. */
+export function elapsedMs(): number {
+  return (globalThis.performance ?? Date).now();
+}
+
 /** The clock of the running process; `now` counts from its start, as timers do. When that was would cost half a reading. */
 export const systemClock: Clock = {
-  now: () => Math.floor(performance.now()),
+  now: () => Math.floor(elapsedMs()),
   wallNow: () => Date.now(),
   setTimer(fire, delayMs) {
     let handle: Handle;

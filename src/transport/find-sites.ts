@@ -1,6 +1,8 @@
 /** Which sites there are, and which is the nearest: asked and measured over HTTP before a client connects. */
+import { elapsedMs } from '../correctable/clock.ts';
 import { CorrectableError, invalidArgument } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
+import { parseUrl } from './settings/websocket.ts';
 
 /** How to look for sites. */
 export interface FindSitesOptions {
@@ -61,7 +63,7 @@ interface Site {
 }
 
 function probeOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Probe {
-  const clock = now ?? (() => performance.now());
+  const clock = now ?? elapsedMs;
   if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
     throw invalidArgument('timeoutMs', `must be a positive number, not ${String(timeoutMs)}`);
   }
@@ -70,14 +72,22 @@ function probeOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now
   return {
     async ask(url) {
       const from = clock();
-      const response = await fetch(url, { signal: AbortSignal.timeout(withinMs) });
+      const response = await fetch(url, { signal: timeoutSignal(withinMs) });
       return { response, tookMs: clock() - from };
     },
   };
 }
 
+/** Some platforms, as React Native, have no `AbortSignal.timeout`. */
+function timeoutSignal(withinMs: number): AbortSignal {
+  if (typeof AbortSignal.timeout === 'function') return AbortSignal.timeout(withinMs);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error(`no answer within ${withinMs} ms`)), withinMs);
+  return controller.signal;
+}
+
 function baseOf(given: string | URL): URL {
-  const base = URL.canParse(given) ? new URL(given) : undefined;
+  const base = parseUrl(given);
   if (base?.protocol === 'http:' || base?.protocol === 'https:') return base;
   throw invalidArgument('directory', `${String(given)} must be an address that begins with http:// or https://`);
 }

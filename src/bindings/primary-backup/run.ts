@@ -1,6 +1,7 @@
 /** One operation on its way through the tiers. */
 import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { hearWeaker, isLetGo } from '../../correctable/binding.ts';
+import { elapsedMs } from '../../correctable/clock.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -30,7 +31,7 @@ export class Run {
   readonly #options: RunOptions;
   /** Calls of tiers that have not answered. */
   readonly #calls = new Set<TierCall>();
-  readonly #startedAtMs = performance.now();
+  readonly #startedAtMs: number = elapsedMs();
   #stopped = false;
   /** What becomes of the weaker tiers of a read, weakest first. */
   readonly #weaker: Promise<Outcome>[] = [];

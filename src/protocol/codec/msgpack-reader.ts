@@ -15,7 +15,8 @@ const REMEMBERED_LENGTH_MAX = 32;
 const REMEMBERED_MAX = 1 << 11;
 const DOLLAR = 0x24;
 
-const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Made when it is first needed: platforms without one can use the other codec. */
+let decoder: TextDecoder | undefined;
 
 let bytes: Uint8Array = new Uint8Array(0);
 let view: DataView = new DataView(new ArrayBuffer(0));
@@ -300,6 +301,7 @@ function asciiText(from: number, end: number): string {
 
 function longString(from: number, length: number): string {
   try {
+    decoder ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     return decoder.decode(bytes.subarray(from, from + length));
   } catch {
     throw new OutsideDomain('a string must be UTF-8');

@@ -16,7 +16,8 @@ const BLOCK_BYTES = 1 << 16;
 /** A shorter string is copied character by character, which beats a call of the platform's encoder. */
 const SHORT_STRING = 48;
 
-const encoder = /* @__PURE__ */ new TextEncoder();
+/** Made when it is first needed: platforms without one can use the other codec. */
+let encoder: TextEncoder | undefined;
 
 const NO_BLOCK: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(0);
 
@@ -216,6 +217,7 @@ function writeLongString(text: string): void {
   if (bytesMax >= BLOCK_BYTES) return writeLargeString(text);
   reserve(bytesMax + 3);
   const headBytes = bytesMax < 0x100 ? 2 : 3;
+  encoder ??= new TextEncoder();
   const { written: bytes } = encoder.encodeInto(text, block.subarray(at + headBytes));
   if (headBytes === 2) {
     block[at] = 0xd9;
@@ -229,6 +231,7 @@ function writeLongString(text: string): void {
 
 /** Encoded apart, since room for the longest that it can be would be three times what most need. */
 function writeLargeString(text: string): void {
+  encoder ??= new TextEncoder();
   const bytes = encoder.encode(text);
   reserve(bytes.length + 5);
   block[at] = 0xdb;

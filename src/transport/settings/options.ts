@@ -1,6 +1,6 @@
 /** Options of a connection, with defaults filled in and checked. */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
-import { check, type CorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
@@ -122,6 +122,7 @@ export interface ConnectionSettings {
 export function settle(options: ConnectionOptions): ConnectionSettings {
   const { token, reconnect, WebSocket } = options;
   const principal = principalOf(options);
+  requireRandomness();
   check(reconnect === undefined || reconnect?.delayMs, 'reconnect', 'give a policy, as neverReconnect');
   check(WebSocket === undefined || typeof WebSocket === 'function', 'WebSocket', 'give a class');
   return {
@@ -151,8 +152,30 @@ function principalOf({ principal: given, token }: ConnectionOptions): (() => str
   return guardedPrincipal(given);
 }
 
-function codecOf(name: ConnectionOptions['codec'] = 'msgpack'): Codec {
+/** Clients have random ids. Throws `UNSUPPORTED` if the platform has no randomness, as React Native. */
+function requireRandomness(): void {
+  const { crypto } = globalThis as Partial<typeof globalThis>;
+  if (crypto?.getRandomValues !== undefined) return;
+  const advice = 'this platform has no crypto.getRandomValues: load a polyfill, as react-native-get-random-values';
+  throw new CorrectableError('UNSUPPORTED', advice, { field: 'crypto' });
+}
+
+/** Whether the platform can read and write UTF-8, and refuse what is none: MessagePack needs that. */
+function hasUtf8(): boolean {
+  try {
+    return 'encodeInto' in TextEncoder.prototype && new TextDecoder('utf-8', { fatal: true }).fatal;
+  } catch {
+    return false;
+  }
+}
+
+function codecOf(name: ConnectionOptions['codec'] = hasUtf8() ? 'msgpack' : 'json'): Codec {
   check(name === 'msgpack' || name === 'json', 'codec', "must be 'msgpack' or 'json'");
+  check(
+    name === 'json' || hasUtf8(),
+    'codec',
+    "give 'json': this platform has no TextEncoder, or no strict TextDecoder",
+  );
   return name === 'json' ? jsonCodec : msgpackCodec;
 }
 

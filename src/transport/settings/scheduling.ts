@@ -1,5 +1,5 @@
 /** Time as the transport sees it: a clock, timers, and "after this tick". Injectable for tests. */
-import { systemClock } from '../../correctable/clock.ts';
+import { elapsedMs, systemClock } from '../../correctable/clock.ts';
 
 /** Where the transport gets its time from. */
 export interface Scheduling {
@@ -16,7 +16,7 @@ export interface Scheduling {
 /** The platform's time. */
 export function platformScheduling(): Scheduling {
   return {
-    now: () => performance.timeOrigin + performance.now(),
+    now: systemNow,
     wallNow: () => Date.now(),
     setTimer: setPlatformTimer,
     afterTick: platformAfterTick(),
@@ -29,9 +29,15 @@ function setPlatformTimer(fn: () => void, delayMs: number): () => void {
   return () => timer.cancel();
 }
 
+/** Some platforms, as React Native, have no `timeOrigin`: what `now` counts from means nothing there. */
+function systemNow(): number {
+  return (globalThis.performance?.timeOrigin ?? 0) + elapsedMs();
+}
+
 function platformAfterTick(): (fn: () => void) => void {
-  const { setImmediate } = globalThis as { setImmediate?: (fn: () => void) => unknown };
+  const { setImmediate, MessageChannel } = globalThis as Partial<typeof globalThis>;
   if (setImmediate !== undefined) return (fn) => void setImmediate(fn);
+  if (MessageChannel === undefined) return (fn) => void setTimeout(fn, 0);
   // In browsers a nested setTimeout(0) waits for 4 ms; a message does not.
   const waiting: (() => void)[] = [];
   const { port1, port2 } = new MessageChannel();

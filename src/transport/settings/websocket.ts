@@ -30,16 +30,28 @@ export function webSocketClass(injected: WebSocketConstructor | undefined): WebS
 
 /** One URL or several, normalised. Throws `INVALID_ARGUMENT` for what is no websocket URL. */
 export function webSocketUrls(given: string | URL | readonly (string | URL)[]): readonly string[] {
-  const urls = typeof given === 'string' || given instanceof URL ? [given] : given;
+  // A URL may be of another realm.
+  const isUrl = typeof given === 'string' || typeof (given as URL | undefined)?.href === 'string';
+  const urls = (isUrl ? [given] : given) as readonly (string | URL)[];
   check(Array.isArray(urls) && urls.length > 0, 'url', 'give at least one, as ws://127.0.0.1:7070/irl');
   return urls.map(webSocketUrl);
 }
 
 function webSocketUrl(url: string | URL): string {
-  check(URL.canParse(url), 'url', `${String(url)} is no URL`);
-  const { protocol, username, password, href } = new URL(url);
+  const parsed = parseUrl(url);
+  check(parsed, 'url', `${String(url)} is no URL`);
+  const { protocol, username, password, href } = parsed;
   check(protocol === 'ws:' || protocol === 'wss:', 'url', `must begin with ws:// or wss://, not ${protocol}//`);
   const isPlain = username === '' && password === '';
   check(isPlain, 'url', 'must not carry credentials, which end up in logs: use the option token');
   return href;
+}
+
+/** Parses a URL. Some platforms, as React Native, have no `URL.canParse`. */
+export function parseUrl(url: string | URL): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
 }
