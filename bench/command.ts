@@ -18,7 +18,9 @@ export async function runCommand(benches: readonly Bench[]): Promise<void> {
     .option('--quick', 'Fewer and shorter rounds; writes no files')
     .option('--binding <name>', 'The store to measure, where a benchmark has several')
     .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (3 unless given)')
-    .option('--history <file>', 'Write the history that the claims are computed from');
+    .option('--history <file>', 'Write the history that the claims are computed from')
+    .option('--connections <n>', 'How many connections the crowd has (200 unless given)')
+    .option('--beside <dir>', 'Another checkout whose site is measured in the same rounds');
   cli.help();
   const { args, options } = cli.parse(process.argv, { run: false });
   if (options['help'] === true) return;
@@ -30,7 +32,7 @@ export async function runCommand(benches: readonly Bench[]): Promise<void> {
   }
 }
 
-const CHOICES = ['binding', 'way', 'history'] as const satisfies readonly Choice[];
+const CHOICES = ['binding', 'way', 'history', 'connections', 'beside'] as const satisfies readonly Choice[];
 const NAMES = ['json', 'quick', ...CHOICES];
 
 /** What there is not, for a person: who mistypes `--quick` would wait for a full run, which replaces results. */
@@ -79,5 +81,7 @@ async function runNamed(benches: readonly Bench[], name: string | undefined, opt
     binding: options['binding'] as string | undefined,
     way: options['way'] as number | undefined,
     history: options['history'] as string | undefined,
+    connections: options['connections'] as number | undefined,
+    beside: options['beside'] as string | undefined,
   });
 }

@@ -6,6 +6,7 @@ import { cassandraBandwidth } from './cassandra/bandwidth.ts';
 import { cassandraDivergence } from './cassandra/divergence.ts';
 import { cassandraLatency } from './cassandra/latency.ts';
 import { cassandraLoad } from './cassandra/load.ts';
+import { crowd } from './crowd/bench.ts';
 import { labels } from './case-studies/labels.ts';
 import { quoddy } from './case-studies/quoddy.ts';
 import { rubis } from './case-studies/rubis.ts';
@@ -30,6 +31,7 @@ const benches: readonly Bench[] = [
   wire,
   redblueOverhead,
   server,
+  crowd,
   redblueLatency,
   redblueThroughput,
   labels,

@@ -25,12 +25,16 @@ export interface Settings {
   /** Which way to reach the store, where there are several. */
   readonly way: number | undefined;
   readonly history: string | undefined;
+  /** How many connections a crowd has. */
+  readonly connections: number | undefined;
+  /** Another checkout, measured in the same rounds. */
+  readonly beside: string | undefined;
   /** Progress for a person, on stderr. */
   readonly progress: (text: string) => void;
 }
 
 /** Options of some benchmarks. */
-export type Choice = 'binding' | 'way' | 'history';
+export type Choice = 'binding' | 'way' | 'history' | 'connections' | 'beside';
 
 export interface Bench {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** A client process under load. */
-import { closedLoop, openLoop, type Submit } from './loops.ts';
+import { closedLoop, openLoop, timeRun, type Submit } from './loops.ts';
 import { DAY_PATH } from './day-protocol.ts';
-import { cpuUsedUs, WRITTEN, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
+import { WRITTEN, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
 import { KEYS, mixOf } from './mix.ts';
 import { Written, type Reads } from './written.ts';
 
@@ -101,16 +101,9 @@ function booked(n: number, cents: number, sign: 1 | -1 = 1): number {
 async function measure({ workload, window, durationMs, perSecond }: ClientOrder): Promise<ClientReport> {
   const submit = submits[workload];
   written.begin();
-  const cpuFrom = cpuUsedUs();
-  const from = performance.now();
-  const run =
+  return timeRun(() =>
     perSecond === undefined
       ? closedLoop(submit, window, durationMs)
-      : openLoop(submit, { perSecond, window, durationMs });
-  const { operations, latenciesMs } = await run;
-  const elapsedMs = performance.now() - from;
-  const cpuUs = cpuUsedUs() - cpuFrom;
-  latenciesMs.sort((a, b) => a - b);
-  const at = (share: number): number => latenciesMs[Math.floor(share * (latenciesMs.length - 1))] ?? NaN;
-  return { operations, elapsedMs, cpuUs, p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999) };
+      : openLoop(submit, { perSecond, window, durationMs }),
+  );
 }

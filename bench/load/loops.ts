@@ -1,4 +1,5 @@
 /** How operations are begun: one after the other in so many loops, or at a rate that does not care how they end. */
+import { cpuUsedUs, type ClientReport } from './messages.ts';
 
 /** Begins the n-th operation. */
 export type Submit = (n: number) => PromiseLike<unknown>;
@@ -82,4 +83,14 @@ export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
     if (total === 0) resolve({ operations: 0, latenciesMs });
     else begin();
   });
+}
+
+/** Times a run, with the processor time of this process. */
+export async function timeRun(run: () => Promise<Driven>): Promise<ClientReport> {
+  const [cpuFrom, from] = [cpuUsedUs(), performance.now()];
+  const { operations, latenciesMs } = await run();
+  const [cpuUs, elapsedMs] = [cpuUsedUs() - cpuFrom, performance.now() - from];
+  latenciesMs.sort((a, b) => a - b);
+  const at = (share: number): number => latenciesMs[Math.floor(share * (latenciesMs.length - 1))] ?? NaN;
+  return { operations, elapsedMs, cpuUs, p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999) };
 }

@@ -9,6 +9,8 @@ export type Target =
       readonly durable: boolean;
       /** Started with what the operating guide recommends to sites with processors to spare. */
       readonly tuned?: true;
+      /** Another checkout of this repository whose server is started. Default: this one. */
+      readonly checkout?: string | undefined;
     }
   /**
    * The same gateway, service and log with replication and certification off. What comes in one turn shares a reading of
@@ -17,6 +19,8 @@ export type Target =
   | { readonly kind: 'plain' }
   /** What a good engineer would write in a day: `ws`, a `Map`, MessagePack, and a log that is written once a turn. */
   | { readonly kind: 'day'; readonly durable: boolean }
+  /** A bare `ws` server that sends back what it gets. */
+  | { readonly kind: 'echo' }
   /** redis-server, with its append-only file synced at every write, or without one. */
   | { readonly kind: 'redis'; readonly durable: boolean };
 

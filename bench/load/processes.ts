@@ -1,5 +1,4 @@
 /** Starts a server and client processes for one contender and talks to them. */
-import type { ChildProcess } from 'node:child_process';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { WRITTEN, type ClientOrder, type ClientReport, type Target } from './messages.ts';
 import { processorTimeUs } from './processor-time.ts';
@@ -53,10 +52,11 @@ export interface LoadClient {
 
 /** Starts the server and its client processes. */
 export async function startContestant(target: Target, clientsMax = 1): Promise<Contestant> {
-  const server = target.kind === 'redis' ? await startRedis({ durable: target.durable }) : await ownServer(target);
+  const server = target.kind === 'redis' ? await startRedis({ durable: target.durable }) : await startServer(target);
+  const clientFlags = wordsOf(process.env['BENCH_CLIENT_FLAGS'] ?? '');
   const clients: LoadClient[] = [];
   for (let n = 0; n < clientsMax; n += 1) {
-    const client = start('client.ts', [server.url]);
+    const client = startChild(new URL('client.ts', import.meta.url), [server.url], clientFlags);
     clients.push({ ask: (order) => ask(client, order), ended: () => ended(client) });
     await answer(client);
   }
@@ -104,8 +104,12 @@ export function measuredOf(
   };
 }
 
-async function ownServer(target: Target): Promise<RunningServer> {
-  const child = start('server.ts', [JSON.stringify(target)]);
+/** Starts one of our own servers. @param script that of another checkout; the one beside this file by default */
+export async function startServer(
+  target: Target,
+  script: URL = new URL('server.ts', import.meta.url),
+): Promise<RunningServer> {
+  const child = startChild(script, [JSON.stringify(target)], serverFlags());
   const { url } = await answer<{ url: string }>(child);
   return { url, pid: child.pid as number, stop: () => ended(child) };
 }
@@ -116,11 +120,6 @@ export const SERVER_FLAGS = '--max-semi-space-size=64';
 /** What our servers run with: others can be given, for profiles and experiments. */
 export function serverFlags(): string[] {
   return wordsOf(process.env['BENCH_SERVER_FLAGS'] ?? SERVER_FLAGS);
-}
-
-function start(script: string, args: readonly string[]): ChildProcess {
-  const flags = script === 'server.ts' ? serverFlags() : wordsOf(process.env['BENCH_CLIENT_FLAGS'] ?? '');
-  return startChild(new URL(script, import.meta.url), args, flags);
 }
 
 function wordsOf(flags: string): string[] {

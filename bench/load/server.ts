@@ -1,10 +1,13 @@
 /** A server process under load: the backend, or the plain service, behind the gateway. */
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway, listenGateways, serve } from 'correctables/server';
 import { plainService } from 'correctables/testing';
+import { WebSocketServer } from 'ws';
 import type { Target } from './messages.ts';
 import { serveDay } from './day-server.ts';
 import { load, service } from './service.ts';
@@ -25,6 +28,7 @@ async function start(): Promise<string> {
     const gateway = createGateway({ binding: plainService(service, { batched: true }), contract: load });
     return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
   }
+  if (target.kind === 'echo') return serveEcho();
   if (target.kind === 'day') return serveDay(target.durable ? join(await freshFolder(), 'log') : undefined);
   if (target.kind !== 'redblue') throw new Error(`no server here for ${target.kind}`);
   const sites = (['a', 'b', 'c'] as const).slice(0, target.sites) as unknown as ['a', 'b', 'c'];
@@ -35,6 +39,16 @@ async function start(): Promise<string> {
     ...(target.durable ? { dataDir: await freshFolder(), checkLabels: false } : {}),
   });
   return server.siteUrl('a');
+}
+
+/** Serves on a free loopback port, with the settings of a bare `ws`. Returns the address. */
+async function serveEcho(): Promise<string> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
+  server.on('connection', (socket) => {
+    socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+  });
+  await once(server, 'listening');
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
 /** A data folder that is gone with the process. */

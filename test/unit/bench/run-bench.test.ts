@@ -20,7 +20,15 @@ const ended = (bars: readonly Bar[]): Promise<number> =>
       about: 'nothing',
       run: async () => ({ rounds: 1, rows: [{ contender: 'a' }], bars, samples: [], figures: {} }),
     },
-    { quick: true, json: true, binding: undefined, way: undefined, history: undefined },
+    {
+      quick: true,
+      json: true,
+      binding: undefined,
+      way: undefined,
+      history: undefined,
+      connections: undefined,
+      beside: undefined,
+    },
   );
 
 test('a missed floor → 1, and it is told which; the report is told all the same', async () => {
@@ -46,7 +54,15 @@ test('the report is what it is said to be; where it comes from is known before a
         return { rounds, rows, bars, versions: { redis: '7' }, flags: ['--flag'], samples: [], figures: {} };
       },
     },
-    { quick: true, json: true, binding: undefined, way: undefined, history: undefined },
+    {
+      quick: true,
+      json: true,
+      binding: undefined,
+      way: undefined,
+      history: undefined,
+      connections: undefined,
+      beside: undefined,
+    },
   );
   vi.unstubAllEnvs();
   const { date, machine, command, commit, versions } = before;

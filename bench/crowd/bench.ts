@@ -1,0 +1,114 @@
+/**
+ * A site under a crowd: many connections, each with one operation in flight, as browsers do. Beside it a bare `ws` echo of
+ * the same bytes and what a good engineer would write in a day. What counts is the processor time of the server for one
+ * operation. `--beside DIR` measures a site of another checkout in the same rounds.
+ */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { UsageError } from '../../engines/usage-error.ts';
+import { isUndecided } from '../harness/bars.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { answer, ask, ended, startChild } from '../harness/children.ts';
+import { rangesFigure } from '../harness/figure.ts';
+import { versionsOf } from '../harness/provenance.ts';
+import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import type { Target } from '../load/messages.ts';
+import { contestantOf, serverFlags, startServer, type Contestant } from '../load/processes.ts';
+import { rowOf, type Samples } from '../load/rounds.ts';
+import { measureStarts, QUICK, STARTS, type Extent } from '../load/starts.ts';
+import { AIM, barsOf, OPERATIONS, type Name, type Operation } from './bars.ts';
+
+const FULL: Extent = { ...STARTS, rounds: 3, warmUps: 4 };
+const CONNECTIONS = 200;
+
+const OWN = {
+  echo: { kind: 'echo' },
+  site: { kind: 'redblue', sites: 1, durable: false },
+  "a day's work": { kind: 'day', durable: false },
+  'site, durable': { kind: 'redblue', sites: 1, durable: true },
+  "a day's work, durable": { kind: 'day', durable: true },
+} as const satisfies Partial<Record<Name, Target>>;
+
+export const crowd: Bench = {
+  name: 'crowd',
+  about: "a site under many connections with one operation at a time each, beside a bare echo and a day's work",
+  takes: ['connections', 'beside'],
+  run,
+};
+
+async function run({ quick, connections = CONNECTIONS, beside, progress }: Settings): Promise<Outcome> {
+  if (!Number.isSafeInteger(connections) || connections < 1) {
+    throw new UsageError(`--connections must be an integer from 1, got ${String(connections)}.`);
+  }
+  const extent = quick ? QUICK : FULL;
+  const durationMs = quick ? 300 : 400;
+  const other = (name: 'site' | 'site, durable'): Target => ({ ...OWN[name], checkout: beside });
+  const others = { 'other site': other('site'), 'other site, durable': other('site, durable') };
+  const targets: Partial<Record<Name, Target>> = beside === undefined ? OWN : { ...OWN, ...others };
+  const names = Object.keys(targets) as Name[];
+  const operations = Object.keys(OPERATIONS) as Operation[];
+  const plans = operations.map((operation) => ({
+    workload: OPERATIONS[operation],
+    window: connections,
+    durationMs,
+    names,
+  }));
+  const byOperation = (measured: readonly Samples<Name>[]): ReadonlyMap<Operation, Samples<Name>> =>
+    new Map(operations.map((operation, index) => [operation, measured[index] as Samples<Name>]));
+  const samples = byOperation(
+    await measureStarts(targets as Record<Name, Target>, plans, {
+      ...extent,
+      warmUp: { workload: 'deposit', window: connections, durationMs },
+      isDecided: (soFar) => !barsOf(byOperation(soFar)).some(isUndecided),
+      startOne: (target) => startCrowd(target, connections),
+      progress,
+    }),
+  );
+  return {
+    rounds: samples.get('blue')?.get('site')?.length ?? 0,
+    rows: [...samples].flatMap(([operation, of]) =>
+      [...of].map(([contender, list]) => ({ operation, connections, contender, ...rowOf(list) })),
+    ),
+    bars: barsOf(samples),
+    samples: Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
+    versions: versionsOf('ws', 'msgpackr'),
+    flags: serverFlags(),
+    figures: { crowd: plot(samples, connections) },
+  };
+}
+
+async function startCrowd(target: Target, connections: number): Promise<Contestant> {
+  const script = target.kind === 'redblue' && target.checkout !== undefined ? serverIn(target.checkout) : undefined;
+  const server = await startServer(target, script);
+  const client = startChild(new URL('client.ts', import.meta.url), [target.kind, server.url, String(connections)]);
+  await answer(client);
+  return contestantOf(server, [{ ask: (order) => ask(client, order), ended: () => ended(client) }]);
+}
+
+function serverIn(checkout: string): URL {
+  return pathToFileURL(resolve(checkout, 'bench/load/server.ts'));
+}
+
+function plot(samples: ReadonlyMap<Operation, Samples<Name>>, connections: number): string {
+  const time = (of: Samples<Name>, name: Name): number[] => (of.get(name) ?? []).map((one) => one.serverUsPerOp ?? NaN);
+  const ranges = [...samples].flatMap(([operation, of]) =>
+    [...of.keys()]
+      .filter((name) => name !== 'echo')
+      .map((name) => {
+        const { median, min, max } = spread(pairedRatios(time(of, name), time(of, 'echo')));
+        const aim = operation === 'blue' && name === 'site' ? { aim: AIM } : {};
+        return {
+          label: `${operation}, ${name}`,
+          median: rounded(median),
+          min: rounded(min),
+          max: rounded(max),
+          ...aim,
+        };
+      }),
+  );
+  return rangesFigure(
+    `Processor time of the server per operation, ${connections} connections with one at a time each`,
+    'multiple of a bare ws echo (median and range of the rounds; red: the aim)',
+    ranges,
+  );
+}
