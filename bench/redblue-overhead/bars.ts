@@ -24,7 +24,7 @@ export const NAMES_OF: Readonly<Record<Workload, readonly Name[]>> = {
 };
 
 export const AIM = 0.95;
-const FLOOR = 0.85;
+const FLOOR = 0.75;
 
 /** Whether there are goals for it. */
 export function isHeld(workload: Workload): boolean {

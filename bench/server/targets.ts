@@ -33,7 +33,7 @@ export const PAIRS = [
     tuned: 'ephemeral, tuned',
     to: 'redis',
     aims: { 1: 1, 64: 1.5, 1024: 2 },
-    floors: { 1: 0.9, 64: 1, 1024: 1.2 },
+    floors: { 1: 0.75, 64: 0.9, 1024: 1.15 },
   },
   {
     bar: 'durable-blue-vs-ioredis-aof',
@@ -41,7 +41,7 @@ export const PAIRS = [
     tuned: 'durable, tuned',
     to: 'AOF always',
     aims: { 1: 1, 64: 1.4, 1024: 2 },
-    floors: { 1: 0.9, 64: 1, 1024: 1.3 },
+    floors: { 1: 0.75, 64: 0.9, 1024: 1.15 },
   },
 ] as const;
 export type Pair = (typeof PAIRS)[number];
