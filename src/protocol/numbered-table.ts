@@ -21,6 +21,8 @@ export class NumberedTable<T extends object> {
   /** The page that was used last. */
   #page: Page<T> | undefined;
   #pageNumber = -1;
+  /** An emptied page: a client with one operation at a time would have a new one made for each. */
+  #spare: Page<T> | undefined;
   #size = 0;
 
   get size(): number {
@@ -57,6 +59,7 @@ export class NumberedTable<T extends object> {
     if (--page.used > 0) return;
     this.#pages.delete(number);
     this.#pageNumber = -1;
+    this.#spare = page;
   }
 
   clear(): void {
@@ -68,9 +71,10 @@ export class NumberedTable<T extends object> {
 
   /** Calls `use` for each entry until it returns false. Entries may be deleted meanwhile. */
   forEach(use: (entry: T, id: number) => unknown): void {
-    for (const [number, { slots }] of this.#pages) {
-      for (let slot = 0; slot < PAGE_SIZE; slot++) {
-        const entry = slots[slot];
+    for (const [number, page] of this.#pages) {
+      // A page that was emptied meanwhile may be another one by now.
+      for (let slot = 0; slot < PAGE_SIZE && this.#pages.get(number) === page; slot++) {
+        const entry = page.slots[slot];
         if (entry !== undefined && use(entry, number * PAGE_SIZE + slot) === false) return;
       }
     }
@@ -86,7 +90,8 @@ export class NumberedTable<T extends object> {
   }
 
   #begin(number: number): Page<T> {
-    const page: Page<T> = { slots: NO_ENTRIES.slice(), used: 0 };
+    const page: Page<T> = this.#spare ?? { slots: NO_ENTRIES.slice(), used: 0 };
+    this.#spare = undefined;
     this.#pages.set(number, page);
     this.#page = page;
     this.#pageNumber = number;

@@ -37,7 +37,7 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
 
 const SEED_RANGE = 2 ** 32;
 
-/** What all submissions of one turn have in common. */
+/** What all submissions of one turn have in common. A turn is an iteration of the event loop. */
 interface Turn {
   /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
   readonly nowMs: number;
@@ -71,8 +71,10 @@ export class SiteDriver implements SubmissionPort {
   /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
   #wallAheadMs: number;
   #nextSerial = 1;
-  /** The next serial when entries were last appended. */
-  /** The turn in which submissions have come: what they lead to is done at its end, since most come in frames of many. */
+  /**
+   * The turn in which submissions have come. What they lead to is done at its end: once for all frames of all clients that
+   * came together, with one reading of the clock and one write to the log.
+   */
   #turn: Turn | undefined;
   /** The next serial at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
   #tickedAtSerial = 1;
@@ -191,7 +193,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #beginTurn(): Turn {
-    queueMicrotask(() => {
+    // After all that has come by now was read, and before the loop waits for more.
+    setImmediate(() => {
       this.#turn = undefined;
       if (!this.#closed) this.#act();
     });

@@ -12,7 +12,6 @@ import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
 import { answerPlainly, isForWebsocket } from './plain-request.ts';
 import type { ServerLocation } from './server-location.ts';
 import { WsSocket } from '../connection/socket.ts';
-import { stopAtError } from './stop-at-error.ts';
 
 /** How long another listener may take to answer an upgrade that was left to it. */
 const UNTAKEN_MS = 30_000;
@@ -75,8 +74,8 @@ function targetOf(gateway: Gateway): Target {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // A frame is answered before the next one is read, so that its client can go on meanwhile.
-    allowSynchronousEvents: false,
+    // All frames that came together are read in one iteration of the event loop, and answered together.
+    allowSynchronousEvents: true,
     maxPayload: gateway.limits.frameBytesMax,
     ...CLOSING,
     handleProtocols: (offered) => gateway.subprotocols.find((name) => offered.has(name)) ?? false,
@@ -109,7 +108,6 @@ function take(
     return refuseUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
   }
   websockets.handleUpgrade(request, socket, head, (websocket) => {
-    stopAtError(websocket);
     try {
       gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: address, origin });
     } catch {
