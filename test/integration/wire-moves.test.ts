@@ -66,7 +66,7 @@ describe('over two gateways', () => {
     expect(await irl(deposit)).toEqual([1, 'final', 1, 0]);
     const frk = await speak(siteUrl('frk'), client);
     expect(await frk([...deposit, null, null, null, null, ['irl', 1]])).toEqual([1, 'final', 1, 0]);
-    // Back at the first one, whose gateway has the answer.
+    // Back at the first one, whose site has the answer.
     expect(await irl([...deposit, null, null, null, null, ['irl', 2]])).toEqual([1, 'final', 1, 0]);
     const reader = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
     expect(await reader.invokeStrong(bank.balance({ account: 'a' }))).toBe(5);

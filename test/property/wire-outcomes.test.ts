@@ -33,7 +33,6 @@ const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   OVERLOADED: 45,
   confirmation: 90,
   'a site closed': 200,
-  'forgot the replies of clients that did not come back': 90,
   'cut, with an update under way': 330,
   'lose, with an update under way': 180,
   'restart, with an update under way': 80,
@@ -72,7 +71,12 @@ async function problemsOf(time: VirtualTime, steps: readonly Step[], played: Pla
 const DEPLOYMENTS: [string, () => Deployment, Readonly<Record<string, number>>, readonly string[]][] = [
   ['a RedBlue deployment of two sites', redblueDeployment, { move: 70 }, ['move', 'success']],
   // Nothing that was sent before is executed elsewhere: no move is.
-  ['two gateways in front of a store without memory of names', forgetfulDeployment, { correction: 100 }, ['UNKNOWN']],
+  [
+    'two gateways in front of a store without memory of names',
+    forgetfulDeployment,
+    { correction: 100, 'forgot the replies of clients that did not come back': 90 },
+    ['UNKNOWN'],
+  ],
 ];
 
 test.each(DEPLOYMENTS)(
@@ -131,9 +135,8 @@ test.each(DEPLOYMENTS)(
       expect(problems, `cut after ${cutAfterMs} ms`).toEqual([]);
     }
     // Each time the first gateway has executed it, and often it is on its way to the second when that is cut off.
-    expect(['restart, with an update under way', ...each].map((what) => sights.times(what))).toEqual(
-      ['restart, with an update under way', ...each].map(() => CUTS),
-    );
+    expect(sights.times('restart, with an update under way')).toBe(CUTS);
+    for (const what of each) expect(sights.times(what), what).toBeGreaterThanOrEqual(CUTS);
     expect(sights.times('cut, with an update under way')).toBeGreaterThan(CUTS / 4);
   },
   TIMEOUT_MS,

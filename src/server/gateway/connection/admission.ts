@@ -29,8 +29,10 @@ export function admit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFr
   if (strongestOf(levels) >= host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
-  const fullBy = row[at.effect] === 'update' ? host.clients.fullBy(record, ENTRY_BYTES) : undefined;
-  if (fullBy !== undefined) throw overloaded(host, fullBy);
+  if (row[at.effect] === 'update' && host.binding.executesOnce !== true) {
+    const fullBy = host.clients.fullBy(record, ENTRY_BYTES);
+    if (fullBy !== undefined) throw overloaded(host, fullBy);
+  }
   checkTrace(row[at.trace], client);
   return checked(row, host);
 }

@@ -263,7 +263,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
       case 'renew':
         return this.#renewals.renew(row[BODY]);
       case 'cancel':
-        return this.#cancel(row[NUMBER], client);
+        return this.#cancel(row[NUMBER]);
       case 'ack':
         return client.record.acknowledge(row[NUMBER]);
       case 'ping':
@@ -282,7 +282,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     submit(row, client, frame);
   }
 
-  #cancel(id: number, { record }: ConnectedClient): void {
+  #cancel(id: number): void {
     if (this.#admissions.has(id)) {
       // Said first: a connection that drains is closed when none waits any more.
       this.push(failRow(id, NOT_BEGUN));
@@ -292,7 +292,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     if (submission === undefined) return;
     submission.abandon();
     this.#running.delete(id);
-    if (record.find(id) === submission) this.push(failRow(id, RUNS_ON));
+    if (submission.isUpdate) this.push(failRow(id, RUNS_ON));
     this.#closeIfDrained();
   }
 
@@ -376,7 +376,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#host.closed(this);
   }
 
-  /** Reads nobody waits for any more are stopped; updates go on, and their replies are kept for the client's return. */
+  /** Stops the reads of a client that is gone. Its updates go on. */
   #leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -389,7 +389,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#sender.clear();
     const record = this.#record;
     this.#running.forEach((submission) => {
-      if (record?.find(submission.id) === submission) submission.detach();
+      if (submission.isUpdate) submission.detach();
       else submission.abandon();
     });
     this.#running.clear();

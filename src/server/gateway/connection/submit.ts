@@ -26,21 +26,25 @@ interface Admitted {
   readonly receivedAt: number;
 }
 
-/** Executes what the row asks for, once: a repetition is answered from the record of the first time. */
+/**
+ * Executes what the row asks for, once. A repetition is answered from the record of the first time, or by the store if that
+ * executes each update once itself.
+ */
 export function submit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFrame): void {
   const { record, outlet, running, admissions, host, load } = client;
   const id = row[at.id];
   // It is answered when its turn comes.
   if (admissions.has(id)) return;
-  const known = running.get(id) ?? record.find(id);
-  if (known !== undefined) {
-    const hop = host.binding.executesOnce === true ? (row[at.move]?.[1] ?? 0) : 0;
-    if (!known.isSuperseded(hop)) {
+  const asked = running.get(id);
+  if (asked?.isUpdate === true && host.binding.executesOnce === true) {
+    // The store answers the repetition: what it answers to the earlier request is for nobody.
+    asked.detach();
+  } else {
+    const known = asked ?? record.find(id);
+    if (known !== undefined) {
       if (known instanceof HostedOperation) running.set(id, known);
       return known.repeat(outlet, load);
     }
-    // The client came back with it from another site: what the store says to the earlier request is for nobody.
-    known.detach();
   }
   try {
     const operation = admit(row, client, frame);
@@ -96,10 +100,11 @@ function start({ row, client, operation, place, receivedAt }: Admitted): void {
   const trace = row[at.trace] ?? undefined;
   const session = sessionOf(row, host);
   const move = row[at.move] ?? undefined;
-  const parts = { id, name: operation.name, isUpdate, strongest, deadlineAt, trace, session, move, place };
+  const isKept = isUpdate && host.binding.executesOnce !== true;
+  const parts = { id, name: operation.name, isUpdate, isKept, strongest, deadlineAt, trace, session, move, place };
   const submission = new HostedOperation(owner, parts, outlet);
   running.set(id, submission);
-  if (isUpdate) record.record(submission);
+  if (isKept) record.record(submission);
   host.counters.submitted++;
   execute(host.binding, operation, host.levelsOf(levels), submission);
 }

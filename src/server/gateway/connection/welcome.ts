@@ -22,10 +22,18 @@ export function welcomeTo({ hello, principal, record, expiresInMs }: Arrival, ho
     site: host.site,
     expiresInMs,
     principal: host.authenticated ? tagOf(principal) : undefined,
-    memory: record.memory,
+    memory: memoryOf(record, hello, host),
     contract: contractFor(hello, host),
     limits: { frameBytesMax, inFlightMax: Math.min(inFlightMax, Number.MAX_SAFE_INTEGER) },
   };
+}
+
+/**
+ * Names what is remembered of the client. In front of a store that remembers updates itself nothing is kept from one
+ * connection to the next: the name changes with it, so that no refusal counts as the word of one who would know.
+ */
+function memoryOf({ memory }: ClientRecord, { attempt }: Hello, { binding }: GatewayHost): string {
+  return binding.executesOnce === true ? `${memory}.${attempt}` : memory;
 }
 
 /** Where the two ends differ, they compare operation by operation. */

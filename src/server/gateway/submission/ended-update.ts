@@ -15,24 +15,17 @@ export const NOT_KEPT =
 /** An update that ended with a view or a failure. */
 export class EndedUpdate implements Ended {
   readonly #id: number;
-  readonly #hop: number;
   /** What was taken for it; none where it ended with a view for which there was no room. */
   #reply: KeptReply | undefined;
 
   /** @param reply for which there is room, and which counts already */
-  constructor(id: number, hop: number, reply: KeptReply | undefined) {
+  constructor(id: number, reply: KeptReply | undefined) {
     this.#id = id;
-    this.#hop = hop;
     this.#reply = reply;
   }
 
   get sharedBlock(): Uint8Array | undefined {
     return this.#reply && blockOf(this.#reply);
-  }
-
-  isSuperseded(hop: number): boolean {
-    const hasResult = this.#reply !== undefined && !('row' in this.#reply && this.#reply.isFailure);
-    return !hasResult && hop > this.#hop;
   }
 
   repeat(outlet: Outlet): void {

@@ -46,7 +46,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   whereabouts: Whereabouts | undefined = undefined;
   readonly #owner: SubmissionOwner;
   readonly #name: string;
-  readonly #isUpdate: boolean;
+  readonly isUpdate: boolean;
   readonly #move: Move | undefined;
   readonly #strongest: number;
   /** When its time is up, by the clock of the process. */
@@ -58,8 +58,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** Its own until the store is done with it, whether anybody waits or not. */
   readonly #place: LoadPlace;
   #isAwaited = false;
-  /** Nobody will ask for the reply again. */
-  #isForgotten = false;
+  /** Whether its reply is to be kept, since the client may ask for it again. */
+  #isKept: boolean;
   /** What is kept of it at present. */
   #bytes = 0;
   #count = 0;
@@ -78,7 +78,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.#move = parts.move;
     this.#owner = owner;
     this.#name = parts.name;
-    this.#isUpdate = parts.isUpdate;
+    this.isUpdate = parts.isUpdate;
+    this.#isKept = parts.isKept;
     this.#strongest = parts.strongest;
     this.#place = parts.place;
     this.#outlet = outlet;
@@ -104,10 +105,6 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     }
     this.#controller ??= guardedController((error) => this.#anomaly('a listener of the store failed', error));
     return this.#controller.signal;
-  }
-
-  isSuperseded(hop: number): boolean {
-    return hop > this.#hop;
   }
 
   /** The store has given a promise, whose end is the end of the operation. */
@@ -174,7 +171,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   abandon(): void {
     this.#outlet = undefined;
     this.#abandoned = true;
-    if (!this.#isUpdate) this.#release();
+    if (!this.isUpdate) this.#release();
     if (this.#controller === undefined) return;
     this.#controller.abort();
     this.#mayHaveStopped();
@@ -182,7 +179,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
 
   /** What is held meanwhile is given back at the end. */
   forget(): number {
-    this.#isForgotten = true;
+    this.#isKept = false;
     return 0;
   }
 
@@ -195,7 +192,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     }
     const isBare = this.session === undefined && details?.version === undefined && details?.meta === undefined;
     const isFinal = details?.final === true;
-    this.#deliver(row, isBare && isSized(value) ? { value, level, seq, isFinal } : { row, isFailure: false });
+    this.#deliver(row, isBare && isSized(value) ? { value, level, seq, isFinal } : { row });
   }
 
   #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
@@ -256,7 +253,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   #kept(row: EncodedRow, error: unknown): KeptReply {
-    if (this.#owner.take(row.length)) return { row, isFailure: true };
+    if (this.#owner.take(row.length)) return { row };
     const reply = shortFailure(this.id, error, this.#owner.codec);
     this.#owner.charge(bytesOf(reply));
     return reply;
@@ -264,7 +261,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
 
   /** Whether nobody waits for it and nothing of it is kept: a read that was abandoned. */
   #isOver(): boolean {
-    return this.#abandoned && !this.#isUpdate;
+    return this.#abandoned && !this.isUpdate;
   }
 
   /** Whether nothing more can come after such a view. */
@@ -304,8 +301,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     const row = confirmRow(this.id, view.level, target.at as number, tailOf(details, this.session));
     const encoded = encodeAs(confirm, row, this.#owner.codec);
     const isLast = view.level >= this.#strongest;
-    const reply: KeptReply | undefined =
-      isLast && this.#isKept ? { row: this.#rowOf(view), isFailure: false } : undefined;
+    const reply: KeptReply | undefined = isLast && this.#isKept ? { row: this.#rowOf(view) } : undefined;
     this.#outlet?.pushEncoded(encoded);
     if (isLast) return this.#endAs(reply);
     view.bytes = HELD_BYTES + view.value.length + (details === view.details ? encoded.length : this.#sizeOf(view));
@@ -318,20 +314,15 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** Sends the last view in full. */
   #conclude(view: HeldView): void {
     const row = this.#rowOf(view);
-    this.#deliver(row, { row, isFailure: false });
+    this.#deliver(row, { row });
   }
 
   #deliver(row: EncodedRow, reply: KeptReply): void {
     if (this.#outlet?.isFull === true && !(this.#isKept && this.#canKeep(bytesOf(reply)))) {
-      return this.#fail(this.#isUpdate ? new CorrectableError('UNKNOWN', NOT_TOLD) : overfull(), this.#strongest);
+      return this.#fail(this.isUpdate ? new CorrectableError('UNKNOWN', NOT_TOLD) : overfull(), this.#strongest);
     }
     this.#outlet?.pushEncoded(row);
     return this.#endAs(reply);
-  }
-
-  /** Whether its reply is to be kept: somebody may ask for it again. */
-  get #isKept(): boolean {
-    return this.#isUpdate && !this.#isForgotten;
   }
 
   #canKeep(bytes: number): boolean {
@@ -351,7 +342,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** Ends; what `reply` takes has been taken. */
   #end(reply: KeptReply | undefined): void {
     this.#hasEnded = true;
-    if (this.#isKept) this.#owner.ended(this, new EndedUpdate(this.id, this.#hop, reply));
+    if (this.#isKept) this.#owner.ended(this, new EndedUpdate(this.id, reply));
     this.#leave();
     const outlet = this.#outlet;
     this.#outlet = undefined;
@@ -417,7 +408,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       if (seq !== undefined) this.#roomFor(seq).set({ seq, error });
       return this.#fail(error, level);
     }
-    if (!this.#isUpdate) return this.#fail(problem, this.#strongest);
+    if (!this.isUpdate) return this.#fail(problem, this.#strongest);
     const message = `the update took effect, but its result cannot be told: ${why}`;
     return this.#fail(
       new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }),
@@ -442,7 +433,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   #broke(error: unknown): void {
     this.#anomaly('the gateway failed at a view', error);
     if (this.#hasEnded) return;
-    const told = this.#isUpdate
+    const told = this.isUpdate
       ? new CorrectableError('UNKNOWN', 'the server made a mistake; the update may have taken effect')
       : new CorrectableError('FINAL_FAILED', 'the server made a mistake');
     try {
@@ -452,10 +443,6 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       this.#outlet?.push(failRow(this.id, told));
       this.#end(undefined);
     }
-  }
-
-  get #hop(): number {
-    return this.#move?.[1] ?? 0;
   }
 
   #anomaly(what: string, error?: unknown): void {

@@ -6,7 +6,7 @@ import { failRow } from '../../../protocol/wire-errors.ts';
 
 /** An ending that can be told again. */
 export type KeptReply =
-  | { readonly row: EncodedRow; readonly isFailure: boolean }
+  | { readonly row: EncodedRow }
   /** What takes no memory of its own need not be kept in its encoded form. */
   | { readonly value: SizedValue; readonly level: number; readonly seq: number; readonly isFinal?: boolean };
 
@@ -40,7 +40,7 @@ export function blockOf(reply: KeptReply): Uint8Array | undefined {
 export function apart(reply: KeptReply): KeptReply {
   if (!('row' in reply) || typeof reply.row === 'string') return reply;
   const { block, start, length } = reply.row;
-  return { row: { block: block.slice(start, start + length), start: 0, length }, isFailure: reply.isFailure };
+  return { row: { block: block.slice(start, start + length), start: 0, length } };
 }
 
 /** A failure in few bytes, whatever it says. */
@@ -48,13 +48,13 @@ export function shortFailure(id: number, error: unknown, codec: Codec): KeptRepl
   const short = isCorrectableError(error) ? shortened(error) : error;
   const row = codec.encodeRow(failRow(id, short));
   if (!isCorrectableError(short) || short.domain === undefined || row.length <= SHORT_ROW_LENGTH) {
-    return { row, isFailure: true };
+    return { row };
   }
   const { name } = short.domain;
   // Whoever finds `DOMAIN` reads what it says: another code where that is gone.
   const message = `${short.message}: refused with '${name.slice(0, SHORT_LENGTH)}', of which the rest was not kept`;
   const without = new CorrectableError('FINAL_FAILED', wellFormed(message));
-  return { row: codec.encodeRow(failRow(id, without)), isFailure: true };
+  return { row: codec.encodeRow(failRow(id, without)) };
 }
 
 function shortened({ code, message, retryable, retryAfterMs, domain }: CorrectableError): CorrectableError {

@@ -41,8 +41,6 @@ export interface SubmissionOwner {
 
 /** An update as it is remembered, for a repetition of it: under way, or ended. */
 export interface RepeatableUpdate {
-  /** Whether a submission that has moved `hop` times supersedes this one: it has no result, and may never get one. */
-  isSuperseded(hop: number): boolean;
   /** Sends the rows to a new connection, beginning with what is known already, in full. */
   repeat(outlet: Outlet, load: Load): void;
   /** The connection is gone, but its client may come back. */
@@ -64,8 +62,10 @@ export interface SubmissionParts {
   readonly id: number;
   /** Name of the operation, for reports. */
   readonly name: string;
-  /** An update's reply is kept for a repetition; and that it cannot be told does not undo it. */
+  /** That the result of an update cannot be sent does not undo it. */
   readonly isUpdate: boolean;
+  /** Whether its reply is kept for a repetition: that of an update, unless the store remembers it itself. */
+  readonly isKept: boolean;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;
   /** When its time is up, by `now` of the clock of the process. */

@@ -6,7 +6,6 @@ import type { Ended } from '../../../../../src/server/gateway/submission/submiss
 
 const submission = (id: number): Ended & { id: number } => ({
   id,
-  isSuperseded: () => false,
   repeat: () => {},
   detach: () => {},
   forget: () => 0,

@@ -186,18 +186,38 @@ test('superseded by one that moved, and the earlier one fails later → only the
   expect(await client.row()).toEqual([1, 'pong']);
 });
 
-test('one that has moved fails, and is asked for again → the same failure, executed once', async () => {
-  const store = new StoreDouble();
-  store.executesOnce = true;
-  await using server = await startGateway({ store, site: 'here' });
-  await using client = new RawClient(server.url);
-  await client.greet();
-  const moved = [1, 'submit', ...UPDATE, null, null, null, null, ['here', 2]];
-  client.send(moved);
-  (await store.next()).sink.fail(new CorrectableError('UNAVAILABLE', 'no quorum'));
-  const told = await client.row();
-  expect(told.slice(0, 4)).toEqual([1, 'fail', 'UNAVAILABLE', 'no quorum']);
-  client.send(moved);
-  expect(await client.row()).toEqual(told);
-  expect(store.submitted).toHaveLength(1);
+const memoryIn = (welcome: readonly unknown[]): unknown => (welcome[2] as { memory: string }).memory;
+
+describe('store that executes each update once', () => {
+  test('repetition on the next connection → answered by the store; nothing is kept here', async () => {
+    const store = new StoreDouble();
+    store.executesOnce = true;
+    await using server = await startGateway({ store });
+    await using client = new RawClient(server.url);
+    const first = await client.greet({ attempt: 1 });
+    client.send([1, 'submit', ...UPDATE]);
+    (await store.next()).sink.update('done', 'strong');
+    expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
+    expect(server.gateway.status().replies).toBe(0);
+    await using again = new RawClient(server.url);
+    expect(memoryIn(await again.greet({ attempt: 2 }))).not.toBe(memoryIn(first));
+    again.send([1, 'submit', ...UPDATE]);
+    const { sink, context } = await store.next();
+    expect(context.origin).toMatchObject({ sequence: 1 });
+    sink.update('done', 'strong');
+    expect(await again.row()).toEqual([1, 'view', 1, 0, 'done']);
+  });
+
+  test('connection lost under way → the update is not aborted', async () => {
+    const store = new StoreDouble();
+    store.executesOnce = true;
+    await using server = await startGateway({ store });
+    await using client = new RawClient(server.url);
+    await client.greet({ attempt: 1 });
+    client.send([1, 'submit', ...UPDATE]);
+    const { context } = await store.next();
+    await using newer = new RawClient(server.url);
+    await newer.greet({ attempt: 2 });
+    expect(context.signal.aborted).toBe(false);
+  });
 });

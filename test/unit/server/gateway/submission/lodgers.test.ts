@@ -11,7 +11,7 @@ import { OutletDouble } from './submission-doubles.ts';
 const PAGE = 'x'.repeat(20_000);
 
 function ended(id: number, value: unknown): EndedUpdate {
-  return new EndedUpdate(id, 0, { row: msgpackCodec.encodeRow([id, 'view', 0, 0, value]), isFailure: false });
+  return new EndedUpdate(id, { row: msgpackCodec.encodeRow([id, 'view', 0, 0, value]) });
 }
 
 function clients() {

@@ -105,6 +105,7 @@ export function start(
     id: 7,
     name: 'put',
     isUpdate: effect === 'update',
+    isKept: effect === 'update',
     strongest,
     deadlineAt: undefined,
     trace: undefined,
