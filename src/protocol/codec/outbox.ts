@@ -8,6 +8,7 @@ export class Outbox {
   readonly #sendFrame: (frame: Encoded) => void;
   #rows: EncodedRow[] = [];
   #scheduled = false;
+  readonly #flush = (): void => this.flush();
   /** Largest frame to send, in bytes. */
   frameBytesMax: number = Infinity;
 
@@ -22,14 +23,12 @@ export class Outbox {
     this.#rows.push(row);
     if (this.#scheduled) return;
     this.#scheduled = true;
-    this.#afterTick(() => {
-      this.#scheduled = false;
-      this.flush();
-    });
+    this.#afterTick(this.#flush);
   }
 
   /** Sends at once what was collected. */
   flush(): void {
+    this.#scheduled = false;
     if (this.#rows.length === 0) return;
     const rows = this.#rows;
     this.#rows = [];

@@ -181,7 +181,10 @@ export class Updates implements WalkHost {
   }
 
   #execute(walk: Walk): void {
-    this.#runWithRights(walk.submission, (outcome, lackedMs) => this.#decide(walk, outcome, lackedMs), {
+    // Nearly all services have no rights: then nothing of it can wait.
+    if (this.core.rights === undefined)
+      return this.#decide(walk, this.#runIfRoom(walk.submission) as GeneratorOutcome, 0);
+    return this.#runWithRights(walk.submission, (outcome, lackedMs) => this.#decide(walk, outcome, lackedMs), {
       isOver: () => this.#isDecided(walk),
       over: () => this.walks.step(walk),
     });

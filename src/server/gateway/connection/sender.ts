@@ -52,6 +52,24 @@ export interface SenderParts {
  */
 const SHARED_BYTES_MAX = 1 << 12;
 
+/** Flushes of all connections that have rows to send. */
+const flushes: (() => void)[] = [];
+
+/** Flushes before anything else is read: what has come together is answered by one frame a connection. */
+function flushSoon(flush: () => void): void {
+  if (flushes.push(flush) === 1) process.nextTick(flushAll);
+}
+
+function flushAll(): void {
+  let next = 0;
+  try {
+    while (next < flushes.length) (flushes[next++] as () => void)();
+  } finally {
+    flushes.splice(0, next);
+    if (flushes.length > 0) process.nextTick(flushAll);
+  }
+}
+
 /** The end of a websocket message that the socket has not got yet. */
 interface Waiting {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -77,14 +95,14 @@ export class Sender {
   #underWay = 0;
   #movedAt = 0;
   #cancelTimer: (() => void) | undefined;
+  readonly #flushOutbox = (): void => this.flush();
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
     this.#windowBytes = Math.min(parts.windowBytes, WINDOW_BYTES);
-    // Before anything else is read: what a frame leads to at once is answered by one frame.
     this.#outbox = new Outbox(
       parts.codec,
-      (flush) => process.nextTick(() => this.#guarded(flush)),
+      () => flushSoon(this.#flushOutbox),
       (frame) => this.#send(frame),
     );
     this.#outbox.frameBytesMax = parts.frameBytesMax;
@@ -120,7 +138,12 @@ export class Sender {
 
   /** Sends at once what was collected, as far as the socket takes it. */
   flush(): void {
-    this.#guarded(() => this.#outbox.flush());
+    try {
+      this.#outbox.flush();
+    } catch (error) {
+      if (this.#parts.onFailed === undefined) throw error;
+      this.#parts.onFailed(error);
+    }
   }
 
   /** The client has shown that it reads: all that was sent before the question which it answers, if it says which. */
@@ -137,16 +160,6 @@ export class Sender {
     this.#queue.length = 0;
     this.#queuedBytes = 0;
     this.#stopWatching();
-  }
-
-  /** Called where nobody else would catch what is thrown. */
-  #guarded(flush: () => void): void {
-    try {
-      flush();
-    } catch (error) {
-      if (this.#parts.onFailed === undefined) throw error;
-      this.#parts.onFailed(error);
-    }
   }
 
   #send(frame: Encoded): void {

@@ -53,6 +53,9 @@ export class IdTable<T> {
   #nextClientPlace = 0;
   #size = 0;
   #bytes = 0;
+  /** The identifier asked for last, and its client: the steps of one operation ask for it again and again. */
+  #lastId: OperationId | undefined;
+  #lastEntry: ClientEntry<T> | undefined;
   readonly #changedOperations = new OperationChanges();
   readonly #changedClients = new Changes<string>();
 
@@ -94,7 +97,7 @@ export class IdTable<T> {
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {
-    const entry = this.#clients.get(clientOf(id));
+    const entry = this.#entryOf(id);
     if (entry === undefined) return undefined;
     const sequence = sequenceOf(id);
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
@@ -105,7 +108,7 @@ export class IdTable<T> {
    * `touch`.
    */
   set(id: OperationId, value: T): number {
-    const entry = this.#open(clientOf(id));
+    const entry = this.#open(id);
     const sequence = sequenceOf(id);
     if (sequence <= entry.watermark) return Infinity;
     const held = entry.operations.get(sequence);
@@ -237,8 +240,17 @@ export class IdTable<T> {
     return entry;
   }
 
-  #open(client: string): ClientEntry<T> {
-    let entry = this.#clients.get(client);
+  /** The entry of the client whose operation it is. */
+  #entryOf(id: OperationId): ClientEntry<T> | undefined {
+    if (id === this.#lastId) return this.#lastEntry;
+    const entry = this.#clients.get(clientOf(id));
+    this.#lastId = entry && id;
+    return (this.#lastEntry = entry);
+  }
+
+  #open(id: OperationId): ClientEntry<T> {
+    let entry = this.#entryOf(id);
+    const client = entry?.client ?? clientOf(id);
     if (entry === undefined) {
       this.#makeRoomForClient();
       entry = this.#addClient({ client, watermark: 0, isRecent: true, place: this.#nextClientPlace });
@@ -290,6 +302,7 @@ export class IdTable<T> {
       this.#changedClients.add(client);
       if (!entry.isRecent && entry.operations.size === 0) {
         this.#clients.delete(client);
+        this.#lastId = undefined;
         this.#principals.leave(entry.principal);
         continue;
       }
