@@ -76,8 +76,8 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
   #attempt = 0;
   /** The policy gives up, but answers may still come on earlier lines. */
   #gaveUp = false;
-  /** Whether a connection was open before this one. */
-  #wasOpen = false;
+  /** Whether there was no connection for a while since the last one was open. */
+  #wasAway = false;
   /** The last line failed before its server had anything to answer. */
   #siteIsBlameless = false;
   #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
@@ -197,10 +197,10 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     if (delayMs === undefined) return this.#giveUp();
     this.#timer.arm(state, delayMs);
     this.#settings.onStateChange(state, this.#outage.reason);
-    if (state !== 'open' || from === 'probing') return;
-    const isFirst = !this.#wasOpen;
-    this.#wasOpen = true;
-    if (!isFirst) this.#settings.onReconnect();
+    if (state === 'waiting') this.#wasAway = true;
+    if (state !== 'open' || !this.#wasAway) return;
+    this.#wasAway = false;
+    this.#settings.onReconnect();
   }
 
   /** How long to wait before the next attempt, and where it goes. */

@@ -59,8 +59,8 @@ export interface ConnectionOptions {
   /** Told of every change of the connection's state and why, for example to show that it is offline. */
   readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
   /**
-   * Called each time the connection is open again after it was lost, once pending operations were sent again. Changes
-   * that others made meanwhile are not pushed: fetch here what a page shows.
+   * Called each time the connection is open after it was lost, or could not be opened at first, once pending operations
+   * were sent again. Changes that others made meanwhile are not pushed: fetch here what a page shows.
    *
    * @example
    * remote({ url, levels, onReconnect: () => void queryClient.invalidateQueries() });
