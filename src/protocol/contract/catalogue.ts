@@ -25,7 +25,7 @@ export interface Catalogue {
 
 const hashes = new WeakMap<CatalogueEntry, string>();
 
-/** Returns the fingerprint of the operation called `name`, computed once; `undefined` if the catalogue has no such operation. */
+/** Returns the fingerprint of the operation called `name`, computed once; `undefined` if there is no such operation. */
 export function findOperationHash({ operations }: Pick<Catalogue, 'operations'>, name: string): string | undefined {
   const entry = Object.hasOwn(operations, name) ? operations[name] : undefined;
   if (entry === undefined) return undefined;

@@ -21,7 +21,8 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   /** Which log it is: one that was made anew, or of another deployment, is called otherwise. */
   identity(): string;
   /**
-   * Of all that stands before a place: the same at all sites that have the same there. `undefined` where it is not known, or not any more.
+   * Returns the digest of all that stands before a place: the same at all sites that have the same there. `undefined` if
+   * it is not known, or not any more.
    */
   digest(position: Position): number | undefined;
   /** What has to be saved so that the entries delivered so far need not be read again. */

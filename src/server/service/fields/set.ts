@@ -22,7 +22,7 @@ function refusedMethod(action: string): PropertyDescriptor {
 
 const REFUSALS = { add: refusedMethod('add'), delete: refusedMethod('delete'), clear: refusedMethod('clear') };
 
-/** A set that nobody changes: an attempt throws at once. It compares and copies as a plain set, so it is no class of its own. */
+/** Returns a set that throws if it is changed. It compares and copies as a plain set, so it is no class of its own. */
 function readOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
   return Object.defineProperties(new Set(elements), REFUSALS);
 }

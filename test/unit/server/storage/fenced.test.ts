@@ -14,6 +14,7 @@ import { readLog } from '../../../../src/server/storage/format/log-file.ts';
 import { valuesService } from './notes-service.ts';
 import { startSite } from './virtual-site.ts';
 import { FOLDER, VirtualMachine } from './virtual-storage.ts';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 const HEAD_BYTES = 16;
 const isLog = (path: string): boolean => path.endsWith('.log');
@@ -25,13 +26,13 @@ test('taken over while an update is under way → UNKNOWN, an alarm, and the nex
   const site = startSite(machine, { service: valuesService(), sizes: { events } });
   const client = createClient(new SiteBinding('irl', site));
   const kept = client.invoke(put('k', 'kept'));
-  await Promise.resolve();
+  await endOfTurn();
   machine.run(100);
   await kept;
 
   machine.disk.depose();
   const lost = client.invoke(put('k', 'lost'));
-  await Promise.resolve();
+  await endOfTurn();
   machine.run(100);
   await expect(lost).rejects.toMatchObject({ code: 'UNKNOWN' });
   expect(alarms).toEqual([expect.objectContaining({ kind: 'site-fenced', site: 'irl' })]);
@@ -40,7 +41,7 @@ test('taken over while an update is under way → UNKNOWN, an alarm, and the nex
 
   const next = startSite(machine, { service: valuesService() });
   const read = createClient(new SiteBinding('irl', next)).invoke(get('k'));
-  await Promise.resolve();
+  await endOfTurn();
   machine.run(100);
   expect(await read).toBe('kept');
   next.close();

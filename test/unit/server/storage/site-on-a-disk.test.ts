@@ -13,6 +13,7 @@ import type { DurableStorageOptions } from '../../../../src/server/storage/durab
 import { notesService } from './notes-service.ts';
 import { startSite } from './virtual-site.ts';
 import { VirtualMachine } from './virtual-storage.ts';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 const BACKLOG_MAX = 20;
 
@@ -45,7 +46,7 @@ async function write(client: Client<RedBlueLevels>, key: string, value: unknown)
     () => 'done',
     (error: unknown) => error,
   );
-  await Promise.resolve();
+  await endOfTurn();
   machine.run(100);
   return outcome;
 }
@@ -123,7 +124,7 @@ describe('a folder that somebody else has taken over', () => {
     const client = start(['irl'], lock);
     expect(await write(client, 'a', 1)).toBe('done');
     const pending = client.invokeStrong(put('a', 2)).catch((error: unknown) => error);
-    await Promise.resolve();
+    await endOfTurn();
     lock.isThere = false;
     machine.run(100);
     expect(await pending).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('taken over') });
