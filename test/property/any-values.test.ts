@@ -2,6 +2,7 @@
  * A site on a disk, given whatever keys and values there are: each update is done or refused with a typed error, the site
  * goes on, and after a restart everything that was answered is there as it was.
  */
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -116,7 +117,7 @@ async function outcomeOf(machine: VirtualMachine, invoked: PromiseLike<unknown>)
     (value) => ({ value }),
     (error: unknown) => (isCorrectableError(error) ? error.code : { untyped: error }),
   );
-  await Promise.resolve();
+  await endOfTurn();
   machine.run(200);
   return outcome;
 }
