@@ -21,12 +21,7 @@ import { ReadSession } from './sessions/session.ts';
 import { listOf } from './statements/statements.ts';
 import { Tally, type ReadCounts } from './sessions/tally.ts';
 import { UpdateRun } from './update-run.ts';
-import type { CassandraDriver } from './driver.ts';
 import { correctablePath } from './icg/correctable-path.ts';
-import type { OpenCorrectablePath } from './read-path.ts';
-
-/** How a coordinator that gives preliminary replies is looked for. */
-const correctableWay: (driver: CassandraDriver) => OpenCorrectablePath = (driver) => correctablePath(driver);
 
 export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> extends Binding<L> {
   /** What came of the reads so far. */
@@ -96,7 +91,7 @@ class CassandraStore implements CassandraBinding {
     this.#path = new ChosenPath({
       wanted: correctable,
       settings: { contactPoints, keyspace, credentials, tls, requestTimeoutMs, plain },
-      way: correctableWay,
+      open: correctablePath,
       connected: () => this.#cluster.connected(),
     });
   }

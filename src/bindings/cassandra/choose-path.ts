@@ -4,7 +4,6 @@ import type { CassandraDriver } from './driver.ts';
 import { closedError } from './failures.ts';
 import type {
   CorrectableOption,
-  OpenCorrectablePath,
   ReadPath,
   ReadPathSettings,
   ReadRequest,
@@ -16,8 +15,11 @@ import type {
 export interface Choice {
   readonly wanted: CorrectableOption;
   readonly settings: ReadPathSettings;
-  /** Looks for a coordinator that gives preliminary replies; absent where nothing could speak to one. */
-  readonly way: ((driver: CassandraDriver) => OpenCorrectablePath) | undefined;
+  /**
+   * Opens a path to a coordinator that gives preliminary replies; `undefined` if the preferred coordinator is an ordinary
+   * one. Rejects if it cannot be reached.
+   */
+  readonly open: (driver: CassandraDriver, settings: ReadPathSettings) => Promise<ReadPath | undefined>;
   /** Resolves once the cluster is connected and is what the options say. */
   readonly connected: () => Promise<{ readonly driver: CassandraDriver }>;
 }
@@ -78,12 +80,12 @@ export class ChosenPath implements ReadPath {
   }
 
   async #choose(): Promise<ReadPath> {
-    const { wanted, settings, way } = this.#choice;
+    const { wanted, settings, open } = this.#choice;
     const driver = await this.#connected();
     if (wanted === 'never') return (this.#path = settings.plain);
     if (wanted === 'auto' && performance.now() < this.#lookAgainAt) return settings.plain;
     try {
-      const path = await way?.(driver)(settings);
+      const path = await open(driver, settings);
       if (this.#isClosed) {
         await path?.close();
         return settings.plain;

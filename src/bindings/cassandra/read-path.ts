@@ -86,12 +86,6 @@ export interface ReadPathSettings {
 }
 
 /**
- * Opens a path to a coordinator that gives preliminary replies; `undefined` where the preferred coordinator is an ordinary
- * one. Rejects where it cannot be reached.
- */
-export type OpenCorrectablePath = (settings: ReadPathSettings) => Promise<ReadPath | undefined>;
-
-/**
  * Which way reads take. `auto`: one request where the coordinator gives preliminary replies, otherwise two; `never`: two;
  * `require`: one, and where it cannot be had the binding fails with `UNSUPPORTED`.
  */

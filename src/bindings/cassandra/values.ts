@@ -6,7 +6,7 @@ import { plainValue, setOwn, standsFor } from './cql/reading.ts';
 import { Misfit } from './cql/scalars.ts';
 import type { CqlType } from './cql/types.ts';
 import { bytesOf, type Foreign } from './cql/writing.ts';
-import type { CassandraDriver } from './driver.ts';
+import type { CassandraDriver, DriverEncoder } from './driver.ts';
 import type { Row } from './read-path.ts';
 
 /** A marker of a statement, or a column of a result. */
@@ -21,11 +21,13 @@ const VERSION = 4;
 /** Translates the values of one driver. */
 export class Values {
   readonly #types: CassandraDriver['types'];
+  readonly #encoder: DriverEncoder | undefined;
   readonly #foreign: Foreign;
 
   constructor({ types, Encoder }: CassandraDriver) {
-    const encoder = Encoder && new Encoder(VERSION, {});
+    const encoder = Encoder && new Encoder(VERSION, { encoding: { map: Map } });
     this.#types = types;
+    this.#encoder = encoder;
     this.#foreign = {
       plain: (value) => standsFor(value, types),
       write(value, type) {
@@ -54,16 +56,30 @@ export class Values {
    *
    * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
    */
-  written(value: unknown, { name, type }: NamedType): unknown {
-    if (value === undefined) return this.#types.unset ?? null;
-    if (value === this.#types.unset) return value;
+  written(value: unknown, marker: NamedType): unknown {
+    const bytes = this.encode(value, marker);
+    if (bytes === undefined) return this.#types.unset ?? null;
+    return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+  }
+
+  /**
+   * The same; `undefined` for what is not to be touched.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
+   */
+  encode(value: unknown, { name, type }: NamedType): Uint8Array | null | undefined {
+    if (value === undefined || value === this.#types.unset) return undefined;
     try {
-      const bytes = bytesOf(value, type, this.#foreign);
-      return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+      return bytesOf(value, type, this.#foreign);
     } catch (error) {
       if (error instanceof Misfit) throw invalidArgument(`args.${name}`, error.message);
       throw error;
     }
+  }
+
+  /** The plain form of bytes, read by the driver's own decoder first: a second one could differ. */
+  decode(bytes: Buffer | null, type: CqlType): unknown {
+    return this.plain(this.#encoder?.decode(bytes, type), type);
   }
 
   /**

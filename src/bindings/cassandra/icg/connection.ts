@@ -7,12 +7,11 @@ import { connect as connectTls } from 'node:tls';
 import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
 import { CqlError } from './cql-error.ts';
 import { setStream } from './frame-writer.ts';
-import { FrameSplitter, type Frame } from './frames.ts';
-import { shakeHands, type Handshake } from './handshake.ts';
-import { nodeText, type NodeOptions } from './options.ts';
+import { answerFrames, type Frame } from './frames.ts';
+import { shakeHands } from './handshake.ts';
+import { nodeText, type PathOptions } from './options.ts';
 import { optionsFrame } from './requests.ts';
 import { readResponse, type Response } from './responses.ts';
-import { StreamIds } from './stream-ids.ts';
 
 /** Who gets the answers to one request. */
 export interface Exchange {
@@ -40,12 +39,14 @@ const BEATS = 6;
 
 export class Connection {
   readonly node: string;
-  readonly #options: NodeOptions;
+  readonly #options: PathOptions;
   readonly #events: ConnectionEvents;
   readonly #socket: Socket;
-  readonly #frames: FrameSplitter;
-  readonly #streams: StreamIds;
+  readonly #frames: ReturnType<typeof answerFrames>;
+  /** By the number of the request, its stream. */
   readonly #exchanges: (Exchange | undefined)[] = [];
+  /** Streams whose last answer has come. */
+  readonly #free: number[] = [];
   #out: Buffer[] = [];
   #orphans = 0;
   #isReady = false;
@@ -56,16 +57,15 @@ export class Connection {
   readonly #connectTimer: NodeJS.Timeout;
   #silence: SilenceWatch | undefined;
 
-  constructor(options: NodeOptions, events: ConnectionEvents) {
+  constructor(options: PathOptions, events: ConnectionEvents) {
     const { host, port, tls, connectTimeoutMs } = options;
     this.node = nodeText(options);
     this.#options = options;
     this.#events = events;
-    this.#frames = new FrameSplitter(options.maxFrameBytes);
-    this.#streams = new StreamIds(options.inFlightMax);
+    this.#frames = answerFrames(options.maxFrameBytes);
     this.#socket = tls === undefined ? connectTcp({ host, port }) : connectTls({ ...tls, host, port });
     this.#socket.setNoDelay(true);
-    this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => void this.#greet(options));
+    this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => void this.#greet());
     this.#socket.on('data', (chunk: Buffer) => this.#hear(chunk));
     this.#socket.on('drain', () => this.#unblock());
     this.#socket.on('error', (error) => this.#end(this.#loss(error.message, error)));
@@ -86,17 +86,13 @@ export class Connection {
 
   /** Whether one more request would neither run out of numbers nor pile up before a slow node. */
   get hasRoom(): boolean {
-    return this.isReady && !this.#isBlocked && this.#streams.hasRoom;
-  }
-
-  /** How many requests wait for their last answer. */
-  get inFlight(): number {
-    return this.#streams.inUse;
+    const inFlight = this.#exchanges.length - this.#free.length;
+    return this.isReady && !this.#isBlocked && inFlight < this.#options.inFlightMax;
   }
 
   /** Sends a request; those of one tick leave together. */
   send(frame: Buffer, exchange: Exchange): void {
-    const stream = this.#streams.take();
+    const stream = this.#free.pop() ?? this.#exchanges.length;
     this.#exchanges[stream] = exchange;
     setStream(frame, stream);
     this.#out.push(frame);
@@ -112,11 +108,6 @@ export class Connection {
   /** The last answer of an abandoned request has come after all. */
   reclaim(): void {
     this.#orphans -= 1;
-  }
-
-  /** Cuts the connection without a word. */
-  destroy(why: string): void {
-    this.#end(this.#loss(why));
   }
 
   /** Ends the connection; what is under way is lost with `reason`. */
@@ -157,9 +148,9 @@ export class Connection {
     });
   }
 
-  async #greet(handshake: Handshake): Promise<void> {
+  async #greet(): Promise<void> {
     try {
-      this.#hasIcg = await shakeHands((frame) => this.ask(frame), handshake);
+      this.#hasIcg = await shakeHands((frame) => this.ask(frame), this.#options);
     } catch (error) {
       return this.#end(this.#named(error));
     }
@@ -214,7 +205,7 @@ export class Connection {
   #release(stream: number): void {
     const hadRoom = this.hasRoom;
     this.#exchanges[stream] = undefined;
-    this.#streams.release(stream);
+    this.#free.push(stream);
     if (!hadRoom && this.hasRoom) this.#events.onRoom();
   }
 

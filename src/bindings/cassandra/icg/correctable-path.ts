@@ -3,14 +3,14 @@
  * over the wire is in docs/spec/cassandra-icg.md). While the coordinator is away, reads go the plain way.
  */
 import type { CassandraDriver } from '../driver.ts';
-import type { OpenCorrectablePath, Page, ReadPath, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
+import type { Page, ReadPath, ReadPathSettings, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
+import { Values } from '../values.ts';
 import type { Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
-import { nodeText, resolvePathOptions, type PathOptions, type Tuning } from './options.ts';
+import { LastingConnection } from './lasting-connection.ts';
+import { nodeText, resolvePathOptions, type Limits, type PathOptions } from './options.ts';
 import { PendingRead, type ReadHost } from './pending-read.ts';
-import { Pool } from './pool.ts';
 import { Statements } from './statements.ts';
-import { driverValues, type CqlValues } from './values.ts';
 
 class RefusedSink implements ReadSink {
   readonly #sink: ReadSink;
@@ -41,77 +41,71 @@ class RefusedSink implements ReadSink {
 export interface CorrectablePath extends ReadPath {
   /** Bytes exchanged with the coordinator so far, heartbeats and handshakes included, without what TLS adds. */
   readonly bytes: { readonly sent: number; readonly received: number };
-  /** Cuts all connections as a failing network would: for tests of what happens then. */
-  cut(): void;
 }
 
 /**
- * How to open such paths. The driver's encoder writes parameters and reads rows; a driver without one cannot be used.
- *
- * @returns rejects with a CqlError where the coordinator cannot be reached or refuses
+ * Opens a path to the first contact point; `undefined` if that is an ordinary node. The driver's encoder writes parameters
+ * and reads rows: a driver without one cannot be used either. Rejects with a CqlError if the coordinator cannot be reached
+ * or refuses.
  */
-export function correctablePath(
+export async function correctablePath(
   driver: CassandraDriver,
-  tuning: Tuning = {},
-): (...args: Parameters<OpenCorrectablePath>) => Promise<CorrectablePath | undefined> {
-  return async (settings) => {
-    const values = driverValues(driver);
-    if (values === undefined) return undefined;
-    const path = new Path(resolvePathOptions(settings, tuning), settings.plain, values);
-    try {
-      if (await path.opened) return path;
-    } catch (error) {
-      await path.close();
-      throw error;
-    }
+  settings: ReadPathSettings,
+  limits: Partial<Limits> = {},
+): Promise<CorrectablePath | undefined> {
+  if (driver.Encoder === undefined) return undefined;
+  const path = new Path(resolvePathOptions(settings, limits), settings.plain, new Values(driver));
+  try {
+    if (await path.opened) return path;
+  } catch (error) {
     await path.close();
-    return undefined;
-  };
+    throw error;
+  }
+  await path.close();
+  return undefined;
 }
 
 class Path implements CorrectablePath, ReadHost {
   readonly statements: Statements;
-  readonly values: CqlValues;
-  readonly confirmations: boolean;
+  readonly values: Values;
   /** Resolves with the first connection: whether it is to a coordinator that gives preliminary replies. */
   readonly opened: Promise<boolean>;
   readonly #options: PathOptions;
   readonly #plain: ReadPath;
-  readonly #pool: Pool;
+  readonly #node: LastingConnection;
   /** The oldest first. */
   readonly #underWay = new Map<PendingRead, number>();
   readonly #waiting = new Set<PendingRead>();
   #timer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: PathOptions, plain: ReadPath, values: CqlValues) {
+  constructor(options: PathOptions, plain: ReadPath, values: Values) {
     this.#options = options;
     this.#plain = plain;
     this.values = values;
     // A read whose PREPARE was lost has time for another.
     this.statements = new Statements(options.requestTimeoutMs / 2);
-    this.confirmations = options.confirmations;
     let settle!: { resolve(isUp: boolean): void; reject(reason: CqlError): void };
     this.opened = new Promise((resolve, reject) => (settle = { resolve, reject }));
-    this.#pool = new Pool(options, {
+    this.#node = new LastingConnection(options, {
       onRoom: () => {
-        settle.resolve(this.#pool.isUp);
+        settle.resolve(this.#node.isUp);
         this.#sendWaiting();
       },
       onDown: (reason) => {
-        if (this.#pool.hasFailed) settle.reject(reason);
+        settle.reject(reason);
         for (const read of this.#waiting) this.#goPlain(read);
       },
     });
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
-    return { sent: this.#pool.bytesSent, received: this.#pool.bytesReceived };
+    return { sent: this.#node.bytesSent, received: this.#node.bytesReceived };
   }
 
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#closing !== undefined) return sink.fail(closedError());
-    if (!this.#pool.isUp || this.#isUncovered(statement, request)) return this.#plain.read(statement, request, sink);
+    if (!this.#node.isUp || this.#isUncovered(statement, request)) return this.#plain.read(statement, request, sink);
     if (this.#underWay.size >= this.#options.readsMax) return sink.fail(overloadedError(this.#options.readsMax));
     const read = new PendingRead(statement, request, { host: this, sink });
     this.#underWay.set(read, performance.now() + this.#options.requestTimeoutMs);
@@ -122,9 +116,9 @@ class Path implements CorrectablePath, ReadHost {
   schedule(read: PendingRead): void {
     if (this.#closing !== undefined) return read.fail(closedError());
     // Those who wait come first.
-    const connection: Connection | undefined = this.#waiting.size === 0 ? this.#pool.take() : undefined;
+    const connection: Connection | undefined = this.#waiting.size === 0 ? this.#node.take() : undefined;
     if (connection !== undefined) read.start(connection);
-    else if (this.#pool.isUp) this.#waiting.add(read);
+    else if (this.#node.isUp) this.#waiting.add(read);
     else this.#goPlain(read);
   }
 
@@ -141,12 +135,8 @@ class Path implements CorrectablePath, ReadHost {
     this.#plain.read(read.statement, request, new RefusedSink(read.sink, refusal));
   }
 
-  cut(): void {
-    this.#pool.cut();
-  }
-
   close(): Promise<void> {
-    this.#closing ??= this.#pool.close(closedError());
+    this.#closing ??= this.#node.close(closedError());
     clearTimeout(this.#timer);
     for (const read of this.#underWay.keys()) read.fail(closedError());
     return this.#closing;
@@ -154,7 +144,7 @@ class Path implements CorrectablePath, ReadHost {
 
   #sendWaiting(): void {
     for (const read of this.#waiting) {
-      const connection = this.#pool.take();
+      const connection = this.#node.take();
       if (connection === undefined) return;
       this.#waiting.delete(read);
       read.start(connection);

@@ -22,19 +22,22 @@ export type CqlErrorCode =
 
 /** An ERROR message of a node. */
 export interface ServerError {
-  /** As in the protocol, `0x1200` for a read time-out. */
+  /** As in the protocol, `0x1200` for a read time-out. What some codes have behind the message is in it, too. */
   readonly code: number;
   readonly message: string;
-  /** Of errors about replicas: how many had to answer, how many did or are alive, how many failed. */
-  readonly consistency?: number;
-  readonly required?: number;
-  readonly received?: number;
-  readonly alive?: number;
-  readonly failures?: number;
-  /** Whether the replica asked for the data answered. */
-  readonly hasData?: boolean;
-  /** Of `UNPREPARED`: the statement that the node does not know. */
-  readonly unpreparedId?: Buffer;
+}
+
+export const SERVER_ERROR = {
+  badCredentials: 0x0100,
+  unavailable: 0x1000,
+  readTimeout: 0x1200,
+  readFailure: 0x1300,
+  unprepared: 0x2500,
+} as const;
+
+/** Whether the replicas that were asked for are the reason: one alone may have answered all the same. */
+export function isForWantOfReplicas({ code }: ServerError): boolean {
+  return code === SERVER_ERROR.unavailable || code === SERVER_ERROR.readTimeout || code === SERVER_ERROR.readFailure;
 }
 
 export interface CqlErrorDetails {

@@ -1,16 +1,11 @@
 /** The first words on a connection: who we are, which keyspace, and what the node can do. */
-import { CqlError } from './cql-error.ts';
+import { CqlError, SERVER_ERROR } from './cql-error.ts';
 import { authResponseFrame, optionsFrame, startupFrame, useFrame } from './requests.ts';
+import type { ReadPathSettings } from '../read-path.ts';
 import type { Response } from './responses.ts';
-import { SERVER_ERROR } from './server-errors.ts';
-
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
-}
 
 export interface Handshake {
-  readonly credentials: Credentials | undefined;
+  readonly credentials: ReadPathSettings['credentials'];
   /** For statements that name none. */
   readonly keyspace: string | undefined;
 }
@@ -37,7 +32,7 @@ export async function shakeHands(ask: Ask, { credentials, keyspace }: Handshake)
 }
 
 /** SASL PLAIN: no identity to act as, the user, the password. */
-async function authenticate(ask: Ask, authenticator: string, credentials: Credentials | undefined): Promise<void> {
+async function authenticate(ask: Ask, authenticator: string, credentials: Handshake['credentials']): Promise<void> {
   if (credentials === undefined) {
     throw new CqlError('AUTHENTICATION', `the node wants credentials (${authenticator}): give some`);
   }

@@ -3,78 +3,48 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import { invalidArgument } from '../../../correctable/errors.ts';
 import type { ReadPathSettings } from '../read-path.ts';
 import type { Handshake } from './handshake.ts';
-import { STREAMS_MAX } from './stream-ids.ts';
 
-/** What may be chosen beside the settings that all ways share. */
-export interface Tuning {
-  /** Connections to the coordinator. 1. */
-  readonly connections?: number | undefined;
-  /** Most requests under way on one connection; more wait. 2048, at most 32 000. */
-  readonly inFlightMax?: number | undefined;
-  /** Most reads under way or waiting; more are refused. 20 000. */
-  readonly readsMax?: number | undefined;
-  /** Largest answer in bytes. 256 MiB, which is what nodes send at most unless told otherwise. */
-  readonly maxFrameBytes?: number | undefined;
-  /** How long connecting and the handshake may take, in milliseconds. 5000. */
-  readonly connectTimeoutMs?: number | undefined;
+/** Bounds that no application sets, and tests make small. */
+const LIMITS = {
+  /** Most requests under way on the connection; more wait. The protocol has 32 768 numbers for them. */
+  inFlightMax: 2_048,
+  /** Most reads under way or waiting; more are refused. */
+  readsMax: 20_000,
+  /** Largest answer in bytes: what nodes send at most unless told otherwise. */
+  maxFrameBytes: 256 * 1024 * 1024,
+  /** How long connecting and the handshake may take, in milliseconds. */
+  connectTimeoutMs: 5_000,
   /**
    * How long the node may say nothing at all, in milliseconds: it is asked for a word after a third of it, and given up
-   * after all of it. 6000, which is longer than a node works on a read.
+   * after all of it. Longer than a node works on a read.
    */
-  readonly silenceMaxMs?: number | undefined;
-  /** Upper bound of the first pause before connecting again, in milliseconds; each is twice the one before. 50. */
-  readonly reconnectFirstMs?: number | undefined;
-  /** Upper bound of every such pause, in milliseconds. 10 000. */
-  readonly reconnectMaxMs?: number | undefined;
-  /** Whether a final view that equals the preliminary one comes as a confirmation without rows. True. */
-  readonly confirmations?: boolean | undefined;
-}
+  silenceMaxMs: 6_000,
+  /** Upper bound of the first pause before connecting again, in milliseconds; each is twice the one before. */
+  reconnectFirstMs: 50,
+  /** Upper bound of every such pause, in milliseconds. */
+  reconnectMaxMs: 10_000,
+};
 
-/** What one connection needs to know. */
-export interface NodeOptions extends Handshake {
+export type Limits = Readonly<typeof LIMITS>;
+
+export interface PathOptions extends Limits, Handshake {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsOptions | undefined;
-  readonly connectTimeoutMs: number;
-  readonly silenceMaxMs: number;
-  readonly maxFrameBytes: number;
-  readonly inFlightMax: number;
-}
-
-export interface PathOptions extends NodeOptions {
-  readonly connections: number;
-  readonly readsMax: number;
-  readonly reconnectFirstMs: number;
-  readonly reconnectMaxMs: number;
   readonly requestTimeoutMs: number;
-  readonly confirmations: boolean;
 }
 
-const MIB = 1024 * 1024;
-const COUNT_MAX = 2 ** 31 - 1;
-
-/** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
-export function resolvePathOptions(settings: ReadPathSettings, tuning: Tuning): PathOptions {
-  const count = (field: keyof Tuning, unlessGiven: number, most = COUNT_MAX): number => {
-    const value = tuning[field] ?? unlessGiven;
-    if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= most) return value;
-    throw invalidArgument(field, `give a whole number from 1 to ${most}`);
-  };
+/** @throws CorrectableError `INVALID_ARGUMENT` for a contact point that is none */
+export function resolvePathOptions(settings: ReadPathSettings, limits: Partial<Limits>): PathOptions {
+  const { credentials, keyspace, tls, requestTimeoutMs } = settings;
   return {
+    ...LIMITS,
+    ...limits,
     ...parseNode(settings.contactPoints[0]),
-    credentials: settings.credentials,
-    keyspace: settings.keyspace,
-    tls: settings.tls,
-    requestTimeoutMs: settings.requestTimeoutMs,
-    connections: count('connections', 1, 1024),
-    inFlightMax: count('inFlightMax', 2048, STREAMS_MAX),
-    readsMax: count('readsMax', 20_000),
-    maxFrameBytes: count('maxFrameBytes', 256 * MIB),
-    connectTimeoutMs: count('connectTimeoutMs', 5_000),
-    silenceMaxMs: count('silenceMaxMs', 6_000),
-    reconnectFirstMs: count('reconnectFirstMs', 50),
-    reconnectMaxMs: count('reconnectMaxMs', 10_000),
-    confirmations: tuning.confirmations ?? true,
+    credentials,
+    keyspace,
+    tls,
+    requestTimeoutMs,
   };
 }
 

@@ -2,19 +2,18 @@
  * One read under way: its two views in order, over another connection where one is lost, and over the plain way where
  * there is none.
  */
+import { isCorrectableError } from '../../../correctable/errors.ts';
 import { CONSISTENCY_CODES } from '../consistency.ts';
+import { setOwn } from '../cql/reading.ts';
 import type { Page, ReadRequest, ReadSink, ReadStatement, Row } from '../read-path.ts';
+import type { Values } from '../values.ts';
+import type { Column } from './columns.ts';
 import type { Connection, Exchange } from './connection.ts';
 import type { Coverage } from './coverage.ts';
-import { CqlError, protocolError, type ServerError } from './cql-error.ts';
+import { CqlError, isForWantOfReplicas, protocolError, SERVER_ERROR, type ServerError } from './cql-error.ts';
 import { ICG_KEY, encodeParameters, executeFrame } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
-import { SERVER_ERROR, isForWantOfReplicas } from './server-errors.ts';
 import type { Statement, Statements } from './statements.ts';
-import type { CqlValues } from './values.ts';
-import { isCorrectableError } from '../../../correctable/errors.ts';
-import { setOwn } from '../cql/reading.ts';
-import type { Column } from './columns.ts';
 
 type Meaning =
   /** What one replica has; more is to come. */
@@ -59,7 +58,7 @@ const LENGTH_BYTES = 4;
  *
  * @throws CqlError `PROTOCOL` for what are no rows
  */
-export function readPage({ metadata, rowCount, reader }: RawRows, values: CqlValues): Page {
+export function readPage({ metadata, rowCount, reader }: RawRows, values: Values): Page {
   const { columns } = metadata;
   if (columns === undefined) throw protocolError('rows without their columns, which nobody asked to leave out');
   reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
@@ -72,7 +71,7 @@ export function readPage({ metadata, rowCount, reader }: RawRows, values: CqlVal
   return { rows, pageState: metadata.pageState?.toString('hex') };
 }
 
-function decoded(bytes: Buffer | null, { name, type }: Column, values: CqlValues): unknown {
+function decoded(bytes: Buffer | null, { name, type }: Column, values: Values): unknown {
   try {
     return values.decode(bytes, type);
   } catch (cause) {
@@ -81,16 +80,13 @@ function decoded(bytes: Buffer | null, { name, type }: Column, values: CqlValues
   }
 }
 
-/** How many connections may be lost under one read: something about it could be the reason. */
-const LOSSES_MAX = 2;
 /** How often its statement is prepared again because the node knows it no more. */
 const REPREPARES_MAX = 1;
 
 /** What a read needs of the path that it goes. */
 export interface ReadHost {
   readonly statements: Statements;
-  readonly values: CqlValues;
-  readonly confirmations: boolean;
+  readonly values: Values;
   /** Has a read sent: calls `start` with a connection, at once or when one has room. */
   schedule(read: PendingRead): void;
   /** The read is over. */
@@ -106,7 +102,6 @@ export class PendingRead implements Exchange {
   readonly #host: ReadHost;
   #prepared: Statement | undefined;
   #connection: Connection | undefined;
-  #losses = 0;
   #reprepares = 0;
   /** What became of the preliminary view, whichever attempt it came from: there is one at most. */
   #preliminary: 'none' | 'told' | 'failed' = 'none';
@@ -165,8 +160,7 @@ export class PendingRead implements Exchange {
   lost(error: CqlError): void {
     if (this.#isOver) return;
     this.#connection = undefined;
-    this.#losses += 1;
-    if (error.code === 'CONNECTION_LOST' && this.#losses <= LOSSES_MAX) this.#host.schedule(this);
+    if (error.code === 'CONNECTION_LOST') this.#host.schedule(this);
     else this.fail(error);
   }
 
@@ -220,7 +214,7 @@ export class PendingRead implements Exchange {
         id: prepared.id,
         consistency: CONSISTENCY_CODES[consistency],
         values: encodeParameters(params, prepared.parameters, this.#host.values),
-        icg: preliminary === undefined ? undefined : this.#host.confirmations ? 'confirm' : 'full',
+        isIncremental: preliminary !== undefined,
         pageSize,
         pageState: pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
       });

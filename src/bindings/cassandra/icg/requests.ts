@@ -1,9 +1,9 @@
 /** Requests to a node, as frames without a stream yet. */
+import type { Values } from '../values.ts';
 import type { Column } from './columns.ts';
 import { CqlError } from './cql-error.ts';
 import { FrameWriter } from './frame-writer.ts';
-import { FRAME_FLAG, NULL_LENGTH, OPCODE, QUERY_FLAG, UNSET_LENGTH } from './protocol.ts';
-import { UNSET, type CqlValues, type Encoded } from './values.ts';
+import { FRAME_FLAG, OPCODE, QUERY_FLAG, UNSET_LENGTH } from './protocol.ts';
 
 const CQL_VERSION = '3.0.0';
 /** The key of the custom payload by which incremental reads are asked for and told. */
@@ -37,25 +37,25 @@ export function useFrame(keyspace: string): Buffer {
   return new FrameWriter().longString(query).short(CONSISTENCY_ONE).byte(0).frame(OPCODE.query);
 }
 
-/** What an incremental read asks for: a confirmation where the views are equal, or the final view in any case. */
-export type IcgMode = 'confirm' | 'full';
-const ICG_MODE: { readonly [mode in IcgMode]: Uint8Array } = { confirm: Buffer.of(1), full: Buffer.of(2) };
+/** Asks for two views, and for a confirmation where they are equal. */
+const ICG_CONFIRM: Uint8Array = Buffer.of(1);
 
 export interface Execution {
   readonly id: Uint8Array;
   /** As the protocol counts them. */
   readonly consistency: number;
-  readonly values: readonly Encoded[];
-  /** Asks for a preliminary view too. */
-  readonly icg: IcgMode | undefined;
+  /** `undefined` for one that is not to be touched. */
+  readonly values: readonly (Uint8Array | null | undefined)[];
+  /** Whether a preliminary view is wanted too. */
+  readonly isIncremental: boolean;
   /** Most rows in one answer; all unless given. */
   readonly pageSize: number | undefined;
   readonly pageState: Uint8Array | undefined;
 }
 
-export function executeFrame({ id, consistency, values, icg, pageSize, pageState }: Execution): Buffer {
+export function executeFrame({ id, consistency, values, isIncremental, pageSize, pageState }: Execution): Buffer {
   const writer = new FrameWriter();
-  if (icg !== undefined) writer.bytesMap([[ICG_KEY, ICG_MODE[icg]]]);
+  if (isIncremental) writer.bytesMap([[ICG_KEY, ICG_CONFIRM]]);
   writer
     .shortBytes(id)
     .short(consistency)
@@ -66,13 +66,12 @@ export function executeFrame({ id, consistency, values, icg, pageSize, pageState
     );
   if (values.length > 0) writer.short(values.length);
   for (const value of values) {
-    if (value === UNSET) writer.int(UNSET_LENGTH);
-    else if (value === null) writer.int(NULL_LENGTH);
+    if (value === undefined) writer.int(UNSET_LENGTH);
     else writer.bytes(value);
   }
   if (pageSize !== undefined) writer.int(pageSize);
   if (pageState !== undefined) writer.bytes(pageState);
-  return writer.frame(OPCODE.execute, icg === undefined ? 0 : FRAME_FLAG.payload);
+  return writer.frame(OPCODE.execute, isIncremental ? FRAME_FLAG.payload : 0);
 }
 
 /**
@@ -83,10 +82,10 @@ export function executeFrame({ id, consistency, values, icg, pageSize, pageState
 export function encodeParameters(
   given: readonly unknown[],
   columns: readonly Column[],
-  values: CqlValues,
-): readonly Encoded[] {
+  values: Values,
+): Execution['values'] {
   if (given.length !== columns.length) {
     throw new CqlError('BAD_VALUE', `params: ${given.length} given, the statement has ${columns.length} markers`);
   }
-  return columns.map(({ name, type }, at) => values.encode(given[at], type, name));
+  return columns.map((column, at) => values.encode(given[at], column));
 }

@@ -4,7 +4,6 @@ import { readParameters, readRowsMetadata, type Column, type RowsMetadata } from
 import { protocolError, type ServerError } from './cql-error.ts';
 import type { Frame } from './frames.ts';
 import { FRAME_FLAG, OPCODE, RESULT_KIND } from './protocol.ts';
-import { readServerError } from './server-errors.ts';
 
 /** Rows whose values have not been looked at. */
 export interface RawRows {
@@ -62,7 +61,7 @@ function readPayload(reader: BodyReader): Payload {
 function readOther(opcode: number, reader: BodyReader, payload: Payload | undefined): Response {
   switch (opcode) {
     case OPCODE.error:
-      return { kind: 'error', payload, error: readServerError(reader) };
+      return { kind: 'error', payload, error: { code: reader.int(), message: reader.string() } };
     case OPCODE.ready:
       return { kind: 'ready', payload };
     case OPCODE.authenticate:

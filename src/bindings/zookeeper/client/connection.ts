@@ -5,8 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
 import { codeOf, isUndecided, ZooKeeperError } from './errors.ts';
-import { FrameSplitter, LENGTH_BYTES } from './frames.ts';
-import { JuteReader, JuteWriter } from './jute.ts';
+import { juteFrames, JuteReader, JuteWriter, LENGTH_BYTES } from './jute.ts';
 import type { Credentials } from './options.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
@@ -78,7 +77,7 @@ export class Connection {
   readonly server: string;
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
-  readonly #frames: FrameSplitter;
+  readonly #frames: ReturnType<typeof juteFrames>;
   #sent: { readonly xid: number; readonly pending: Pending }[] = [];
   #head = 0;
   #out: Buffer[] = [];
@@ -92,7 +91,7 @@ export class Connection {
     const { host, port } = options.server;
     this.server = addressText(options.server);
     this.#options = options;
-    this.#frames = new FrameSplitter(options.maxReplyBytes);
+    this.#frames = juteFrames(options.maxReplyBytes);
     this.#socket = connect({ host, port, noDelay: true });
     this.#socket.once('connect', () => this.#greet());
     this.#socket.on('data', (chunk: Buffer) => this.#hear(chunk));

@@ -1,8 +1,11 @@
 /** Jute, ZooKeeper's serialisation: big-endian numbers, and strings, buffers and lists with a 32-bit length in front. */
 import { ByteReader } from '../../../engine-client/byte-reader.ts';
 import { ByteWriter } from '../../../engine-client/byte-writer.ts';
+import { FrameSplitter } from '../../../engine-client/frame-splitter.ts';
 import { ZooKeeperError } from './errors.ts';
-import { LENGTH_BYTES } from './frames.ts';
+
+/** In front of every frame: how long it is. */
+export const LENGTH_BYTES = 4;
 
 /** The least that an element of a list takes. */
 const ELEMENT_BYTES = 4;
@@ -71,4 +74,18 @@ export class JuteReader extends ByteReader {
   protected refusal(what: string): ZooKeeperError {
     return new ZooKeeperError('PROTOCOL_ERROR', { hint: `the server sent what is no valid reply: ${what}` });
   }
+}
+
+/** Cuts what arrives into the contents of frames. Throws a ZooKeeperError `PROTOCOL_ERROR` for a length that cannot be. */
+export function juteFrames(maxBytes: number): FrameSplitter<Buffer> {
+  return new FrameSplitter({
+    headerBytes: LENGTH_BYTES,
+    contentBytes(bytes, at) {
+      const length = bytes.readInt32BE(at);
+      if (length >= 0 && length <= maxBytes) return length;
+      const hint = `a frame of ${length} bytes, over maxReplyBytes, or no ZooKeeper at all`;
+      throw new ZooKeeperError('PROTOCOL_ERROR', { hint });
+    },
+    read: (bytes, at, end) => bytes.subarray(at + LENGTH_BYTES, end),
+  });
 }

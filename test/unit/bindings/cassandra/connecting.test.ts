@@ -5,7 +5,7 @@ import cassandraDriver from 'cassandra-driver';
 import { build } from 'esbuild';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { ChosenPath } from '../../../../src/bindings/cassandra/choose-path.ts';
+import { ChosenPath, type Choice } from '../../../../src/bindings/cassandra/choose-path.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
 import {
   cassandra,
@@ -14,12 +14,7 @@ import {
   type CassandraOptions,
 } from '../../../../src/bindings/cassandra/index.ts';
 import { addressTranslator, coordinatorPolicy, retryPolicies } from '../../../../src/bindings/cassandra/policies.ts';
-import type {
-  CorrectableOption,
-  OpenCorrectablePath,
-  ReadPath,
-  ReadPathSettings,
-} from '../../../../src/bindings/cassandra/read-path.ts';
+import type { CorrectableOption, ReadPath, ReadPathSettings } from '../../../../src/bindings/cassandra/read-path.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { fakeDriver } from './fake-driver.ts';
@@ -419,19 +414,17 @@ const settings: ReadPathSettings = {
   plain,
 };
 
-function chooser(wanted: CorrectableOption, open: OpenCorrectablePath | undefined): ChosenPath {
-  const way = open === undefined ? undefined : () => open;
-  return new ChosenPath({ wanted, settings, way, connected: () => Promise.resolve({ driver }) });
+function chooser(wanted: CorrectableOption, open: Choice['open']): ChosenPath {
+  return new ChosenPath({ wanted, settings, open, connected: () => Promise.resolve({ driver }) });
 }
 
 const correctable: ReadPath = { read: () => {}, close: async () => {} };
-const found: OpenCorrectablePath = () => Promise.resolve(correctable);
-const ordinary: OpenCorrectablePath = () => Promise.resolve(undefined);
+const found: Choice['open'] = () => Promise.resolve(correctable);
+const ordinary: Choice['open'] = () => Promise.resolve(undefined);
 
 test.each([
   ['auto', 'gives preliminary replies', found, true],
   ['auto', 'is an ordinary one', ordinary, false],
-  ['auto', 'cannot be spoken to by anything here', undefined, false],
   ['never', 'gives preliminary replies', found, false],
   ['require', 'gives preliminary replies', found, true],
 ] as const)('way: %s, the coordinator %s → chosen once', async (wanted, _, open, isCorrectable) => {

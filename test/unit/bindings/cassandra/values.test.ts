@@ -3,12 +3,12 @@ import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { cassandra, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
 import type { CassandraDriver } from '../../../../src/bindings/cassandra/driver.ts';
-import { driverValues } from '../../../../src/bindings/cassandra/icg/values.ts';
+import { Values } from '../../../../src/bindings/cassandra/values.ts';
 import { createClient } from '../../../../src/index.ts';
 import { z } from 'zod';
 import { fakeDriver } from './fake-driver.ts';
 
-const values = driverValues(cassandraDriver as unknown as CassandraDriver)!;
+const values = new Values(cassandraDriver as unknown as CassandraDriver);
 const simple = (code: number) => ({ code, type: null });
 const TYPES = {
   ascii: simple(0x01),
@@ -66,7 +66,7 @@ const printing = (text: string): object => ({ __proto__: { toString: () => text 
 const { BigDecimal, Duration, InetAddress, Integer, LocalDate, LocalTime, Long, Uuid } = cassandraDriver.types;
 
 const roundTrip = (value: unknown, type: object): unknown =>
-  values.decode(values.encode(value, type as never) as Buffer | null, type as never);
+  values.decode(values.encode(value, { name: 'x', type: type as never }) as Buffer | null, type as never);
 
 test.each([
   ['a decimal without zeros of its own', '1E+3', TYPES.decimal, '1E+3'],
@@ -187,7 +187,7 @@ test.each([
     map(TYPES.timestamp, TYPES.text),
   ],
 ])('%s, which its column does not take (%#) → refused, where something else would be kept', (value, type) => {
-  expect(() => values.encode(value, type as never, 'x')).toThrow(
+  expect(() => values.encode(value, { name: 'x', type: type as never })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.x', retryable: false }),
   );
 });
@@ -201,8 +201,12 @@ test('a type that the protocol names by a class → seen through: what is in it,
   const type = (of: string) => ({ code: 0, type: null, info: `${MARSHAL}VectorType(${of} , 1)` });
   expect(roundTrip([{ street: 'High' }], type(user))).toEqual([{ street: 'High' }]);
   expect(roundTrip([[[1, [2n]]]], type(nested))).toEqual([[[1, [2n]]]]);
-  expect(() => values.encode([{ stret: 'High' }], type(user), 'x')).toThrow(/place: there is no field 'stret'/);
-  expect(() => values.encode(['x'], type(`${MARSHAL}UnheardOfType`), 'x')).toThrow(/custom: bytes are due/);
+  expect(() => values.encode([{ stret: 'High' }], { name: 'x', type: type(user) })).toThrow(
+    /place: there is no field 'stret'/,
+  );
+  expect(() => values.encode(['x'], { name: 'x', type: type(`${MARSHAL}UnheardOfType`) })).toThrow(
+    /custom: bytes are due/,
+  );
 });
 
 test('a key __proto__ → a key like others', () => {
@@ -220,7 +224,7 @@ test('a blob of a large answer → its own bytes only', () => {
 });
 
 test('a timestamp that a Date cannot hold → an error: two of them would look the same', () => {
-  const bytes = values.encode(8_640_000_000_000_001n, TYPES.timestamp) as Buffer;
+  const bytes = values.encode(8_640_000_000_000_001n, { name: 'x', type: TYPES.timestamp }) as Buffer;
   expect(() => values.decode(bytes, TYPES.timestamp)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
 });
 
@@ -230,9 +234,15 @@ test("values of the driver's own classes → taken where they fit", () => {
   expect(roundTrip(id, TYPES.uuid)).toBe(String(id));
   expect(roundTrip(new types.Tuple(1, types.Long.fromNumber(2)), tuple(TYPES.int, TYPES.bigint))).toEqual([1, 2n]);
   expect(roundTrip([id], list(TYPES.uuid))).toEqual([String(id)]);
-  expect(() => values.encode(id, TYPES.text, 'x')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
-  expect(() => values.encode(id, TYPES.int, 'x')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
-  expect(() => values.encode(id, TYPES.boolean, 'x')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
+  expect(() => values.encode(id, { name: 'x', type: TYPES.text })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+  );
+  expect(() => values.encode(id, { name: 'x', type: TYPES.int })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+  );
+  expect(() => values.encode(id, { name: 'x', type: TYPES.boolean })).toThrow(
+    expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+  );
 });
 
 test.each([
@@ -248,7 +258,7 @@ test.each([
   [Uuid.fromString('11111111-2222-4333-8444-555555555555'), TYPES.uuid, '11111111-2222-4333-8444-555555555555'],
 ])("the driver's %o → the bytes that the driver writes", (value, type, read) => {
   const { Encoder } = cassandraDriver as unknown as CassandraDriver;
-  expect(values.encode(value, type, 'x')).toEqual(new Encoder!(4, {}).encode(value, type));
+  expect(values.encode(value, { name: 'x', type: type })).toEqual(new Encoder!(4, {}).encode(value, type));
   expect(roundTrip(value, type)).toEqual(read);
 });
 

@@ -101,14 +101,12 @@ export function errorBody(code: number, message: string, rest: Buffer = Buffer.a
   return Buffer.concat([int(code), string(message), rest]);
 }
 
-/** What stands behind the message of `Unavailable`, `Read_timeout`, `Read_failure`, `Unprepared`. */
+/** What stands behind the message of `Unavailable`, `Read_timeout`, `Unprepared`. */
 export const errorRest = {
   unavailable: (consistency: number, required: number, alive: number): Buffer =>
     Buffer.concat([short(consistency), int(required), int(alive)]),
   readTimeout: (consistency: number, received: number, required: number): Buffer =>
     Buffer.concat([short(consistency), int(received), int(required), Buffer.of(1)]),
-  readFailure: (consistency: number, received: number, required: number): Buffer =>
-    Buffer.concat([short(consistency), int(received), int(required), int(1), Buffer.of(0)]),
   unprepared: (id: Uint8Array): Buffer => shortBytes(id),
 };
 

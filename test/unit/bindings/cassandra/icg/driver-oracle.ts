@@ -19,7 +19,6 @@ export interface DriverReader {
   readInt(): number;
   readShortBytes(): Buffer;
   readMetadata(kind: number): { readonly columns: unknown[]; readonly pageState?: Buffer };
-  readError(): Error & Record<string, unknown>;
   readStringMultiMap(): Record<string, string[]>;
 }
 

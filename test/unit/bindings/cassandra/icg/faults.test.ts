@@ -17,21 +17,7 @@ async function readsWayThree(opened: Opened): Promise<void> {
 }
 
 describe('a connection that is lost', () => {
-  test('after the preliminary view, another one is there → the final view over that one, the first not again', async () => {
-    await using node = await ScriptedNode.start({
-      onExecute({ stream, icg }, peer) {
-        if (icg === undefined) return peer.rows(stream, ['b']);
-        peer.rows(stream, ['a'], { icg: 1 });
-        peer.socket.end();
-      },
-    });
-    await using opened = await open(node.address, { connections: 2 });
-    await node.until(() => node.count(OPCODE.options) === 2);
-    expect(await opened.read().over).toEqual(['preliminary a', 'final b']);
-    expect(opened.plain.requests).toEqual([]);
-  });
-
-  test('after the preliminary view, it was the only one → the final view the plain way', async () => {
+  test('after the preliminary view → the final view the plain way', async () => {
     await using node = await ScriptedNode.start({
       onExecute({ stream }, peer) {
         peer.rows(stream, ['a'], { icg: 1 });
@@ -50,20 +36,6 @@ describe('a connection that is lost', () => {
     expect(await opened.read().over).toEqual(PLAIN_VIEWS);
     node.onExecute = answer;
     await readsWayThree(opened);
-  });
-
-  test('under every attempt of one read → that read fails, others do not', async () => {
-    const cql = 'SELECT poison FROM t';
-    await using node = await ScriptedNode.start({
-      onExecute(request, peer) {
-        if (request.body.includes('poison')) peer.cut();
-        else answer(request, peer);
-      },
-    });
-    await using opened = await open(node.address, { connections: 4 });
-    await node.until(() => node.count(OPCODE.options) === 4);
-    expect(await opened.read({ cql }).over).toEqual(['fail CONNECTION_LOST']);
-    expect(await opened.read().over).toEqual(VIEWS);
   });
 
   test('a restart of the node → statements are prepared again, reads go on', async () => {

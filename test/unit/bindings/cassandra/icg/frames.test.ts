@@ -1,7 +1,7 @@
 /** Cutting the bytes of a connection into frames. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FrameSplitter, type Frame } from '../../../../../src/bindings/cassandra/icg/frames.ts';
+import { answerFrames, type Frame } from '../../../../../src/bindings/cassandra/icg/frames.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
 import { spoiledFrames } from '../../../../support/spoiled-frames.ts';
 import { responseFrame } from './bodies.ts';
@@ -29,7 +29,7 @@ test('frames: cut anywhere → each whole and in order', () => {
   fc.assert(
     fc.property(frames, fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }), (sent, cuts) => {
       const bytes = Buffer.concat(sent.map(responseFrame));
-      const splitter = new FrameSplitter(MAX_BYTES);
+      const splitter = answerFrames(MAX_BYTES);
       const seen: unknown[] = [];
       for (let at = 0, n = 0; at < bytes.length; n += 1) {
         const size = cuts[n % cuts.length] as number;
@@ -44,7 +44,7 @@ test('frames: cut anywhere → each whole and in order', () => {
 test('frames: byte by byte, a large one → put together once', () => {
   const body = Buffer.alloc(MAX_BYTES, 7);
   const seen: Buffer[] = [];
-  const splitter = new FrameSplitter(MAX_BYTES);
+  const splitter = answerFrames(MAX_BYTES);
   for (const byte of responseFrame({ stream: 1, opcode: 8, body })) {
     splitter.push(Buffer.of(byte), (frame) => seen.push(frame.body));
   }
@@ -55,7 +55,7 @@ test('frames: one that is longer than two bytes can say, then another → both w
   const sent = [70_000, 3].map((bytes, stream) => ({ stream, opcode: 8, body: Buffer.alloc(bytes, 7) }));
   const bytes = Buffer.concat(sent.map(responseFrame));
   const seen: unknown[] = [];
-  const splitter = new FrameSplitter(1 << 20);
+  const splitter = answerFrames(1 << 20);
   for (let at = 0; at < bytes.length; at += 4096) {
     splitter.push(bytes.subarray(at, at + 4096), ({ stream, body }) => seen.push([stream, body.length]));
   }
@@ -70,7 +70,7 @@ const anyBytes = spoiledFrames(frames.map((sent) => Buffer.concat(sent.map(respo
 const framesOrProtocol = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(anyBytes, (bytes) => {
     const once = onceEach(note);
-    const splitter = new FrameSplitter(300);
+    const splitter = answerFrames(300);
     const failure = failureOf(() => splitter.push(bytes, () => once('a frame')));
     expect(failure).toBeOneOf([undefined, 'PROTOCOL']);
     if (failure !== undefined) once('PROTOCOL');
@@ -86,7 +86,7 @@ testShares('frames: the bytes → frames in many runs, and what is none', async 
 });
 
 test('frames: another version, a request, a longer body than allowed → PROTOCOL that says so', () => {
-  const push = (frame: Buffer): void => new FrameSplitter(8).push(frame, () => {});
+  const push = (frame: Buffer): void => answerFrames(8).push(frame, () => {});
   const frame = { stream: 0, opcode: 2, body: Buffer.alloc(0) };
   expect(() => push(responseFrame({ ...frame, version: 0x85 }))).toThrow('protocol version 5; version 4 is needed');
   expect(() => push(responseFrame({ ...frame, version: 0x48 }))).toThrow('no answers of CQL');

@@ -74,7 +74,7 @@ describe('pipelining', () => {
   test('a node that does not read → requests wait here, and all are answered once it does', async () => {
     const parameters = [{ name: 'v', type: { code: 0x0d, type: null } }];
     await using node = await ScriptedNode.start({ onExecute: answer, parameters });
-    await using opened = await open(node.address, { connections: 1 });
+    await using opened = await open(node.address);
     await opened.read({ params: [''] }).over;
     node.peers[0]!.socket.pause();
     const large = 'x'.repeat(1024 * 1024);

@@ -2,7 +2,7 @@
 import cassandra from 'cassandra-driver';
 import type { CassandraDriver } from '../../../../../src/bindings/cassandra/driver.ts';
 import { correctablePath, type CorrectablePath } from '../../../../../src/bindings/cassandra/icg/correctable-path.ts';
-import type { Tuning } from '../../../../../src/bindings/cassandra/icg/options.ts';
+import type { Limits } from '../../../../../src/bindings/cassandra/icg/options.ts';
 import type {
   Page,
   ReadPath,
@@ -76,7 +76,7 @@ export class PlainPath implements ReadPath {
   }
 }
 
-export interface OpenOptions extends Tuning {
+export interface OpenOptions extends Partial<Limits> {
   readonly settings?: Partial<ReadPathSettings>;
 }
 
@@ -107,19 +107,16 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
 
 export async function tryOpen(
   address: string,
-  { settings, ...tuning }: OpenOptions = {},
+  { settings, ...limits }: OpenOptions = {},
   plain: PlainPath = new PlainPath(),
 ): Promise<CorrectablePath | undefined> {
   const driver = cassandra as unknown as CassandraDriver;
-  return correctablePath(driver, { reconnectFirstMs: 1, ...tuning })({
-    contactPoints: [address],
-    keyspace: undefined,
-    credentials: undefined,
-    tls: undefined,
-    requestTimeoutMs: 30_000,
-    plain,
-    ...settings,
-  });
+  const all = { contactPoints: [address], keyspace: undefined, credentials: undefined, tls: undefined };
+  return correctablePath(
+    driver,
+    { ...all, requestTimeoutMs: 30_000, plain, ...settings },
+    { reconnectFirstMs: 1, ...limits },
+  );
 }
 
 function textOf({ rows, pageState }: Page): string {

@@ -3,8 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isZooKeeperError } from '../../../../../src/bindings/zookeeper/client/errors.ts';
-import { FrameSplitter } from '../../../../../src/bindings/zookeeper/client/frames.ts';
-import { JuteReader, JuteWriter } from '../../../../../src/bindings/zookeeper/client/jute.ts';
+import { juteFrames, JuteReader, JuteWriter } from '../../../../../src/bindings/zookeeper/client/jute.ts';
 import { readMulti } from '../../../../../src/bindings/zookeeper/client/multi.ts';
 import {
   readAcls,
@@ -28,7 +27,7 @@ test('frames: cut anywhere → each content whole and in order', () => {
   fc.assert(
     fc.property(contents, fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }), (frames, cuts) => {
       const stream = framed(frames);
-      const splitter = new FrameSplitter(MAX_BYTES);
+      const splitter = juteFrames(MAX_BYTES);
       const seen: string[] = [];
       for (let at = 0, n = 0; at < stream.length; n += 1) {
         const size = cuts[n % cuts.length] as number;
@@ -45,7 +44,7 @@ const anyBytes = spoiledFrames(contents.map(framed));
 const framesOrError = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(anyBytes, (bytes) => {
     const once = onceEach(note);
-    const splitter = new FrameSplitter(300);
+    const splitter = juteFrames(300);
     const failure = failureOf(() => splitter.push(bytes, () => once('a frame')));
     expect(failure).toBeOneOf([undefined, 'PROTOCOL_ERROR']);
     if (failure !== undefined) once('PROTOCOL_ERROR');
