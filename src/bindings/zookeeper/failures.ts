@@ -70,16 +70,6 @@ export function givenUpError(): CorrectableError {
   return new CorrectableError('ABORTED', 'given up before the claim was sent: nothing was taken');
 }
 
-/** For a dequeue that is one too many to wait its turn. */
-export function crowdedError(waiting: number): CorrectableError {
-  return new CorrectableError('OVERLOADED', `${waiting} dequeues of this queue wait their turn already`);
-}
-
-/** For a dequeue whose place came too late for an answer in time. */
-export function tooLateError(): CorrectableError {
-  return new CorrectableError('OVERLOADED', 'its turn came too late to be answered in time: nothing was taken');
-}
-
 /** For an update that was under way, and not answered in the time that closing has. */
 export function endedError(): CorrectableError {
   return new CorrectableError('UNKNOWN', 'The ZooKeeper binding was closed under the update, which may take effect');

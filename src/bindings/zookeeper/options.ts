@@ -45,17 +45,10 @@ export interface JanitorOptions {
   readonly everyMs?: number;
 }
 
-export interface ResolvedBindingOptions {
-  readonly servers: string;
-  readonly root: string;
-  readonly sessionTimeoutMs: number;
-  readonly window: number;
-  readonly turnMs: number;
+export type ResolvedBindingOptions = Required<Omit<ZooKeeperBindingOptions, 'janitor' | 'auth'>> & {
   readonly janitor: Required<JanitorOptions> | undefined;
-  readonly codec: ValueCodec;
-  readonly auth: { readonly scheme: string; readonly secret: string } | undefined;
-  readonly onBackgroundError: (error: unknown) => void;
-}
+  readonly auth: ZooKeeperBindingOptions['auth'];
+};
 
 const CALL = "zookeeper({ servers: '127.0.0.1:2181' })";
 

@@ -1,10 +1,27 @@
 /** What the execution of one operation is given. */
-import type { InvocationContext, Sink } from '../../correctable/binding.ts';
-import type { ReadSession } from './session.ts';
+import type { BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 
 export const LEVELS = ['weak', 'strong'] as const;
 export type ZooKeeperLevels = typeof LEVELS;
 export type Level = ZooKeeperLevels[number];
+
+/** What an application's session has seen: the last transaction of its updates and reads. */
+export class ReadSession implements BindingSession {
+  #zxid = 0n;
+
+  close(): void {
+    this.#zxid = 0n;
+  }
+
+  /** Whether a view of a server that has applied all transactions up to `zxid` is not behind. */
+  admits(zxid: bigint): boolean {
+    return zxid >= this.#zxid;
+  }
+
+  advanceTo(zxid: bigint): void {
+    if (zxid > this.#zxid) this.#zxid = zxid;
+  }
+}
 
 export interface Call {
   readonly levels: readonly Level[];

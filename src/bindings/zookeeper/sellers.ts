@@ -5,9 +5,8 @@
  */
 import { AgreementTime } from '../../correctable/pace/agreement-time.ts';
 import { unseenMax, type Elsewhere, type Pace } from '../../correctable/pace/unseen.ts';
-import { isZooKeeperError } from './client/errors.ts';
+import { insteadOf, isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
-import { paceFrom } from './pace.ts';
 import type { Paths } from './paths.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -86,12 +85,20 @@ export class Sellers {
 
   /** Undefined where the binding is gone. */
   async #paceOf(reader: ZooKeeper, consumer: string): Promise<Pace | undefined> {
-    try {
-      const { data } = await reader.get(this.#paths.consumer(consumer));
-      return paceFrom(data);
-    } catch (error) {
-      if (isZooKeeperError(error, 'NO_NODE')) return undefined;
-      throw error;
-    }
+    const node = await reader.get(this.#paths.consumer(consumer)).catch(insteadOf('NO_NODE', undefined));
+    return node && paceFrom(node.data);
   }
+}
+
+/** The pace in the node that says that a binding is alive. If it gives none, nothing bounds it. */
+function paceFrom(data: Uint8Array | null): Pace {
+  try {
+    const { window, turnMs } = JSON.parse(new TextDecoder().decode(data ?? new Uint8Array(0))) as Partial<Pace>;
+    if (isCount(window) && isCount(turnMs)) return { window, turnMs };
+  } catch {}
+  return { window: Infinity, turnMs: 0 };
+}
+
+function isCount(given: unknown): given is number {
+  return typeof given === 'number' && given >= 0;
 }

@@ -3,14 +3,14 @@
  * an update of the same session waits for it: preliminary views need a session of their own.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { isZooKeeperError } from './client/errors.ts';
+import type { Pace } from '../../correctable/pace/unseen.ts';
+import { insteadOf, isZooKeeperError } from './client/errors.ts';
 import { ZooKeeper } from './client/zookeeper.ts';
 import { closedError, isBusy, isLost, notDoneError } from './failures.ts';
 import type { ResolvedBindingOptions } from './options.ts';
 import type { Paths } from './paths.ts';
-import { paceData } from './pace.ts';
-import { pause } from './pause.ts';
 
 const ID_BYTES = 6;
 /** How often a busy server is asked before it is taken for more than busy: about three seconds in all. */
@@ -23,12 +23,16 @@ type Role = 'reader' | 'writer';
 export class Sessions {
   /** Names this binding in claims. */
   readonly consumer: string = randomBytes(ID_BYTES).toString('base64url').replaceAll(/[-_]/g, '0');
+  /**
+   * Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined until one has been asked for
+   * at this server.
+   */
+  preliminaries: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
   #reader: ZooKeeper;
   #writer: ZooKeeper;
   #registered: Promise<void> | undefined;
-  #preliminaries: boolean | undefined;
   #writers = 0;
   /** What sessions that are over had seen. */
   #floor = 0n;
@@ -57,10 +61,6 @@ export class Sessions {
     return this.#writers;
   }
 
-  get isClosing(): boolean {
-    return this.#isClosing;
-  }
-
   /** From now on nothing new is begun; what is under way goes on until `close`. */
   beginClosing(): void {
     this.#isClosing = true;
@@ -84,19 +84,6 @@ export class Sessions {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  /**
-   * Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined until one has been asked for
-   * at this server.
-   */
-  get preliminaries(): boolean | undefined {
-    return this.#preliminaries;
-  }
-
-  /** A sequential create at the writer was answered, with a preliminary reply or without. */
-  learnPreliminaries(isGiven: boolean): void {
-    this.#preliminaries = isGiven;
   }
 
   /** Payload bytes of both sessions so far. */
@@ -151,10 +138,7 @@ export class Sessions {
     const names = path.slice(1).split('/');
     const paths = names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`);
     await this.persist('writer', async (zk) => {
-      const made = await Promise.allSettled(paths.map((each) => zk.create(each, null)));
-      for (const each of made) {
-        if (each.status === 'rejected' && !isZooKeeperError(each.reason, 'NODE_EXISTS')) throw each.reason;
-      }
+      await Promise.all(paths.map((each) => zk.create(each, null).catch(insteadOf('NODE_EXISTS', each))));
     });
   }
 
@@ -171,10 +155,12 @@ export class Sessions {
 
   async #registerNow(): Promise<void> {
     const path = this.#paths.consumer(this.consumer);
+    const { window, turnMs } = this.#options;
+    const pace: Pace = { window, turnMs };
     await this.insist('writer', async (zk) => {
       for (;;) {
         try {
-          return void (await zk.create(path, paceData(this.#options), { mode: 'ephemeral' }));
+          return void (await zk.create(path, JSON.stringify(pace), { mode: 'ephemeral' }));
         } catch (error) {
           if (isZooKeeperError(error, 'NO_NODE')) await this.makePath(this.#paths.consumers);
           else if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
@@ -188,9 +174,7 @@ export class Sessions {
   async #isOurs(zk: ZooKeeper, path: string): Promise<boolean> {
     const node = await zk.exists(path);
     if (node?.ephemeralOwner === zk.sessionId) return true;
-    await zk.delete(path).catch((error: unknown) => {
-      if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-    });
+    await zk.delete(path).catch(insteadOf('NO_NODE', undefined));
     return false;
   }
 
@@ -207,7 +191,7 @@ export class Sessions {
     zk.onSession((event) => {
       if (event.type === 'expired') this.#replace(role);
       else if (event.type === 'connected' && role === 'writer') {
-        this.#preliminaries = undefined;
+        this.preliminaries = undefined;
         this.#reader?.prefer(event.server);
       }
     });

@@ -9,7 +9,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { dequeue } from './queue/dequeue.ts';
 import { enqueue } from './queue/enqueue.ts';
 import { closedError, correctableError, endedError, throwNotDone } from './failures.ts';
-import { Janitor, recover } from './queue/janitor.ts';
+import { lookRegularly, recover } from './queue/janitor.ts';
 import { get, put } from './key-value.ts';
 import {
   requireDelivery,
@@ -19,13 +19,12 @@ import {
   type ZooKeeperBindingOptions,
 } from './options.ts';
 import { Paths } from './paths.ts';
-import { settledWithin } from './pause.ts';
+import { settledWithin } from './settled-within.ts';
 import { QueueAccess } from './queue/queue-access.ts';
 import { QueueTable } from './queue/queue-table.ts';
 import { length, peek } from './queue/queue-reads.ts';
-import { LEVELS, type Call, type Level, type ZooKeeperLevels } from './run.ts';
+import { LEVELS, ReadSession, type Call, type Level, type ZooKeeperLevels } from './run.ts';
 import { Sellers } from './sellers.ts';
-import { ReadSession } from './session.ts';
 import { Sessions } from './sessions.ts';
 
 export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
@@ -97,7 +96,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
   readonly #sellers: Sellers;
   readonly #queues: QueueTable<QueueAccess>;
   readonly #underWay = new Set<UnderWay>();
-  readonly #janitor: Janitor | undefined;
+  readonly #stopJanitor: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedBindingOptions) {
@@ -108,7 +107,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
     const shared = { sessions: this.#sessions, sellers: this.#sellers };
     this.#queues = new QueueTable((name) => new QueueAccess(this.#paths.queue(name), shared, options));
     const { janitor } = options;
-    this.#janitor = janitor && new Janitor(() => this.#recover(janitor.delivery), janitor.everyMs, options);
+    this.#stopJanitor = janitor && lookRegularly(() => this.#recover(janitor.delivery), janitor.everyMs, options);
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
@@ -170,7 +169,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
 
   /** Nothing new is sent. What was sent has its time to be answered; then it is told what is not known. */
   async #close(): Promise<void> {
-    this.#janitor?.stop();
+    this.#stopJanitor?.();
     this.#sessions.beginClosing();
     const queues = this.#queues.all;
     for (const { window } of queues) window.close(closedError());
@@ -184,9 +183,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
   }
 
   #updatesWithin(ms: number): Promise<void> {
+    const updates = [...this.#underWay].filter(({ isUpdate }) => isUpdate);
     return settledWithin(
       ms,
-      [...this.#underWay].filter(({ isUpdate }) => isUpdate).map(({ end }) => end),
+      updates.map(({ end }) => end),
     );
   }
 

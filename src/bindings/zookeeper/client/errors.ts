@@ -123,6 +123,14 @@ export function isZooKeeperError(error: unknown, code?: ZooKeeperErrorCode): err
   );
 }
 
+/** For `catch` of a promise: `value` instead of an error of `code`; throws any other on. */
+export function insteadOf<T>(code: ZooKeeperErrorCode, value: T): (error: unknown) => T {
+  return (error) => {
+    if (isZooKeeperError(error, code)) return value;
+    throw error;
+  };
+}
+
 /** The code of a number in a reply. */
 export function codeOf(number: number): ZooKeeperErrorCode {
   return (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ?? 'UNKNOWN_ERROR';

@@ -19,30 +19,20 @@ export interface Stat {
   readonly numChildren: number;
 }
 
+/** The order of the fields is that of the wire. */
 export function readStat(reader: JuteReader): Stat {
-  const czxid = reader.long();
-  const mzxid = reader.long();
-  const ctime = reader.longNumber();
-  const mtime = reader.longNumber();
-  const version = reader.int();
-  const cversion = reader.int();
-  const aversion = reader.int();
-  const ephemeralOwner = reader.long();
-  const dataLength = reader.int();
-  const numChildren = reader.int();
-  const pzxid = reader.long();
   return {
-    czxid,
-    mzxid,
-    pzxid,
-    ctime,
-    mtime,
-    version,
-    cversion,
-    aversion,
-    ephemeralOwner,
-    dataLength,
-    numChildren,
+    czxid: reader.long(),
+    mzxid: reader.long(),
+    ctime: reader.longNumber(),
+    mtime: reader.longNumber(),
+    version: reader.int(),
+    cversion: reader.int(),
+    aversion: reader.int(),
+    ephemeralOwner: reader.long(),
+    dataLength: reader.int(),
+    numChildren: reader.int(),
+    pzxid: reader.long(),
   };
 }
 

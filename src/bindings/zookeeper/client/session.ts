@@ -44,57 +44,43 @@ export class Session {
   bytesSent = 0;
   bytesReceived = 0;
   lastZxid = 0n;
+  state: SessionState = 'connecting';
+  /** Undefined before the session has begun. */
+  credentials: Credentials | undefined;
+  /** As negotiated, once it has been. */
+  timeoutMs: number;
+  /** Why there is no connection; undefined while there is one, and before the first has failed. */
+  obstacle: ZooKeeperError | undefined;
   readonly #options: ResolvedOptions;
   readonly #ring: ServerRing;
   readonly #listeners = new Set<SessionListener>();
   readonly #identities: Identity[] = [];
   readonly #numbers: RequestNumbers;
-  #state: SessionState = 'connecting';
   #connection: Connection | undefined;
-  #credentials: Credentials | undefined;
-  #timeoutMs: number;
   #queue: Pending[] = [];
   #rounds = 0;
-  #obstacle: ZooKeeperError | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
   #isClosing = false;
 
   constructor({ servers, chroot }: ConnectString, options: ResolvedOptions) {
     this.#options = options;
-    this.#credentials = options.credentials;
+    this.credentials = options.credentials;
     this.#numbers = options.credentials === undefined ? new RequestNumbers() : RequestNumbers.anywhere();
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
     this.#ring = new ServerRing(servers, options.preferredServer);
-    this.#timeoutMs = options.sessionTimeoutMs;
+    this.timeoutMs = options.sessionTimeoutMs;
     this.#connect();
-  }
-
-  get state(): SessionState {
-    return this.#state;
   }
 
   /** The session's number; 0 before it has begun. */
   get id(): bigint {
-    return this.#credentials?.sessionId ?? 0n;
-  }
-
-  get credentials(): Credentials | undefined {
-    return this.#credentials;
-  }
-
-  get timeoutMs(): number {
-    return this.#timeoutMs;
+    return this.credentials?.sessionId ?? 0n;
   }
 
   get server(): string | undefined {
-    return this.#state === 'connected' ? this.#connection?.server : undefined;
-  }
-
-  /** Why there is no connection; undefined while there is one, and before the first has failed. */
-  get obstacle(): ZooKeeperError | undefined {
-    return this.#obstacle;
+    return this.state === 'connected' ? this.#connection?.server : undefined;
   }
 
   listen(listener: SessionListener): () => void {
@@ -109,7 +95,7 @@ export class Session {
       const frame = frameOf(request);
       if (frame.length > this.#options.maxRequestBytes) return reject(this.#tooLarge(request, frame.length));
       const pending: Pending<T> = { request, frame, resolve, reject, since: performance.now() };
-      if (this.#state === 'connected') this.#connection?.send(pending as Pending);
+      if (this.state === 'connected') this.#connection?.send(pending as Pending);
       else this.#wait(pending as Pending);
     });
   }
@@ -117,7 +103,7 @@ export class Session {
   /** Keeps the identity for this and every later connection. */
   addIdentity(identity: Identity): void {
     this.#identities.push(identity);
-    if (this.#state === 'connected') this.#connection?.sendSetup(authRequest(identity));
+    if (this.state === 'connected') this.#connection?.sendSetup(authRequest(identity));
   }
 
   /** Prefers a server from now on, and goes there if connected to another. */
@@ -134,9 +120,9 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosing || isOver(this.#state)) return;
+    if (this.#isClosing || isOver(this.state)) return;
     this.#isClosing = true;
-    if (this.#state === 'connected') await this.#sayGoodbye();
+    if (this.state === 'connected') await this.#sayGoodbye();
     this.#finish('closed', new ZooKeeperError('CLIENT_CLOSED'));
   }
 
@@ -159,9 +145,9 @@ export class Session {
   }
 
   #refusal({ path }: Request<unknown>): ZooKeeperError | undefined {
-    if (this.#state === 'expired') return new ZooKeeperError('SESSION_EXPIRED', { path });
-    if (this.#state === 'auth-failed') return new ZooKeeperError('AUTH_FAILED', { path });
-    if (this.#state === 'closed' || this.#isClosing) return new ZooKeeperError('CLIENT_CLOSED', { path });
+    if (this.state === 'expired') return new ZooKeeperError('SESSION_EXPIRED', { path });
+    if (this.state === 'auth-failed') return new ZooKeeperError('AUTH_FAILED', { path });
+    if (this.state === 'closed' || this.#isClosing) return new ZooKeeperError('CLIENT_CLOSED', { path });
     const underWay = this.#queue.length + (this.#connection?.waiting ?? 0);
     return underWay < this.#options.requestsMax ? undefined : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
   }
@@ -174,21 +160,21 @@ export class Session {
   /** Between connections requests wait, unsent, for as long as the session could last. */
   #wait(pending: Pending): void {
     this.#queue.push(pending);
-    this.#waitTimer ??= setTimeout(() => this.#giveUpWaiting(), this.#timeoutMs);
+    this.#waitTimer ??= setTimeout(() => this.#giveUpWaiting(), this.timeoutMs);
   }
 
   #giveUpWaiting(): void {
     this.#waitTimer = undefined;
-    const since = performance.now() - this.#timeoutMs;
+    const since = performance.now() - this.timeoutMs;
     const late = this.#queue.filter((pending) => pending.since <= since);
     this.#queue = this.#queue.filter((pending) => pending.since > since);
     for (const { request, reject } of late) {
-      const hint = `no server could be reached for ${this.#timeoutMs} ms; the request was not sent`;
+      const hint = `no server could be reached for ${this.timeoutMs} ms; the request was not sent`;
       reject(new ZooKeeperError('CONNECTION_LOSS', { path: request.path, hint }));
     }
     const next = this.#queue[0];
     if (next !== undefined) {
-      const leftMs = Math.max(1, next.since + this.#timeoutMs - performance.now());
+      const leftMs = Math.max(1, next.since + this.timeoutMs - performance.now());
       this.#waitTimer = setTimeout(() => this.#giveUpWaiting(), leftMs);
     }
   }
@@ -209,11 +195,11 @@ export class Session {
     const connection = new Connection({
       server,
       numbers: this.#numbers,
-      credentials: this.#credentials,
+      credentials: this.credentials,
       // A server that has seen less than we have refuses: views never go back in time.
       lastZxid: floor > this.lastZxid ? floor : this.lastZxid,
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
-      connectTimeoutMs: Math.max(100, this.#timeoutMs / Math.max(2, this.#ring.size)),
+      connectTimeoutMs: Math.max(100, this.timeoutMs / Math.max(2, this.#ring.size)),
       maxReplyBytes,
       onAccepted: (accepted) => this.#accept(connection, accepted),
       onZxid: (zxid) => {
@@ -232,17 +218,17 @@ export class Session {
 
   #accept(connection: Connection, { sessionTimeoutMs, sessionId, password }: Accepted): void {
     if (sessionTimeoutMs <= 0) return this.#finish('expired', new ZooKeeperError('SESSION_EXPIRED'));
-    const isNew = this.#credentials === undefined;
-    this.#credentials = { sessionId, password };
-    this.#timeoutMs = sessionTimeoutMs;
+    const isNew = this.credentials === undefined;
+    this.credentials = { sessionId, password };
+    this.timeoutMs = sessionTimeoutMs;
     this.#rounds = 0;
-    this.#obstacle = undefined;
+    this.obstacle = undefined;
     this.#ring.succeeded(connection.server);
     clearTimeout(this.#waitTimer);
     this.#waitTimer = undefined;
     for (const identity of this.#identities) connection.sendSetup(authRequest(identity));
     for (const portion of this.watches.portions()) connection.sendSetup(this.#rearmRequest(portion));
-    this.#state = 'connected';
+    this.state = 'connected';
     for (const pending of this.#queue.splice(0)) connection.send(pending);
     this.#tell({ type: 'connected', server: connection.server, isNew, timeoutMs: sessionTimeoutMs });
   }
@@ -265,18 +251,18 @@ export class Session {
   }
 
   #lose(connection: Connection, reason: ZooKeeperError): void {
-    if (this.#connection !== connection || isOver(this.#state)) return;
+    if (this.#connection !== connection || isOver(this.state)) return;
     this.#connection = undefined;
-    this.#obstacle = reason;
-    const wasConnected = this.#state === 'connected';
-    this.#state = 'connecting';
+    this.obstacle = reason;
+    const wasConnected = this.state === 'connected';
+    this.state = 'connecting';
     if (!this.#isClosing) this.#connect();
     if (wasConnected) this.#tell({ type: 'disconnected', server: connection.server, reason });
   }
 
   #finish(state: 'expired' | 'auth-failed' | 'closed', error: ZooKeeperError): void {
-    if (isOver(this.#state)) return;
-    this.#state = state;
+    if (isOver(this.state)) return;
+    this.state = state;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#waitTimer);
     this.#connection?.destroy(error.code);

@@ -1,5 +1,5 @@
 /** The client: ZooKeeper's operations over a session. */
-import { isZooKeeperError, ZooKeeperError } from './errors.ts';
+import { insteadOf, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readMulti, writeMulti, type MultiPart, type MultiResult, type ResolvedPart } from './multi.ts';
 import { resolveOptions, type Credentials, type ZooKeeperOptions } from './options.ts';
@@ -159,13 +159,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** What is known about a node; `null` where there is none. */
-  async exists(path: string, options: WatchOption & AgeOption = {}): Promise<Stat | null> {
-    try {
-      return await this.#read(OP.exists, path, { ...options, read: readStat });
-    } catch (error) {
-      if (isZooKeeperError(error, 'NO_NODE')) return null;
-      throw error;
-    }
+  exists(path: string, options: WatchOption & AgeOption = {}): Promise<Stat | null> {
+    return this.#read(OP.exists, path, { ...options, read: readStat }).catch(insteadOf('NO_NODE', null));
   }
 
   /** The data of a node. */
@@ -317,11 +312,8 @@ export class ZooKeeper implements AsyncDisposable {
   async #forgetWatch(path: string): Promise<void> {
     const outer = this.#outer(path);
     const write = (writer: JuteWriter): void => void writer.string(outer).int(ANY_WATCHER);
-    try {
-      await this.#submit({ type: OP.removeWatches, path, isUpdate: false, write, read: () => {} });
-    } catch (error) {
-      if (!isZooKeeperError(error, 'NO_WATCHER')) throw error;
-    }
+    const removing = this.#submit({ type: OP.removeWatches, path, isUpdate: false, write, read: () => {} });
+    await removing.catch(insteadOf('NO_WATCHER', undefined));
   }
 
   #outer(path: string): string {

@@ -1,10 +1,10 @@
 /** Removes delivered items with their claims: several at a time, again and again until it is done. */
-import { isZooKeeperError } from '../client/errors.ts';
+import { insteadOf, isZooKeeperError } from '../client/errors.ts';
 import type { MultiPart } from '../client/multi.ts';
 import type { Claim } from './claims.ts';
 import { isLost } from '../failures.ts';
 import type { QueuePaths } from '../paths.ts';
-import { settledWithin } from '../pause.ts';
+import { settledWithin } from '../settled-within.ts';
 import type { Sessions } from '../sessions.ts';
 
 const BATCH_MAX = 16;
@@ -65,22 +65,17 @@ export class Cleaner {
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
       // One of them is gone: removed by an attempt whose answer was lost, or by a janitor. Each by itself, then.
       if (batch.length > 1) await Promise.all(batch.map((claim) => this.#remove([claim])));
-      else if (error.part === ITEM_PART) await this.#removeClaims(batch);
+      else if (error.part === ITEM_PART) await this.#removeClaim(batch[0] as Claim);
     }
   }
 
   /**
-   * Of claims without an item. Without the claim nothing is removed: with it went the item, and one of this number may be
+   * Of a claim without an item. Without the claim nothing is removed: with it went the item, and one of this number may be
    * that of a queue made anew.
    */
-  async #removeClaims(claims: readonly Claim[]): Promise<void> {
-    for (const { name } of claims) {
-      try {
-        await this.#sessions.insist('writer', (zk) => zk.delete(this.#paths.claim(name)));
-      } catch (error) {
-        if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-      }
-    }
+  async #removeClaim({ name }: Claim): Promise<void> {
+    const removing = this.#sessions.insist('writer', (zk) => zk.delete(this.#paths.claim(name)));
+    await removing.catch(insteadOf('NO_NODE', undefined));
   }
 
   #partsOf({ number, name }: Claim): MultiPart[] {

@@ -9,7 +9,7 @@ import { givenUpError, isBusy, isLost, notDoneError, takenError, throwNotDone } 
 import { findItem, readItem, type Item } from './items.ts';
 import type { OwnClaim, QueueAccess } from './queue-access.ts';
 import type { UnderWay } from './queue.ts';
-import { settledWithin } from '../pause.ts';
+import { settledWithin } from '../settled-within.ts';
 import { wants, type Call } from '../run.ts';
 
 /** How often a guess is made again whose item was gone before it could be read. */

@@ -3,9 +3,9 @@
  * claim has an item to end with, and none is too many, whoever else is late at the same time. What the dead owe is made
  * up for when nothing has moved for a while.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, isLost } from '../failures.ts';
 import type { QueuePaths } from '../paths.ts';
-import { pause } from '../pause.ts';
 import type { Sessions } from '../sessions.ts';
 import { findItem } from './items.ts';
 

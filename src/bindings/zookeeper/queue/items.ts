@@ -1,6 +1,6 @@
 /** Items as they are in the ensemble, and how large one may be. */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { isZooKeeperError } from '../client/errors.ts';
+import { insteadOf } from '../client/errors.ts';
 import { REQUEST_BYTES_MAX } from '../client/options.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueuePaths } from '../paths.ts';
@@ -29,14 +29,10 @@ const PUT_BACK_PATHS = 3;
 
 /** The item with a number, as the server has it; undefined where it has none. */
 export async function readItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<Item | undefined> {
-  try {
-    const { data, stat } = await zk.get(paths.item(number));
-    const bytes = data ?? new Uint8Array(0);
-    return { number, czxid: stat.czxid, bytes, isFiller: bytes.length === 0 };
-  } catch (error) {
-    if (isZooKeeperError(error, 'NO_NODE')) return undefined;
-    throw error;
-  }
+  const node = await zk.get(paths.item(number)).catch(insteadOf('NO_NODE', undefined));
+  if (node === undefined) return undefined;
+  const bytes = node.data ?? new Uint8Array(0);
+  return { number, czxid: node.stat.czxid, bytes, isFiller: bytes.length === 0 };
 }
 
 /**

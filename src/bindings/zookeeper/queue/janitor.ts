@@ -2,7 +2,8 @@
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { Appends } from './appends.ts';
 import { claimOf, type Claim } from './claims.ts';
-import { isZooKeeperError } from '../client/errors.ts';
+import { insteadOf, isZooKeeperError } from '../client/errors.ts';
+import type { MultiPart } from '../client/multi.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import { isLost } from '../failures.ts';
 import { Fillers } from './fillers.ts';
@@ -105,67 +106,41 @@ async function endClaim(
     if (found.item === undefined && found.tail <= claim.number) return 'late';
     item = found.item;
   }
-  const takeAway = { type: 'delete', path: paths.claim(claim.name) } as const;
-  try {
-    if (item === undefined) {
-      await zk.multi([takeAway]);
-      return 'ended';
-    }
-    const takeItem = { type: 'delete', path: paths.item(claim.number) } as const;
-    const putBack = {
-      type: 'create',
-      path: `${paths.items}/-`,
-      data: item.bytes,
-      mode: 'persistent-sequential',
-    } as const;
-    const isPutBack = delivery === 'at-least-once' && !item.isFiller;
-    await zk.multi(isPutBack ? [takeAway, takeItem, putBack] : [takeAway, takeItem]);
-    return 'ended';
-  } catch (error) {
-    if (isZooKeeperError(error, 'NO_NODE')) return 'gone';
-    throw error;
+  const parts: MultiPart[] = [{ type: 'delete', path: paths.claim(claim.name) }];
+  if (item !== undefined) parts.push({ type: 'delete', path: paths.item(claim.number) });
+  if (item?.isFiller === false && delivery === 'at-least-once') {
+    parts.push({ type: 'create', path: `${paths.items}/-`, data: item.bytes, mode: 'persistent-sequential' });
   }
+  const ending = zk.multi(parts).then(() => 'ended' as const);
+  return ending.catch(insteadOf('NO_NODE', 'gone' as const));
 }
 
 async function namesIn(zk: ZooKeeper, path: string): Promise<readonly string[]> {
-  try {
-    return (await zk.children(path)).children;
-  } catch (error) {
-    if (isZooKeeperError(error, 'NO_NODE')) return [];
-    throw error;
-  }
+  return (await zk.children(path).catch(insteadOf('NO_NODE', { children: [] }))).children;
 }
 
-/** Looks again and again, until stopped. */
-export class Janitor {
-  readonly #look: () => Promise<unknown>;
-  readonly #everyMs: number;
-  readonly #onError: (error: unknown) => void;
-  #isStopped = false;
-  #timer: NodeJS.Timeout;
-
-  constructor(look: () => Promise<unknown>, everyMs: number, { onBackgroundError }: ResolvedBindingOptions) {
-    this.#look = look;
-    this.#everyMs = everyMs;
-    this.#onError = onBackgroundError;
-    this.#timer = this.#schedule();
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-  }
-
-  #schedule(): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#look()
-        .catch((error: unknown) => {
-          // A lost connection is tried again in the next round.
-          if (!isLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED')) this.#onError(error);
-        })
-        .finally(() => {
-          if (!this.#isStopped) this.#timer = this.#schedule();
-        });
-    }, this.#everyMs).unref();
-  }
+/** Looks again and again. Returns how to stop. */
+export function lookRegularly(
+  look: () => Promise<unknown>,
+  everyMs: number,
+  { onBackgroundError }: ResolvedBindingOptions,
+): () => void {
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  const lookOnce = (): void => {
+    look()
+      .catch((error: unknown) => {
+        // A lost connection is tried again in the next round.
+        if (!isLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED')) onBackgroundError(error);
+      })
+      .finally(schedule);
+  };
+  const schedule = (): void => {
+    if (!isStopped) timer = setTimeout(lookOnce, everyMs).unref();
+  };
+  schedule();
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
 }

@@ -31,6 +31,6 @@ export async function createSequential(
       onPreliminary(numberOf(name));
     },
   });
-  if (server !== undefined && writer.server === server) sessions.learnPreliminaries(isGiven);
+  if (server !== undefined && writer.server === server) sessions.preliminaries = isGiven;
   return made;
 }

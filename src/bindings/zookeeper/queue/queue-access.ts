@@ -6,7 +6,7 @@ import { Fillers } from './fillers.ts';
 import { putBack } from './janitor.ts';
 import type { ResolvedBindingOptions } from '../options.ts';
 import type { QueuePaths } from '../paths.ts';
-import { settledWithin } from '../pause.ts';
+import { settledWithin } from '../settled-within.ts';
 import { QueueState } from './queue.ts';
 import type { Sellers } from '../sellers.ts';
 import type { Sessions } from '../sessions.ts';

@@ -1,13 +1,11 @@
-/** The queues of a binding by name. What is known of one is kept, a name that was only asked for is not. */
-export interface Forgettable {
-  /** Whether one made anew would do as well. */
-  readonly isForgettable: boolean;
-}
-
 /** For each new name so many old ones are looked at: more than one, so that those that may go become fewer. */
 const LOOKED_AT = 2;
 
-export class QueueTable<T extends Forgettable> {
+/**
+ * The queues of a binding by name. What is known of one is kept, a name that was only asked for is not: `isForgettable`
+ * says whether one made anew would do as well.
+ */
+export class QueueTable<T extends { readonly isForgettable: boolean }> {
   readonly #make: (name: string) => T;
   readonly #queues = new Map<string, { readonly queue: T; users: number }>();
 
@@ -36,19 +34,13 @@ export class QueueTable<T extends Forgettable> {
   }
 
   #forgetSome(): void {
-    for (const [name, entry] of first(this.#queues, LOOKED_AT)) {
+    let looked = 0;
+    for (const [name, entry] of this.#queues) {
+      if (looked === LOOKED_AT) return;
+      looked += 1;
       this.#queues.delete(name);
       // To the end: it has its turn again when all others have had theirs.
       if (entry.users > 0 || !entry.queue.isForgettable) this.#queues.set(name, entry);
     }
-  }
-}
-
-function* first<T>(all: Iterable<T>, count: number): Generator<T> {
-  let left = count;
-  for (const each of all) {
-    if (left === 0) return;
-    left -= 1;
-    yield each;
   }
 }

@@ -17,11 +17,8 @@ export interface Counts {
   readonly zxid: bigint;
 }
 
-/** An update of this binding that is under way: `number` once the server has given it one. */
-export interface UnderWay {
-  readonly order: number;
-  number: number | undefined;
-}
+/** An update of this binding that is under way, by its place among those that were begun. */
+export type UnderWay = number;
 
 /** How much the last prediction counts. */
 const LEARNING_RATE = 0.25;
@@ -36,6 +33,8 @@ const READ_AHEAD_MAX = 1024;
 
 export class QueueState {
   readonly paths: QueuePaths;
+  /** Another one once the queue has, or may have, been deleted and made anew: the numbers of before say nothing then. */
+  incarnation = 0;
   readonly #claims = new Set<UnderWay>();
   readonly #enqueues = new Set<UnderWay>();
   readonly #readAhead = new Map<number, Promise<Item | undefined>>();
@@ -51,17 +50,11 @@ export class QueueState {
   readonly #tail = new NextNumber();
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
-  #incarnation = 0;
   /** Items made before this transaction may be of the queue before; not known yet where undefined. */
   #since: bigint | undefined = 0n;
 
   constructor(paths: QueuePaths) {
     this.paths = paths;
-  }
-
-  /** Another one once the queue has, or may have, been deleted and made anew: the numbers of before say nothing then. */
-  get incarnation(): number {
-    return this.#incarnation;
   }
 
   /** The node of the items has been deleted. */
@@ -78,7 +71,7 @@ export class QueueState {
 
   /** The queue may be another one: what was read of the one before is not to be taken for what is in this one. */
   renew(): void {
-    this.#incarnation += 1;
+    this.incarnation += 1;
     this.#since = undefined;
     this.#readAhead.clear();
     this.#standIn = undefined;
@@ -271,9 +264,8 @@ export class QueueState {
 
   #begin(underWay: Set<UnderWay>): UnderWay {
     this.#order += 1;
-    const update: UnderWay = { order: this.#order, number: undefined };
-    underWay.add(update);
-    return update;
+    underWay.add(this.#order);
+    return this.#order;
   }
 
   #saw(items: Counted | null, claims: Counted | null): void {
@@ -287,7 +279,7 @@ function countBefore(underWay: ReadonlySet<UnderWay>, update: UnderWay | undefin
   if (update === undefined) return underWay.size;
   let count = 0;
   for (const each of underWay) {
-    if (each.order >= update.order) break;
+    if (each >= update) break;
     count += 1;
   }
   return count;

@@ -1,11 +1,13 @@
 /** Lets so many in at a time, the others in the order in which they came, and each place once in a turn. */
 import type { InvocationContext } from '../../../correctable/binding.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
 import { Places } from '../../../correctable/pace/places.ts';
 import type { Pace } from '../../../correctable/pace/unseen.ts';
-import { crowdedError, givenUpError, tooLateError } from '../failures.ts';
+import { givenUpError } from '../failures.ts';
 
 /** So many wait; more are refused. */
 const WAITING_MAX = 10_000;
+const TOO_LATE = 'its turn came too late to be answered in time: nothing was taken';
 
 /** Who waits, and until when. */
 type Waiting = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
@@ -41,7 +43,9 @@ export class Window {
   enter(context: Waiting): Promise<void> | undefined {
     if (this.#refusal !== undefined) throw this.#refusal.error;
     if (this.#waiting.size === 0 && this.#places.take(performance.now())) return undefined;
-    if (this.#waiting.size >= WAITING_MAX) throw crowdedError(WAITING_MAX);
+    if (this.#waiting.size >= WAITING_MAX) {
+      throw new CorrectableError('OVERLOADED', `${WAITING_MAX} dequeues of this queue wait their turn already`);
+    }
     return new Promise((enter, refuse) => {
       const leave = (): void => {
         this.#remove(waiter);
@@ -85,7 +89,7 @@ export class Window {
       const isTooLate = (waiter.context.deadlineAt ?? Infinity) - Date.now() < this.#neededMs();
       if (!isTooLate && !this.#places.take(performance.now())) break;
       this.#remove(waiter);
-      if (isTooLate) waiter.refuse(tooLateError());
+      if (isTooLate) waiter.refuse(new CorrectableError('OVERLOADED', TOO_LATE));
       else waiter.enter();
     }
     this.#wake();

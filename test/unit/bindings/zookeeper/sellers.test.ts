@@ -4,7 +4,6 @@ import { unseenMax } from '../../../../src/correctable/pace/unseen.ts';
 import { ZooKeeperError } from '../../../../src/bindings/zookeeper/client/errors.ts';
 import type { SessionState } from '../../../../src/bindings/zookeeper/client/session.ts';
 import type { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
-import { paceData } from '../../../../src/bindings/zookeeper/pace.ts';
 import { Paths } from '../../../../src/bindings/zookeeper/paths.ts';
 import { Sellers } from '../../../../src/bindings/zookeeper/sellers.ts';
 import type { Sessions } from '../../../../src/bindings/zookeeper/sessions.ts';
@@ -65,7 +64,7 @@ function open(): { server: Server; sellers: Sellers; writer: { state: SessionSta
   return { server, sellers, writer, replaceReader: () => void (reader = server.client()) };
 }
 
-const pace = paceData({ window: 5, turnMs: 40 });
+const pace = JSON.stringify({ window: 5, turnMs: 40 });
 const agreed = (sellers: Sellers): void => sellers.agreement.end(sellers.agreement.begin(0), 30);
 
 test('sellers: not looked yet → nothing is known, and a look begins', async () => {
@@ -79,7 +78,7 @@ test('sellers: not looked yet → nothing is known, and a look begins', async ()
 
 test('sellers: others → their paces, once it is known how long agreement takes', async () => {
   const { server, sellers } = open();
-  server.change({ me: pace, ann: pace, bob: paceData({ window: 1, turnMs: 0 }) });
+  server.change({ me: pace, ann: pace, bob: JSON.stringify({ window: 1, turnMs: 0 }) });
   await sellers.look();
   expect(sellers.elsewhere).toBeUndefined();
   agreed(sellers);

@@ -1,9 +1,3 @@
-/** Waiting. */
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** Resolves when all have settled, whatever with, or when the time is over. */
 export async function settledWithin(ms: number, work: Iterable<PromiseLike<unknown>>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
