@@ -6,6 +6,7 @@ import { SUPERUSER } from '../../engines/cassandra/cluster.ts';
 import { cassandra, type CassandraDriver } from '../../src/bindings/cassandra/index.ts';
 import { correctablePath, type CorrectablePath } from '../../src/bindings/cassandra/icg/correctable-path.ts';
 import type { Page, ReadPath, ReadPathSettings, ReadSink } from '../../src/bindings/cassandra/read-path.ts';
+import { parseAddress, type ServerAddress } from '../../src/engine-client/address.ts';
 import { createClient } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { isShort, withCassandra, type TestCluster } from './support/cassandra.ts';
@@ -56,9 +57,11 @@ class Views implements ReadSink {
   }
 }
 
+const addressesOf = (points: readonly string[]): ServerAddress[] => points.map((point) => parseAddress(point, 9042)!);
+
 async function openPath(limits: Parameters<typeof correctablePath>[2] = {}): Promise<CorrectablePath> {
   const settings = {
-    contactPoints: it.cluster.contactPoints('frk'),
+    contactPoints: addressesOf(it.cluster.contactPoints('frk')),
     keyspace: it.keyspace,
     credentials: undefined,
     tls: undefined,
@@ -176,7 +179,8 @@ describe('a cluster with TLS and users', () => {
 
     const open = (settings: ReadPathSettings): Promise<unknown> =>
       correctablePath(driver as unknown as CassandraDriver, settings);
-    const settings = { ...base, requestTimeoutMs: 10_000, plain: GONE };
+    const contactPoints = addressesOf(base.contactPoints);
+    const settings = { ...base, contactPoints, requestTimeoutMs: 10_000, plain: GONE };
     await expect(open({ ...settings, credentials: undefined, tls })).rejects.toMatchObject({ code: 'AUTHENTICATION' });
     const stranger = { username: 'cassandra', password: 'wrong' };
     await expect(open({ ...settings, credentials: stranger, tls })).rejects.toMatchObject({ code: 'AUTHENTICATION' });

@@ -1,5 +1,6 @@
 /** Which way reads take: one request where the coordinator gives preliminary replies, otherwise two. */
 import { CorrectableError } from '../../correctable/errors.ts';
+import { formatAddress, type ServerAddress } from '../../engine-client/address.ts';
 import type { CassandraDriver } from './driver.ts';
 import { closedError } from './failures.ts';
 import type {
@@ -90,7 +91,7 @@ export class ChosenPath implements ReadPath {
         await path?.close();
         return settings.plain;
       }
-      if (path === undefined && wanted === 'require') throw noPreliminaries(settings.contactPoints[0]);
+      if (path === undefined && wanted === 'require') throw noPreliminaries(settings);
       return (this.#path = path ?? settings.plain);
     } catch (error) {
       if (wanted === 'require') throw error;
@@ -101,7 +102,8 @@ export class ChosenPath implements ReadPath {
   }
 }
 
-function noPreliminaries(coordinator: string | undefined): CorrectableError {
+function noPreliminaries({ contactPoints }: ReadPathSettings): CorrectableError {
+  const coordinator = formatAddress(contactPoints[0] as ServerAddress);
   const message = `correctable: ${coordinator} gives no preliminary replies: install the plugin there, or choose 'auto'`;
   return new CorrectableError('UNSUPPORTED', message, { field: 'correctable' });
 }

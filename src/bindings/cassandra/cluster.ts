@@ -1,26 +1,23 @@
 /** The connection to a cluster: made at the first need, checked against what the options claim, made again if it failed. */
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { CONSISTENCY_CODES, type Consistency } from './consistency.ts';
+import { formatAddress, type ServerAddress } from '../../engine-client/address.ts';
 import { loadDriver, type CassandraDriver, type DriverClient, type DriverStatements } from './driver.ts';
 import { RepeatedFailure, closedError, isUnprepared } from './failures.ts';
 import { keyValueTable } from './key-value-table.ts';
+import { CONSISTENCY_CODES, type Consistency } from './levels.ts';
 import type { ResolvedOptions } from './options.ts';
-import { addressTranslator, coordinatorPolicy, hostAndPort, retryPolicies, type RetryPolicyClass } from './policies.ts';
+import { addressTranslator, coordinatorPolicy, retryPolicies, type RetryPolicyClass } from './policies.ts';
 import type { Page } from './read-path.ts';
 import { Values } from './values.ts';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-
-interface TlsChoice {
-  readonly servername?: unknown;
-}
 
 /** Options for `tls.connect`; none where the options say which name to expect. */
-function serverIdentity(contactPoints: readonly string[], tls: TlsChoice): object {
+function serverIdentity(contactPoints: readonly ServerAddress[], tls: { readonly servername?: unknown }): object {
   if (tls.servername !== undefined) return {};
-  const names = contactPoints.map((point) => point.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1'));
   return {
     checkServerIdentity(address: string, certificate: PeerCertificate): Error | undefined {
-      const failures = [address, ...names].map((name) => checkServerIdentity(name, certificate));
+      const names = [address, ...contactPoints.map(({ host }) => host)];
+      const failures = names.map((name) => checkServerIdentity(name, certificate));
       return failures.includes(undefined) ? undefined : failures[0];
     },
   };
@@ -158,9 +155,9 @@ export class Cluster {
       ...given,
       // One by the name of `default` would come before what is said here; and nothing here is executed by another.
       profiles: undefined,
-      contactPoints: [...contactPoints],
+      contactPoints: contactPoints.map(formatAddress),
       // That of the nodes which are listed by names, and of those which are not listed.
-      protocolOptions: { port: Number(hostAndPort(contactPoints[0] ?? '')[1]), ...given.protocolOptions },
+      protocolOptions: { port: contactPoints[0]?.port, ...given.protocolOptions },
       keyspace,
       ...(credentials !== undefined && { credentials }),
       // Left to itself the driver takes any certificate, and looks for the node's number in it, not for its name.

@@ -2,8 +2,7 @@
 export { cassandra } from './cassandra-binding.ts';
 export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
 export type { CassandraOptions } from './options.ts';
-export type { Consistency } from './consistency.ts';
-export type { CassandraLevels, FinalLevel } from './levels.ts';
+export type { CassandraLevels, Consistency, FinalLevel } from './levels.ts';
 export type {
   CassandraDriver,
   DriverClient,

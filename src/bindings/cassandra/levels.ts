@@ -2,7 +2,33 @@
  * What the final level is called: `strong` only where every read meets every write, R + W > N, whatever the replication;
  * otherwise `quorum`, which says how it was made and promises no more (Correctables, OSDI 2016, §5.2).
  */
-import type { Consistency } from './consistency.ts';
+
+/** What a read can ask for. */
+export const READ_CONSISTENCIES = [
+  'ONE',
+  'LOCAL_ONE',
+  'TWO',
+  'THREE',
+  'LOCAL_QUORUM',
+  'QUORUM',
+  'EACH_QUORUM',
+  'ALL',
+] as const;
+
+/** The number of replicas that a request asks, by Cassandra's names. */
+export type Consistency = (typeof READ_CONSISTENCIES)[number];
+
+/** What they are in the native protocol. */
+export const CONSISTENCY_CODES: Readonly<Record<Consistency, number>> = {
+  ONE: 0x01,
+  TWO: 0x02,
+  THREE: 0x03,
+  QUORUM: 0x04,
+  ALL: 0x05,
+  LOCAL_QUORUM: 0x06,
+  EACH_QUORUM: 0x07,
+  LOCAL_ONE: 0x0a,
+};
 
 /** Quorums over all data centres: any two of them have a replica in common. */
 type GlobalQuorum = 'QUORUM' | 'EACH_QUORUM';

@@ -1,7 +1,8 @@
 /** How a Cassandra binding is made. */
 import { check, CorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import { checkKinds, checkNamed, hasMethods, isName, isRecord, type NamesOf } from '../../correctable/given.ts';
-import { READ_CONSISTENCIES, type Consistency } from './consistency.ts';
+import { parseAddress, type ServerAddress } from '../../engine-client/address.ts';
+import { READ_CONSISTENCIES, type Consistency } from './levels.ts';
 import type { CassandraDriver } from './driver.ts';
 import type { CorrectableOption } from './read-path.ts';
 import type { Statements } from './statements/statements.ts';
@@ -60,25 +61,15 @@ export interface CassandraOptions {
   readonly clientOptions?: object;
 }
 
-export interface ResolvedOptions {
-  readonly contactPoints: readonly string[];
-  readonly keyspace: string;
-  readonly read: Consistency;
-  readonly write: Consistency;
-  readonly weak: Consistency;
-  readonly singleDataCenter: boolean;
+/** What stays `undefined` unless given. */
+type Optional = 'credentials' | 'tls' | 'driver' | 'translateAddress';
+
+export type ResolvedOptions = Required<Omit<CassandraOptions, Optional | 'contactPoints' | 'statements'>> & {
+  readonly [K in Optional]: CassandraOptions[K] | undefined;
+} & {
+  readonly contactPoints: readonly ServerAddress[];
   readonly statements: readonly Statements[];
-  readonly table: string;
-  readonly createTable: boolean;
-  readonly codec: ValueCodec;
-  readonly correctable: CorrectableOption;
-  readonly requestTimeoutMs: number;
-  readonly credentials: { readonly username: string; readonly password: string } | undefined;
-  readonly tls: object | undefined;
-  readonly driver: CassandraDriver | undefined;
-  readonly translateAddress: ((address: string) => string) | undefined;
-  readonly clientOptions: object;
-}
+};
 
 const DEFAULT_PORT = 9042;
 const NAME = /^[A-Za-z]\w{0,47}$/;
@@ -147,14 +138,13 @@ function checkOthers(options: CassandraOptions): void {
   checkKinds(options, 'boolean', 'singleDataCenter', 'createTable');
 }
 
-function contactPointsOf(given: readonly string[]): string[] {
+function contactPointsOf(given: readonly string[]): ServerAddress[] {
   if (!Array.isArray(given) || given.length === 0) {
     throw invalidArgument('contactPoints', 'give at least one node as host:port, the closest first');
   }
   return given.map((point: unknown, at) => {
-    if (typeof point === 'string' && /^(\[[\da-fA-F:]+\]|[^\s:]+)(:\d{1,5})?$/.test(point)) {
-      return /:\d{1,5}$/.test(point.replace(/^\[.*\]/, '')) ? point : `${point}:${DEFAULT_PORT}`;
-    }
+    const address = typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
+    if (address !== undefined) return address;
     throw invalidArgument(`contactPoints[${at}]`, `give host or host:port, not ${JSON.stringify(point)}`);
   });
 }

@@ -3,21 +3,16 @@
  * both gave the same.
  */
 import { structurallyEqual } from '../../correctable/equal.ts';
-import type { Execution } from './cluster.ts';
-import type { Consistency } from './consistency.ts';
+import type { Cluster } from './cluster.ts';
+import type { Consistency } from './levels.ts';
 import type { Page, ReadPath, ReadRequest, ReadSink, ReadStatement } from './read-path.ts';
 
-/** Who executes statements. */
-export interface Executor {
-  execute(execution: Execution): Promise<Page>;
-}
-
 export class PlainPath implements ReadPath {
-  readonly #executor: Executor;
+  readonly #cluster: Pick<Cluster, 'execute'>;
 
-  /** The executor stays the caller's to close. */
-  constructor(executor: Executor) {
-    this.#executor = executor;
+  /** The cluster stays the caller's to close. */
+  constructor(cluster: Pick<Cluster, 'execute'>) {
+    this.#cluster = cluster;
   }
 
   read(statement: ReadStatement, { consistency, preliminary }: ReadRequest, sink: ReadSink): void {
@@ -38,7 +33,7 @@ export class PlainPath implements ReadPath {
   async close(): Promise<void> {}
 
   #read(statement: ReadStatement, consistency: Consistency): Promise<Page> {
-    return this.#executor.execute({ ...statement, consistency, isIdempotent: true });
+    return this.#cluster.execute({ ...statement, consistency, isIdempotent: true });
   }
 }
 

@@ -1,5 +1,6 @@
 /** What the driver is told to decide: who coordinates, and what may be asked again. */
 import { lookup } from 'node:dns/promises';
+import { formatAddress, type ServerAddress } from '../../engine-client/address.ts';
 import type { CassandraDriver, DriverHost, DriverHosts } from './driver.ts';
 
 const LOCAL = 0;
@@ -25,13 +26,13 @@ const LOOK_AGAIN_MS = 5_000;
  */
 export function coordinatorPolicy(
   driver: CassandraDriver,
-  contactPoints: readonly string[],
+  contactPoints: readonly ServerAddress[],
   lookUp: LookUp = (host) => lookup(host),
 ): object {
   const Base = driver.policies.loadBalancing.LoadBalancingPolicy as new () => object;
   return new (class CoordinatorPolicy extends Base {
     /** The address of each contact point, in their order. */
-    #addresses: readonly (string | undefined)[] = contactPoints;
+    #addresses: readonly (string | undefined)[] = contactPoints.map(formatAddress);
     #hosts: DriverHosts | undefined;
     #looking: Promise<void> | undefined;
     #lookAgainAt = 0;
@@ -60,7 +61,7 @@ export function coordinatorPolicy(
     }
 
     getOptions(): Map<string, object> {
-      return new Map([['contactPoints', [...contactPoints]]]);
+      return new Map([['contactPoints', contactPoints.map(formatAddress)]]);
     }
 
     #plan(): DriverHost[] {
@@ -78,26 +79,18 @@ export function coordinatorPolicy(
     async #found(): Promise<void> {
       const isNode = (address: string | undefined): boolean =>
         this.#hosts?.values().some((host) => host.address === address) === true;
-      const found = this.#addresses.map(async (address, at) => {
+      const found = contactPoints.map(async ({ host, port }, at) => {
+        const address = this.#addresses[at];
         if (isNode(address)) return address;
         // One that cannot be found now may be where it was.
-        return addressOf(contactPoints[at] ?? '', lookUp).catch(() => address);
+        return lookUp(host).then(
+          (found) => `${found.address}:${port}`,
+          () => address,
+        );
       });
       this.#addresses = await Promise.all(found);
     }
   })();
-}
-
-async function addressOf(point: string, lookUp: LookUp): Promise<string> {
-  const [host, port] = hostAndPort(point);
-  const { address } = await lookUp(host);
-  return `${address}:${port}`;
-}
-
-/** The two parts of `host:port` or `[host]:port`. */
-export function hostAndPort(point: string): [host: string, port: string] {
-  const [, host = point, port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(point) ?? [];
-  return [host, port];
 }
 
 interface Decision {
@@ -162,10 +155,10 @@ const ENDPOINT = /^(\[.*\]|[^:]*):\d+$/;
 /** Nodes know each other by addresses that clients may not reach, and do not say on which ports they listen for clients. */
 export function addressTranslator(
   driver: CassandraDriver,
-  contactPoints: readonly string[],
+  contactPoints: readonly ServerAddress[],
   translate: (address: string) => string = (address) => address,
 ): object {
-  const ports = new Map(contactPoints.map(hostAndPort));
+  const ports = new Map(contactPoints.map(({ host, port }) => [host, port]));
   // Any class of the driver's will do to be taken for a translator; the base class is not in its types.
   const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
   return new (class extends Base {

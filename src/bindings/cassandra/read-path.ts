@@ -3,7 +3,8 @@
  * levels, and the ways to talk to a cluster (Correctables, OSDI 2016, §5.2). Way 1 sends two reads through
  * `cassandra-driver`; way 3 sends one to a coordinator that gives preliminary replies.
  */
-import type { Consistency } from './consistency.ts';
+import type { ServerAddress } from '../../engine-client/address.ts';
+import type { Consistency } from './levels.ts';
 
 /**
  * A row by column names. Values are plain, the same whichever way they came: text, ascii, uuid, timeuuid, inet, date, time,
@@ -69,8 +70,8 @@ export interface ReadPath {
 
 /** What a way needs to know of the cluster. */
 export interface ReadPathSettings {
-  /** `host:port`, the preferred coordinator first. The port is always there. */
-  readonly contactPoints: readonly string[];
+  /** The preferred coordinator first. */
+  readonly contactPoints: readonly ServerAddress[];
   /** Used for tables that a statement names without one. */
   readonly keyspace: string | undefined;
   readonly credentials: { readonly username: string; readonly password: string } | undefined;

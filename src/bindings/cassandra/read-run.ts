@@ -1,9 +1,8 @@
 /** One read on its way: pages come in, views go out. */
 import type { Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Consistency } from './consistency.ts';
 import { closedError, correctableError } from './failures.ts';
-import type { Level } from './levels.ts';
+import type { Consistency, Level } from './levels.ts';
 import type { Meaning, Plan } from './plan.ts';
 import type { Page, ReadPath, ReadSink } from './read-path.ts';
 import type { Knowledge, ReadSession, SessionRead } from './sessions/session.ts';

@@ -1,9 +1,8 @@
 /** One update on its way: executed once, and told as what is known of it. */
 import type { InvocationContext, Sink, Whereabouts } from '../../correctable/binding.ts';
 import type { Cluster } from './cluster.ts';
-import type { Consistency } from './consistency.ts';
 import { abandonedError, closedError, correctableError, unexpectedAnswer } from './failures.ts';
-import type { Level } from './levels.ts';
+import type { Consistency, Level } from './levels.ts';
 import type { Meaning, Plan } from './plan.ts';
 import type { ReadSession } from './sessions/session.ts';
 import type { Tally } from './sessions/tally.ts';

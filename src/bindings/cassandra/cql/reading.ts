@@ -5,7 +5,17 @@ import { resolved } from './class-names.ts';
 import { decimalText } from './decimal.ts';
 import { durationText, hasOneSign, type Duration } from './duration.ts';
 import { bigintOf } from './integers.ts';
-import { entryOf, isTextual, itemOf, itemsOf, TYPE, userTypeOf, vectorOf, type CqlType } from './types.ts';
+import {
+  entryOf,
+  isPlainObject,
+  isTextual,
+  itemOf,
+  itemsOf,
+  TYPE,
+  userTypeOf,
+  vectorOf,
+  type CqlType,
+} from './types.ts';
 
 type DriverTypes = CassandraDriver['types'];
 type DriverDuration = { readonly [part in 'months' | 'days' | 'nanoseconds']: unknown };
@@ -106,9 +116,4 @@ function plainObject(value: object, type: CqlType | undefined, types: DriverType
   }
   for (const [name, item] of Object.entries(value)) setOwn(plain, name, plainValue(item, undefined, types));
   return plain;
-}
-
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

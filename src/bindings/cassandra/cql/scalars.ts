@@ -13,7 +13,7 @@ export class Misfit extends TypeError {}
 const ISO = /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 const DATE = /^(-?\d{4,6})-(\d\d)-(\d\d)$/;
 const TIME = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/;
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const UUID_TEXT = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const MS_PER_DAY = 86_400_000;
 /** The first day and the last that a `Date` holds are so many from the epoch. */
@@ -35,56 +35,54 @@ export function scalarBytes(value: unknown, type: CqlType): Uint8Array {
   const { code } = type;
   const width = WIDTHS[code];
   if (width !== undefined) return whole(value, width, type);
-  const bytes = (SCALARS[code] ?? asBytes)(value);
-  if (bytes === undefined) throw misfit(value, type, TAKES[code] ?? 'bytes are');
+  const [takes, write] = SCALARS[code] ?? BYTES;
+  const bytes = write(value);
+  if (bytes === undefined) throw misfit(value, type, takes);
   return bytes;
 }
 
-/** How single values are written; `undefined` for what is none of the type. */
-const SCALARS: Readonly<Record<number, (value: unknown) => Uint8Array | undefined>> = {
-  [TYPE.ascii]: (value) => (typeof value === 'string' && isAscii(value) ? Buffer.from(value) : undefined),
-  [TYPE.text]: asText,
-  [TYPE.varchar]: asText,
-  [TYPE.boolean]: (value) => (typeof value === 'boolean' ? Buffer.of(value ? 1 : 0) : undefined),
-  [TYPE.float]: asFloat,
-  [TYPE.double](value) {
-    const number = numberOf(value);
-    if (number === undefined) return undefined;
-    const bytes = Buffer.alloc(8);
-    bytes.writeDoubleBE(number);
-    return bytes;
-  },
-  [TYPE.varint](value) {
-    const number = wholeNumberOf(value);
-    return number === undefined ? undefined : bytesOfBigint(number);
-  },
-  [TYPE.decimal]: (value) => (isNumberLike(value) ? decimalBytes(String(value)) : undefined),
-  [TYPE.timestamp]: asTimestamp,
-  [TYPE.date]: asDate,
-  [TYPE.time]: asTime,
-  [TYPE.duration]: (value) => (typeof value === 'string' ? durationBytes(value) : undefined),
-  [TYPE.uuid]: asUuid,
-  [TYPE.timeuuid]: asUuid,
-  [TYPE.inet]: (value) => (typeof value === 'string' ? addressBytes(value) : undefined),
-};
+/** What messages say that a type takes, and how a value is written; `undefined` for what is none of the type. */
+type Scalar = readonly [takes: string, write: (value: unknown) => Uint8Array | undefined];
 
-/** What messages say of the types. */
-const TAKES: Readonly<Record<number, string>> = {
-  [TYPE.ascii]: 'a text of ASCII characters is',
-  [TYPE.text]: 'a text is',
-  [TYPE.varchar]: 'a text is',
-  [TYPE.boolean]: 'true or false is',
-  [TYPE.float]: 'a number of 32 bits is',
-  [TYPE.double]: 'a number is',
-  [TYPE.varint]: 'a bigint is',
-  [TYPE.decimal]: 'a text like 12.50 or 1E+3 is',
-  [TYPE.timestamp]: 'a Date is',
-  [TYPE.date]: 'a text like 2024-02-29 is',
-  [TYPE.time]: 'a text like 10:20:30.5 is',
-  [TYPE.duration]: 'a text like 1mo2d3h is',
-  [TYPE.uuid]: 'a text of 36 characters is',
-  [TYPE.timeuuid]: 'a text of 36 characters is',
-  [TYPE.inet]: 'the text of an IP address is',
+const BYTES: Scalar = [
+  'bytes are',
+  (value) => (isBytes(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined),
+];
+const TEXT: Scalar = ['a text is', (value) => (typeof value === 'string' ? Buffer.from(value) : undefined)];
+const UUID: Scalar = [
+  'a text of 36 characters is',
+  (value) =>
+    typeof value === 'string' && UUID_TEXT.test(value) ? Buffer.from(value.replaceAll('-', ''), 'hex') : undefined,
+];
+
+const SCALARS: Readonly<Record<number, Scalar>> = {
+  [TYPE.ascii]: [
+    'a text of ASCII characters is',
+    (value) => (typeof value === 'string' && isAscii(value) ? Buffer.from(value) : undefined),
+  ],
+  [TYPE.text]: TEXT,
+  [TYPE.varchar]: TEXT,
+  [TYPE.boolean]: ['true or false is', (value) => (typeof value === 'boolean' ? Buffer.of(value ? 1 : 0) : undefined)],
+  [TYPE.float]: ['a number of 32 bits is', asFloat],
+  [TYPE.double]: ['a number is', asDouble],
+  [TYPE.varint]: ['a bigint is', asVarint],
+  [TYPE.decimal]: [
+    'a text like 12.50 or 1E+3 is',
+    (value) => (isNumberLike(value) ? decimalBytes(String(value)) : undefined),
+  ],
+  [TYPE.timestamp]: ['a Date is', asTimestamp],
+  [TYPE.date]: ['a text like 2024-02-29 is', asDate],
+  [TYPE.time]: ['a text like 10:20:30.5 is', asTime],
+  [TYPE.duration]: [
+    'a text like 1mo2d3h is',
+    (value) => (typeof value === 'string' ? durationBytes(value) : undefined),
+  ],
+  [TYPE.uuid]: UUID,
+  [TYPE.timeuuid]: UUID,
+  [TYPE.inet]: [
+    'the text of an IP address is',
+    (value) => (typeof value === 'string' ? addressBytes(value) : undefined),
+  ],
 };
 
 function whole(value: unknown, width: number, type: CqlType): Uint8Array {
@@ -96,17 +94,9 @@ function whole(value: unknown, width: number, type: CqlType): Uint8Array {
   throw misfit(value, type, `a ${width === 8 ? 'bigint' : 'whole number'} from ${-most} to ${most - 1n} is`);
 }
 
-function asText(value: unknown): Uint8Array | undefined {
-  return typeof value === 'string' ? Buffer.from(value) : undefined;
-}
-
 function isAscii(text: string): boolean {
   // eslint-disable-next-line no-control-regex
   return /^[\0-\x7f]*$/.test(text);
-}
-
-function asBytes(value: unknown): Uint8Array | undefined {
-  return isBytes(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined;
 }
 
 function numberOf(value: unknown): number | undefined {
@@ -115,6 +105,19 @@ function numberOf(value: unknown): number | undefined {
   const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : undefined;
   // The text says a number, and what is too large for one would become an infinite one.
   return Number.isFinite(number) ? number : undefined;
+}
+
+function asDouble(value: unknown): Uint8Array | undefined {
+  const number = numberOf(value);
+  if (number === undefined) return undefined;
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(number);
+  return bytes;
+}
+
+function asVarint(value: unknown): Uint8Array | undefined {
+  const number = wholeNumberOf(value);
+  return number === undefined ? undefined : bytesOfBigint(number);
 }
 
 /** A number too large for 32 bits would become an infinite one. */
@@ -171,10 +174,6 @@ function asTime(value: unknown): Uint8Array | undefined {
   if (hours === undefined) return undefined;
   const inSeconds = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
   return fixedBytes(BigInt(inSeconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0')), 8);
-}
-
-function asUuid(value: unknown): Uint8Array | undefined {
-  return typeof value === 'string' && UUID.test(value) ? Buffer.from(value.replaceAll('-', ''), 'hex') : undefined;
 }
 
 export function misfit(value: unknown, type: CqlType, takes: string): Misfit {

@@ -1,4 +1,5 @@
 /** The types of CQL, as the native protocol numbers them. */
+import { isPlain } from '../../../values/kinds.ts';
 
 /** A type, in the shape in which `cassandra-driver` has it: of types made from others, `info` says which ones. */
 export interface CqlType {
@@ -83,4 +84,9 @@ const TEXTUAL: ReadonlySet<number> = new Set<number>([
 /** Whether the plain form of its values is a text (see `Row`): then they can be the keys of an object. */
 export function isTextual({ code }: CqlType): boolean {
   return TEXTUAL.has(code);
+}
+
+/** Whether a value is an object of no class. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && isPlain(value);
 }

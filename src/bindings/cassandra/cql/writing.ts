@@ -3,11 +3,11 @@
  * too much, take a 0 for what is no number, and tell nobody.
  */
 import { tagOf } from '../../../correctable/kind.ts';
-import { isDate, isMap, isPlain, isSet } from '../../../values/kinds.ts';
+import { isDate, isMap, isSet } from '../../../values/kinds.ts';
 import { resolved } from './class-names.ts';
 import { fixedBytes, unsignedVint } from './integers.ts';
 import { Misfit, misfit, scalarBytes } from './scalars.ts';
-import { entryOf, itemOf, itemsOf, nameOf, TYPE, userTypeOf, vectorOf, type CqlType } from './types.ts';
+import { entryOf, isPlainObject, itemOf, itemsOf, nameOf, TYPE, userTypeOf, vectorOf, type CqlType } from './types.ts';
 
 /** What only the driver knows. */
 export interface Foreign {
@@ -154,11 +154,6 @@ function entriesIn(value: unknown, type: CqlType): readonly (readonly [unknown, 
 
 function isPair(value: unknown): value is readonly [unknown, unknown] {
   return Array.isArray(value) && value.length === 2;
-}
-
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  return isPlain(value);
 }
 
 /** Whether a value is of a class that has no meaning here by itself: one of the driver's, or of the application's. */

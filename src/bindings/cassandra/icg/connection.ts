@@ -4,12 +4,13 @@
  */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { formatAddress } from '../../../engine-client/address.ts';
 import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
 import { CqlError } from './cql-error.ts';
 import { setStream } from './frame-writer.ts';
 import { answerFrames, type Frame } from './frames.ts';
 import { shakeHands } from './handshake.ts';
-import { nodeText, type PathOptions } from './options.ts';
+import type { PathOptions } from './options.ts';
 import { optionsFrame } from './requests.ts';
 import { readResponse, type Response } from './responses.ts';
 
@@ -59,7 +60,7 @@ export class Connection {
 
   constructor(options: PathOptions, events: ConnectionEvents) {
     const { host, port, tls, connectTimeoutMs } = options;
-    this.node = nodeText(options);
+    this.node = formatAddress(options);
     this.#options = options;
     this.#events = events;
     this.#frames = answerFrames(options.maxFrameBytes);

@@ -2,13 +2,14 @@
  * Way 3: one read to a coordinator that gives preliminary replies, two views back (Correctables, OSDI 2016, §5.2; what goes
  * over the wire is in docs/spec/cassandra-icg.md). While the coordinator is away, reads go the plain way.
  */
+import { formatAddress } from '../../../engine-client/address.ts';
 import type { CassandraDriver } from '../driver.ts';
 import type { Page, ReadPath, ReadPathSettings, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
 import { Values } from '../values.ts';
 import type { Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
 import { LastingConnection } from './lasting-connection.ts';
-import { nodeText, resolvePathOptions, type Limits, type PathOptions } from './options.ts';
+import { resolvePathOptions, type Limits, type PathOptions } from './options.ts';
 import { PendingRead, type ReadHost } from './pending-read.ts';
 import { Statements } from './statements.ts';
 
@@ -171,7 +172,7 @@ class Path implements CorrectablePath, ReadHost {
       for (const [read, deadline] of this.#underWay) {
         if (deadline > now) return this.#watch(deadline - now);
         const message = `no final answer within ${this.#options.requestTimeoutMs} ms`;
-        read.giveUp(new CqlError('TIMEOUT', message, { node: nodeText(this.#options) }));
+        read.giveUp(new CqlError('TIMEOUT', message, { node: formatAddress(this.#options) }));
       }
     }, delayMs);
     // The connections keep the process alive, not this.

@@ -1,6 +1,6 @@
 /** How a path to a Correctable Cassandra is made. */
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
-import { invalidArgument } from '../../../correctable/errors.ts';
+import type { ServerAddress } from '../../../engine-client/address.ts';
 import type { ReadPathSettings } from '../read-path.ts';
 import type { Handshake } from './handshake.ts';
 
@@ -27,37 +27,13 @@ const LIMITS = {
 
 export type Limits = Readonly<typeof LIMITS>;
 
-export interface PathOptions extends Limits, Handshake {
-  readonly host: string;
-  readonly port: number;
+export interface PathOptions extends Limits, Handshake, ServerAddress {
   readonly tls: TlsOptions | undefined;
   readonly requestTimeoutMs: number;
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for a contact point that is none */
 export function resolvePathOptions(settings: ReadPathSettings, limits: Partial<Limits>): PathOptions {
-  const { credentials, keyspace, tls, requestTimeoutMs } = settings;
-  return {
-    ...LIMITS,
-    ...limits,
-    ...parseNode(settings.contactPoints[0]),
-    credentials,
-    keyspace,
-    tls,
-    requestTimeoutMs,
-  };
-}
-
-/** The node as text, as in `contactPoints`. */
-export function nodeText({ host, port }: { readonly host: string; readonly port: number }): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** IPv6 addresses stand in brackets. */
-function parseNode(text: string | undefined): { host: string; port: number } {
-  const match = /^(?:\[([^\]]+)\]|([^[\]\s]+)):(\d+)$/.exec(text ?? '');
-  const host = match?.[1] ?? match?.[2];
-  const port = Number(match?.[3]);
-  if (host !== undefined && port > 0 && port < 65_536) return { host, port };
-  throw invalidArgument('contactPoints', `give host:port, not "${text}"`);
+  const { contactPoints, credentials, keyspace, tls, requestTimeoutMs } = settings;
+  const { host, port } = contactPoints[0] as ServerAddress;
+  return { ...LIMITS, ...limits, host, port, credentials, keyspace, tls, requestTimeoutMs };
 }

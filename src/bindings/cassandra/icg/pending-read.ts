@@ -3,7 +3,7 @@
  * there is none.
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
-import { CONSISTENCY_CODES } from '../consistency.ts';
+import { CONSISTENCY_CODES } from '../levels.ts';
 import { setOwn } from '../cql/reading.ts';
 import type { Page, ReadRequest, ReadSink, ReadStatement, Row } from '../read-path.ts';
 import type { Values } from '../values.ts';

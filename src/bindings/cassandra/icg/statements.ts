@@ -1,4 +1,5 @@
 /** Prepared statements: asked for once, and again where a node has forgotten one. */
+import { RecentMap } from '../sessions/recent-map.ts';
 import type { Column } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { StatementCoverage } from './coverage.ts';
@@ -17,7 +18,7 @@ const STATEMENTS_MAX = 1_000;
 
 export class Statements {
   readonly #prepareTimeoutMs: number;
-  readonly #known = new Map<string, Statement>();
+  readonly #known = new RecentMap<Statement>(STATEMENTS_MAX);
   readonly #underWay = new WeakMap<Connection, Map<string, Promise<Statement>>>();
 
   /** `prepareTimeoutMs`: after that an answer counts as lost, and the next who wants the statement asks again. */
@@ -57,10 +58,7 @@ export class Statements {
     }
     const { id, parameters } = response.statement;
     const statement: Statement = { id, parameters, coverage: new StatementCoverage() };
-    this.#known.delete(cql);
     this.#known.set(cql, statement);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > STATEMENTS_MAX && oldest !== undefined) this.#known.delete(oldest);
     return statement;
   }
 }

@@ -3,13 +3,13 @@
  * frozen, not gone, is noticed by its silence.
  */
 import { connect, type Socket } from 'node:net';
+import { formatAddress, type ServerAddress } from '../../../engine-client/address.ts';
 import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
 import { codeOf, isUndecided, ZooKeeperError } from './errors.ts';
 import { juteFrames, JuteReader, JuteWriter, LENGTH_BYTES } from './jute.ts';
 import type { Credentials } from './options.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
-import { addressText, type ServerAddress } from './server-list.ts';
 
 /** Numbers of frames that answer no request of the application. */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
@@ -89,7 +89,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     const { host, port } = options.server;
-    this.server = addressText(options.server);
+    this.server = formatAddress(options.server);
     this.#options = options;
     this.#frames = juteFrames(options.maxReplyBytes);
     this.#socket = connect({ host, port, noDelay: true });

@@ -1,10 +1,6 @@
 /** The servers of an ensemble, and which one to try next. */
+import { formatAddress, parseAddress, type ServerAddress } from '../../../engine-client/address.ts';
 import { ZooKeeperError } from './errors.ts';
-
-export interface ServerAddress {
-  readonly host: string;
-  readonly port: number;
-}
 
 const DEFAULT_PORT = 2181;
 
@@ -26,21 +22,15 @@ export function parseConnectString(text: string): ConnectString {
   const slash = text.indexOf('/');
   const hosts = slash < 0 ? text : text.slice(0, slash);
   return {
-    servers: hosts.split(',').map((part) => parseAddress(part.trim())),
+    servers: hosts.split(',').map((part) => parseServer(part.trim())),
     chroot: slash < 0 || slash === text.length - 1 ? '/' : text.slice(slash),
   };
 }
 
-export function parseAddress(text: string): ServerAddress {
-  const match = /^(?:\[([^\]]+)\]|([^:[\]\s]+))(?::(\d+))?$/.exec(text);
-  const host = match?.[1] ?? match?.[2];
-  const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3]);
-  if (host !== undefined && port > 0 && port < 65_536) return { host, port };
+function parseServer(text: string): ServerAddress {
+  const address = parseAddress(text, DEFAULT_PORT);
+  if (address !== undefined) return address;
   throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `servers: give host:port, not "${text}"` });
-}
-
-export function addressText({ host, port }: ServerAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** Goes round the servers; where one is preferred, every round begins with it. */
@@ -68,17 +58,17 @@ export class ServerRing {
   /** The next server to try; `isNewRound` when all have been tried since the last success. */
   next(): { readonly server: ServerAddress; readonly isNewRound: boolean } {
     const candidates = this.#candidates();
-    const isNewRound = candidates.every((each) => this.#triedInRound.has(addressText(each)));
+    const isNewRound = candidates.every((each) => this.#triedInRound.has(formatAddress(each)));
     if (isNewRound) this.#triedInRound.clear();
-    const server = candidates.find((each) => !this.#triedInRound.has(addressText(each))) as ServerAddress;
-    this.#triedInRound.add(addressText(server));
+    const server = candidates.find((each) => !this.#triedInRound.has(formatAddress(each))) as ServerAddress;
+    this.#triedInRound.add(formatAddress(server));
     return { server, isNewRound };
   }
 
   /** A connection stands: the next round begins after this server. */
   succeeded(server: string): void {
     this.#triedInRound.clear();
-    const at = this.#servers.findIndex((each) => addressText(each) === server);
+    const at = this.#servers.findIndex((each) => formatAddress(each) === server);
     this.#next = at + 1;
   }
 
@@ -86,6 +76,6 @@ export class ServerRing {
     const turned = this.#servers.map((_, n) => this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress);
     if (this.#preferred === undefined) return turned;
     const preferred = this.#preferred;
-    return [parseAddress(preferred), ...turned.filter((each) => addressText(each) !== preferred)];
+    return [parseServer(preferred), ...turned.filter((each) => formatAddress(each) !== preferred)];
   }
 }

@@ -5,6 +5,7 @@ import cassandraDriver from 'cassandra-driver';
 import { build } from 'esbuild';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { parseAddress, type ServerAddress } from '../../../../src/engine-client/address.ts';
 import { ChosenPath, type Choice } from '../../../../src/bindings/cassandra/choose-path.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
 import {
@@ -20,6 +21,7 @@ import { get } from '../../../../src/operations/index.ts';
 import { fakeDriver } from './fake-driver.ts';
 import { TLS_CERT } from './icg/test-certificate.ts';
 
+const at = (...points: readonly string[]): ServerAddress[] => points.map((point) => parseAddress(point, 9042)!);
 const BASE = { contactPoints: ['a', 'b:9043', '[::1]', '[::1]:9044'], keyspace: 'Shop' } as const;
 const driver: CassandraDriver = cassandraDriver;
 
@@ -33,6 +35,8 @@ test.each<[Partial<Record<keyof CassandraOptions, unknown>>, string]>([
   [{ contactPoints: [] }, 'contactPoints'],
   [{ contactPoints: ['a', 'http://b'] }, 'contactPoints[1]'],
   [{ contactPoints: ['a b'] }, 'contactPoints[0]'],
+  [{ contactPoints: ['a:70000'] }, 'contactPoints[0]'],
+  [{ contactPoints: ['[a]:9042'] }, 'contactPoints[0]'],
   [{ keyspace: 'x; DROP' }, 'keyspace'],
   [{ keyspace: undefined }, 'keyspace'],
   [{ table: '1st' }, 'table'],
@@ -280,7 +284,7 @@ function planOf(policy: object, addresses: readonly string[]): { ready: Promise<
 }
 
 test('coordinators: listed nodes in their order, no others', async () => {
-  const policy = coordinatorPolicy(driver, ['127.0.0.2:9042', 'localhost:9042', '127.0.0.9:9042']);
+  const policy = coordinatorPolicy(driver, at('127.0.0.2', 'localhost', '127.0.0.9'));
   const { ready, plan } = planOf(policy, ['127.0.0.1:9042', '127.0.0.2:9042', '127.0.0.3:9042']);
   await ready;
   expect(plan()).toEqual(['127.0.0.2:9042', '127.0.0.1:9042']);
@@ -292,7 +296,7 @@ test('coordinators: listed nodes in their order, no others', async () => {
 /** A policy over names whose addresses the test moves. */
 function named(points: readonly string[], names: Map<string, string>) {
   const lookUps: string[] = [];
-  const policy = coordinatorPolicy(driver, points, (host) => {
+  const policy = coordinatorPolicy(driver, at(...points), (host) => {
     lookUps.push(host);
     const address = names.get(host);
     return address === undefined ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve({ address });
@@ -354,7 +358,7 @@ test('coordinators: a name that cannot be found at first → the others meanwhil
 });
 
 test('coordinators: no contact point is the address of a node → said, with the addresses that are', async () => {
-  const { ready } = planOf(coordinatorPolicy(driver, ['127.0.0.9:9042']), ['10.0.0.1:9042']);
+  const { ready } = planOf(coordinatorPolicy(driver, at('127.0.0.9')), ['10.0.0.1:9042']);
   await expect(ready).rejects.toThrow(/contactPoints: .*10\.0\.0\.1:9042/);
 });
 
@@ -406,7 +410,7 @@ test('retries: of an update → told of each, and no second decision under IF', 
 
 const plain: ReadPath = { read: (_statement, _request, sink) => sink.fail(new Error('plain')), close: async () => {} };
 const settings: ReadPathSettings = {
-  contactPoints: ['frk:9042'],
+  contactPoints: at('frk'),
   keyspace: 'shop',
   credentials: undefined,
   tls: undefined,

@@ -1,7 +1,6 @@
 /** A level is called strong only where no replication makes it a lie. */
 import { expect, test } from 'vitest';
-import { READ_CONSISTENCIES, type Consistency } from '../../../../src/bindings/cassandra/consistency.ts';
-import { finalLevel } from '../../../../src/bindings/cassandra/levels.ts';
+import { finalLevel, READ_CONSISTENCIES, type Consistency } from '../../../../src/bindings/cassandra/levels.ts';
 
 /** Replicas of each data centre; the client's is one of them. */
 type Layout = readonly number[];

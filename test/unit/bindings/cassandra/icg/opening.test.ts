@@ -39,10 +39,6 @@ describe('opening', () => {
     });
     await expect(tryOpen(newer.address)).rejects.toThrow('protocol version 5; version 4 is needed');
   });
-
-  test('a contact point that is none → INVALID_ARGUMENT', async () => {
-    await expect(tryOpen('nowhere')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'contactPoints' });
-  });
 });
 
 describe('authentication', () => {

@@ -3,6 +3,7 @@ import cassandra from 'cassandra-driver';
 import type { CassandraDriver } from '../../../../../src/bindings/cassandra/driver.ts';
 import { correctablePath, type CorrectablePath } from '../../../../../src/bindings/cassandra/icg/correctable-path.ts';
 import type { Limits } from '../../../../../src/bindings/cassandra/icg/options.ts';
+import { parseAddress } from '../../../../../src/engine-client/address.ts';
 import type {
   Page,
   ReadPath,
@@ -111,7 +112,12 @@ export async function tryOpen(
   plain: PlainPath = new PlainPath(),
 ): Promise<CorrectablePath | undefined> {
   const driver = cassandra as unknown as CassandraDriver;
-  const all = { contactPoints: [address], keyspace: undefined, credentials: undefined, tls: undefined };
+  const all = {
+    contactPoints: [parseAddress(address, 9042)!],
+    keyspace: undefined,
+    credentials: undefined,
+    tls: undefined,
+  };
   return correctablePath(
     driver,
     { ...all, requestTimeoutMs: 30_000, plain, ...settings },
