@@ -38,12 +38,6 @@ function use(way: Way): Store {
   return found;
 }
 
-test.each(NAMED)('%s: no row → undefined, early and finally', async (_, way) => {
-  const { store, binding } = use(way);
-  expect(await seen(store.invoke(get('nobody')))).toEqual(both(undefined));
-  expect(binding.requestsPerRead).toBe(way.requestsPerRead);
-});
-
 test.each(NAMED)('%s: a value of 1 MB → whole in both views', async (_, way) => {
   const { store } = use(way);
   const value = 'täglich '.repeat(111_200);

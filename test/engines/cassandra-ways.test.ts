@@ -25,23 +25,11 @@ type WayName = 'two requests' | 'a gateway' | 'one request';
 type Clients = [Client<Levels>, Client<Levels>, Client<Levels>];
 type Ways = Readonly<Record<WayName, Client<Levels>>>;
 
-/** How many replicas a write of the driver waits for. */
-const ONE = 1;
-const ALL = 5;
 const asIs = (row: Row): Row => row;
 const byKey = z.object({ k: z.string() });
 const PAGE_SIZE = 3;
 
-const everyColumn = `k, a, bi, bl, bo, de, dou, fl, i, ts, u, vi, tu, ine, da, ti, si, tn, du, l, s, m, t, ad, ve, nest`;
 const statements = defineStatements({
-  every: {
-    effect: 'read',
-    cql: `SELECT ${everyColumn}, WRITETIME(a) AS written FROM every WHERE k = :k`,
-    args: byKey,
-    result: one(asIs, { version: 'written' }),
-  },
-  everything: { effect: 'read', cql: 'SELECT * FROM every WHERE k = :k', args: byKey, result: rows(asIs) },
-  simple: { effect: 'read', cql: 'SELECT i, si FROM every WHERE k = :k', args: byKey, result: rows(asIs) },
   counted: { effect: 'read', cql: 'SELECT count(*) AS n FROM events WHERE k = :k', args: byKey, result: one(asIs) },
   events: {
     effect: 'read',
@@ -62,32 +50,13 @@ const statements = defineStatements({
     args: z.object({ k: z.string(), most: z.number() }),
     result: rows(asIs),
   },
-  find: {
-    effect: 'read',
-    cql: 'SELECT k FROM every WHERE k = :k AND bi = :bi AND u = :u AND ts = :ts AND bl = :bl ALLOW FILTERING',
-    args: z.object({
-      k: z.string(),
-      bi: z.bigint(),
-      u: z.string(),
-      ts: z.date(),
-      bl: z.instanceof(Uint8Array),
-    }),
-    result: rows(asIs),
-  },
   add: {
     effect: 'update',
     cql: 'INSERT INTO events (k, n, what) VALUES (:k, :n, :what)',
     args: z.object({ k: z.string(), n: z.number(), what: z.string() }),
     result: nothing(),
   },
-  broken: { effect: 'read', cql: 'SELECT nothing FROM nowhere WHERE k = :k', args: byKey, result: rows(asIs) },
 });
-
-const EVERY_VALUE = `INSERT INTO every (${everyColumn}) VALUES ('full', 'ascii', 9007199254740993, 0x00ff, true,
-  1.10, 0.1, 1.5, -7, '2024-02-29T12:00:00.123Z', 11111111-2222-3333-4444-555555555555,
-  123456789012345678901234567890, 5a0a8b50-7e5f-11ee-b962-0242ac120002, '::1', '2024-02-29', '13:14:15.123456789',
-  -32768, -128, 1mo2d3h, ['a', 'b'], {3, 1, 2}, {'x': 1, 'y': 2}, (1, 'one'), {street: 'S', zip: 12345},
-  [0.5, 1.5, -2], {1: ['p', 'q']})`;
 
 let ways: Ways;
 const closing: (() => Promise<unknown>)[] = [];
@@ -96,17 +65,10 @@ beforeAll(async () => {
   const client = it.client('frk');
   for (const cql of [
     keyValueTable({ keyspace: it.keyspace }),
-    `CREATE TYPE ${it.keyspace}.address (street text, zip int)`,
-    `CREATE TABLE ${it.keyspace}.every (k text PRIMARY KEY, a ascii, bi bigint, bl blob, bo boolean, de decimal,
-       dou double, fl float, i int, ts timestamp, u uuid, vi varint, tu timeuuid, ine inet, da date, ti time,
-       si smallint, tn tinyint, du duration, l list<text>, s set<int>, m map<text, bigint>, t tuple<int, text>,
-       ad address, ve vector<float, 3>, nest map<int, frozen<list<text>>>)`,
     `CREATE TABLE ${it.keyspace}.events (k text, n int, what text, PRIMARY KEY (k, n))`,
   ]) {
     await client.execute(cql);
   }
-  await client.execute(EVERY_VALUE.replace('INTO every', `INTO ${it.keyspace}.every`), [], { consistency: ALL });
-  await client.execute(`INSERT INTO ${it.keyspace}.every (k) VALUES ('empty')`, [], { consistency: ALL });
   ways = await openWays();
 });
 
@@ -182,57 +144,6 @@ test('ways: a key before and after an update by each way → the same views, ver
   }
 });
 
-test('ways: every CQL type, full and empty, by name and by asterisk → the same plain values', async () => {
-  const full = await askAll(statements.every({ k: 'full' }));
-  expect(full.final).toEqual({
-    k: 'full',
-    a: 'ascii',
-    bi: 9007199254740993n,
-    bl: Uint8Array.of(0, 255),
-    bo: true,
-    de: '1.10',
-    dou: 0.1,
-    fl: 1.5,
-    i: -7,
-    ts: new Date('2024-02-29T12:00:00.123Z'),
-    u: '11111111-2222-3333-4444-555555555555',
-    vi: 123456789012345678901234567890n,
-    tu: '5a0a8b50-7e5f-11ee-b962-0242ac120002',
-    ine: '::1',
-    da: '2024-02-29',
-    ti: '13:14:15.123456789',
-    si: -32_768,
-    tn: -128,
-    du: '1mo2d3h',
-    l: ['a', 'b'],
-    s: [1, 2, 3],
-    m: { x: 1n, y: 2n },
-    t: [1, 'one'],
-    ad: { street: 'S', zip: 12_345 },
-    ve: [0.5, 1.5, -2],
-    nest: [[1, ['p', 'q']]],
-    written: expect.any(BigInt),
-  });
-  expect(full).toMatchObject({ weak: full.final, confirms: true, version: expect.any(Number) });
-  await askAll(statements.every({ k: 'empty' }));
-  await askAll(statements.every({ k: 'none' }));
-  for (const k of ['full', 'empty', 'none']) await askAll(statements.everything({ k }));
-  expect((await askAll(statements.simple({ k: 'full' }))).final).toEqual([{ i: -7, si: -32_768 }]);
-});
-
-test('ways: arguments of every kind → written the same', async () => {
-  const args = {
-    k: 'full',
-    bi: 9007199254740993n,
-    u: '11111111-2222-3333-4444-555555555555',
-    ts: new Date('2024-02-29T12:00:00.123Z'),
-    bl: Uint8Array.of(0, 255),
-  };
-  expect((await askAll(statements.find(args))).final).toEqual([{ k: 'full' }]);
-  expect((await askAll(statements.find({ ...args, bi: 1n }))).final).toEqual([]);
-  expect((await askAll(statements.find({ ...args, u: 'no uuid' }))).error).toBe('INVALID_ARGUMENT');
-});
-
 test('ways: pages, whole results, limits → the same', async () => {
   for (let n = 0; n < 8; n += 1) await ways['two requests'].invoke(statements.add({ k: 'e', n, what: `event ${n}` }));
   await untilAllHave(8);
@@ -285,9 +196,11 @@ test('ways: what a coordinator answers once → found out, then the same two vie
 });
 
 test('ways: one level only → that level', async () => {
-  const { final: weak } = await askAll(statements.simple({ k: 'full' }), { levels: ['weak'] });
-  const { final: strong } = await askAll(statements.simple({ k: 'full' }), { levels: ['strong'] });
-  expect(weak).toEqual(strong);
+  await ways['two requests'].invoke(put('level', { n: 1 }));
+  await untilEverywhere('level', { n: 1 });
+  for (const level of ['weak', 'strong'] as const) {
+    expect(await askAll(get('level'), { levels: [level] })).toMatchObject({ levels: [level], final: { n: 1 } });
+  }
 });
 
 test('ways: a session → each view shows what another of its operations wrote', async () => {
@@ -298,43 +211,6 @@ test('ways: a session → each view shows what another of its operations wrote',
       await ways[name].invoke(put(`session ${name}`, n), { session });
       for await (const { value } of ways[name].invoke(get(`session ${name}`), { session })) expect(value).toBe(n);
     }
-  }
-});
-
-test('ways: statements and arguments that cannot be → the same codes', async () => {
-  expect((await askAll(statements.broken({ k: 'x' }))).error).toBe('INVALID_ARGUMENT');
-  expect((await askAll(statements.events({ k: 'e', pageState: 'zz' }))).error).toBe('INVALID_ARGUMENT');
-  expect((await askAll(statements.events({ k: 'e', pageState: '00ff' }))).error).toBe('INVALID_ARGUMENT');
-});
-
-test('ways: a column is added while statements are in use → shown by an asterisk, nothing misread', async () => {
-  await askAll(statements.everything({ k: 'empty' }));
-  await it.client('frk').execute(`ALTER TABLE ${it.keyspace}.every ADD aa text`);
-  await it
-    .client('frk')
-    .execute(`UPDATE ${it.keyspace}.every SET aa = 'new' WHERE k = 'empty'`, [], { consistency: ALL });
-  const { final } = await askAll(statements.everything({ k: 'empty' }));
-  expect(final).toMatchObject([{ k: 'empty', aa: 'new', a: null }]);
-  expect((await askAll(statements.simple({ k: 'full' }))).final).toEqual([{ i: -7, si: -32_768 }]);
-});
-
-test('ways: a write on its way → each shows the older value first, then the newer, and confirms nothing', async () => {
-  const irl = it.client('irl');
-  for (const name of Object.keys(ways) as WayName[]) {
-    let n = 0;
-    let said: Said;
-    do {
-      n += 1;
-      const key = `diverging ${name} ${n}`;
-      await ways[name].invoke(put(key, 'old'));
-      await ways[name].invokeStrong(get(key));
-      // Acknowledged in Ireland, ten milliseconds from Frankfurt.
-      const insert = `INSERT INTO ${it.keyspace}.correctables_values (key, value) VALUES (?, ?)`;
-      await irl.execute(insert, [key, '"new"'], { prepare: true, consistency: ONE });
-      said = await ask(ways[name], get(key));
-      expect(said.final).toBe('new');
-    } while (said.weak !== 'old');
-    expect(said.confirms).toBe(false);
   }
 });
 
