@@ -4,13 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { SITES } from '../../../engines/wan.ts';
 import { ZooKeeper, zookeeper, type ZooKeeperLevels } from '../../../src/bindings/zookeeper/index.ts';
 import { createClient, isCorrectableError, type Client } from '../../../src/index.ts';
 import { dequeue, enqueue } from '../../../src/operations/index.ts';
 import { CuttableRoute } from '../support/cuttable-route.ts';
-import { pause } from '../support/queue-workload.ts';
 import { withEnsemble } from '../support/zookeeper.ts';
 
 const cluster = withEnsemble({ wan: 'paper', observer: 'frk' });
