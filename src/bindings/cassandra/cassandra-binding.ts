@@ -14,7 +14,7 @@ import { finalLevel, type CassandraLevels, type Consistency, type FinalLevel, ty
 import { namedKeyspaces } from './statements/markers.ts';
 import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
 import { PlainPath } from './plain-path.ts';
-import { statementPlanner, type Plan, type Planner } from './plan.ts';
+import { statementPlanner, type Call, type Planner } from './plan.ts';
 import { ReadRun } from './read-run.ts';
 import { ReadSession } from './sessions/session.ts';
 import { listOf } from './statements/statements.ts';
@@ -160,7 +160,7 @@ class CassandraStore implements CassandraBinding {
     await this.#cluster.close();
   }
 
-  #read({ context, ...call }: Call): void {
+  #read(call: Call): void {
     const { plan, session } = call;
     const [, final] = this.#levels;
     if (session !== undefined && final === 'quorum' && plan.ids.length === 0) {
@@ -175,7 +175,6 @@ class CassandraStore implements CassandraBinding {
       path: this.#path,
       tally: this.#tally.begin(plan.ids),
       finalLevel: final,
-      isWanted: () => !context.signal.aborted,
       ended: () => this.#underWay.delete(run),
     });
     this.#underWay.add(run);
@@ -195,15 +194,6 @@ class CassandraStore implements CassandraBinding {
     this.#underWay.add(run);
     void run.start();
   }
-}
-
-/** One operation in the hands of the binding. */
-interface Call {
-  readonly plan: Plan;
-  readonly levels: readonly Level[];
-  readonly sink: Sink<unknown, Level>;
-  readonly session: ReadSession | undefined;
-  readonly context: InvocationContext;
 }
 
 const RESERVED: ReadonlySet<string> = new Set(['get', 'put', 'getMany']);

@@ -43,14 +43,7 @@ interface Statement {
   readonly idOf: (key: string) => string;
 }
 
-const READ = {
-  effect: 'read',
-  isIdempotent: true,
-  pageState: undefined,
-  isPaged: false,
-  timestamp: undefined,
-  isOneMutation: false,
-} as const;
+const READ = { effect: 'read', isIdempotent: true } as const;
 
 /** One more row than there can be, so that the first page is known to be the last. */
 function getPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
@@ -118,8 +111,6 @@ function putPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
     ids: [id],
     isIdempotent: true,
     pageSize: 1,
-    pageState: undefined,
-    isPaged: false,
     timestamp,
     isOneMutation: true,
     meaningOf: () => written,

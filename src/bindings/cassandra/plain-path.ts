@@ -16,15 +16,29 @@ export class PlainPath implements ReadPath {
   }
 
   read(statement: ReadStatement, { consistency, preliminary }: ReadRequest, sink: ReadSink): void {
-    const early = preliminary === undefined ? undefined : new EarlyRead(this.#read(statement, preliminary), sink);
+    let early: Page | undefined;
+    let isLate = false;
+    const told =
+      preliminary &&
+      this.#read(statement, preliminary).then(
+        (page) => {
+          if (isLate) return;
+          early = page;
+          sink.preliminary(page);
+        },
+        (error: unknown) => {
+          if (!isLate) sink.preliminaryFailed(error);
+        },
+      );
     this.#read(statement, consistency).then(
       (page) => {
-        if (early?.isSame(page) === true) sink.confirm();
+        isLate = true;
+        if (early !== undefined && isSame(early, page)) sink.confirm();
         else sink.final(page);
       },
       // What one replica has is worth more where a quorum cannot be had: it goes first.
       async (error: unknown) => {
-        await early?.told;
+        await told;
         sink.fail(error);
       },
     );
@@ -37,33 +51,6 @@ export class PlainPath implements ReadPath {
   }
 }
 
-/** The read of one replica. */
-class EarlyRead {
-  /** Resolves once the sink has been told what became of it. */
-  readonly told: Promise<void>;
-  #page: Page | undefined;
-  #isLate = false;
-
-  constructor(reading: Promise<Page>, sink: ReadSink) {
-    this.told = reading.then(
-      (page) => {
-        if (this.#isLate) return;
-        this.#page = page;
-        sink.preliminary(page);
-      },
-      (error: unknown) => {
-        if (!this.#isLate) sink.preliminaryFailed(error);
-      },
-    );
-  }
-
-  /** Whether it was told and is the same as the final page. From now on it is too late to tell it. */
-  isSame(page: Page): boolean {
-    this.#isLate = true;
-    return (
-      this.#page !== undefined &&
-      this.#page.pageState === page.pageState &&
-      structurallyEqual(this.#page.rows, page.rows)
-    );
-  }
+function isSame(a: Page, b: Page): boolean {
+  return a.pageState === b.pageState && structurallyEqual(a.rows, b.rows);
 }

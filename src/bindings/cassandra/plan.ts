@@ -1,7 +1,10 @@
 /** What is to be executed for one operation, and what its answer means: the same for built-in operations and statements. */
+import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
+import type { Level } from './levels.ts';
 import type { Page } from './read-path.ts';
+import type { ReadSession } from './sessions/session.ts';
 import { writeClock } from './sessions/write-clock.ts';
 import { changesOnePartition } from './statements/markers.ts';
 import type { Statement } from './statements/statements.ts';
@@ -32,19 +35,28 @@ export interface Plan {
   readonly params: readonly unknown[];
   readonly isIdempotent: boolean;
   readonly pageSize: number;
-  readonly pageState: string | undefined;
+  readonly pageState?: string | undefined;
   /** Whether the result may be one page of several; otherwise all of it is fetched. */
-  readonly isPaged: boolean;
+  readonly isPaged?: boolean;
   /** The objects that the answer will show, where the plan knows them. */
   readonly ids: readonly string[];
   /** What to do where the cluster does not know the table; nothing to say unless given. */
   readonly hint?: string | undefined;
   /** Of an update: the time of writing, in microseconds since the epoch. */
-  readonly timestamp: number | undefined;
+  readonly timestamp?: number | undefined;
   /** Of an update: whether it is one plain write of one partition, of which nothing is done where it is refused. */
-  readonly isOneMutation: boolean;
+  readonly isOneMutation?: boolean;
   /** @throws CorrectableError where the answer does not fit */
   readonly meaningOf: (page: Page) => Meaning;
+}
+
+/** One operation in the hands of the binding. */
+export interface Call {
+  readonly plan: Plan;
+  readonly levels: readonly Level[];
+  readonly sink: Sink<unknown, Level>;
+  readonly session: ReadSession | undefined;
+  readonly context: InvocationContext;
 }
 
 /** Makes a plan of an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or `INVALID_VALUE` */

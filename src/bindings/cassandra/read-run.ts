@@ -1,28 +1,21 @@
 /** One read on its way: pages come in, views go out. */
-import type { Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { closedError, correctableError } from './failures.ts';
 import type { Consistency, Level } from './levels.ts';
-import type { Meaning, Plan } from './plan.ts';
+import type { Call, Meaning } from './plan.ts';
 import type { Page, ReadPath, ReadSink } from './read-path.ts';
-import type { Knowledge, ReadSession, SessionRead } from './sessions/session.ts';
+import type { Knowledge, SessionRead } from './sessions/session.ts';
 import type { ReadTally } from './sessions/tally.ts';
 import { writeClock } from './sessions/write-clock.ts';
 
 /** What a run works with. */
-export interface ReadRunParts {
-  readonly plan: Plan;
-  readonly levels: readonly Level[];
-  readonly sink: Sink<unknown, Level>;
-  readonly session: ReadSession | undefined;
+export interface ReadRunParts extends Call {
   readonly tally: ReadTally;
   readonly path: ReadPath;
   readonly weak: Consistency;
   /** How many replicas the final view asks, and what its level is called. */
   readonly read: Consistency;
   readonly finalLevel: 'strong' | 'quorum';
-  /** Whether anybody waits for the views: asked before one more request is sent. */
-  readonly isWanted: () => boolean;
   /** Called when there is nothing more to come. */
   readonly ended: () => void;
 }
@@ -63,10 +56,10 @@ export class ReadRun implements ReadSink {
   }
 
   preliminary(page: Page): void {
-    const { sink, tally, isWanted } = this.#parts;
+    const { sink, tally } = this.#parts;
     this.#early = { page, meaning: undefined, seq: undefined };
     // What continues on another page is not worth a second request for a guess.
-    if (this.#isOver || this.#isCut(page) || !isWanted()) return;
+    if (this.#isOver || this.#isCut(page) || !this.#isWanted) return;
     try {
       const meaning = this.#meaningOf(page);
       if (this.#session?.admits(meaning.objects) === false) return;
@@ -90,7 +83,7 @@ export class ReadRun implements ReadSink {
     const { page, meaning, seq } = this.#early;
     if (meaning === undefined || seq === undefined) return this.final(page);
     if (this.#isBehindSession(meaning)) return this.#tryAgain(meaning);
-    if (this.#conclude(meaning, this.#knowledge) && this.#parts.isWanted()) this.#parts.sink.confirm(this.#level, seq);
+    if (this.#conclude(meaning, this.#knowledge) && this.#isWanted) this.#parts.sink.confirm(this.#level, seq);
   }
 
   final(page: Page): void {
@@ -122,7 +115,7 @@ export class ReadRun implements ReadSink {
   }
 
   #tellFinal(meaning: Meaning, knowledge: Knowledge): void {
-    if (this.#conclude(meaning, knowledge) && this.#parts.isWanted()) {
+    if (this.#conclude(meaning, knowledge) && this.#isWanted) {
       this.#parts.sink.update(meaning.value, this.#level, detailsOf(meaning));
     }
   }
@@ -133,6 +126,11 @@ export class ReadRun implements ReadSink {
     this.#session?.ended(meaning.objects, knowledge);
     if (this.#level !== 'weak') this.#parts.tally.final(meaning);
     return true;
+  }
+
+  /** Whether anybody waits for the views: asked before one more request is sent. */
+  get #isWanted(): boolean {
+    return !this.#parts.context.signal.aborted;
   }
 
   /** A quorum leaves what it shows with a quorum, by read repair: the next one finds it. */
@@ -162,7 +160,7 @@ export class ReadRun implements ReadSink {
   /** Goes on with a read that took one answer already, unless nobody waits for it any more. */
   #askAgain(pageState: string | undefined): void {
     if (this.#isOver) return;
-    if (this.#parts.isWanted()) this.#ask(pageState, undefined);
+    if (this.#isWanted) this.#ask(pageState, undefined);
     else this.#end();
   }
 
@@ -170,7 +168,7 @@ export class ReadRun implements ReadSink {
   #isCut({ rows, pageState }: Page): boolean {
     const { isPaged, pageSize } = this.#parts.plan;
     const fetched = this.#fetched.reduce((sum, { length }) => sum + length, rows.length);
-    return !isPaged && pageState !== undefined && fetched < pageSize;
+    return isPaged !== true && pageState !== undefined && fetched < pageSize;
   }
 
   /** How many replicas are to be asked instead, where one alone, or a few, cannot tell what the session must not see. */

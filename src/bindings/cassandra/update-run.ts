@@ -1,18 +1,13 @@
 /** One update on its way: executed once, and told as what is known of it. */
-import type { InvocationContext, Sink, Whereabouts } from '../../correctable/binding.ts';
+import type { Whereabouts } from '../../correctable/binding.ts';
 import type { Cluster } from './cluster.ts';
 import { abandonedError, closedError, correctableError, unexpectedAnswer } from './failures.ts';
 import type { Consistency, Level } from './levels.ts';
-import type { Meaning, Plan } from './plan.ts';
-import type { ReadSession } from './sessions/session.ts';
+import type { Call, Meaning, Plan } from './plan.ts';
 import type { Tally } from './sessions/tally.ts';
 
 /** What a run works with. */
-export interface UpdateRunParts {
-  readonly plan: Plan;
-  readonly sink: Sink<unknown, Level>;
-  readonly session: ReadSession | undefined;
-  readonly context: InvocationContext;
+export interface UpdateRunParts extends Call {
   readonly cluster: Cluster;
   readonly tally: Tally;
   /** How many replicas are to have it. */

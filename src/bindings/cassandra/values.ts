@@ -2,11 +2,11 @@
 import { invalidArgument } from '../../correctable/errors.ts';
 import { jsonText } from '../../engine-client/json-text.ts';
 import { isBytes, isDate, isMap, isPlain, isSet } from '../../values/kinds.ts';
-import { plainValue, setOwn, standsFor } from './cql/reading.ts';
+import { plainValue, setOwn } from './cql/reading.ts';
 import { Misfit } from './cql/scalars.ts';
 import type { CqlType } from './cql/types.ts';
 import { bytesOf, type Foreign } from './cql/writing.ts';
-import type { CassandraDriver, DriverEncoder } from './driver.ts';
+import type { CassandraDriver } from './driver.ts';
 import type { Row } from './read-path.ts';
 
 /** A marker of a statement, or a column of a result. */
@@ -20,21 +20,10 @@ const VERSION = 4;
 
 /** Translates the values of one driver. */
 export class Values {
-  readonly #types: CassandraDriver['types'];
-  readonly #encoder: DriverEncoder | undefined;
   readonly #foreign: Foreign;
 
   constructor({ types, Encoder }: CassandraDriver) {
-    const encoder = Encoder && new Encoder(VERSION, { encoding: { map: Map } });
-    this.#types = types;
-    this.#encoder = encoder;
-    this.#foreign = {
-      plain: (value) => standsFor(value, types),
-      write(value, type) {
-        if (encoder === undefined) throw new TypeError('a plain value is due');
-        return encoder.encode(value, type) as Uint8Array;
-      },
-    };
+    this.#foreign = { types, encoder: Encoder && new Encoder(VERSION, { encoding: { map: Map } }) };
   }
 
   /** A row of the driver with plain values; `columns` as the driver knows them. */
@@ -48,7 +37,7 @@ export class Values {
 
   /** The plain form of a value of the driver. */
   plain(value: unknown, type?: CqlType): unknown {
-    return plainValue(value, type, this.#types);
+    return plainValue(value, type, this.#foreign.types);
   }
 
   /**
@@ -58,7 +47,7 @@ export class Values {
    */
   written(value: unknown, marker: NamedType): unknown {
     const bytes = this.encode(value, marker);
-    if (bytes === undefined) return this.#types.unset ?? null;
+    if (bytes === undefined) return this.#foreign.types.unset ?? null;
     return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
   }
 
@@ -68,7 +57,7 @@ export class Values {
    * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
    */
   encode(value: unknown, { name, type }: NamedType): Uint8Array | null | undefined {
-    if (value === undefined || value === this.#types.unset) return undefined;
+    if (value === undefined || value === this.#foreign.types.unset) return undefined;
     try {
       return bytesOf(value, type, this.#foreign);
     } catch (error) {
@@ -79,7 +68,7 @@ export class Values {
 
   /** The plain form of bytes, read by the driver's own decoder first: a second one could differ. */
   decode(bytes: Buffer | null, type: CqlType): unknown {
-    return this.plain(this.#encoder?.decode(bytes, type), type);
+    return this.plain(this.#foreign.encoder?.decode(bytes, type), type);
   }
 
   /**

@@ -4,18 +4,15 @@
  */
 import { tagOf } from '../../../correctable/kind.ts';
 import { isDate, isMap, isSet } from '../../../values/kinds.ts';
+import type { CassandraDriver, DriverEncoder } from '../driver.ts';
 import { resolved } from './class-names.ts';
 import { fixedBytes, unsignedVint } from './integers.ts';
+import { standsFor } from './reading.ts';
 import { Misfit, misfit, scalarBytes } from './scalars.ts';
 import { entryOf, isPlainObject, itemOf, itemsOf, nameOf, TYPE, userTypeOf, vectorOf, type CqlType } from './types.ts';
 
-/** What only the driver knows. */
-export interface Foreign {
-  /** The plain form of an object of one of its classes, `undefined` for any other; items stay what they are. */
-  plain(value: object): unknown;
-  /** Writes a value of a type of its own. @throws where it is none of the type's */
-  write(value: object, type: CqlType): Uint8Array;
-}
+/** What only the driver knows: its classes, and how it writes values of types of its own. */
+export type Foreign = Pick<CassandraDriver, 'types'> & { readonly encoder: DriverEncoder | undefined };
 
 const NULL = fixedBytes(-1n, 4)!;
 /**
@@ -28,7 +25,7 @@ export function bytesOf(value: unknown, given: CqlType, foreign: Foreign): Uint8
   const type = resolved(given);
   if (isForeign(value)) {
     if (type.code === TYPE.custom) return written(value, type, foreign);
-    const plain = foreign.plain(value);
+    const plain = standsFor(value, foreign.types);
     // A text is nothing that an object stands for, whatever it prints.
     if (plain !== undefined && !TEXTS.has(type.code)) return bytesOf(plain, type, foreign);
   }
@@ -162,9 +159,11 @@ function isForeign(value: unknown): value is object {
   return !(ArrayBuffer.isView(value) || isDate(value) || isMap(value) || isSet(value));
 }
 
-function written(value: object, type: CqlType, foreign: Foreign): Uint8Array {
+/** @throws Misfit where it is none of the type's */
+function written(value: object, type: CqlType, { encoder }: Foreign): Uint8Array {
+  if (encoder === undefined) throw new Misfit(`${nameOf(type)}: a plain value is due`);
   try {
-    return foreign.write(value, type);
+    return encoder.encode(value, type) as Uint8Array;
   } catch (cause) {
     throw new Misfit(`${nameOf(type)}: ${(cause as Error).message}`, { cause });
   }

@@ -4,7 +4,7 @@
  */
 import { formatAddress } from '../../../engine-client/address.ts';
 import type { CassandraDriver } from '../driver.ts';
-import type { Page, ReadPath, ReadPathSettings, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
+import type { ReadPath, ReadPathSettings, ReadRequest, ReadSink, ReadStatement } from '../read-path.ts';
 import { Values } from '../values.ts';
 import type { Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
@@ -12,31 +12,6 @@ import { LastingConnection } from './lasting-connection.ts';
 import { resolvePathOptions, type Limits, type PathOptions } from './options.ts';
 import { PendingRead, type ReadHost } from './pending-read.ts';
 import { Statements } from './statements.ts';
-
-class RefusedSink implements ReadSink {
-  readonly #sink: ReadSink;
-  readonly #refusal: Error;
-
-  constructor(sink: ReadSink, refusal: Error) {
-    this.#sink = sink;
-    this.#refusal = refusal;
-  }
-
-  final(page: Page): void {
-    this.#sink.preliminary(page);
-    this.#sink.fail(this.#refusal);
-  }
-
-  fail(error: unknown): void {
-    this.#sink.preliminaryFailed(error);
-    this.#sink.fail(this.#refusal);
-  }
-
-  /** One view was asked for: there is none before it. */
-  preliminary(): void {}
-  preliminaryFailed(): void {}
-  confirm(): void {}
-}
 
 /** A path to a coordinator that gives preliminary replies. */
 export interface CorrectablePath extends ReadPath {
@@ -132,8 +107,22 @@ class Path implements CorrectablePath, ReadHost {
     const { preliminary } = read.rest;
     if (preliminary === undefined) return read.fail(refusal);
     read.handOver();
+    const { statement, sink } = read;
     const request = { consistency: preliminary, preliminary: undefined };
-    this.#plain.read(read.statement, request, new RefusedSink(read.sink, refusal));
+    this.#plain.read(statement, request, {
+      final(page) {
+        sink.preliminary(page);
+        sink.fail(refusal);
+      },
+      fail(error) {
+        sink.preliminaryFailed(error);
+        sink.fail(refusal);
+      },
+      // One view was asked for: there is none before it.
+      preliminary() {},
+      preliminaryFailed() {},
+      confirm() {},
+    });
   }
 
   close(): Promise<void> {
