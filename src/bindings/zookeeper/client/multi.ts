@@ -2,15 +2,7 @@
 import { codeOf, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readStat, type Acl, type Stat } from './records.ts';
-import {
-  createType,
-  OP,
-  readCreated,
-  writeCreate,
-  writePathAndVersion,
-  type Created,
-  type CreateMode,
-} from './requests.ts';
+import { createType, OP, readCreated, writeCreate, type Created, type CreateMode } from './requests.ts';
 
 /** One part of a transaction. A `version` is the one that the node must have; any unless given. */
 export type MultiPart =
@@ -85,7 +77,7 @@ function writePart(writer: JuteWriter, part: ResolvedPart): void {
     case 'delete':
     case 'check':
       // Version 0 is version 0: only an absent one means any.
-      return writePathAndVersion(writer, part.serverPath, part.version ?? ANY_VERSION);
+      writer.string(part.serverPath).int(part.version ?? ANY_VERSION);
   }
 }
 

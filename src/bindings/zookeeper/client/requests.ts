@@ -118,10 +118,6 @@ export function readCreated(reader: JuteReader, type: number, asked: AskedPath):
   return { path, stat: type === OP.create ? undefined : readStat(reader) };
 }
 
-export function writePathAndVersion(writer: JuteWriter, path: string, version: number): void {
-  writer.string(path).int(version);
-}
-
 export interface NodeData {
   readonly data: Uint8Array | null;
   readonly stat: Stat;

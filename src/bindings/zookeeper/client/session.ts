@@ -2,6 +2,7 @@
  * A session with an ensemble: outlives connections, is taken up again at another server, and ends when the ensemble says
  * so or when it is closed.
  */
+import { settledWithin } from '../settled-within.ts';
 import { Connection, frameOf, type Accepted, type Pending } from './connection.ts';
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader } from './jute.ts';
@@ -128,20 +129,16 @@ export class Session {
 
   #sayGoodbye(): Promise<void> {
     const request = { type: OP.closeSession, path: undefined, isUpdate: true, write() {}, read() {} };
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, CLOSE_MS);
-      const done = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
+    const answered = new Promise<void>((resolve, reject) => {
       this.#connection?.send({
         request,
         frame: frameOf(request),
-        resolve: done,
-        reject: done,
+        resolve,
+        reject,
         since: performance.now(),
-      });
+      } as Pending);
     });
+    return settledWithin(CLOSE_MS, [answered]);
   }
 
   #refusal({ path }: Request<unknown>): ZooKeeperError | undefined {

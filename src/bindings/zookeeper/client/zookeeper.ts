@@ -46,6 +46,12 @@ export interface AgeOption {
 
 type Data = Uint8Array | string | null;
 
+/** A request about one node, without its path. */
+interface Ask<T> extends Pick<requests.Request<T>, 'read' | 'answered'> {
+  readonly isUpdate?: boolean;
+  readonly write?: (writer: JuteWriter) => unknown;
+}
+
 const ANY_VERSION = -1;
 /** What a session that is over fails with. */
 const ENDS = { expired: 'SESSION_EXPIRED', 'auth-failed': 'AUTH_FAILED', closed: 'CLIENT_CLOSED' } as const;
@@ -175,27 +181,17 @@ export class ZooKeeper implements AsyncDisposable {
 
   /** Changes the data of a node. */
   set(path: string, data: Data, { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
-    const outer = this.#outer(path);
-    const write = (writer: JuteWriter): void => void writer.string(outer).buffer(bytesOf(data)).int(version);
-    return this.#submit({ type: OP.setData, path, isUpdate: true, write, read: readStat });
+    const write = (writer: JuteWriter): unknown => writer.buffer(bytesOf(data)).int(version);
+    return this.#ask(OP.setData, path, { isUpdate: true, write, read: readStat });
   }
 
   delete(path: string, { version = ANY_VERSION }: VersionOption = {}): Promise<void> {
-    const outer = this.#outer(path);
-    const write = (writer: JuteWriter): void => requests.writePathAndVersion(writer, outer, version);
-    return this.#submit({ type: OP.delete, path, isUpdate: true, write, read: () => {} });
+    return this.#ask(OP.delete, path, { isUpdate: true, write: (writer) => writer.int(version), read: () => {} });
   }
 
   /** Waits until the server has caught up with the leader: reads that follow see all that was committed before. */
   sync(path = '/'): Promise<void> {
-    const outer = this.#outer(path);
-    return this.#submit({
-      type: OP.sync,
-      path,
-      isUpdate: false,
-      write: (writer) => void writer.string(outer),
-      read: (reader) => void reader.string(),
-    });
+    return this.#ask(OP.sync, path, { read: (reader) => void reader.string() });
   }
 
   /**
@@ -217,16 +213,13 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   getAcl(path: string): Promise<NodeAcl> {
-    const outer = this.#outer(path);
-    const write = (writer: JuteWriter): void => void writer.string(outer);
-    return this.#submit({ type: OP.getAcl, path, isUpdate: false, write, read: requests.readAcls });
+    return this.#ask(OP.getAcl, path, { read: requests.readAcls });
   }
 
   /** Changes who may do what. The version is that of the ACL (`aversion`). */
   setAcl(path: string, acl: readonly Acl[], { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
-    const outer = this.#outer(path);
-    const write = (writer: JuteWriter): void => void writer.string(outer).list(acl, writeAcl).int(version);
-    return this.#submit({ type: OP.setAcl, path, isUpdate: true, write, read: readStat });
+    const write = (writer: JuteWriter): unknown => writer.list(acl, writeAcl).int(version);
+    return this.#ask(OP.setAcl, path, { isUpdate: true, write, read: readStat });
   }
 
   /**
@@ -236,17 +229,16 @@ export class ZooKeeper implements AsyncDisposable {
   async watch(path: string, listener: WatchListener, { isRecursive = false } = {}): Promise<() => Promise<void>> {
     const { watches } = this.#session;
     const [kind, other] = isRecursive ? (['recursive', 'persistent'] as const) : (['persistent', 'recursive'] as const);
-    const outer = this.#outer(path);
+    checkPath(path);
     if (watches.isWatched(path, other)) {
       throw new ZooKeeperError('BAD_ARGUMENTS', {
         path,
         hint: `it has a ${other} watch: ZooKeeper keeps one of the two`,
       });
     }
-    const write = (writer: JuteWriter): void => void writer.string(outer).int(WATCH_MODE[kind]);
     watches.add(kind, path, listener);
     try {
-      await this.#submit({ type: OP.addWatch, path, isUpdate: false, write, read: () => {} });
+      await this.#ask(OP.addWatch, path, { write: (writer) => writer.int(WATCH_MODE[kind]), read: () => {} });
     } catch (error) {
       watches.remove(kind, path, listener);
       throw error;
@@ -288,12 +280,10 @@ export class ZooKeeper implements AsyncDisposable {
     path: string,
     { watch, onZxid, read }: WatchOption & AgeOption & { readonly read: (reader: JuteReader) => T },
   ): Promise<T> {
-    const outer = this.#outer(path);
-    const hasWatch = watch !== undefined;
-    const write = (writer: JuteWriter): void => void writer.string(outer).bool(hasWatch);
-    if (!hasWatch) {
+    const write = (writer: JuteWriter): unknown => writer.bool(watch !== undefined);
+    if (watch === undefined) {
       const answered = onZxid && ((_: number, zxid: bigint): void => onZxid(zxid));
-      return this.#submit({ type, path, isUpdate: false, write, read, ...(answered && { answered }) });
+      return this.#ask(type, path, { write, read, ...(answered && { answered }) });
     }
     const { watches } = this.#session;
     const answered = (error: number, zxid: bigint): void => {
@@ -303,21 +293,32 @@ export class ZooKeeper implements AsyncDisposable {
     };
     const ended = watches.ask(path);
     try {
-      return await this.#submit({ type, path, isUpdate: false, write, read, answered });
+      return await this.#ask(type, path, { write, read, answered });
     } finally {
       ended();
     }
   }
 
   async #forgetWatch(path: string): Promise<void> {
-    const outer = this.#outer(path);
-    const write = (writer: JuteWriter): void => void writer.string(outer).int(ANY_WATCHER);
-    const removing = this.#submit({ type: OP.removeWatches, path, isUpdate: false, write, read: () => {} });
+    const write = (writer: JuteWriter): unknown => writer.int(ANY_WATCHER);
+    const removing = this.#ask(OP.removeWatches, path, { write, read: () => {} });
     await removing.catch(insteadOf('NO_WATCHER', undefined));
   }
 
-  #outer(path: string): string {
-    return this.#session.chroot.outer(checkPath(path));
+  /** Asks about one node: its path goes out first, then what `write` has to say. */
+  #ask<T>(type: number, path: string, { isUpdate = false, write, read, answered }: Ask<T>): Promise<T> {
+    const outer = this.#session.chroot.outer(checkPath(path));
+    return this.#submit({
+      type,
+      path,
+      isUpdate,
+      write(writer) {
+        writer.string(outer);
+        write?.(writer);
+      },
+      read,
+      ...(answered && { answered }),
+    });
   }
 
   #resolve(part: MultiPart): ResolvedPart {

@@ -200,16 +200,14 @@ class Dequeue implements Whereabouts {
     const { queue, sessions, sellers, codec } = this.#access;
     const remaining = tail - number - 1;
     this.#predicted = remaining < 0 ? undefined : number;
-    const at = { number, tail };
-    const [item, hasFillers] =
-      remaining < 0
-        ? [undefined, false]
-        : await Promise.all([queue.guessItem(sessions.reader, at), queue.hasFillers(sessions.reader, at)]);
-    if (this.#isOver) return true;
     if (remaining < 0) {
-      this.#guessNone();
+      if (!this.#isOver) this.#guessNone();
       return true;
     }
+    const at = { number, tail };
+    const { reader } = sessions;
+    const [item, hasFillers] = await Promise.all([queue.guessItem(reader, at), queue.hasFillers(reader, at)]);
+    if (this.#isOver) return true;
     if (item?.isFiller === true) queue.sawFiller(item.number);
     if (item === undefined || item.isFiller) return false;
     const value = { item: codec.decode(item.bytes) };
