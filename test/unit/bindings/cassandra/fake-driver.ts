@@ -1,6 +1,15 @@
 /** The real driver's classes with a client that the test answers for: what it was asked, when it answers, how it fails. */
 import cassandraDriver from 'cassandra-driver';
-import type { CassandraDriver, DriverQueryOptions, DriverResult } from '../../../../src/bindings/cassandra/index.ts';
+import {
+  cassandra,
+  type CassandraBinding,
+  type CassandraDriver,
+  type CassandraOptions,
+  type DriverQueryOptions,
+  type DriverResult,
+  type LevelsOf,
+} from '../../../../src/bindings/cassandra/index.ts';
+import { createClient, type Client } from '../../../../src/index.ts';
 
 /** One statement in the hands of the test. */
 export interface Executed {
@@ -111,6 +120,30 @@ export function fakeDriver(): FakeDriver {
     },
   };
   return fake;
+}
+
+const PLACE = { contactPoints: ['a'], keyspace: 'shop' } as const;
+
+/** A binding over such a driver, and a client of it. */
+export function openFake<const O extends Partial<CassandraOptions>>(
+  options: O = {} as O,
+): {
+  readonly fake: FakeDriver;
+  readonly binding: CassandraBinding<LevelsOf<typeof PLACE & O>>;
+  readonly client: Client<LevelsOf<typeof PLACE & O>>;
+} {
+  const fake = fakeDriver();
+  const binding = cassandra({ ...PLACE, driver: fake.driver, ...options }) as CassandraBinding<
+    LevelsOf<typeof PLACE & O>
+  >;
+  return { fake, binding, client: createClient(binding) };
+}
+
+/** The two reads of one operation, whichever was sent first. */
+export async function bothReads(fake: FakeDriver): Promise<{ readonly weak: Executed; readonly strong: Executed }> {
+  const reads = [await fake.next(), await fake.next()];
+  const at = (consistency: string): Executed => reads.find((read) => read.consistency === consistency) as Executed;
+  return { weak: at('ONE'), strong: at('QUORUM') };
 }
 
 /** An error message of a server, as the driver gives it. */

@@ -1,10 +1,8 @@
 /** The driver has prepared a statement again in vain, and says that no host is there: what is told is why. */
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
-import { cassandra } from '../../../../src/bindings/cassandra/index.ts';
-import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { fakeDriver, responseError } from './fake-driver.ts';
+import { openFake, responseError } from './fake-driver.ts';
 
 const UNPREPARED = responseError(0x2500, 'who is that?');
 const NO_TABLE = responseError(0x2200, 'table t does not exist');
@@ -15,10 +13,9 @@ function noHost(innerErrors: Readonly<Record<string, unknown>>): Error {
 }
 
 function open() {
-  const fake = fakeDriver();
+  const { fake, client } = openFake();
   const statement: { queryId?: unknown } = { queryId: 'abc' };
   fake.metadata = { getPreparedInfo: () => statement };
-  const client = createClient(cassandra({ contactPoints: ['a', 'b'], keyspace: 'shop', driver: fake.driver }));
   return { fake, client, statement };
 }
 

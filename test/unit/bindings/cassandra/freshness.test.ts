@@ -1,11 +1,10 @@
 /** What the papers' profile (W = 1) is honest about: finals known to be stale, and sessions that are kept or refused. */
 import { expect, test } from 'vitest';
-import { cassandra, defineStatements, one, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
+import { defineStatements, one, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
 import { isOlder, VersionsSeen } from '../../../../src/bindings/cassandra/sessions/versions-seen.ts';
-import { createClient } from '../../../../src/index.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { z } from 'zod';
-import { fakeDriver, valueRow, type FakeDriver } from './fake-driver.ts';
+import { bothReads, openFake, valueRow, type FakeDriver } from './fake-driver.ts';
 
 const PAPER = { write: 'ONE' } as const;
 
@@ -18,11 +17,7 @@ const statements = defineStatements({
   },
 });
 
-function open<const O extends Partial<CassandraOptions>>(options: O = {} as O) {
-  const fake = fakeDriver();
-  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements, ...options });
-  return { fake, binding, client: createClient(binding) };
-}
+const open = <const O extends Partial<CassandraOptions>>(options: O = {} as O) => openFake({ statements, ...options });
 
 /** Does a write, and tells when it was. */
 async function write(fake: FakeDriver, written: PromiseLike<unknown>): Promise<number> {
@@ -67,10 +62,10 @@ test('W = 1: a write that is answered while the read is under way → the older 
 test('W = 1: the weak view is newer than the final → regressed, and counted', async () => {
   const { fake, binding, client } = open(PAPER);
   const read = client.invoke(get('k'));
-  const reads = [await fake.next(), await fake.next()];
-  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
+  const { weak: weakRead, strong: strongRead } = await bothReads(fake);
+  weakRead.answer({ rows: [valueRow('k', 'new', 9)] });
   await read.when('weak');
-  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  strongRead.answer({ rows: [valueRow('k', 'old', 3)] });
   expect(await read.settle()).toMatchObject({ level: 'quorum', value: 'old', regressed: true });
   expect(binding.counts).toMatchObject({ regressed: 1, diverged: 1, staleFinals: 0 });
 });
@@ -101,10 +96,10 @@ test('an early view of a write that nobody has answered yet → no later final i
     [3, 3],
   ] as const) {
     const read = client.invoke(get('k'));
-    const reads = [await fake.next(), await fake.next()];
-    reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', weak, weak)] });
+    const { weak: weakRead, strong: strongRead } = await bothReads(fake);
+    weakRead.answer({ rows: [valueRow('k', weak, weak)] });
     await read.when('weak');
-    reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', strong, strong)] });
+    strongRead.answer({ rows: [valueRow('k', strong, strong)] });
     expect(await read).toBe(strong);
   }
   expect(binding.counts).toMatchObject({ finals: 2, diverged: 1, regressed: 1, staleFinals: 0 });
@@ -144,9 +139,9 @@ test('session: the one replica is behind what was written → its view is left o
   const levels: string[] = [];
   const read = client.invoke(get('k'), { session });
   read.subscribe(({ level }) => void levels.push(level));
-  const reads = [await fake.next(), await fake.next()];
-  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 1, at - 1)] });
-  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 2, at)] });
+  const { weak: weakRead, strong: strongRead } = await bothReads(fake);
+  weakRead.answer({ rows: [valueRow('k', 1, at - 1)] });
+  strongRead.answer({ rows: [valueRow('k', 2, at)] });
   expect(await read).toBe(2);
   expect(levels).toEqual(['strong']);
 });
@@ -184,10 +179,10 @@ test('session: a statement without a version → no weak view, since nobody can 
 async function readOlderAtLast() {
   const { fake, client } = open();
   const read = client.invoke(get('k'), { session: client.session() });
-  const reads = [await fake.next(), await fake.next()];
-  reads.find(({ consistency }) => consistency === 'ONE')?.answer({ rows: [valueRow('k', 'new', 9)] });
+  const { weak: weakRead, strong: strongRead } = await bothReads(fake);
+  weakRead.answer({ rows: [valueRow('k', 'new', 9)] });
   await read.when('weak');
-  reads.find(({ consistency }) => consistency === 'QUORUM')?.answer({ rows: [valueRow('k', 'old', 3)] });
+  strongRead.answer({ rows: [valueRow('k', 'old', 3)] });
   return { fake, read };
 }
 

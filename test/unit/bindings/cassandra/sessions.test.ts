@@ -1,17 +1,14 @@
 /** What a session on Cassandra believes of absence, of keys that it has forgotten, and of writes that land late. */
 import { expect, test } from 'vitest';
-import { cassandra } from '../../../../src/bindings/cassandra/index.ts';
 import { ReadSession } from '../../../../src/bindings/cassandra/sessions/session.ts';
-import { createClient, type Session } from '../../../../src/index.ts';
+import type { Session } from '../../../../src/index.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
-import { fakeDriver, valueRow } from './fake-driver.ts';
+import { openFake, valueRow } from './fake-driver.ts';
 
 /** With `write: 'ONE'` the final level is `quorum`. */
 function open({ write = 'QUORUM', keysMax = 100 }: { write?: 'QUORUM' | 'ONE'; keysMax?: number } = {}) {
-  const fake = fakeDriver();
-  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, write });
+  const { fake, binding, client } = openFake({ write });
   binding.openSession = () => new ReadSession({ isStrong: write === 'QUORUM', keysMax });
-  const client = createClient(binding);
   const session = client.session();
   const isAsked = async (consistency: string, rows: readonly object[]) => {
     const executed = await fake.next();

@@ -15,10 +15,9 @@ import {
   type Statements,
 } from '../../../../src/bindings/cassandra/index.ts';
 import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/statements/markers.ts';
-import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../../../src/contract/index.ts';
-import { fakeDriver, responseError } from './fake-driver.ts';
+import { openFake, responseError } from './fake-driver.ts';
 
 const user = z.object({ user: z.string() });
 const paged = z.object({ user: z.string(), pageState: z.string().optional(), pageSize: z.int().optional() });
@@ -62,11 +61,7 @@ function at(row: Row): number {
   return row['at'] as number;
 }
 
-function open(statements: Statements = posts) {
-  const fake = fakeDriver();
-  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements });
-  return { fake, binding, client: createClient(binding) };
-}
+const open = (statements: Statements = posts) => openFake({ statements });
 
 const failure = (operation: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(operation).catch((e: unknown) => e);

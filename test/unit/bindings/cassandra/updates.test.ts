@@ -2,11 +2,10 @@
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { applied, cassandra, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
+import { applied, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
 import { changesOnePartition } from '../../../../src/bindings/cassandra/statements/markers.ts';
-import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { fakeDriver, responseError, UNAVAILABLE } from './fake-driver.ts';
+import { openFake, responseError, UNAVAILABLE } from './fake-driver.ts';
 
 const args = z.object({ id: z.string() });
 const update = { effect: 'update', args } as const;
@@ -25,12 +24,7 @@ const statements = defineStatements({
   },
 });
 
-function open() {
-  const fake = fakeDriver();
-  const binding = cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements });
-  return { fake, binding, client: createClient(binding) };
-}
-
+const open = () => openFake({ statements });
 const OVERLOADED = responseError(0x1001, 'full');
 
 test.each([
@@ -67,25 +61,17 @@ test.each([
   expect(changesOnePartition(cql)).toBe(isOne);
 });
 
-test('sent again after a lost connection, then refused → UNKNOWN: the first may have been made', async () => {
-  const { fake, client } = open();
-  const made = client.invoke(statements.plain({ id: 'x' }));
-  const sent = await fake.next();
-  const lost = Object.assign(new Error('ECONNRESET'), { isSocketError: true });
-  const policy = sent.options.retry as unknown as { onRequestError(info: object, level: number, error: Error): object };
-  expect(policy.onRequestError({ nbRetry: 0 }, 4, lost)).toMatchObject({ decision: 1 });
-  sent.fail(UNAVAILABLE);
-  await expect(made).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false });
-});
-
-test('sent again after the node was full, then refused → not made', async () => {
+test.each([
+  ['a lost connection', Object.assign(new Error('ECONNRESET'), { isSocketError: true }), 'UNKNOWN'],
+  ['the node was full', OVERLOADED, 'UNAVAILABLE'],
+])('sent again after %s, then refused → what is said counts the first attempt too', async (_, first, code) => {
   const { fake, client } = open();
   const made = client.invoke(statements.plain({ id: 'x' }));
   const sent = await fake.next();
   const policy = sent.options.retry as unknown as { onRequestError(info: object, level: number, error: Error): object };
-  policy.onRequestError({ nbRetry: 0 }, 4, OVERLOADED);
+  expect(policy.onRequestError({ nbRetry: 0 }, 4, first)).toMatchObject({ decision: 1 });
   sent.fail(UNAVAILABLE);
-  await expect(made).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  await expect(made).rejects.toMatchObject({ code, retryable: code === 'UNAVAILABLE' });
 });
 
 test('answered, and the result does not fit → UNKNOWN with the reason, never "the call is wrong"', async () => {

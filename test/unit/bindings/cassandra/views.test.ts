@@ -1,24 +1,8 @@
 /** Two reads through one coordinator, and what becomes of their answers and failures (C1, C3, C6 and C7). */
 import { expect, test } from 'vitest';
-import { cassandra, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
-import { createClient, isCorrectableError, type CorrectableError } from '../../../../src/index.ts';
+import { isCorrectableError, type CorrectableError } from '../../../../src/index.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
-import { fakeDriver, responseError, UNAVAILABLE, valueRow, type Executed } from './fake-driver.ts';
-
-const BASE = { contactPoints: ['127.0.0.1'], keyspace: 'shop' } as const;
-
-function open<const O extends Partial<CassandraOptions>>(options: O = {} as O) {
-  const fake = fakeDriver();
-  const binding = cassandra({ ...BASE, driver: fake.driver, ...options });
-  return { fake, binding, client: createClient(binding) };
-}
-
-/** The two reads of one operation, whichever was sent first. */
-async function bothReads(fake: ReturnType<typeof fakeDriver>): Promise<{ weak: Executed; strong: Executed }> {
-  const reads = [await fake.next(), await fake.next()];
-  const at = (consistency: string): Executed => reads.find((read) => read.consistency === consistency) as Executed;
-  return { weak: at('ONE'), strong: at('QUORUM') };
-}
+import { bothReads, openFake, responseError, UNAVAILABLE, valueRow } from './fake-driver.ts';
 
 const failure = (operation: PromiseLike<unknown>): Promise<CorrectableError> =>
   Promise.resolve(operation).then(
@@ -27,7 +11,7 @@ const failure = (operation: PromiseLike<unknown>): Promise<CorrectableError> =>
   );
 
 test('read: both answers alike → a weak view, and a final one that confirms it', async () => {
-  const { fake, binding, client } = open();
+  const { fake, binding, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
   expect([weak.options.prepare, weak.options.isIdempotent, strong.options.autoPage]).toEqual([true, true, false]);
@@ -46,7 +30,7 @@ test('read: both answers alike → a weak view, and a final one that confirms it
 });
 
 test('read: the final answer differs → it corrects the weak one, and is counted', async () => {
-  const { fake, binding, client } = open();
+  const { fake, binding, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
   weak.answer({ rows: [valueRow('k', 'old', 1)] });
@@ -57,7 +41,7 @@ test('read: the final answer differs → it corrects the weak one, and is counte
 });
 
 test('read: the weak answer comes last → one view, the final one', async () => {
-  const { fake, binding, client } = open();
+  const { fake, binding, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
   strong.answer({ rows: [valueRow('k', 'new', 2)] });
@@ -69,7 +53,7 @@ test('read: the weak answer comes last → one view, the final one', async () =>
 });
 
 test('read: one replica fails → the quorum answers all the same', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
   weak.fail(responseError(0x1200, 'timed out'));
@@ -78,7 +62,7 @@ test('read: one replica fails → the quorum answers all the same', async () => 
 });
 
 test('read: no quorum, told before the one replica has answered → the error carries the weak view', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
   strong.fail(UNAVAILABLE);
@@ -90,7 +74,7 @@ test('read: no quorum, told before the one replica has answered → the error ca
 });
 
 test('read: no quorum, the caller takes what there is → the weak view', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const settled = client.invoke(get('k')).settle({ orLatest: true });
   const { weak, strong } = await bothReads(fake);
   strong.fail(UNAVAILABLE);
@@ -99,7 +83,7 @@ test('read: no quorum, the caller takes what there is → the weak view', async 
 });
 
 test('read: both fail → the final failure, with that of the level', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
   strong.fail(responseError(0x1200, 'a quorum timed out'));
@@ -110,7 +94,7 @@ test('read: both fail → the final failure, with that of the level', async () =
 });
 
 test('read: one level asked for → one request, at its consistency', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   for (const [ask, consistency] of [
     [client.invokeWeak(get('k')), 'ONE'],
     [client.invokeStrong(get('k')), 'QUORUM'],
@@ -124,7 +108,7 @@ test('read: one level asked for → one request, at its consistency', async () =
 });
 
 test('read: a final view of one replica → no second request for a weak one', async () => {
-  const { fake, binding, client } = open({ read: 'ONE', write: 'ALL' });
+  const { fake, binding, client } = openFake({ read: 'ONE', write: 'ALL' });
   expect(binding.consistencyLevels()).toEqual(['weak', 'strong']);
   const read = client.invoke(get('k'));
   (await fake.next()).answer({ rows: [] });
@@ -133,7 +117,7 @@ test('read: a final view of one replica → no second request for a weak one', a
 });
 
 test('getMany: some absent, in any order → in the order of the keys', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const read = client.invokeStrong(getMany(['a', 'b', 'c']));
   const executed = await fake.next();
   expect(executed.params).toEqual([['a', 'b', 'c']]);
@@ -142,14 +126,14 @@ test('getMany: some absent, in any order → in the order of the keys', async ()
 });
 
 test('getMany: more keys than a page holds → refused, nothing is sent', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const keys = Array.from({ length: 1001 }, (_, n) => `key-${n}`);
   await expect(client.invokeStrong(getMany(keys))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   expect(fake.executed).toHaveLength(0);
 });
 
 test('put: whatever levels are asked for → one write at the write consistency, final', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const written = client.invoke(put('k', { n: 1 }), { levels: ['weak'] }).settle();
   const executed = await fake.next();
   expect([executed.consistency, executed.params]).toEqual(['QUORUM', ['k', '{"n":1}']]);
@@ -159,7 +143,7 @@ test('put: whatever levels are asked for → one write at the write consistency,
 });
 
 test('put: two in one millisecond → the second is the later write', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   void Promise.all([client.invoke(put('k', 1)), client.invoke(put('k', 2))]);
   const [first, second] = [await fake.next(), await fake.next()];
   expect(second.options.timestamp).toBeGreaterThan(first.options.timestamp ?? Infinity);
@@ -181,7 +165,7 @@ test.each([
     }),
   ],
 ])('put: %s → UNKNOWN, never "not done"', async (_, cause) => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const written = client.invoke(put('k', 1));
   (await fake.next()).fail(cause);
   expect(await failure(written)).toMatchObject({ code: 'UNKNOWN', cause });
@@ -198,7 +182,7 @@ test.each([
   ['OVERLOADED', Object.assign(new Error('x'), { name: 'BusyConnectionError' })],
   ['INVALID_ARGUMENT', new TypeError('Expected Number')],
 ])('put: refused before anything was done → %s (%#)', async (code, cause) => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const written = client.invoke(put('k', 1));
   (await fake.next()).fail(cause);
   expect(await failure(written)).toMatchObject({ code, cause });
@@ -225,28 +209,28 @@ test.each([
   ],
   ['FINAL_FAILED', responseError(0x0000, 'server error')],
 ])('read: fails → %s (%#)', async (code, cause) => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const read = client.invokeStrong(get('k'));
   (await fake.next()).fail(cause);
   expect(await failure(read)).toMatchObject({ code, cause });
 });
 
 test('read: the table is not there → the message says how to make it', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const read = client.invokeStrong(get('k'));
   (await fake.next()).fail(responseError(0x2200, 'table correctables_values does not exist'));
   expect((await failure(read)).message).toContain("keyValueTable({ keyspace: 'shop', table: 'correctables_values' })");
 });
 
 test('read: the stored text is no JSON → INVALID_VALUE at that level', async () => {
-  const { fake, client } = open();
+  const { fake, client } = openFake();
   const read = client.invokeStrong(get('k'));
   (await fake.next()).answer({ rows: [{ key: 'k', value: 'not json', written: null }] });
   expect(await failure(read)).toMatchObject({ code: 'INVALID_VALUE' });
 });
 
 test('close: operations under way and later → UNAVAILABLE, the driver is shut down once', async () => {
-  const { fake, binding, client } = open();
+  const { fake, binding, client } = openFake();
   const read = client.invoke(get('k'));
   const { strong } = await bothReads(fake);
   await Promise.all([binding.close(), binding.close()]);

@@ -1,11 +1,10 @@
 /** Times of writing: of two writes Cassandra keeps the one with the later time, so what comes after must have a later one. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { cassandra, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
+import { defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
 import { WriteClock, wallClock, writeClock } from '../../../../src/bindings/cassandra/sessions/write-clock.ts';
-import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { fakeDriver, valueRow } from './fake-driver.ts';
+import { openFake, valueRow } from './fake-driver.ts';
 
 const args = z.object({ key: z.string() });
 const statements = defineStatements({
@@ -19,12 +18,9 @@ const statements = defineStatements({
 });
 
 function open() {
-  const fake = fakeDriver();
+  const { fake, client } = openFake({ statements });
   fake.answerAll(({ cql }) => ({ rows: cql.startsWith('SELECT') ? [valueRow('k', 1, 1)] : [] }));
-  return {
-    fake,
-    client: createClient(cassandra({ contactPoints: ['a'], keyspace: 'shop', driver: fake.driver, statements })),
-  };
+  return { fake, client };
 }
 
 test('one process: put and statements, of any of its bindings, one after the other → each has a later time', async () => {

@@ -1,7 +1,6 @@
 /** Reads that were given up while their answers were still to come. */
 import { expect, test } from 'vitest';
-import { answer, VIEWS } from './answers.ts';
-import { open } from './reads.ts';
+import { answer, open, VIEWS } from './reads.ts';
 import { ScriptedNode } from './scripted-node.ts';
 
 test('given up before its preliminary view comes → its number is not given to others before the final one', async () => {

@@ -11,7 +11,7 @@ import { readResponse, type Response } from '../../../../../src/bindings/cassand
 import { readPage } from '../../../../../src/bindings/cassandra/icg/pending-read.ts';
 import { Values } from '../../../../../src/bindings/cassandra/values.ts';
 import { errorBody, errorRest, preparedBody, prelude, rowsBody, supportedBody } from './bodies.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf } from './reads.ts';
 import { tables, type TypedValues } from './cql-columns.ts';
 import { driverReader, driverRequests, driverValue, executionOptions, VERSION } from './driver-oracle.ts';
 import { scaleRuns } from '../../../../support/lane.ts';

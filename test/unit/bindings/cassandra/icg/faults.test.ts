@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
 import { responseFrame } from './bodies.ts';
-import { open, type Opened } from './reads.ts';
 import { ScriptedNode, type Peer, type Script } from './scripted-node.ts';
-import { answer, PLAIN_VIEWS, VIEWS } from './answers.ts';
+import { answer, open, type Opened, PLAIN_VIEWS, VIEWS } from './reads.ts';
 
 /** Reads until the node answers again: the connection is made anew by itself. */
 async function readsWayThree(opened: Opened): Promise<void> {

@@ -5,7 +5,7 @@ import { answerFrames, type Frame } from '../../../../../src/bindings/cassandra/
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
 import { spoiledFrames } from '../../../../support/spoiled-frames.ts';
 import { responseFrame } from './bodies.ts';
-import { failureOf } from './failure-of.ts';
+import { failureOf } from './reads.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
 const MAX_BYTES = 1024;

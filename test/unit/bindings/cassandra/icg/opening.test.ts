@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { OPCODE } from '../../../../../src/bindings/cassandra/icg/protocol.ts';
 import { challengeBody, responseFrame } from './bodies.ts';
-import { codeOf, open, tryOpen } from './reads.ts';
 import { ScriptedNode } from './scripted-node.ts';
 import { TLS_CERT, TLS_KEY } from './test-certificate.ts';
-import { answer, VIEWS } from './answers.ts';
+import { answer, codeOf, open, tryOpen, VIEWS } from './reads.ts';
 
 describe('opening', () => {
   test('a node without preliminary replies → no path, and the connection is closed', async () => {

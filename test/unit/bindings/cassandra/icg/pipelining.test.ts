@@ -1,8 +1,7 @@
 /** Many reads over one connection: what leaves together, what waits, and whose answer is whose. */
 import { describe, expect, test } from 'vitest';
-import { open, type Heard } from './reads.ts';
 import { ScriptedNode } from './scripted-node.ts';
-import { answer, VIEWS } from './answers.ts';
+import { answer, type Heard, open, VIEWS } from './reads.ts';
 
 describe('pipelining', () => {
   test('reads of one tick → one chunk; answered in any order', async () => {

@@ -1,5 +1,8 @@
 /** A path to a scripted node, and what it says of the reads. */
 import cassandra from 'cassandra-driver';
+import { CqlError } from '../../../../../src/bindings/cassandra/icg/cql-error.ts';
+import { isCorrectableError } from '../../../../../src/correctable/errors.ts';
+import type { Script } from './scripted-node.ts';
 import type { CassandraDriver } from '../../../../../src/bindings/cassandra/driver.ts';
 import { correctablePath, type CorrectablePath } from '../../../../../src/bindings/cassandra/icg/correctable-path.ts';
 import type { Limits } from '../../../../../src/bindings/cassandra/icg/options.ts';
@@ -132,4 +135,23 @@ function textOf({ rows, pageState }: Page): string {
 export function codeOf(error: unknown): string {
   const { code, server } = error as { readonly code?: string; readonly server?: { readonly code: number } };
   return server === undefined ? String(code) : `${code} 0x${server.code.toString(16)}`;
+}
+
+/** What nodes of the tests say to a read, and what the read then shows. */
+export const answer: Script = ({ stream }, peer) => {
+  peer.rows(stream, ['a'], { icg: 1 });
+  peer.confirm(stream);
+};
+export const VIEWS = ['preliminary a', 'confirm'];
+/** What the plain way of the tests says. */
+export const PLAIN_VIEWS = ['preliminary plain', 'final plain'];
+
+/** The code of the error, the error as text if it is of another kind, or `undefined` if there is none. */
+export function failureOf(action: () => void): string | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error instanceof CqlError || isCorrectableError(error) ? error.code : String(error);
+  }
 }
