@@ -14,8 +14,8 @@ import { finalLevel, type CassandraLevels, type Consistency, type FinalLevel, ty
 import { namedKeyspaces } from './statements/markers.ts';
 import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
 import { PlainPath } from './plain-path.ts';
-import { statementPlanner, type Call, type Planner } from './plan.ts';
-import { ReadRun } from './read-run.ts';
+import { statementPlanner, type Planner } from './plan.ts';
+import { ReadRun, type Call } from './read-run.ts';
 import { ReadSession } from './sessions/session.ts';
 import { listOf } from './statements/statements.ts';
 import { Tally, type ReadCounts } from './sessions/tally.ts';

@@ -1,10 +1,7 @@
 /** What is to be executed for one operation, and what its answer means: the same for built-in operations and statements. */
-import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
-import type { Level } from './levels.ts';
 import type { Page } from './read-path.ts';
-import type { ReadSession } from './sessions/session.ts';
 import { writeClock } from './sessions/write-clock.ts';
 import { changesOnePartition } from './statements/markers.ts';
 import type { Statement } from './statements/statements.ts';
@@ -48,15 +45,6 @@ export interface Plan {
   readonly isOneMutation?: boolean;
   /** @throws CorrectableError where the answer does not fit */
   readonly meaningOf: (page: Page) => Meaning;
-}
-
-/** One operation in the hands of the binding. */
-export interface Call {
-  readonly plan: Plan;
-  readonly levels: readonly Level[];
-  readonly sink: Sink<unknown, Level>;
-  readonly session: ReadSession | undefined;
-  readonly context: InvocationContext;
 }
 
 /** Makes a plan of an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or `INVALID_VALUE` */

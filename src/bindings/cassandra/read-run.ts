@@ -1,12 +1,22 @@
 /** One read on its way: pages come in, views go out. */
+import type { InvocationContext, Sink } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { closedError, correctableError } from './failures.ts';
 import type { Consistency, Level } from './levels.ts';
-import type { Call, Meaning } from './plan.ts';
+import type { Meaning, Plan } from './plan.ts';
 import type { Page, ReadPath, ReadSink } from './read-path.ts';
-import type { Knowledge, SessionRead } from './sessions/session.ts';
+import type { Knowledge, ReadSession, SessionRead } from './sessions/session.ts';
 import type { ReadTally } from './sessions/tally.ts';
 import { writeClock } from './sessions/write-clock.ts';
+
+/** One operation in the hands of the binding. */
+export interface Call {
+  readonly plan: Plan;
+  readonly levels: readonly Level[];
+  readonly sink: Sink<unknown, Level>;
+  readonly session: ReadSession | undefined;
+  readonly context: InvocationContext;
+}
 
 /** What a run works with. */
 export interface ReadRunParts extends Call {

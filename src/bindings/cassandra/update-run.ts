@@ -3,7 +3,8 @@ import type { Whereabouts } from '../../correctable/binding.ts';
 import type { Cluster } from './cluster.ts';
 import { abandonedError, closedError, correctableError, unexpectedAnswer } from './failures.ts';
 import type { Consistency, Level } from './levels.ts';
-import type { Call, Meaning, Plan } from './plan.ts';
+import type { Meaning, Plan } from './plan.ts';
+import type { Call } from './read-run.ts';
 import type { Tally } from './sessions/tally.ts';
 
 /** What a run works with. */

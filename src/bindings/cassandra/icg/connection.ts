@@ -26,7 +26,8 @@ export interface ConnectionEvents {
   readonly onReady: () => void;
   /** There is room for requests again, where there was none. */
   readonly onRoom: () => void;
-  readonly onBytes: (direction: 'sent' | 'received', count: number) => void;
+  /** Counts payload bytes. */
+  readonly bytes: { sent: number; received: number };
   /** Called once, when the connection is over, with why. */
   readonly onClosed: (reason: CqlError) => void;
 }
@@ -166,7 +167,7 @@ export class Connection {
     if (this.#isOver || this.#out.length === 0) return;
     const bytes = this.#out.length === 1 ? (this.#out[0] as Buffer) : Buffer.concat(this.#out);
     this.#out = [];
-    this.#events.onBytes('sent', bytes.length);
+    this.#events.bytes.sent += bytes.length;
     if (!this.#socket.write(bytes)) this.#isBlocked = true;
   }
 
@@ -177,7 +178,7 @@ export class Connection {
 
   #hear(chunk: Buffer): void {
     this.#silence?.heard();
-    this.#events.onBytes('received', chunk.length);
+    this.#events.bytes.received += chunk.length;
     try {
       this.#frames.push(chunk, (frame) => this.#take(frame));
     } catch (error) {

@@ -76,7 +76,7 @@ class Path implements CorrectablePath, ReadHost {
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
-    return { sent: this.#node.bytesSent, received: this.#node.bytesReceived };
+    return { ...this.#node.bytes };
   }
 
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {

@@ -14,8 +14,7 @@ export interface LastingConnectionEvents {
 }
 
 export class LastingConnection {
-  bytesSent = 0;
-  bytesReceived = 0;
+  readonly bytes = { sent: 0, received: 0 };
   readonly #options: PathOptions;
   readonly #events: LastingConnectionEvents;
   #connection: Connection | undefined;
@@ -54,10 +53,7 @@ export class LastingConnection {
         this.#events.onRoom();
       },
       onRoom: () => this.#events.onRoom(),
-      onBytes: (direction, count) => {
-        if (direction === 'sent') this.bytesSent += count;
-        else this.bytesReceived += count;
-      },
+      bytes: this.bytes,
       onClosed: (reason) => this.#lose(reason),
     });
   }

@@ -37,28 +37,17 @@ export interface Pending<T = unknown> {
   readonly since: number;
 }
 
-export interface Handshake {
-  readonly credentials: Credentials | undefined;
-  readonly lastZxid: bigint;
-  readonly sessionTimeoutMs: number;
-}
-
 /** What the server answered to the handshake. */
 export interface Accepted extends Credentials {
   /** As negotiated; 0 or less for a session that has expired. */
   readonly sessionTimeoutMs: number;
 }
 
-interface ReplyHeader {
-  readonly xid: number;
-  /** The last transaction that the server had applied. */
-  readonly zxid: bigint;
-  /** 0: none. */
-  readonly error: number;
-}
-
-export interface ConnectionOptions extends Handshake {
+export interface ConnectionOptions {
   readonly server: ServerAddress;
+  readonly credentials: Credentials | undefined;
+  readonly lastZxid: bigint;
+  readonly sessionTimeoutMs: number;
   /** The session's. */
   readonly numbers: RequestNumbers;
   /** How long connecting and the handshake may take. */
@@ -68,7 +57,8 @@ export interface ConnectionOptions extends Handshake {
   readonly onZxid: (zxid: bigint) => void;
   readonly onWatchEvent: (reader: JuteReader) => void;
   readonly onAuthFailed: () => void;
-  readonly onBytes: (direction: 'sent' | 'received', count: number) => void;
+  /** Counts payload bytes. */
+  readonly bytes: { sent: number; received: number };
   /** Called once, when the connection is over, with why. */
   readonly onClosed: (reason: ZooKeeperError) => void;
 }
@@ -148,13 +138,13 @@ export class Connection {
     const bytes = this.#out.length === 1 ? (this.#out[0] as Buffer) : Buffer.concat(this.#out);
     this.#out = [];
     this.#lastSentAt = performance.now();
-    this.#options.onBytes('sent', bytes.length);
+    this.#options.bytes.sent += bytes.length;
     this.#socket.write(bytes);
   }
 
   #hear(chunk: Buffer): void {
     this.#silence?.heard();
-    this.#options.onBytes('received', chunk.length);
+    this.#options.bytes.received += chunk.length;
     try {
       this.#frames.push(chunk, (content) => this.#take(new JuteReader(content)));
     } catch (error) {
@@ -166,6 +156,7 @@ export class Connection {
     if (this.#isOver) return;
     if (!this.#isAccepted) return this.#accept(reader);
     const xid = reader.int();
+    // The last transaction that the server had applied.
     const zxid = reader.long();
     const error = reader.int();
     if (xid === XID.watch) return this.#options.onWatchEvent(reader);
@@ -176,7 +167,7 @@ export class Connection {
       return;
     }
     if (zxid > 0n) this.#options.onZxid(zxid);
-    this.#answer({ xid, zxid, error }, reader);
+    this.#answer(reader, { xid, zxid, error });
   }
 
   #accept(reader: JuteReader): void {
@@ -197,7 +188,10 @@ export class Connection {
     this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
   }
 
-  #answer({ xid, zxid, error }: ReplyHeader, reader: JuteReader): void {
+  #answer(
+    reader: JuteReader,
+    { xid, zxid, error }: { readonly xid: number; readonly zxid: bigint; readonly error: number },
+  ): void {
     const expected = this.#sent[this.#head];
     if (expected === undefined || expected.xid !== xid) {
       const hint = `reply ${xid} where ${expected?.xid ?? 'none'} was due`;

@@ -42,8 +42,7 @@ const CLOSE_MS = 2_000;
 export class Session {
   readonly watches: Watches;
   readonly chroot: Chroot;
-  bytesSent = 0;
-  bytesReceived = 0;
+  readonly bytes = { sent: 0, received: 0 };
   lastZxid = 0n;
   state: SessionState = 'connecting';
   /** Undefined before the session has begun. */
@@ -204,10 +203,7 @@ export class Session {
       },
       onWatchEvent: (reader) => this.#watchEvent(reader),
       onAuthFailed: () => this.#finish('auth-failed', new ZooKeeperError('AUTH_FAILED')),
-      onBytes: (direction, count) => {
-        if (direction === 'sent') this.bytesSent += count;
-        else this.bytesReceived += count;
-      },
+      bytes: this.bytes,
       onClosed: (reason) => this.#lose(connection, reason),
     });
     this.#connection = connection;

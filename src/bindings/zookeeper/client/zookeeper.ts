@@ -120,7 +120,7 @@ export class ZooKeeper implements AsyncDisposable {
 
   /** Payload bytes sent and received so far, heartbeats included. */
   get bytes(): { readonly sent: number; readonly received: number } {
-    return { sent: this.#session.bytesSent, received: this.#session.bytesReceived };
+    return { ...this.#session.bytes };
   }
 
   /** Hears of what happens to the session. Returns how to stop hearing. */
