@@ -517,7 +517,7 @@ test('entry: bundled → nothing from node_modules, the driver is looked for whe
   });
   expect(
     Object.keys(metafile.inputs).filter(
-      (path) => !/^src\/(engine-client|bindings\/cassandra|correctable)\//.test(path),
+      (path) => !/^src\/(engine-client|bindings\/cassandra|correctable|values)\//.test(path),
     ),
   ).toEqual([]);
   expect(outputFiles[0]?.text).not.toMatch(/(from|import\(|require\()\s*["']cassandra-driver/);
