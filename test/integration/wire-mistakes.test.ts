@@ -11,14 +11,13 @@ import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { silentLogger } from '../../src/server/gateway/host/logger.ts';
 import { bump, CountingStore } from '../support/hostile/counting-store.ts';
 import { Guard } from '../support/hostile/guard.ts';
-import { failEncoding, failFrame, ForgetfulAsked, MISTAKE, principalFailing } from '../support/hostile/mistakes.ts';
+import { failEncoding, failFrame, MISTAKE, principalFailing } from '../support/hostile/mistakes.ts';
 import { toldOf, untruth } from '../support/hostile/outcomes.ts';
 import { LEVELS, RawClient } from '../support/wire.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 const UPDATE = [1, 'submit', 'bump', 'update', 2, { mark: 'm' }];
-const BIG_READ = [2, 'submit', 'count', 'read', 2, { mark: 'm', size: 1 << 20 }];
 /** More than a frame can have. */
 const ROWS_MAX = 330;
 const ANN = { id: 'ann' };
@@ -37,27 +36,9 @@ const says =
     client.send(...rows);
   };
 
-/** The client comes in, has an update executed, and then says this. */
-const repeats =
-  (...rows: unknown[]): Case['provoke'] =>
-  async (client) => {
-    await client.greet();
-    client.send(UPDATE);
-    await client.row();
-    client.send(...rows);
-  };
-
 const greets: Case['provoke'] = (client) => client.opened().then(() => client.send([0, 'hello', RawClient.hello()]));
 
 const CASES: Readonly<Record<string, Case>> = {
-  'a row is received, the binding throws when asked what it is': {
-    options: () => ({ binding: new ForgetfulAsked() }),
-    provoke: repeats(UPDATE),
-  },
-  'a row that waited is served, the binding throws when asked what it is': {
-    options: () => ({ binding: new ForgetfulAsked(), limits: { sendBufferBytesMax: 1_000 } }),
-    provoke: repeats(BIG_READ, UPDATE),
-  },
   'a row is received, its answer cannot be written': {
     provoke: async (client) => {
       await client.greet();

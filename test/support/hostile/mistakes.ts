@@ -2,17 +2,9 @@
 import { vi } from 'vitest';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import type { Principal } from '../../../src/server/gateway/host/host.ts';
-import { CountingStore } from './counting-store.ts';
 
 /** What is thrown. */
 export const MISTAKE = new Error('a mistake on purpose');
-
-/** A store that throws when it is asked whether it executes once. */
-export class ForgetfulAsked extends CountingStore {
-  get executesOnce(): boolean {
-    throw MISTAKE;
-  }
-}
 
 /** A principal whose field throws when it is read for the n-th time. */
 export function principalFailing(field: 'id' | 'expiresAt', atRead: number): Principal {
