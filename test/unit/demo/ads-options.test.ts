@@ -23,33 +23,6 @@ test('options: none given → the documented defaults', () => {
   });
 });
 
-test('options: given → taken', () => {
-  const argv = '--headless --json --scale 1 --seconds 2.5 --workload A --client vrg --wan none --history h.jsonl';
-  expect(parseOptions(argv.split(' '), PROGRAM)).toMatchObject({
-    headless: true,
-    json: true,
-    scale: 1,
-    seconds: 2.5,
-    workload: 'A',
-    client: 'vrg',
-    wan: 'none',
-    history: 'h.jsonl',
-  });
-});
-
-test('options: cassandra → the places of the paper; each can be had otherwise', () => {
-  const argv = ['--headless', '--binding', 'cassandra'];
-  expect(parseOptions(argv, PROGRAM)).toMatchObject({
-    client: 'irl',
-    cassandra: { way: 3, coordinator: 'frk', readQuorum: 2 },
-  });
-  const others = '--client vrg --way 1 --coordinator irl --read-quorum 3'.split(' ');
-  expect(parseOptions([...argv, ...others], PROGRAM)).toMatchObject({
-    client: 'vrg',
-    cassandra: { way: 1, coordinator: 'irl', readQuorum: 3 },
-  });
-});
-
 test.each([
   ['--way', '4'],
   ['--coordinator', 'mars'],

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inputsHash } from '../../../demo/built-page/inputs.ts';
 
 let root: string;
@@ -35,30 +35,4 @@ test.each([
   const before = await inputsHash(root);
   await write(path, 'two');
   expect(await inputsHash(root)).not.toBe(before);
-});
-
-test('text has moved from one file to the next → another', async () => {
-  await write('demo/a.ts', 'ab');
-  await write('demo/b.ts', 'c');
-  const before = await inputsHash(root);
-  await write('demo/a.ts', 'a');
-  await write('demo/b.ts', 'bc');
-  expect(await inputsHash(root)).not.toBe(before);
-});
-
-test('only types or text about it have changed → the same', async () => {
-  const before = await inputsHash(root);
-  await write('dist/index.d.ts', 'other types');
-  await write('demo/README.md', 'more');
-  expect(await inputsHash(root)).toBe(before);
-});
-
-test('built for production or not → another; where nothing is said it is for production', async () => {
-  vi.stubEnv('NODE_ENV', undefined);
-  const unsaid = await inputsHash(root);
-  vi.stubEnv('NODE_ENV', 'production');
-  expect(await inputsHash(root)).toBe(unsaid);
-  vi.stubEnv('NODE_ENV', 'development');
-  expect(await inputsHash(root)).not.toBe(unsaid);
-  vi.unstubAllEnvs();
 });

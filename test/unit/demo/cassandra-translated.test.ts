@@ -74,13 +74,6 @@ test('translated: an update of two steps → the first is done before the second
   await store.close();
 });
 
-test('translated: an operation that the store lacks → refused by name', async () => {
-  const store = createClient(translated(memory(), translations));
-  const unknown: Operation = { name: 'unknown', args: {}, effect: 'read' };
-  await expect(store.invoke(unknown)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
-  await store.close();
-});
-
 test('translated: the first step fails → so does the operation, and the second is never made', async () => {
   const failing: Translations = {
     write: () => ({ first: { name: 'unheard of', args: {}, effect: 'update' }, operation: put('word', 'nine') }),

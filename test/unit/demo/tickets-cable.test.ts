@@ -24,11 +24,6 @@ function open(cable: Cable): { socket: Socket; onclose: ReturnType<typeof vi.fn>
   return { socket, onclose };
 }
 
-test('cable: whole → sockets are the real ones', () => {
-  const { socket } = open(new Cable(FakeSocket));
-  expect(socket).toBeInstanceOf(FakeSocket);
-});
-
 test('cable: cut → open sockets close abnormally, once, and deliver nothing more', () => {
   const cable = new Cable(FakeSocket);
   const { socket, onclose } = open(cable);

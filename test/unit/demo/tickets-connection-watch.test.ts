@@ -44,20 +44,6 @@ test('watch: all lost, one back in time → not given up', () => {
   expect(onAllGone).not.toHaveBeenCalled();
 });
 
-test('watch: states that mean the same → no change told', () => {
-  const { connections, onChange } = watch();
-  for (const state of ['connecting', 'greeting', 'open', 'probing', 'open']) connections.note('frk', state);
-  expect(onChange).toHaveBeenCalledTimes(2);
-});
-
-test('watch: closed on purpose → not lost', () => {
-  const { connections, onAllGone } = watch();
-  for (const state of ['open', 'closing', 'closed']) connections.note('frk', state);
-  vi.advanceTimersByTime(10 * PATIENCE_MS);
-  expect(connections.isLost('frk')).toBe(false);
-  expect(onAllGone).not.toHaveBeenCalled();
-});
-
 test('whenOnline: any of the sites comes online → resolves; another one does not count', async () => {
   const { connections } = watch();
   const back = vi.fn();
@@ -68,12 +54,4 @@ test('whenOnline: any of the sites comes online → resolves; another one does n
   connections.note('irl', 'open');
   await waiting;
   expect(back).toHaveBeenCalledOnce();
-});
-
-test('whenOnline: aborted → resolves all the same', async () => {
-  const { connections } = watch();
-  const abort = new AbortController();
-  const waiting = connections.whenOnline(['frk'], abort.signal);
-  abort.abort();
-  await expect(waiting).resolves.toBeUndefined();
 });

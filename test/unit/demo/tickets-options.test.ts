@@ -19,20 +19,6 @@ test('options: none given → the documented defaults', () => {
   });
 });
 
-test('options: given → taken', () => {
-  const argv =
-    '--headless --json --retailers 2 --tickets 60 --threshold 0 --fixed --client vrg --wan none --history h.jsonl';
-  expect(parseOptions(argv.split(' '))).toMatchObject({
-    headless: true,
-    tickets: 60,
-    threshold: 0,
-    fixed: true,
-    client: ['vrg', 'vrg'],
-    wan: 'none',
-    history: 'h.jsonl',
-  });
-});
-
 test.each([
   ['', ['irl', 'frk', 'vrg', 'frk']],
   ['--retailers 6', ['irl', 'frk', 'vrg', 'frk', 'irl', 'frk']],

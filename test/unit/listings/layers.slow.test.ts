@@ -120,31 +120,6 @@ async function brokenBy(files: Readonly<Record<string, string>>): Promise<[file:
   return (output as ICruiseResult).summary.violations.map(({ from, rule }) => [from, rule.name]);
 }
 
-it.each(['built', 'not built'])(
-  'an import of the package by its own name, planted while it is %s → found',
-  async (state) => {
-    const exports = { './server': { default: './dist/server/index.js' } };
-    const found = await brokenBy({
-      'package.json': JSON.stringify({ name: 'correctables', type: 'module', exports }),
-      'src/correctable/planted.mjs': `import 'correctables/server';\n`,
-      ...(state === 'built' && { 'dist/server/index.js': 'export const server = 1;\n' }),
-    });
-    expect(found).toContainEqual(['src/correctable/planted.mjs', 'sources-by-their-paths']);
-  },
-);
-
-it.each([
-  ['a part of Node', 'node:fs'],
-  ['the disk', '../storage/disk/planted.mjs'],
-])('%s, planted in the machine of a site → found', async (_, imported) => {
-  const machine = 'src/server/site/site-machine.mjs';
-  const found = await brokenBy({
-    [machine]: `import '${imported}';\n`,
-    'src/server/storage/disk/planted.mjs': 'export const planted = 1;\n',
-  });
-  expect(found).toContainEqual([machine, 'site-machine-purity']);
-});
-
 it('a circle of imports within one folder → found', async () => {
   const found = await brokenBy({
     'src/correctable/first.mjs': `import './second.mjs';\n`,

@@ -20,22 +20,6 @@ test('options: the study alone → the documented defaults', () => {
   });
 });
 
-test('options: given → taken', () => {
-  const argv =
-    'tpcw --headless --json --mix ordering --sites 5 --users 2 --scale 0.5 --seconds 30 --think 0 --wan none';
-  expect(parseOptions(argv.split(' '))).toMatchObject({
-    headless: true,
-    json: true,
-    mix: 'ordering',
-    sites: 5,
-    users: 2,
-    scale: 0.5,
-    seconds: 30,
-    think: 0,
-    wan: 'none',
-  });
-});
-
 test.each([
   ['', 'name a case study: tpcw'],
   ['tpch', 'not "tpch"'],

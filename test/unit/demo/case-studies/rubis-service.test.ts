@@ -90,15 +90,6 @@ test('bids → blue; the highest is the price, one on an older form is kept, one
   expect(await east.invoke(rubis.putBid({ ...loginOf('bob'), item }))).toBeNull();
 });
 
-test('several pieces → the lowest bid that gets one is the price', async () => {
-  await using sites = twoSites(service);
-  const item = await offer(sites, 'zoe', { quantity: 3 });
-  await sites.east.invoke(bidOf('ann', item, 20_00, { quantity: 2 }));
-  await sites.east.invoke(bidOf('bob', item, 15_00));
-  await sites.east.invoke(bidOf('cid', item, 12_00));
-  expect(await sites.east.invoke(rubis.viewItem({ item }))).toMatchObject({ price: 15_00, bids: 3 });
-});
-
 test('two sites bid at once → both bids are there, and the highest is the same at both', async () => {
   await using sites = twoSites(service);
   const item = await offer(sites, 'zoe');
@@ -190,27 +181,6 @@ test('forms and one’s own page → for who knows the password', async () => {
     [own],
   ]);
   expect(await east.invoke(rubis.aboutMe({ nickname: 'ann', password: 'no' }))).toBeNull();
-});
-
-test('categories and regions → none before they are loaded', async () => {
-  await using sites = twoSites(service);
-  expect(await sites.east.invoke(rubis.browseCategories({}))).toEqual([]);
-  expect(await sites.east.invoke(rubis.browseRegions({}))).toEqual([]);
-});
-
-test('a piece that is left when the sale has ended → is not sold', async () => {
-  await using sites = twoSites(study.service);
-  const about = { name: 'a', description: '', seller: 'u', category: 'c', region: 'r', startsAt: 0, quantity: 3 };
-  const prices = { initialPrice: 1, reservePrice: 0, buyNow: 3 };
-  const items = ['ended', 'open'].map((item) => {
-    return { item, about: { ...about, ...prices }, endsAt: item === 'ended' ? 1 : 4_102_444_800_000, bids: [] };
-  });
-  await sites.east.invoke(rubisStudy.load({ categories: [], regions: [], users: [], items }));
-  const bought = async (item: string): Promise<boolean> => {
-    const { purchase } = await sites.east.invoke(rubisStudy.storeBuyNow({ user: 'u', item, quantity: 1 }));
-    return purchase !== null;
-  };
-  expect([await bought('ended'), await bought('open')]).toEqual([false, true]);
 });
 
 test('a sale that has ended → its history begins with the latest bid, and who has bid most has won', async () => {

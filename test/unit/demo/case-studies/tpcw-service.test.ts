@@ -126,25 +126,6 @@ describe('Figure 9', () => {
     expect(bought.every((each) => each !== null)).toBe(true);
     expect(await stockOf('1')).toBe(10 + (10 - 20 + 21));
   });
-
-  test('to another address → that is where it goes; the same one again → no second address', async () => {
-    await east.invoke(tpcw.loadItems({ items: [book('1', 30)] }));
-    const orders = [];
-    for (let n = 0; n < 2; n += 1) {
-      const cart = await openCart('1');
-      orders.push(await east.invoke(tpcw.doBuyConfirmAddr({ ...wish(cart), address: AWAY })));
-    }
-    expect(new Set(orders.map((each) => each?.order)).size).toBe(2);
-    const { rows } = await east.invoke(tpcw.audit({ table: 'addresses', after: null }));
-    expect(rows).toBe(2);
-  });
-
-  test('an empty cart → nothing, at once', async () => {
-    const levels: string[] = [];
-    const purchase = east.invoke(tpcw.doBuyConfirm(wish(await openCart())));
-    expect(await purchase.onFinal((_, view) => levels.push(view.level))).toBeNull();
-    expect(levels).toEqual(['causal']);
-  });
 });
 
 describe('carts', () => {
