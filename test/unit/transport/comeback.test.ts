@@ -36,27 +36,6 @@ describe('a server that welcomes a client only to lose it', () => {
     expect(pauses).toEqual([50, 100, 200, 50]);
   });
 
-  test('connection that held for a while, and then none comes about → ever longer pauses', async () => {
-    const { platform } = await startOpen();
-    platform.advance(5_000);
-    const pauses = [1, 2, 3].map(() => {
-      platform.socket.lose();
-      return pause(platform);
-    });
-    expect(pauses).toEqual([50, 100, 200]);
-  });
-
-  test('connections that held for a while, to one of several sites → that one again', async () => {
-    const { platform } = start({ url: ['ws://one.test/', 'ws://two.test/'] });
-    for (let n = 0; n < 2; n++) {
-      await welcome(platform);
-      platform.advance(5_000);
-      platform.socket.lose();
-      pause(platform);
-    }
-    expect(platform.sockets.map(({ url }) => url)).toEqual(Array.from({ length: 3 }, () => 'ws://one.test/'));
-  });
-
   test('it does so with several sites → the next one, after one more try', async () => {
     const { platform } = start({ url: ['ws://one.test/', 'ws://two.test/'] });
     for (let n = 0; n < 3; n++) {
@@ -92,11 +71,4 @@ describe('time limits', () => {
     connection.wake();
     expect(platform.sockets).toHaveLength(2);
   });
-});
-
-test('a policy without pauses → the next attempt at once', () => {
-  const { platform } = start({ reconnect: { delayMs: () => 0 } });
-  platform.socket.lose();
-  platform.advance(0);
-  expect(platform.sockets).toHaveLength(2);
 });

@@ -1,8 +1,7 @@
 /** The connection's shell, with sockets and time driven by hand. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { neverReconnect } from '../../../src/correctable/backoff.ts';
-import { connect } from '../../../src/transport/connection.ts';
 import { LEVELS, quietContext, readX, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform } from './fake-platform.ts';
 import { LIMITS, start, startOpen, submit, welcome } from './set-up.ts';
@@ -16,28 +15,6 @@ describe('connection: greeting', () => {
     const hello = { version: PROTOCOL_VERSION, client, attempt: 1, levels: [...LEVELS], token: 'secret' };
     expect(platform.socket.sent[0]).toEqual([0, 'hello', hello]);
     await expect(connection.ready).resolves.toBeUndefined();
-  });
-
-  test('no token can be had → waits and asks again, at the same site; the reason is told', async () => {
-    const told: unknown[] = [];
-    let asked = 0;
-    const { platform, connection } = start({
-      url: ['ws://server.test/irl', 'ws://server.test/frk'],
-      token: () => (++asked < 3 ? Promise.reject(new Error('fetch failed')) : 'fresh'),
-      onStateChange: (state, reason) => told.push([state, reason?.code, reason?.message]),
-    });
-    const sink = submit(connection);
-    for (const delayMs of [50, 100]) {
-      platform.socket.open();
-      await settled();
-      expect(told.at(-1)).toEqual(['waiting', 'UNAUTHENTICATED', 'token: no token could be had: fetch failed']);
-      platform.advance(delayMs);
-    }
-    expect(platform.sockets.map(({ url }) => url)).toEqual(Array.from({ length: 3 }, () => 'ws://server.test/irl'));
-    await welcome(platform);
-    expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'fresh' }]]);
-    platform.socket.receive([1, 'view', 1, 0, 'v']);
-    expect(await sink.call(0)).toMatchObject({ value: 'v' });
   });
 
   test('other levels in the welcome → PROTOCOL, no operation sent, no further attempt', async () => {
@@ -118,33 +95,6 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('submit')).toHaveLength(1);
   });
 
-  test('more under way than allowed → OVERLOADED, retryable', async () => {
-    const { connection } = await startOpen({ inFlightMax: 1 });
-    submit(connection);
-    expect(await submit(connection).failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
-  });
-
-  test('confirm of a view that was never sent → PROTOCOL, never a guess', async () => {
-    const { platform, connection } = await startOpen();
-    const sink = submit(connection);
-    platform.tick();
-    platform.socket.receive([1, 'confirm', 1, 0]);
-    expect(await sink.failure(0)).toMatchObject({ code: 'PROTOCOL' });
-  });
-
-  test('malformed row → that operation fails, its neighbour in the frame does not', async () => {
-    const { platform, connection } = await startOpen();
-    const bad = submit(connection);
-    const good = submit(connection);
-    platform.tick();
-    platform.socket.receive([1, 'view', 'strong', 0, 'value'], [2, 'view', 1, 0, 'value']);
-    expect(await bad.failure(0)).toMatchObject({
-      code: 'PROTOCOL',
-      message: expect.stringContaining('level') as string,
-    });
-    expect(await good.call(0)).toMatchObject({ kind: 'update', value: 'value', level: 'strong' });
-  });
-
   test('server sends nothing but nonsense → given up with PROTOCOL', async () => {
     const { platform, connection } = await startOpen();
     for (let i = 0; i < 8; i++) platform.socket.receiveText('{');
@@ -163,16 +113,6 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
     platform.socket.receive([1, 'view', 1, 0, 'value']);
     expect(sink.calls).toEqual([]);
-  });
-
-  test('cancelled before anybody looked → cancel is sent a moment later', async () => {
-    const { platform, connection } = await startOpen();
-    const controller = new AbortController();
-    submit(connection, readX, quietContext({ signal: controller.signal }));
-    platform.tick();
-    controller.abort();
-    platform.advance(20);
-    expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
   });
 
   test('cancelled update, connection lost → not submitted again: it must not take effect later', async () => {
@@ -215,18 +155,6 @@ describe('connection: operations', () => {
     platform.advance(2_000);
     expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
     expect(sink.calls).toEqual([]);
-  });
-
-  test('answered at once → its signal is never looked at', async () => {
-    const { platform, connection } = await startOpen();
-    let looked = 0;
-    const context = quietContext();
-    Object.defineProperty(context, 'signal', { get: () => (looked++, new AbortController().signal) });
-    submit(connection, readX, context);
-    platform.tick();
-    platform.socket.receive([1, 'view', 1, 0, 'value']);
-    platform.advance(1_000);
-    expect(looked).toBe(0);
   });
 
   test('many operations ended → the server is told that it may forget their replies', async () => {
@@ -273,18 +201,6 @@ describe('connection: loss and return', () => {
     expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
   });
 
-  test('confirm after a reconnect of a view of the old connection → PROTOCOL', async () => {
-    const { platform, connection } = await startOpen();
-    const sink = submit(connection);
-    platform.tick();
-    platform.socket.receive([1, 'view', 0, 0, 'guess']);
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform);
-    platform.socket.receive([1, 'confirm', 1, 0]);
-    expect(await sink.failure(1)).toMatchObject({ code: 'PROTOCOL' });
-  });
-
   test.each(['OVERLOADED', 'UNSUPPORTED', 'INVALID_ARGUMENT', 'FORBIDDEN'])(
     'repetition of an update refused with %s by a server with another memory → UNKNOWN: the first may have been executed',
     async (code) => {
@@ -310,14 +226,6 @@ describe('connection: loss and return', () => {
     await welcome(platform);
     platform.socket.receive([1, 'fail', 'OVERLOADED', 'busy']);
     expect(await update.failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
-  });
-
-  test('first submission of an update refused for overload → OVERLOADED: it was not executed', async () => {
-    const { platform, connection } = await startOpen();
-    const update = submit(connection, writeX);
-    platform.tick();
-    platform.socket.receive([1, 'fail', 'OVERLOADED', 'busy', null, { retryAfterMs: 7 }]);
-    expect(await update.failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true, retryAfterMs: 7 });
   });
 
   test('lost → the application is told the state and why', async () => {
@@ -380,23 +288,6 @@ describe('connection: loss and return', () => {
     platform.advance(60_000);
     expect(platform.sockets).toHaveLength(1);
   });
-
-  test('goaway → answers still come, new submissions wait for the next connection', async () => {
-    const { platform, connection } = await startOpen();
-    const under = submit(connection);
-    platform.tick();
-    const first = platform.socket;
-    first.receive([0, 'goaway', 1_000]);
-    submit(connection, writeX);
-    platform.tick();
-    expect(first.rows('submit')).toHaveLength(1);
-    first.receive([1, 'view', 1, 0, 'value']);
-    expect(await under.call(0)).toMatchObject({ value: 'value' });
-    expect(first.closedByClient).toBe(true);
-    platform.advance(100);
-    await welcome(platform);
-    expect(platform.socket.rows('submit').map((row) => row[2])).toEqual(['put']);
-  });
 });
 
 describe('connection: heartbeat', () => {
@@ -407,23 +298,6 @@ describe('connection: heartbeat', () => {
     expect(connection.state).toBe('probing');
     platform.socket.receive([1, 'pong']);
     expect(connection.state).toBe('open');
-  });
-
-  test('traffic → no ping', async () => {
-    const { platform } = await startOpen({ heartbeatMs: 1_000 });
-    for (let i = 0; i < 5; i++) {
-      platform.advance(900);
-      platform.socket.receive([7, 'pong']);
-    }
-    expect(platform.socket.rows('ping')).toEqual([]);
-  });
-
-  test('half-open connection → dropped and opened again', async () => {
-    const { platform } = await startOpen({ heartbeatMs: 1_000, pongTimeoutMs: 500 });
-    const first = platform.socket;
-    platform.advance(1_600);
-    expect(first.closedByClient).toBe(true);
-    expect(platform.sockets).toHaveLength(2);
   });
 
   test('ping of the server → answered with its number', async () => {
@@ -466,36 +340,9 @@ describe('connection: end', () => {
     expect(platform.timers).toBe(0);
     await expect(connection.ready).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
-
-  test('server does not answer the close → ends all the same', async () => {
-    const { platform, connection } = await startOpen();
-    const closing = connection.close();
-    platform.advance(1_000);
-    await closing;
-  });
 });
 
 describe('connection: options', () => {
-  test.each([
-    ['nonsense', 'url'],
-    ['http://server.test/', 'url'],
-    ['ws://user:password@server.test/', 'url'],
-  ])('url %s → INVALID_ARGUMENT naming the field', (url, field) => {
-    expect(() => start({ url })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error);
-  });
-
-  test('negative time → INVALID_ARGUMENT naming the field', () => {
-    const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'heartbeatMs' }) as Error;
-    expect(() => start({ heartbeatMs: -1 })).toThrow(expected);
-  });
-
-  test('takes the WebSocket of `ws` in a Node that has none', () => {
-    onTestFinished(() => void vi.unstubAllGlobals());
-    vi.stubGlobal('WebSocket', undefined);
-    const open = (): { close(): unknown } => connect({ url: 'ws://127.0.0.1:1/' }, { levels: LEVELS });
-    void open().close();
-  });
-
   test('platform refuses the socket → UNSUPPORTED, not thrown', async () => {
     class Refusing {
       constructor() {

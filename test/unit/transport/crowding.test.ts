@@ -1,7 +1,6 @@
 /** A server that takes so many operations at a time: more wait at the client, and go as soon as there is a place. */
 import fc from 'fast-check';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { InFlight } from '../../../src/transport/operations/in-flight.ts';
+import { expect, test } from 'vitest';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
@@ -26,30 +25,6 @@ test('most of what is under way takes long → the others take turns on the plac
     platform.socket.receive([id, 'view', 1, 0, 'v']);
     platform.tick();
   }
-});
-
-test('there were more than places, and nobody waits any more → the next one is sent at once', async () => {
-  const { platform, connection } = await startWith(10);
-  for (let n = 0; n < 11; n++) submit(connection, readX);
-  platform.tick();
-  platform.socket.receive([1, 'view', 1, 0, 'v'], [2, 'view', 1, 0, 'v']);
-  platform.tick();
-  submit(connection, writeX);
-  platform.tick();
-  expect(sent(platform)).toHaveLength(12);
-});
-
-test('who waited gives up → the next one is sent as if they had never waited', async () => {
-  const { platform, connection } = await startWith(1);
-  const controller = new AbortController();
-  submit(connection, readX);
-  submit(connection, writeX, quietContext({ signal: controller.signal }));
-  controller.abort();
-  submit(connection, writeX);
-  platform.tick();
-  platform.socket.receive([1, 'view', 1, 0, 'v']);
-  platform.tick();
-  expect(sent(platform)).toEqual([1, 3]);
 });
 
 test('reads under way are cancelled → those that wait have their places, without a word of the server', async () => {
@@ -104,22 +79,6 @@ test('a client that ends while operations wait → none of them is sent any more
   void connection.close();
   expect(await waiting.failure(0)).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   expect(sent(platform)).toEqual([1]);
-});
-
-test('all places are taken all the time → what is under way is not looked through at each answer', async () => {
-  const { platform, connection } = await startWith(100);
-  for (let n = 0; n < 500; n++) submit(connection, readX);
-  platform.tick();
-  const look = vi.spyOn(InFlight.prototype, 'unsubmitted');
-  // Else it counts on for whoever comes after, this test too if it is run again.
-  onTestFinished(() => look.mockRestore());
-  for (let id = 1; id <= 500; id++) {
-    platform.socket.receive([id, 'view', 1, 0, 'v']);
-    submit(connection, readX);
-    platform.tick();
-  }
-  expect(sent(platform)).toHaveLength(600);
-  expect(look).not.toHaveBeenCalled();
 });
 
 const step = fc.oneof(

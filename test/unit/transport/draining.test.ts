@@ -57,15 +57,6 @@ describe('a server that goes', () => {
     expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1, 2]);
   });
 
-  test('rows of the old connection about operations of the new one, and the other way round → do not count', async () => {
-    const { platform, connection, old, sinks } = await draining();
-    const later = submit(connection, readX);
-    platform.tick();
-    old.receive([3, 'view', 1, 0, 'not yours']);
-    platform.socket.receive([1, 'view', 1, 0, 'nor yours'], [2, 'fail', 'FORBIDDEN', 'no']);
-    expect([...sinks, later].flatMap(({ calls }) => calls)).toEqual([]);
-  });
-
   test('it would not take what crossed its goaway → submitted at the next one, as if for the first time', async () => {
     const { platform, old, sinks } = await draining();
     old.receive([1, 'fail', 'UNAVAILABLE', 'going'], [2, 'fail', 'UNAVAILABLE', 'going']);
@@ -137,19 +128,6 @@ describe('a server that goes', () => {
     expect(sinks.map(({ calls }) => calls.length)).toEqual([1, 1, 1, 1]);
   });
 
-  test('more of them than are kept → the oldest goes, and what it had is submitted again', async () => {
-    const { platform, connection } = await startOpen({ url: TWO });
-    for (let id = 1; id <= 9; id++) {
-      submit(connection, readX);
-      platform.tick();
-      platform.socket.receive([0, 'goaway', 600_000]);
-      platform.advance(5_000);
-      await welcome(platform);
-    }
-    expect(platform.sockets.map(({ closedByClient }) => closedByClient).indexOf(false)).toBe(1);
-    expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1]);
-  });
-
   test('policy that gives up → what the old server still answers is told, the rest fails then', async () => {
     const { platform, connection } = await startOpen({ url: TWO, reconnect: neverReconnect });
     const under = submit(connection, readX);
@@ -165,44 +143,6 @@ describe('a server that goes', () => {
     expect(await waiting.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
     expect(connection.state).toBe('closed');
     expect(platform.timers).toBe(0);
-  });
-
-  test('policy that gives up, and the network is back before the old server has answered → goes on', async () => {
-    const { platform, connection } = await startOpen({ url: TWO, reconnect: neverReconnect });
-    submit(connection, readX);
-    platform.tick();
-    const old = platform.socket;
-    old.receive([0, 'goaway', 30_000]);
-    platform.advance(0);
-    const waiting = submit(connection, readX);
-    platform.socket.lose();
-    connection.wake();
-    old.receive([1, 'view', 1, 0, 'v']);
-    await welcome(platform);
-    expect([connection.state, waiting.calls]).toEqual(['open', []]);
-    expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([2]);
-  });
-
-  test('policy that gives up while two old servers still answer → the rest fails once both have', async () => {
-    const { platform, connection } = await startOpen({ url: TWO, reconnect: neverReconnect });
-    const sinks = [];
-    for (let n = 0; n < 2; n++) {
-      sinks.push(submit(connection, readX));
-      platform.tick();
-      // Each of the two sites may go once without asking the policy.
-      platform.socket.receive([0, 'goaway', 30_000]);
-      platform.advance(0);
-      if (n === 0) await welcome(platform);
-    }
-    const waiting = submit(connection, readX);
-    platform.socket.lose();
-    const [first, second] = platform.sockets;
-    first?.receive([1, 'view', 1, 0, 'one']);
-    expect([connection.state, waiting.calls]).toEqual(['waiting', []]);
-    second?.receive([2, 'view', 1, 0, 'two']);
-    expect(sinks.map(({ calls }) => calls)).toMatchObject([[{ value: 'one' }], [{ value: 'two' }]]);
-    expect(await waiting.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
-    expect(connection.state).toBe('closed');
   });
 
   test('closed by the application → no socket and no timer is left', async () => {

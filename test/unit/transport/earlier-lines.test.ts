@@ -1,7 +1,7 @@
 /** An earlier connection that is kept for its answers says more than those: the present one has nothing of it. */
 import { expect, test } from 'vitest';
 import { settled, type FakeSocket } from './fake-platform.ts';
-import { start, startOpen, submit, welcome, type Fixture } from './set-up.ts';
+import { start, submit, welcome, type Fixture } from './set-up.ts';
 
 /** A client that has moved on, while two answers are awaited on an earlier connection. */
 async function moved(options: Parameters<typeof start>[0] = {}): Promise<Fixture & { earlier: FakeSocket }> {
@@ -29,30 +29,10 @@ test('a word on it → the present server is asked all the same whether it is th
   expect(connection.state).toBe('probing');
 });
 
-test('a large answer is announced on it → the same', async () => {
-  const { platform, connection, earlier } = await moved();
-  earlier.receive([640 * 1024, 'incoming']);
-  platform.advance(15_000);
-  expect(connection.state).toBe('probing');
-});
-
 test('it says again that it goes away → the present server is not left', async () => {
   const { connection, earlier } = await moved();
   earlier.receive([0, 'goaway', 1_000]);
   expect(connection.state).toBe('open');
-});
-
-test('it says again that it is open while the next one is opened → nothing is said on that yet', async () => {
-  const { platform, connection } = await startOpen();
-  submit(connection);
-  platform.tick();
-  const earlier = platform.socket;
-  earlier.receive([0, 'goaway', 1_000_000]);
-  platform.advance(0);
-  earlier.open();
-  await settled();
-  platform.tick();
-  expect([platform.sockets.length, connection.state, platform.socket.sent]).toEqual([2, 'connecting', []]);
 });
 
 test('its server would not take an operation → that is submitted anew at once, though another is still awaited', async () => {

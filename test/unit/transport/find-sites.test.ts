@@ -37,13 +37,6 @@ test('each site is asked three times', async () => {
   expect(asked).toEqual({ irl: 3 });
 });
 
-test('the clock given is the one looked at', async () => {
-  const { options } = played({});
-  let looked = 0;
-  await findSites(HOME, { ...options, now: () => (looked += 1) });
-  expect(looked).toBeGreaterThanOrEqual(12); // Before and after each of three answers, of two sites.
-});
-
 test.each<[what: string, irl: Network['answers'][string], asked: number]>([
   ['refuses clients', ['closed'], 1],
   ['is out of reach', ['down'], 1],

@@ -26,15 +26,6 @@ describe('given up before it was sent', () => {
     expect(next.calls).toEqual([]);
   });
 
-  test('at the very moment that the connection opens → not sent', async () => {
-    const { platform, connection } = start();
-    const { context, cancel } = cancellable();
-    submit(connection, writeX, context);
-    cancel();
-    await welcome(platform);
-    expect(platform.socket.rows('submit')).toEqual([]);
-  });
-
   test('cancelled before it was submitted → not sent', async () => {
     const { platform, connection } = start();
     submit(connection, writeX, quietContext({ signal: AbortSignal.abort() }));
@@ -126,18 +117,6 @@ describe('where an operation is', () => {
     platform.socket.lose();
     expect(context.whereabouts?.obstacle?.message).toContain(`: ${reason}`);
   });
-
-  test.each([
-    ['not open within 1000 ms', () => {}],
-    ['no token within 1000 ms', (platform: ReturnType<typeof start>['platform']) => platform.socket.open()],
-  ])('nothing happens in time → %s', (why, act) => {
-    const { platform, connection } = start({ connectTimeoutMs: 1_000, token: () => new Promise<string>(() => {}) });
-    const context = quietContext();
-    submit(connection, readX, context);
-    act(platform);
-    platform.advance(1_000);
-    expect(context.whereabouts?.obstacle?.message).toContain(why);
-  });
 });
 
 test('answered → what the caller keeps does not keep the operation', async () => {
@@ -168,16 +147,6 @@ describe('closed by the application', () => {
     expect(await submit(connection, writeX).failure(0)).toMatchObject(refusal);
     await closing;
     expect(await submit(connection).failure(0)).toMatchObject(refusal);
-  });
-
-  test('the server closes its end as well, and it is asked then → the reason is still the application', async () => {
-    const { platform, connection } = await startOpen();
-    const closing = connection.close();
-    platform.socket.lose(1001, 'the server is shutting down');
-    await closing;
-    expect(await submit(connection).failure(0)).toMatchObject({
-      message: 'the connection was closed by the application',
-    });
   });
 
   test('after the server has refused it → the reason is still the refusal', async () => {

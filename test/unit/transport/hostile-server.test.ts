@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
-import { WireSession } from '../../../src/transport/operations/wire-session.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
 import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform } from './fake-platform.ts';
@@ -65,12 +64,6 @@ describe('answers that make no sense', () => {
     platform.socket.receive([1, 'fail', code, 'why']);
     expect(await sink.failure(0)).toMatchObject({ code: 'FINAL_FAILED' });
   });
-
-  test('a token for each view → no more are kept than can be sent', () => {
-    const session = new WireSession();
-    for (let n = 0; n < 10_000; n++) session.learn(`${n}.x`);
-    expect(session.tokens).toHaveLength(64);
-  });
 });
 
 describe('out of turn', () => {
@@ -91,17 +84,6 @@ describe('out of turn', () => {
     expect(connection.state).toBe('open');
   });
 
-  test('goes away for ever → the socket is kept for its answers, but not beyond the end of the client', async () => {
-    const { platform, connection } = await startOpen();
-    submit(connection, writeX);
-    platform.tick();
-    platform.socket.receive([0, 'goaway', Number.MAX_SAFE_INTEGER]);
-    const first = platform.socket;
-    await connection.close();
-    expect(first.closedByClient).toBe(true);
-    expect(platform.timers).toBe(0);
-  });
-
   test('nothing but nonsense on a connection that is kept for its answers → it goes, the client stays', async () => {
     const { platform, connection } = await startOpen();
     submit(connection, writeX);
@@ -115,14 +97,6 @@ describe('out of turn', () => {
     platform.tick();
     expect(platform.socket.rows('submit')).toHaveLength(1);
     expect(connection.state).toBe('open');
-  });
-
-  test('says why it closes, and closes for good → that is the reason', async () => {
-    const { platform, connection } = await startOpen();
-    const sink = submit(connection, readX);
-    platform.socket.receive([0, 'fail', 'FORBIDDEN', 'not on Sundays']);
-    platform.socket.lose(4403, 'no');
-    expect(await sink.failure(0)).toMatchObject({ code: 'FORBIDDEN', message: 'get: not on Sundays' });
   });
 });
 

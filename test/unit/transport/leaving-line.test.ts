@@ -77,12 +77,3 @@ test('closed before it is welcomed, and the welcome comes then → no token is r
   platform.tick();
   expect([connection.state, platform.socket.rows('renew')]).toEqual(['closing', []]);
 });
-
-test('wake() while it connects → nothing is told twice, and it waits no longer', () => {
-  const { platform, connection, states } = start({ connectTimeoutMs: 1_000 });
-  platform.advance(900);
-  connection.wake();
-  expect(states).toEqual([]);
-  platform.advance(100);
-  expect(states).toEqual(['waiting']);
-});

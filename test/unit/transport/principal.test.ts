@@ -68,40 +68,6 @@ describe('another principal', () => {
     expect(await sink.failure(0)).toMatchObject({ code: 'UNKNOWN' });
   });
 
-  test('the caller tries again as soon as it is told → under the new id, once', async () => {
-    const { platform, connection } = start();
-    await welcome(platform, { principal: 'guest' });
-    platform.socket.lose();
-    let tries = 0;
-    const sink = submit(connection, readX);
-    const { fail } = sink;
-    sink.fail = (error, level) => {
-      fail.call(sink, error, level);
-      if (++tries < 100) submit(connection, readX);
-    };
-    platform.advance(100);
-    await welcome(platform, { principal: 'ann' });
-    platform.advance(100);
-    await welcome(platform, { principal: 'ann' });
-    expect(tries).toBe(1);
-    expect(platform.socket.rows('submit')).toHaveLength(1);
-  });
-
-  test('an old connection still answers → not any more: it is another’s', async () => {
-    const { platform, connection } = start({ url: ['ws://one.test/', 'ws://two.test/'] });
-    await welcome(platform, { principal: 'guest' });
-    const sink = submit(connection, writeX);
-    platform.tick();
-    const old = platform.socket;
-    old.receive([0, 'goaway', 30_000]);
-    platform.advance(0);
-    await welcome(platform, { principal: 'ann' });
-    expect(await sink.failure(0)).toMatchObject({ code: 'UNKNOWN' });
-    expect(old.closedByClient).toBe(true);
-    old.receive([1, 'view', 1, 0, 'late']);
-    expect(sink.calls).toHaveLength(1);
-  });
-
   test('a server that names another each time → ever longer pauses', async () => {
     const { platform } = start();
     await welcome(platform, { principal: 'first' });

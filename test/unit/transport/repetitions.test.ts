@@ -24,44 +24,6 @@ describe('the flag again', () => {
     await come(platform, { memory: 'n' });
     expect(rest(platform)).toEqual([[null, null, null, null, null, true], []]);
   });
-
-  test('back at the first memory after a second one → with it, since the second may have executed it', async () => {
-    const { platform, connection } = await startOpen();
-    submit(connection, writeX);
-    platform.tick();
-    await come(platform, { memory: 'n' });
-    await come(platform, { memory: 'm' });
-    expect(rest(platform)).toEqual([[null, null, null, null, null, true]]);
-  });
-
-  test('a first memory, a second, the second again → with it both times: that knows nothing of the first', async () => {
-    const { platform, connection } = await startOpen();
-    submit(connection, writeX);
-    platform.tick();
-    expect(rest(platform)).toEqual([[]]);
-    for (let time = 2; time <= 4; time++) {
-      await come(platform, { memory: 'n' });
-      expect(rest(platform)).toEqual([[null, null, null, null, null, true]]);
-    }
-  });
-
-  test('never sent before → without it, whatever servers there were', async () => {
-    const { platform, connection } = await startOpen();
-    platform.socket.lose();
-    submit(connection, writeX);
-    platform.advance(100);
-    await welcome(platform, { memory: 'n' });
-    expect(rest(platform)).toEqual([[]]);
-  });
-
-  test('another site → with its move before the flag', async () => {
-    const { platform, connection } = start();
-    await welcome(platform, { site: 'irl' });
-    submit(connection, writeX);
-    platform.tick();
-    await come(platform, { site: 'frk', memory: 'n' });
-    expect(rest(platform)).toEqual([[null, null, null, null, ['irl', 1], true]]);
-  });
 });
 
 describe('the move', () => {

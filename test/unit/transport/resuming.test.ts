@@ -9,18 +9,6 @@ async function come(platform: FakePlatform, more: object = {}): Promise<void> {
   platform.advance(10_000);
   await welcome(platform, more);
 }
-const rest = (platform: FakePlatform): unknown[] => platform.socket.rows('submit').map((row) => row.slice(6));
-const AGAIN = [[null, null, null, null, null, true]];
-
-test('sent to one memory, then to another twice → with the flag both times: the first may have executed it', async () => {
-  const { platform, connection } = await startOpen();
-  submit(connection, writeX);
-  platform.tick();
-  await come(platform, { memory: 'n' });
-  expect(rest(platform)).toEqual(AGAIN);
-  await come(platform, { memory: 'n' });
-  expect(rest(platform)).toEqual(AGAIN);
-});
 
 test('ended, and then its signal aborts → nothing is said any more', async () => {
   const { platform, connection } = await startOpen();

@@ -98,18 +98,6 @@ describe('another user submits', () => {
     expect(submittedOn(platform.socket)).toEqual([2]);
   });
 
-  test('while an old connection still answers → not any more', async () => {
-    const { page, platform, connection } = await startPageOpen();
-    const sink = submit(connection, writeX);
-    platform.tick();
-    const old = platform.socket;
-    old.receive([0, 'goaway', 30_000]);
-    page.user = 'boss';
-    submit(connection, readX);
-    expect(sink.calls).toMatchObject([{ error: { code: 'UNKNOWN' } }]);
-    expect(old.closedByClient).toBe(true);
-  });
-
   test('who hears of it submits again → as the one who is signed in now, once', async () => {
     const { page, platform, connection } = await startPageOpen();
     const sink = submit(connection, readX);
@@ -123,31 +111,6 @@ describe('another user submits', () => {
     platform.advance(0);
     await welcome(platform);
     expect(submittedOn(platform.socket)).toEqual([2, 3]);
-  });
-
-  test('who hears of it signs in as a third → what the second submits is nobody’s', async () => {
-    const { page, platform, connection } = await startPageOpen();
-    const sink = submit(connection, readX);
-    sink.fail = () => {
-      page.user = 'carl';
-      submit(connection, readX);
-    };
-    page.user = 'boss';
-    const second = submit(connection, writeX);
-    expect(second.calls).toMatchObject([{ error: { code: 'UNAVAILABLE', retryable: false } }]);
-    platform.advance(0);
-    await welcome(platform);
-    expect(helloOn(platform.socket).token).toBe('token of carl');
-    expect(submittedOn(platform.socket)).toEqual([2]);
-  });
-
-  test('the same user again → goes on', async () => {
-    const { platform, connection } = await startPageOpen();
-    const sinks = [submit(connection, readX), submit(connection, writeX)];
-    platform.tick();
-    expect(submittedOn(platform.socket)).toEqual([1, 2]);
-    expect(sinks.flatMap(({ calls }) => calls)).toEqual([]);
-    expect(platform.sockets).toHaveLength(1);
   });
 });
 
@@ -181,16 +144,6 @@ describe('another user is there', () => {
     expect(answers).toHaveLength(2);
   });
 
-  test('another with each answer → tried again later, not without end', async () => {
-    let users = 0;
-    const { platform, states } = startPage({ principal: () => `user ${users++}` });
-    platform.socket.open();
-    await settled();
-    await settled();
-    expect(users).toBeLessThan(20);
-    expect(states.at(-1)).toBe('waiting');
-  });
-
   test('when the token is renewed → no token of one for the connection of another', async () => {
     const { page, platform, connection } = startPage();
     await welcome(platform, { expiresInMs: 10_000 });
@@ -205,15 +158,6 @@ describe('another user is there', () => {
     platform.advance(0);
     await welcome(platform);
     expect(helloOn(platform.socket).token).toBe('token of boss');
-  });
-
-  test('the server takes one user for somebody else than before → as without an option', async () => {
-    const { platform, connection } = await startPageOpen();
-    platform.socket.lose();
-    const sink = submit(connection, readX);
-    platform.advance(100);
-    await welcome(platform, { principal: 'tag of eve' });
-    expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE', retryable: false } }]);
   });
 });
 
@@ -264,15 +208,6 @@ describe('who is told of the change goes on at once', () => {
     });
     expect(late?.calls).toMatchObject([{ error: { code: 'INVALID_ARGUMENT', field: 'session' } }]);
     expect(JSON.stringify(platform.socket.rows('submit'))).not.toContain('seen');
-  });
-
-  test('in a session of his own → it counts', async () => {
-    let own: ReturnType<typeof submit> | undefined;
-    const platform = await whenTold((connection) => {
-      own = submit(connection, readX, quietContext({ session: connection.openSession() }));
-    });
-    expect(own?.calls).toEqual([]);
-    expect(platform.socket.rows('submit')).toHaveLength(2);
   });
 });
 
@@ -326,14 +261,5 @@ describe('without the option', () => {
     await welcome(platform);
     expect(hellos(platform)).toMatchObject([{ token: 'token of ada' }]);
     expect(page.asked).toBe(1);
-  });
-
-  test('no connection for long → a fresh token, since the other may have ended', async () => {
-    const { platform, connection, page } = startPage({ principal: undefined });
-    submit(connection, writeX);
-    await settled();
-    platform.advance(20_000);
-    await welcome(platform);
-    expect(page.asked).toBe(2);
   });
 });

@@ -36,24 +36,6 @@ describe('renewal', () => {
     expect(platform.sockets).toHaveLength(1);
   });
 
-  test('it fails until the token ends → no longer asked; the next connection asks again', async () => {
-    let asked = 0;
-    const { platform } = start({ token: () => (++asked === 1 ? 'first' : Promise.reject(FAILS)) });
-    await welcome(platform, { expiresInMs: 10_000 });
-    for (let ms = 0; ms < 20_000; ms += 50) {
-      platform.advance(50);
-      await settled();
-      platform.socket.receive([1, 'pong']);
-    }
-    const before = asked;
-    expect(before).toBeGreaterThan(2);
-    platform.socket.lose(4402, 'the token has expired');
-    platform.advance(100);
-    platform.socket.open();
-    await settled();
-    expect(asked).toBe(before + 1);
-  });
-
   test('a server that says that tokens last no time → asked no more than 20 times a second', async () => {
     let asked = 0;
     const { platform } = start({ token: () => `token ${++asked}` });
@@ -85,26 +67,6 @@ describe('greeting', () => {
     platform.advance(100);
     await welcome(platform);
     expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'text' }]]);
-  });
-
-  test('token takes longer than servers wait for hello → asked for once, and used on the next line', async () => {
-    let give: (token: string) => void = () => {};
-    let asked = 0;
-    const { platform } = start({
-      connectTimeoutMs: 1_000,
-      token: () => (++asked === 1 ? new Promise<string>((resolve) => (give = resolve)) : 'second'),
-    });
-    platform.socket.open();
-    await settled();
-    platform.advance(1_000);
-    platform.advance(100);
-    platform.socket.open();
-    give('first');
-    await settled();
-    expect(platform.sockets.flatMap((socket) => socket.rows('hello'))).toMatchObject([
-      [0, 'hello', { attempt: 2, token: 'first' }],
-    ]);
-    expect(asked).toBe(1);
   });
 
   test('token that never comes → asked for anew after a minute', async () => {

@@ -1,9 +1,8 @@
 /** Why a connection was lost, as the application is told with the change of state. */
 import { describe, expect, test } from 'vitest';
-import { neverReconnect } from '../../../src/correctable/backoff.ts';
 import type { ConnectionOptions } from '../../../src/transport/settings/options.ts';
 import { settled } from './fake-platform.ts';
-import { start, submit, welcome } from './set-up.ts';
+import { start, welcome } from './set-up.ts';
 
 /** A client, and the states that were told with their reasons. */
 function startTold(options: Partial<ConnectionOptions> = {}) {
@@ -27,15 +26,6 @@ describe('waiting again', () => {
     await welcome(platform);
     platform.socket.receive([0, 'goaway', 1_000]);
     expect(told.at(-1)).toEqual(['waiting', `${SITE}the server goes away`]);
-  });
-
-  test('the server goes away as it is asked whether it is there → so', async () => {
-    const { told, platform } = startTold({ heartbeatMs: 1_000 });
-    await welcome(platform);
-    platform.advance(1_000);
-    expect(told.at(-1)).toEqual(['probing', undefined]);
-    platform.socket.receive([0, 'goaway', 1_000]);
-    expect(told.slice(-2)).toContainEqual(['waiting', `${SITE}the server goes away`]);
   });
 
   test('the server says why before it closes → by its words', async () => {
@@ -94,22 +84,5 @@ describe('closed for good', () => {
     platform.socket.receive([0, 'goaway', 1_000]);
     platform.socket.lose(1000);
     expect(told.at(-1)).toEqual(['closed', 'the connection was closed by the application']);
-  });
-
-  test('answers are to come on an earlier connection, and there is no next attempt → only once they have come', async () => {
-    const { told, platform, connection } = startTold({ reconnect: neverReconnect });
-    await welcome(platform);
-    const sink = submit(connection);
-    platform.tick();
-    const earlier = platform.socket;
-    earlier.receive([0, 'goaway', 1_000_000]);
-    platform.advance(0);
-    platform.socket.lose();
-    expect(told.at(-1)).toEqual(['waiting', `${SITE}closed with 1006`]);
-    platform.advance(900_000);
-    expect([platform.sockets.length, connection.state]).toEqual([2, 'waiting']);
-    earlier.receive([1, 'view', 1, 0, 'v']);
-    expect(await sink.call(0)).toMatchObject({ value: 'v' });
-    expect(connection.state).toBe('closed');
   });
 });

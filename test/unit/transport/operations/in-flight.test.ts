@@ -273,17 +273,6 @@ describe('a confirmation', () => {
     expect(sink.calls[2]).toEqual({ kind: 'update', level: 'strong', value: given(), details });
   });
 
-  test('confirmed with more, then changed, then confirmed → nothing of what was added is lost', () => {
-    const { inFlight, line, begin } = client();
-    const { operation, sink } = begin();
-    const value = given();
-    inFlight.view([operation.id, 'view', 0, 0, value, 7] as never, line);
-    inFlight.confirm([operation.id, 'confirm', 1, 0, 8, { of: 9 }] as never, line);
-    value.list.pop();
-    inFlight.confirm([operation.id, 'confirm', STRONGEST, 0] as never, line);
-    expect(sink.calls[2]).toMatchObject({ kind: 'update', details: { version: 8, meta: { of: 9 } } });
-  });
-
   test('of a view that can no longer be read → the sink gets what the server gave', () => {
     const { inFlight, line, begin } = client();
     const { operation, sink } = begin();
