@@ -27,16 +27,6 @@ test.each(['SIGINT', 'SIGTERM'] as const)('a module keeps a timer, %s → ends, 
   expect(code).toBe(0);
 });
 
-test('a module ends stdout as it is loaded → says so, serves, and ends when it is asked to', async () => {
-  await using folder = await modules({ 'service.mjs': `${served}process.stdout.end();\n` });
-  using server = serveModule(folder.path);
-  await server.toldOnStderr(1);
-  server.signal('SIGTERM');
-  const { code, stderr } = await server.ended();
-  expect(stderr).toBe('correctables: what was found cannot be printed: a module has ended stdout\n');
-  expect(code).toBe(0);
-});
-
 test.each(['SIGINT', 'SIGTERM'] as const)('a module closes what is its own at %s → is called, once', async (signal) => {
   const pool = 'const pool = setInterval(() => {}, 60_000);\n';
   const closes = `process.on('${signal}', (...args) => (console.log('closed', ...args), clearInterval(pool)));\n`;
@@ -74,23 +64,6 @@ test('a module listens for SIGHUP once, or nobody does → SIGHUP ends the proce
     }
     expect(await server.ended()).toMatchObject({ code: null, stderr: '' });
   }
-});
-
-test('a module stops listening for SIGHUP while one is on its way → SIGHUP ends the process', async () => {
-  // It stays in its listener until the next has come, of which the thread that it runs in learns only afterwards.
-  const hear = `function hear() {
-  writeSync(2, 'heard\\n');
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
-  process.off('SIGHUP', hear);
-}`;
-  const text = `import { writeSync } from 'node:fs';\n${served}process.on('SIGHUP', ${hear});\n`;
-  await using folder = await modules({ 'service.mjs': text });
-  using server = serveModule(folder.path);
-  await server.line();
-  server.signal('SIGHUP');
-  await server.toldOnStderr(1);
-  server.signal('SIGHUP');
-  expect(await server.ended()).toMatchObject({ code: null });
 });
 
 test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process', async () => {

@@ -72,13 +72,6 @@ export const requests = ['pay', 'look'];
   expect(lines).toContain('\n2 requests of users, 4 operations: 1 read, 3 update.');
 });
 
-test('a module that prints after the report → with --json stdout has the one line all the same', async () => {
-  await using module = await moduleOfBank("setInterval(() => console.log('late'));\nexport const service = bank;\n");
-  const { stdout, stderr } = await label(module.path, '--runs', '5', '--json');
-  expect(JSON.parse(stdout)).toMatchObject({ runs: 5 });
-  expect(stderr).toContain('late\n');
-});
-
 test('a module that has its own way of writing → keeps it, before the report and after', async () => {
   await using module = await moduleOfBank(`const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (text) => write('> ' + text);
@@ -161,15 +154,6 @@ export const arbitraries = { deposit: boom };
   expect(code).toBe(2);
 });
 
-test('a module that never finishes loading → exit 13, by the word that names it', async () => {
-  await using module = await moduleOf('await new Promise(() => {});\n');
-  const { code, stderr } = await label(module.path);
-  expect(stderr).toBe(
-    `correctables: <service> names ${module.path}, which never finished loading (a top-level await)\n`,
-  );
-  expect(code).toBe(13);
-});
-
 test('a story with a big integer, as JSON → as the wire writes it', async () => {
   await using module = await moduleOfBank(`
 const { withdraw } = bank.contract.operations;
@@ -213,25 +197,6 @@ test('serve, of a service that is unsafe → refused with the story; with --forc
   }
 });
 
-test('serve, where what is unsafe takes long to be made simpler → refused all the same', async () => {
-  await using module = await moduleOf(
-    `import { bankService } from ${BUILT};
-const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-let isSlow = false;
-const holds = ({ balance }) => {
-  isSlow ||= balance < 0;
-  if (isSlow) wait();
-  return balance >= 0;
-};
-export const service = { ...bankService('blue'), invariants: { accounts: { holds } } };
-`,
-  );
-  const serve = [...SERVE, '--ephemeral', '--service', module.path];
-  const { code, stderr } = await runProgram(serve, { NODE_ENV: 'test' });
-  expect(stderr).toContain("the shadow operation 'withdrawAck' is declared blue, and breaks an invariant");
-  expect(code).toBe(2);
-});
-
 test.concurrent('serve, of a service whose generator never returns → says so, and serves', async () => {
   await using module = await moduleOfBank(
     `${NEVER_RETURNS}
@@ -262,13 +227,6 @@ export const service = {
   generators: { ...bank.generators, deposit: some },
 };
 `;
-
-test.concurrent('serve, of one that is found unsafe before its code does not return → refused with the story', async () => {
-  await using module = await moduleOf(UNSAFE_AND_STUCK);
-  const { code, stderr } = await runProgram([...SERVE, '--ephemeral', '--service', module.path], { NODE_ENV: 'test' });
-  expect(stderr).toContain("the shadow operation 'withdrawAck' is declared blue, and breaks an invariant");
-  expect(code).toBe(2);
-}, 30_000);
 
 test.concurrent('what was found before code of the service does not return is printed; what it has opened keeps nobody', async () => {
   await using module = await moduleOf(`setInterval(() => {}, 1000);\n${UNSAFE_AND_STUCK}`);

@@ -85,17 +85,6 @@ test('close: submission that crosses the goaway → not executed here, and its c
   expect(server.store.submitted).toHaveLength(1);
 });
 
-test('close: nothing under way, a submission on its way → told that it was not begun, not just cut off', async () => {
-  await using scene = await connected();
-  const { server, client } = scene;
-  const { closed } = await scene.goAway(5_000);
-  client.send([1, 'submit', ...PUT], [1, 'pong']);
-  expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNAVAILABLE']);
-  expect(await client.closed).toMatchObject({ code: 1001 });
-  await closed;
-  expect(server.store.submitted).toEqual([]);
-});
-
 test('close: repetition of an update that has begun crosses the goaway → answered by the first', async () => {
   await using scene = await underWay(PUT);
   const { server, client, sink } = scene;

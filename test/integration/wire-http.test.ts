@@ -106,12 +106,6 @@ describe('listening', () => {
     await expect(listenGateways({ sites })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'sites' });
   });
 
-  test('port in use → rejected', async () => {
-    await using server = await startGateway();
-    const port = Number(new URL(server.url).port);
-    await expect(startGateway({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
-  });
-
   test("on the application's own server → its other paths and upgrades stay its own", async () => {
     const own = createServer((request, response) => {
       if (!listener.handleHttp(request, response)) response.end('"the application"');

@@ -2,16 +2,13 @@
 import { WebSocket } from 'ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
-import { redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
-import { CorrectableError, createClient, isCorrectableError } from '../../src/index.ts';
+import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { retries, sharedReads } from '../../src/policies/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import type { Authenticate, Authorise } from '../../src/server/gateway/host/host.ts';
 import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
-import { kept } from '../support/kept-service.ts';
-import { LEVELS, StoreDouble, startGateway } from '../support/wire.ts';
+import { LEVELS } from '../support/wire.ts';
 
 const authenticate: Authenticate = (token = '') => ({ id: token });
 /** Ann and the boss have a record each. */
@@ -86,62 +83,4 @@ test('signing in and out on one open client → each reads what is theirs, nothi
   }
   expect(states.filter((state) => state === 'open')).toHaveLength(4);
   await client.close();
-});
-
-test('an update under way → UNKNOWN, and it is not done again for the other', async () => {
-  const store = new StoreDouble();
-  await using server = await startGateway({ store, authenticate });
-  const page = { user: 'ann' };
-  const client = createClient(
-    remote({ url: server.url, levels: LEVELS, WebSocket, token: () => page.user, principal: () => page.user }),
-  );
-  const adding = client.invoke(put('cart', 1));
-  const reading = client.invoke(get('cart'));
-  await Promise.all([store.next(), store.next()]);
-  page.user = 'boss';
-  const own = client.invoke(get('cart'));
-  await expect(adding).rejects.toMatchObject({ code: 'UNKNOWN' });
-  await expect(reading).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
-  (await store.next()).sink.update('v', 'strong');
-  expect(await own).toBe('v');
-  expect(store.submitted).toHaveLength(3);
-  await client.close();
-});
-
-test('what waits for its next attempt, or could be shared → belongs to one user all the same', async () => {
-  const store = new StoreDouble();
-  await using server = await startGateway({ store, authenticate });
-  const page = { user: 'ann' };
-  const signIn = (): number => {
-    page.user = 'boss';
-    return 1;
-  };
-  const client = createClient(
-    remote({ url: server.url, levels: LEVELS, WebSocket, token: () => page.user, principal: () => page.user }),
-    { retry: retries({ backoff: { delayMs: signIn } }), shareReads: sharedReads() },
-  );
-  const [adding, reading] = [told(client.invoke(put('cart', 1))), told(client.invoke(get('cart')))];
-  const [added] = [await store.next(), await store.next()];
-  added.sink.fail(new CorrectableError('CONFLICT', 'busy'));
-  expect(await adding).toBe('CONFLICT');
-  const own = client.invoke(get('cart'));
-  expect(await reading).toBe('UNAVAILABLE');
-  (await store.next()).sink.update('v', 'strong');
-  expect(await own).toBe('v');
-  expect(store.submitted).toHaveLength(3);
-  await client.close();
-});
-
-test('who is asked as → is told by the binding, where the application says', () => {
-  const url = 'ws://127.0.0.1:9/';
-  const page = { user: 'ann' };
-  const bindings = [
-    remote({ url, levels: LEVELS, WebSocket, principal: () => page.user }),
-    redblue(kept, { url, WebSocket, principal: 'ann' }),
-    remote({ url, levels: LEVELS, WebSocket }),
-  ];
-  expect(bindings.map((binding) => binding.principal?.())).toEqual(['ann', 'ann', undefined]);
-  page.user = 'boss';
-  expect(bindings[0]?.principal?.()).toBe('boss');
-  return Promise.all(bindings.map((binding) => binding.close()));
 });

@@ -12,16 +12,7 @@ import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { cell, counter, table } from '../../src/server/service/tables.ts';
-import {
-  LEVELS,
-  quietContext,
-  RawClient,
-  readX,
-  SinkDouble,
-  startGateway,
-  StoreDouble,
-  writeX,
-} from '../support/wire.ts';
+import { LEVELS, quietContext, readX, SinkDouble, startGateway, StoreDouble, writeX } from '../support/wire.ts';
 
 const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
 
@@ -71,34 +62,7 @@ describe('several sites', () => {
     expect(again.gateway.status().connections).toBe(1);
     await store.close();
   });
-
-  test('back at a site that still works on it → asked anew there, under the higher hop', async () => {
-    const stores = [new StoreDouble(), new StoreDouble()] as const;
-    for (const store of stores) store.executesOnce = true;
-    await using irl = await startGateway({ store: stores[0], site: 'irl' });
-    await using frk = await startGateway({ store: stores[1], site: 'frk' });
-    await using one = await greeted(irl.url, 1);
-    one.send([1, 'submit', 'put', 'update', 2, 1]);
-    const stuck = await stores[0].next();
-    await using two = await greeted(frk.url, 2);
-    two.send([1, 'submit', 'put', 'update', 2, 1, null, null, null, null, ['irl', 1]]);
-    await stores[1].next();
-    await using three = await greeted(irl.url, 3);
-    three.send([1, 'submit', 'put', 'update', 2, 1, null, null, null, null, ['irl', 2]]);
-    const anew = await stores[0].next();
-    expect(anew.context.origin).toMatchObject({ home: 'irl', hop: 2 });
-    stuck.sink.update('void', 'strong');
-    anew.sink.update('counts', 'strong');
-    expect(await three.row()).toEqual([1, 'view', 1, 0, 'counts']);
-  });
 });
-
-/** The connection number `attempt` of one client. */
-async function greeted(url: string, attempt: number): Promise<RawClient> {
-  const client = new RawClient(url);
-  await client.greet({ attempt });
-  return client;
-}
 
 const accounts = defineContract('accounts', {
   deposit: { effect: 'update', args: z.object({ to: z.string(), amount: z.number() }), result: z.null() },

@@ -61,16 +61,6 @@ describe('admission that takes time', () => {
     expect(executed(server.store)).toEqual([2]);
   });
 
-  test('counts as under way', async () => {
-    const { authorise } = byHand();
-    await using server = await startGateway({ authorise, limits: { inFlightMax: 2 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
-    client.send([1, 'submit', ...UPDATE], [2, 'submit', ...UPDATE], [3, 'submit', ...UPDATE]);
-    expect((await client.row()).slice(0, 3)).toEqual([3, 'fail', 'OVERLOADED']);
-    expect(server.gateway.status().inFlight).toBe(2);
-  });
-
   test('submitted again meanwhile → executed once, answered once', async () => {
     const { authorise, decide } = byHand();
     await using server = await startGateway({ authorise });
@@ -102,18 +92,6 @@ describe('admission that takes time', () => {
     decide(1, true);
     await ponged(second);
     expect(executed(server.store)).toEqual([1]);
-  });
-
-  test('cancelled meanwhile → ABORTED, not executed', async () => {
-    const { authorise, decide } = byHand();
-    await using server = await startGateway({ authorise });
-    await using client = new RawClient(server.url);
-    await client.greet();
-    client.send([1, 'submit', ...UPDATE], [1, 'cancel']);
-    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'ABORTED']);
-    decide(0, true);
-    await ponged(client);
-    expect(executed(server.store)).toEqual([]);
   });
 
   test('the token ends meanwhile → not executed', async () => {
@@ -160,15 +138,6 @@ describe('token that has ended', () => {
     client.send([2, 'submit', ...UPDATE]);
     expect((await client.closed).code).toBe(4402);
     expect(executed(server.store)).toEqual([1]);
-  });
-
-  test('before the welcome → closed with 4402, nothing executed', async () => {
-    await using server = await startGateway({ authenticate: () => ({ id: 'ada', expiresAt: Date.now() - 3_600_000 }) });
-    await using client = new RawClient(server.url);
-    await client.opened();
-    client.send([0, 'hello', RawClient.hello()]);
-    expect((await client.closed).code).toBe(4402);
-    expect(client.frames).toEqual([]);
   });
 
   test.each([Infinity, 1e300, undefined])('ends at %s → never', async (expiresAt) => {

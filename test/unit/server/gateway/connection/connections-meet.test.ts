@@ -23,15 +23,6 @@ describe('replies that are kept, to the end', () => {
 });
 
 describe('one connection', () => {
-  test('read submitted twice under one number → executed once, counted once', async () => {
-    await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
-    client.send([1, 'submit', ...READ], [1, 'submit', ...READ], [1, 'ping']);
-    await client.row();
-    expect(server.store.submitted).toHaveLength(1);
-  });
-
   // Nothing of a frame is served once it has closed its connection
   test('closed by a row in the middle of a frame → the rest of the frame is not executed', async () => {
     await using server = await startGateway({ limits: { malformedMax: 1 } });
@@ -157,15 +148,6 @@ describe('one connection', () => {
     await second.row();
     expect(server.store.submitted).toHaveLength(1);
     expect(server.gateway.status()).toMatchObject({ clients: 1, replies: 1 });
-  });
-
-  test('a level that does not exist → UNKNOWN_LEVEL', async () => {
-    await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
-    client.send([1, 'submit', 'put', 'update', 4, null]);
-    expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNKNOWN_LEVEL']);
-    expect(server.store.submitted).toHaveLength(0);
   });
 });
 

@@ -93,21 +93,6 @@ describe('slow reader', () => {
     expect(client.socket.readyState).toBe(client.socket.OPEN);
   });
 
-  test.each([
-    ['read', 'INVALID_VALUE'],
-    ['update', 'UNKNOWN'],
-  ])('one view of a %s beyond the bound → %s with its size, the connection goes on', async (effect, code) => {
-    await using server = await startGateway({ limits: { resultBytesMax: 10_000 } });
-    server.store.answer = ({ sink }) => sink.update('x'.repeat(20_000), 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
-    client.send([1, 'submit', 'x', effect, 2, null], [2, 'ping']);
-    const row = await client.row();
-    expect(row.slice(0, 3)).toEqual([1, 'fail', code]);
-    expect(row[3]).toMatch(/takes 200\d\d bytes, the server sends 10000 at most/);
-    expect(await client.row()).toEqual([2, 'pong']);
-  });
-
   test('takes nothing for the time, then reads again → finds the reason for which it was closed', async () => {
     let cut = (): void => {};
     const wasCut = new Promise<void>((resolve) => (cut = resolve));

@@ -2,9 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
 import { createGateway, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
-import { HeldViews, isHeld } from '../../../../../src/server/gateway/submission/held-views.ts';
 import { limitsFrom, type GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
-import { lodge } from '../../../../../src/server/gateway/submission/lodgers.ts';
 import { Sender } from '../../../../../src/server/gateway/connection/sender.ts';
 import { RawClient, StoreDouble } from '../../../../support/wire.ts';
 import { SocketByHand, turn } from '../listen/socket-by-hand.ts';
@@ -165,37 +163,6 @@ test.each([
 });
 
 describe('what is small and kept', () => {
-  /** Goes on in the next block of memory. */
-  const fillBlock = (): void => {
-    for (let n = 0; n < 5; n += 1) msgpackCodec.encodeValue('x'.repeat(20_000));
-    const next = msgpackCodec.encodeValue('next') as Uint8Array;
-    lodge({ setApart: () => {} }, next.buffer);
-  };
-
-  test('views that may be confirmed, of very many operations → apart from the rest of their blocks', () => {
-    const all = Array.from({ length: 20 }, (_, n) => {
-      const views = new HeldViews();
-      const value = msgpackCodec.encodeValue(`seat ${n}`);
-      views.set({ seq: 0, level: 0, value, details: undefined, at: 0, told: undefined, bytes: 0 });
-      fillBlock();
-      return views;
-    });
-    const kept = all.map((views) => {
-      const view = views.get(0);
-      return isHeld(view) && typeof view.value !== 'string' ? view.value.buffer.byteLength : 0;
-    });
-    expect(Math.max(...kept)).toBeLessThan(20);
-  });
-
-  test('given up before its block is full → not copied any more', () => {
-    const views = new HeldViews();
-    const value = msgpackCodec.encodeValue('seat');
-    views.set({ seq: 0, level: 0, value, details: undefined, at: 0, told: undefined, bytes: 0 });
-    views.clear();
-    fillBlock();
-    expect(views.get(0)).toBeUndefined();
-  });
-
   test('frames for a client that reads slowly → each in memory of its own', () => {
     const given: Uint8Array[] = [];
     const socket = {

@@ -5,7 +5,6 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { connect as connectSecurely } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
@@ -134,14 +133,6 @@ describe('upgrades', () => {
     await expect.poll(() => sockets.map((socket) => socket.destroyed)).toEqual([true]);
   });
 
-  test("on the application's own server, nobody else takes upgrades → 404", async () => {
-    const server = await ownServer('127.0.0.1');
-    await listen({ server });
-    const peer = new RawPeer(portOf(server)).upgrade('/nope');
-    await peer.ended;
-    expect(peer.text).toMatch(/^HTTP\/1\.1 404 /);
-  });
-
   test('left to another listener that takes none of it → guarded meanwhile, refused in the end', async () => {
     const server = await ownServer('127.0.0.1');
     const upgrades: string[] = [];
@@ -183,13 +174,6 @@ describe('upgrades', () => {
     await pong;
     socket.terminate();
   });
-
-  test('two listeners on one server with the same site → one of them serves it', async () => {
-    const server = await ownServer('127.0.0.1');
-    const first = await listen({ server });
-    await listen({ server });
-    await expectServing(first);
-  });
 });
 
 describe('upgrades to something else than a websocket', () => {
@@ -221,14 +205,6 @@ describe('upgrades to something else than a websocket', () => {
     expect(statuses).toEqual([status, 404]);
   });
 
-  test('by a name that is not ours → 403', async () => {
-    const listener = await listen();
-    const lines = h2c('GET', '/health').map((line) => line.replace('Host: localhost', 'Host: evil.example'));
-    const peer = new RawPeer(port(listener)).send(...lines, '', '').send(...last);
-    await peer.ended;
-    expect(peer.text).toMatch(/^HTTP\/1\.1 403 /);
-  });
-
   test.each(['hello', 'he', ''])(
     'with a body of which "%s" comes at once → read whole, with its headers',
     async (now) => {
@@ -255,14 +231,6 @@ describe('upgrades to something else than a websocket', () => {
     const peer = new RawPeer(portOf(server)).send(...h2c('GET', '/shop'), '', '').send(...last);
     await peer.ended;
     expect(peer.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
-  });
-
-  test('on a server with TLS → answered through it', async () => {
-    const server = await ownSecureServer('127.0.0.1', echo);
-    await listen({ server });
-    const peer = connectSecurely({ ...TLS_CLIENT, port: portOf(server), host: '127.0.0.1' });
-    peer.write([...h2c('GET', '/shop'), '', ...last].join('\r\n'));
-    expect((await text(peer)).match(/HTTP\/1\.1 200/g)).toHaveLength(2);
   });
 
   test("on the application's own server with another listener for upgrades → left to that", async () => {
@@ -429,16 +397,6 @@ describe('requests', () => {
     }
     peer.socket.destroy();
     await expectServing(listener);
-  });
-
-  test('many in one go → each answered, in order', async () => {
-    const listener = await listen();
-    const one = ['GET /ready HTTP/1.1', 'Host: localhost', '', ''].join('\r\n');
-    const last = ['GET /nope HTTP/1.1', 'Host: localhost', 'Connection: close', '', ''].join('\r\n');
-    const peer = new RawPeer(port(listener)).send(one.repeat(50) + last);
-    await peer.ended;
-    const statuses = [...peer.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-    expect(statuses).toEqual([...Array.from({ length: 50 }, () => '200'), '404']);
   });
 
   test('halves of requests → others are served meanwhile', async () => {

@@ -6,7 +6,7 @@ import { get, type RequestListener, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Binding, BindingSession } from '../../../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
-import { createGateway, type GatewayOptions } from '../../../../../src/server/gateway/gateway.ts';
+import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
 import type { Authenticate, Authorise } from '../../../../../src/server/gateway/host/host.ts';
 import { listenGateways } from '../../../../../src/server/gateway/listen/listen.ts';
 import { silentLogger } from '../../../../../src/server/gateway/host/logger.ts';
@@ -89,18 +89,6 @@ describe('authenticate', () => {
     ]),
   ];
 
-  test.each([...cases, ...UNDECIDED])('%s at hello → the connection is closed', async (_, hook, code) => {
-    await using server = await start(hook);
-    await using client = new RawClient(server.url);
-    await client.opened();
-    client.send([0, 'hello', { ...RawClient.hello(), token: 'odd' }], [1, 'submit', ...UPDATE]);
-    // What comes before the welcome closes the connection as well: the operation is never executed.
-    const { code: closedWith } = await client.closed;
-    expect([code, 4400]).toContain(closedWith);
-    expect(server.store.submitted).toEqual([]);
-    await expectServing(server);
-  });
-
   test.each([...cases, ...UNDECIDED])('%s at hello, alone → the connection is closed', async (_, hook, code) => {
     await using server = await start(hook);
     await using client = new RawClient(server.url);
@@ -138,15 +126,6 @@ describe('authenticate', () => {
     expect(answer.status).toBe(status);
     expect(await answer.text()).not.toContain('secret');
     await expectServing(server);
-  });
-
-  test('is no function → INVALID_ARGUMENT naming it', () => {
-    for (const field of ['authenticate', 'authorise']) {
-      const options = { binding: new StoreDouble(), [field]: 'yes' } as unknown as GatewayOptions;
-      expect(() => createGateway(options)).toThrow(
-        expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error,
-      );
-    }
   });
 });
 

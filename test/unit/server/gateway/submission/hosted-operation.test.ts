@@ -19,25 +19,11 @@ describe('submission', () => {
     expect(outlet.ends).toBe(1);
   });
 
-  test('confirmation with metadata that changed → carries it', () => {
-    const { submission, outlet } = start();
-    submission.update('ticket', 'tentative', { meta: { remaining: 5 } });
-    submission.update('ticket', 'strong', { meta: { remaining: 3 } });
-    expect(outlet.rows[1]).toEqual([7, 'confirm', 2, 0, null, { remaining: 3 }]);
-  });
-
   test('same value, but a detail of the first view is gone → sent in full: a confirmation would keep it', () => {
     const { submission, outlet } = start();
     submission.update('v', 'tentative', { meta: { remaining: 5 } });
     submission.update('v', 'strong');
     expect(outlet.rows[1]).toEqual([7, 'view', 2, 1, 'v']);
-  });
-
-  test('same value, but one key of the metadata is gone → sent in full', () => {
-    const { submission, outlet } = start();
-    submission.update('v', 'tentative', { meta: { remaining: 5, from: 'cache' } });
-    submission.update('v', 'strong', { meta: { remaining: 3 } });
-    expect(outlet.rows[1]).toEqual([7, 'view', 2, 1, 'v', null, { remaining: 3 }]);
   });
 
   test('same value, more metadata → confirmed, with all of it', () => {
@@ -221,16 +207,6 @@ describe('submission', () => {
     },
   );
 
-  test('repetition after the end → the recorded final, every time', () => {
-    const { submission, memory } = start();
-    submission.update('v', 'strong', { version: 3 });
-    for (let i = 0; i < 2; i++) {
-      const outlet = new OutletDouble();
-      memory.repeat(outlet);
-      expect(outlet.rows).toEqual([[7, 'view', 2, 0, 'v', 3]]);
-    }
-  });
-
   test('object that the store changes after it was the final → repeated as it was', () => {
     const { submission, memory } = start();
     const value = { item: 'a' };
@@ -285,14 +261,6 @@ describe('submission', () => {
     const { submission, outlet } = start();
     submission.confirm('strong', submission.update(Number.NaN, 'tentative'));
     expect(outlet.rows.at(-1)?.slice(0, 3)).toEqual([7, 'fail', 'UNKNOWN']);
-  });
-
-  test('abandoned before the store looks at the signal → it is aborted already', () => {
-    const { submission, outlet } = start();
-    submission.abandon();
-    expect(submission.signal.aborted).toBe(true);
-    submission.update('v', 'strong');
-    expect(outlet.rows).toEqual([]);
   });
 
   test('ended by a confirmation → repeated in full', () => {
@@ -413,14 +381,6 @@ describe('what is kept', () => {
     submission.update({ a: 1 }, 'tentative');
     submission.update({ a: 2 }, 'strong');
     expect(budget.bytes).toBe(0);
-  });
-
-  test('no room and too much waits → UNKNOWN instead of the result', () => {
-    const { submission, outlet, budget } = start();
-    budget.max = 0;
-    outlet.isFull = true;
-    submission.update({ a: 1 }, 'strong');
-    expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', 'UNKNOWN']);
   });
 
   test('forgotten while under way → nothing is kept of its end', () => {

@@ -87,16 +87,6 @@ describe('views of an operation that does not end', () => {
   });
 });
 
-describe('failure at a level that does not exist', () => {
-  test('→ counted; the operation goes on', () => {
-    const { submission, outlet, anomalies } = start();
-    submission.fail(new Error('x'), 'purple');
-    submission.update('v', 'strong');
-    expect(outlet.rows).toEqual([[7, 'view', 2, 0, 'v']]);
-    expect(anomalies).toEqual(['an unknown level']);
-  });
-});
-
 describe('a mistake of the gateway at a view', () => {
   const showFinal = (submission: HostedOperation): void => void submission.update('v', 'strong');
   const fail = (submission: HostedOperation): void => submission.fail(new Error('x'));
