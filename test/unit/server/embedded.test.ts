@@ -108,26 +108,6 @@ describe('embedded: bank', () => {
     expect([final.level, final.final]).toEqual(['causal', true]);
   });
 
-  test('withdrawals at two sites at once: certification → at most one is paid', async () => {
-    const { irl, frk } = start(bankService());
-    await irl.invoke(bank.deposit({ account: 'a', amount: 100 }));
-    await frk.invokeStrong(bank.balance({ account: 'a' }));
-    const paid = await Promise.all([
-      irl.invoke(bank.withdraw({ account: 'a', amount: 70 })),
-      frk.invoke(bank.withdraw({ account: 'a', amount: 60 })),
-    ]);
-    expect(paid.filter((withdrawal) => withdrawal.paid)).toHaveLength(1);
-    expect(await irl.invokeStrong(bank.balance({ account: 'a' }))).toBeGreaterThanOrEqual(30);
-  });
-
-  test('many withdrawals at one site: each stands on those before → none ends in a conflict', async () => {
-    const { irl } = start(bankService());
-    await irl.invoke(bank.deposit({ account: 'a', amount: 100 }));
-    const withdrawals = Array.from({ length: 100 }, () => irl.invoke(bank.withdraw({ account: 'a', amount: 2 })));
-    const paid = (await Promise.all(withdrawals)).filter((withdrawal) => withdrawal.paid);
-    expect(paid).toHaveLength(50);
-  });
-
   test('bad argument → INVALID_ARGUMENT with the path of the field', async () => {
     const { irl } = start(bankService());
     const deposit = irl.invoke(bank.deposit({ account: 'a', amount: -1 }));

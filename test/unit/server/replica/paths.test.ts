@@ -1,9 +1,7 @@
 /** The blue and the red path through a deployment: colours, levels, certification, retries, failures. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import { createClient } from '../../../../src/correctable/made/client.ts';
-import type { Operation } from '../../../../src/correctable/operation.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../src/server/embedded.ts';
@@ -27,28 +25,6 @@ function start(service: Service, options: Partial<EmbeddedOptions<Site>> = {}): 
 afterEach(async () => {
   for (const deployment of deployments.splice(0)) await deployment.close();
 });
-
-/** Submits under an identifier, as a gateway does for a client that may ask again. */
-function submitAs(operationId: string, deployment: Embedded<Site>, site: Site, operation: Operation): Promise<unknown> {
-  const context: InvocationContext = {
-    signal: new AbortController().signal,
-    deadlineAt: undefined,
-    session: undefined,
-    trace: undefined,
-    operationId,
-  };
-  return new Promise((resolve, reject) => {
-    const sink = {
-      update: (value: unknown): number => {
-        resolve(value);
-        return 0;
-      },
-      confirm: reject,
-      fail: reject,
-    };
-    deployment.site(site).submitOperation(operation, ['strong'], sink, context);
-  });
-}
 
 describe('bank (RedBlue, OSDI 2012, §4-5)', () => {
   async function withdrawTwice(colour: 'red' | 'blue'): Promise<{ paid: number; balances: number[] }> {
@@ -132,39 +108,6 @@ describe('levels', () => {
     while (size === null) size = await client.invokeStrong(tickets.peek({ queue: 'q' }));
     expect(size).toEqual({ item: 1 });
   });
-
-  test('blue update: causal requested → final at causal', async () => {
-    const client = createClient(start(bankService()).site('frk'));
-    const deposit = client.invoke(bank.deposit({ account: 'a', amount: 1 }), { levels: ['tentative', 'causal'] });
-    const { level, final } = await deposit.settle();
-    expect([level, final]).toEqual(['causal', true]);
-  });
-});
-
-describe('operation identifiers', () => {
-  for (const [name, service, operation, read, once] of [
-    ['red', ticketService, tickets.enqueue({ queue: 'q', item: 'a' }), tickets.dequeue({ queue: 'q' }), { item: 'a' }],
-    ['blue', bankService(), bank.deposit({ account: 'a', amount: 5 }), bank.balance({ account: 'a' }), 5],
-  ] as const) {
-    test(`${name}: submitted three times, at once and later → takes effect once, one answer`, async () => {
-      const deployment = start(service);
-      const submit = (): Promise<unknown> => submitAs('c1:1', deployment, 'frk', operation);
-      const answers = [...(await Promise.all([submit(), submit()])), await submit()];
-      expect(new Set(answers).size).toBe(1);
-      const client = createClient(deployment.site('frk'));
-      expect(await client.invokeStrong(read as Operation)).toEqual(once);
-      if (name === 'red') expect(await client.invokeStrong(read as Operation)).toBeNull();
-    });
-  }
-
-  test('nothing changed: asked again after the state changed → the same answer', async () => {
-    const deployment = start(bankService());
-    const withdraw = (): Promise<unknown> =>
-      submitAs('c1:1', deployment, 'irl', bank.withdraw({ account: 'a', amount: 5 }));
-    expect(await withdraw()).toEqual({ paid: false });
-    await createClient(deployment.site('irl')).invoke(bank.deposit({ account: 'a', amount: 100 }));
-    expect(await withdraw()).toEqual({ paid: false });
-  });
 });
 
 describe('generators', () => {
@@ -194,13 +137,6 @@ describe('generators', () => {
         shadow.push(given, [uniqueId(), uniqueId(), random(), now]),
       keys: ({ key }, { tables }) => [...tables.rows.keys({ prefix: key, limit: 2 })],
     },
-  });
-
-  test('throws → FINAL_FAILED without the cause', async () => {
-    const client = createClient(start(service).site('irl'));
-    const failed = client.invoke(contract.throws({ key: 'k' }));
-    await expect(failed).rejects.toMatchObject({ code: 'FINAL_FAILED', field: 'generators.throws' });
-    await expect(failed).rejects.not.toHaveProperty('cause');
   });
 
   test('blue shadow operation that changes a queue → INVALID_ARGUMENT naming the field', async () => {

@@ -137,24 +137,6 @@ describe('durable storage: logs', () => {
     expect(machine.start().entries.local).toEqual(['last words']);
   });
 
-  test('a file missing between two others → UNAVAILABLE that says what is missing', () => {
-    const machine = new VirtualMachine(1, SMALL);
-    const site = machine.start();
-    for (const entry of numbers(100)) {
-      site.append('local', `entry ${entry}`);
-      machine.run(50);
-    }
-    const [, second] = machine.files('.log');
-    machine.disk.crash();
-    machine.disk.remove(`${FOLDER}/${second}`);
-    expect(() => machine.start()).toThrow(
-      expect.objectContaining({
-        code: 'UNAVAILABLE',
-        message: expect.stringMatching(/entries \d+ to \d+ of the local log/),
-      }),
-    );
-  });
-
   test('a torn end that would fit again after a restart → does not come back', () => {
     const machine = new VirtualMachine(1);
     const first = machine.start();
@@ -334,25 +316,6 @@ describe('durable storage: checkpoints', () => {
     const again = machine.start();
     expect(again.stored.checkpoint?.sections['local']?.size).toBeGreaterThan(5000);
     expect(again.entries.local).toEqual(numbers(5300));
-  });
-
-  test('large rows → slices of about a megabyte, whatever their number', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    for (let count = 0; count < 12; count += 1) site.append('local', 'x'.repeat(400_000));
-    machine.run();
-    const sizes: number[] = [];
-    const pass = machine.disk.write.bind(machine.disk);
-    machine.disk.write = (one, ...rest) => {
-      if (one.path.endsWith('.checkpoint')) sizes.push(one.bytes.length);
-      pass(one, ...rest);
-    };
-    site.storage.checkpoint();
-    machine.run();
-    expect(sizes.length).toBeGreaterThan(3);
-    // The first rows are asked for by eight, before anything is known of them.
-    expect(Math.max(...sizes)).toBeLessThan(8 * 400_100);
-    expect(Math.max(...sizes.slice(2))).toBeLessThan(1_500_000);
   });
 
   test('a site that can make no cut → nothing is written for it; told once, and tried again', () => {

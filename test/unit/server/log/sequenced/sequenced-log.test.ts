@@ -253,57 +253,6 @@ describe('sequenced log', () => {
     }
     expect([cluster.delivered[2], leader?.keptFrom, leader?.backlog]).toEqual([['a'], 1, 0]);
   });
-
-  test('lost proposal → sent again, in order, once each', () => {
-    const cluster = new Cluster(3);
-    cluster.propose(1, 'a');
-    cluster.run(() => true);
-    cluster.propose(1, 'b');
-    cluster.run();
-    expect(cluster.delivered[0]).toEqual([]);
-    for (let round = 1; round < 5; round += 1) {
-      cluster.tick(round * RESEND_AFTER_MS);
-      cluster.run();
-    }
-    expect(cluster.delivered).toEqual([
-      ['a', 'b'],
-      ['a', 'b'],
-      ['a', 'b'],
-    ]);
-  });
-
-  test('repeated messages → nothing is delivered twice', () => {
-    const cluster = new Cluster(3);
-    cluster.propose(1, 'a');
-    const twice = (): void => void cluster.sent.push(...cluster.sent);
-    for (let round = 0; round < 3; round += 1) {
-      twice();
-      const now = cluster.sent.splice(0);
-      for (const { from, to, message } of now) {
-        cluster.nodes[to]?.receive(siteAt(from), message, 0);
-        cluster.act(to);
-      }
-    }
-    cluster.run();
-    expect(cluster.delivered).toEqual([['a'], ['a'], ['a']]);
-  });
-
-  test('leader restarts → goes on from its log, and a restarted follower gets everything again', () => {
-    const cluster = new Cluster(3);
-    cluster.propose(1, 'a');
-    cluster.run();
-    cluster.restart(0, 2);
-    cluster.restart(2, 2);
-    cluster.propose(2, 'b');
-    cluster.propose(1, 'c');
-    for (let round = 1; round < 5; round += 1) {
-      cluster.tick(round * RESEND_AFTER_MS);
-      cluster.run();
-    }
-    expect(cluster.delivered[0]).toHaveLength(3);
-    expect(cluster.delivered[2]).toEqual(cluster.delivered[0]);
-    expect(cluster.nodes.map((node) => node.busy)).toEqual([false, false, false]);
-  });
 });
 
 describe('digest', () => {

@@ -114,17 +114,6 @@ describe('what is given up', () => {
     expect([behind.value, sites.read(S, total)]).toEqual([null, -3]);
   });
 
-  test('an update that two asked for, one gone → executed', () => {
-    const sites = withoutLeader();
-    const named = { id: 'c/1', home: S };
-    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
-    sites.sync(S);
-    sites.abandon(S, sites.lastSerial - 1);
-    sites.abandon(S, sites.lastSerial - 1);
-    comeBack(sites);
-    expect([asked[1]?.value, sites.read(S, size)]).toEqual([null, 1]);
-  });
-
   test('an update that two asked for, both gone → it never takes effect, of which neither can be sure', () => {
     const sites = withoutLeader();
     const named = { id: 'c/1', home: S };
@@ -261,17 +250,6 @@ describe('budget of what waits for the red order', () => {
     ]);
   });
 
-  test('a read at both levels, refused at its snapshot → its strong view all the same', () => {
-    const sites = new Sites(service);
-    const told: unknown[] = [];
-    const wants = { tentative: false, causal: true, strong: true };
-    const machine = sites.machines[S];
-    machine?.submit({ serial: 99, operation: 'found', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
-    for (const output of machine?.takeOutputs() ?? [])
-      told.push('stage' in output ? [output.kind, output.stage] : output.kind);
-    expect(told[0]).toEqual(['failed', 'causal']);
-  });
-
   test('spent by what was sent and given up → room for as many as are sent at a time, and no more', () => {
     const sites = new Sites(service, 3, { windows: { proposed: 2 }, redInFlightMax: 3 });
     sites.crash(LEADER);
@@ -285,17 +263,6 @@ describe('budget of what waits for the red order', () => {
     comeBack(sites);
     expect(waiting.map(({ value }) => value)).toEqual([null, null, null]);
     expect(sites.read(S, size)).toBe(5);
-  });
-
-  test('spent by what was sent, given up, and is asked for again → no room', () => {
-    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 1 });
-    sites.crash(LEADER);
-    const named = { id: 'c/1', home: S };
-    sites.ask(S, push, named);
-    sites.sync(S);
-    sites.abandon(S);
-    sites.ask(S, push, named);
-    expect(sites.submit(S, push).code).toBe('OVERLOADED');
   });
 
   test('spent, and another site or an earlier start may have begun it → UNKNOWN; nobody can have → OVERLOADED', () => {

@@ -126,15 +126,6 @@ describe('certifier', () => {
     expect(certifier.endingOf('other/1')).toBe('conflict');
   });
 
-  test('a name written twice, its first commit trimmed → the second still rejects', () => {
-    const certifier = new Certifier({ windowCommits: 2, endings: { operationsMax: 10, clientsMax: 10 } });
-    for (const key of ['k', 'k', 'other']) certifier.decide(operation(0, { effects: [write(key)] }));
-    const reads = [fieldName('t', 'k', 'f')];
-    // The snapshot is within the window, and lacks the second commit.
-    expect(certifier.decide(operation(1, { reads })).kind).toBe('reject');
-    expect(certifier.decide(operation(2, { reads })).kind).toBe('commit');
-  });
-
   const windowed = (note: Note): fc.IRawProperty<unknown> => {
     const endings = { operationsMax: 1000, clientsMax: 1000 };
     const key = fc.constantFrom('a', 'b', 'c');
@@ -198,14 +189,6 @@ describe('certifier', () => {
       each.decide(operation(0, { effects: [large('k')], id: 'next/1' }));
       expect(each.decide(operation(2, { reads, id: 'new/2' })).kind).toBe('reject');
     }
-  });
-
-  test('snapshot older than the window → reject', () => {
-    const certifier = new Certifier({ windowCommits: 2, endings: { operationsMax: 10, clientsMax: 10 } });
-    for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [write('k')] }));
-    const reads = [fieldName('t', 'never written', 'f')];
-    expect(certifier.decide(operation(0, { reads })).kind).toBe('reject');
-    expect(certifier.decide(operation(1, { reads })).kind).toBe('commit');
   });
 });
 

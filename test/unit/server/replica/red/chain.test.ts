@@ -199,17 +199,6 @@ describe('what a run stood on comes out otherwise', () => {
     expect(valuesOf([first, second, third])).toEqual(['a', 'ABORTED', 'c']);
   });
 
-  test('given up with one behind it already → that runs again without', () => {
-    const sites = start({ windows: { proposed: 1 } });
-    const first = sites.submit(SITE, append('a', 'q'));
-    const second = sites.submit(SITE, append('b'));
-    const serial = sites.lastSerial;
-    const third = sites.submit(SITE, append('c'));
-    sites.abandon(SITE, serial);
-    sites.settle();
-    expect(valuesOf([first, second, third])).toEqual(['a', 'ABORTED', 'c']);
-  });
-
   test('given up and asked for again → no execution has the number of another one', () => {
     const executions: string[] = [];
     const created = (made: BlueOperation | RedOperation): void => {
@@ -261,16 +250,6 @@ describe('what lies under a run', () => {
     sites.settle();
     expect(valuesOf([first, second, third])).toEqual(['a', 'ab', 'xc']);
     expect(new Set(textsAt(sites))).toEqual(new Set(['xc']));
-  });
-
-  test('the same before anybody stood on it → the same', () => {
-    const sites = start();
-    const first = sites.submit(SITE, append('a'));
-    putMeanwhile(sites);
-    const second = sites.submit(SITE, append('b'));
-    expect(proposalsOf(sites, SITE)).toBe(1);
-    sites.settle();
-    expect(valuesOf([first, second])).toEqual(['a', 'xb']);
   });
 
   test('an addition to a set, and its removal on it → taken at every site', () => {

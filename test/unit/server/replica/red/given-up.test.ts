@@ -3,20 +3,16 @@
  * their number (docs/spec/redblue.md, T2, T3, R13; docs/spec/exactly-once.md).
  */
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../../src/correctable/made/client.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import { Fifo } from '../../../../../src/server/collections/fifo.ts';
 import { epochOf } from '../../../../../src/server/records/epoch.ts';
 import { CERTIFIER_LIMITS } from '../../../../../src/server/replica/red/certifier.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
-import { SiteBinding } from '../../../../../src/server/site/site-binding.ts';
 import type { SiteOptions } from '../../../../../src/server/site/site-machine.ts';
 import { counter, queue, set, table } from '../../../../../src/server/service/tables.ts';
 import { collectGarbage } from '../../../../support/garbage.ts';
-import { startSecondSite } from '../second-site.ts';
 import { Sites } from '../sites.ts';
 
 const args = z.object({ amount: z.number() });
@@ -244,17 +240,6 @@ describe.each(['above', 'below'])('a start with a number that this site has had,
   });
 });
 
-test('thousands wait for one row, and another site empties it → all are answered', () => {
-  const count = 6_000;
-  const sites = new Sites(service, 3, { attemptsMax: 10 });
-  sites.submit(LEADER, add(10 * count));
-  sites.pass(50);
-  sites.submit(LEADER, spare(10 * count));
-  const asked = Array.from({ length: count }, () => sites.submit(S, spare(1)));
-  sites.pass(100);
-  expect(asked.every(({ value }) => value === false)).toBe(true);
-}, 60_000);
-
 describe('the leader is away, and many come and give up', () => {
   test.each(['laid', 'not durable', 'behind another'])('%s → few of them are kept', async (how) => {
     const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 200 });
@@ -280,47 +265,6 @@ describe('the leader is away, and many come and give up', () => {
     expect(given.filter((each) => each.deref() !== undefined).length).toBeLessThan(300);
     expect(sites.machines[S]?.busy).toBe(true);
   });
-});
-
-test.each([
-  ['a queue', push],
-  ['a counter', take(1)],
-  ['a row that all read', spare(1)],
-])(
-  'the leader is away, and all who wait for %s give up → each costs a few looks, however many they are',
-  (_, asked) => {
-    const looksOf = (count: number): number => {
-      const sites = new Sites(service, 3, { windows: { proposed: 1 } });
-      sites.submit(LEADER, add(1e6));
-      sites.pass(50);
-      sites.crash(LEADER);
-      const serials = Array.from({ length: count }, () => {
-        sites.submit(S, asked);
-        return sites.lastSerial;
-      });
-      const slices = vi.spyOn(Fifo.prototype, 'slice');
-      for (const serial of serials) sites.abandon(S, serial);
-      const looks = slices.mock.results.reduce((sum, { value }) => sum + (value as unknown[]).length, 0);
-      slices.mockRestore();
-      return looks;
-    };
-    expect(looksOf(800)).toBeLessThan(3 * looksOf(400));
-  },
-);
-
-test('a client that is closed gives back the places of what has not left the site', async () => {
-  const driver = startSecondSite(service, { inFlightMax: 1000, windows: { proposed: 2 } });
-  const root = new SiteBinding('b', driver);
-  const [one, other] = [createClient(root.share()), createClient(root.share())];
-  const codes = Array.from({ length: 10 }, () =>
-    one.invoke(push).catch((error: unknown) => (error as { code: string }).code),
-  );
-  await one.close();
-  expect(await Promise.all(codes)).toEqual(codes.map(() => 'UNKNOWN'));
-  const next = other.invoke(push, { timeoutMs: 50 }).catch((error: unknown) => (error as { code: string }).code);
-  // It waits for the leader, which never comes.
-  expect(await next).not.toBe('OVERLOADED');
-  driver.close();
 });
 
 test('an update of another site that was rejected is given up → chains of its row go on after a while', () => {

@@ -1,15 +1,10 @@
 /** Rights to a bounded field, step by step: who may take, who asks whom, and what becomes of them. */
 import { describe, expect, test } from 'vitest';
-import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
-import { defineService } from '../../../../../src/server/service/service.ts';
-import { blue } from '../../../../../src/server/service/shadow-operation.ts';
-import { bounded, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { Sites } from '../sites.ts';
 import type { Outcome } from '../sites.ts';
-import { contract, held, ledgerAt, one, opened, seats, service, sold } from './sale.ts';
-import type { Seats } from './sale.ts';
+import { contract, held, ledgerAt, one, opened, service } from './sale.ts';
 
 const { open, sell, sellInOrder, sellBoth, sellBlindly, sellBlindlyInOrder, left } = contract;
 
@@ -80,23 +75,6 @@ describe('rights', () => {
     sites.settle();
     expect(held(sites)).toEqual(after);
   });
-
-  test.each(['__proto__', 'constructor', 'coats'])(
-    'a question for the table %s, which is not there → no answer',
-    (name) => {
-      const sites = opened(30);
-      for (let n = 0; n < 6; n += 1) sites.submit(1, one);
-      sites.sync(1);
-      const [asked] = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
-      if (asked?.message.kind !== 'rights.ask') throw new Error('nothing was asked for');
-      const message = { ...asked.message, asked: asked.message.asked.map((each) => ({ ...each, table: name })) };
-      const before = held(sites);
-      sites.machines[asked.to]?.receive({ ...asked.envelope, message }, sites.nowMs, sites.nowMs);
-      sites.sent = sites.sent.filter((each) => each !== asked);
-      sites.sync(asked.to);
-      expect(held(sites)).toEqual(before);
-    },
-  );
 
   test('what a site has given away and not written down yet → it takes no more itself', () => {
     const sites = opened(30);
@@ -307,20 +285,6 @@ describe('rights', () => {
     expect([takes[0]?.value, ledgerAt(sites, 0).at(siteAt(0))]).toEqual([{ sold: true }, 4]);
     sites.pass(110);
     expect(ledgerAt(sites, 0).at(siteAt(0))).toBe(4);
-  });
-
-  test('an operation that its contract declares blue and that takes → INVALID_ARGUMENT', () => {
-    const blueContract = defineContract('sale', {
-      sell: { effect: 'update', args: seats, result: sold, colour: 'blue' },
-    });
-    const blueService = defineService(blueContract, {
-      tables: { events: table({ seats: bounded({ min: 0 }) }) },
-      shadowOperations: ({ events }) => ({ sell: blue((a: Seats) => [events.row('E').seats.take(a.seats)]) }),
-      // @ts-expect-error what takes may be red: programs without types can choose it
-      generators: { sell: (args, { shadow }) => shadow.sell(args, { sold: true }) },
-    });
-    const sites = new Sites(blueService, 1);
-    expect(sites.submit(0, blueContract.sell({ seats: 1 })).code).toBe('INVALID_ARGUMENT');
   });
 
   test('the pool → the red order’s alone', () => {

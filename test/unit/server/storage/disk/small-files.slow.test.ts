@@ -117,12 +117,6 @@ test('the only log of a single site is gone → no start', async () => {
   await refuse(() => start(valuesService(), ['irl']), /nothing in sites\/irl, and manifest\.json/);
 });
 
-test('a first start that was killed before it wrote the manifest → starts', async () => {
-  await start().close();
-  rmSync(pathOf('manifest.json'));
-  await start().close();
-});
-
 test.each([
   ['empty', ''],
   ['half of it', '{"format": 5, "serv'],
