@@ -235,16 +235,6 @@ test('C6: a level fails with a typed error after a view → the error keeps its 
   expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', level: 'strong' });
 });
 
-test('C1: a submission that ends without a final view, or fails → so does the operation', async () => {
-  for (const [end, code] of [
-    [async () => {}, 'CLOSED_WITHOUT_FINAL'],
-    [() => Promise.reject(new CorrectableError('OVERLOADED', 'later')), 'OVERLOADED'],
-  ] as const) {
-    const binding = Object.assign(scriptedBinding(LEVELS), { submitOperation: end });
-    expect(await codeOf(createClient(binding).invoke(get('k')))).toBe(code);
-  }
-});
-
 test('C1: a level has come in time → its limit passes without effect; at the end no timer is left', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);

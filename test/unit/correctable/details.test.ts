@@ -1,15 +1,9 @@
 /** What views, errors, signals and observers have where nothing is special about them: no more than they should. */
-import { expect, test, vi } from 'vitest';
-import { all, correctable, CorrectableError } from '../../../src/index.ts';
+import { expect, test } from 'vitest';
+import { correctable, CorrectableError } from '../../../src/index.ts';
 import type { Sink } from '../../../src/index.ts';
 import type { Three } from './support.ts';
 import { LEVELS, manual, settled } from './support.ts';
-
-test('C2: a view of which the binding says nothing more → has its six keys alone', () => {
-  const { c, sink } = manual<number>();
-  sink.update(1, 'strong', {});
-  expect(Object.keys(c.latest ?? {})).toEqual(['value', 'level', 'final', 'seq', 'confirms', 'at']);
-});
 
 test('C2: a final with a version, no older than the one before → has not regressed', () => {
   const { c, sink } = manual<number>();
@@ -51,13 +45,6 @@ test('C7: an operation with an equality of its own → what is equal by structur
   expect(c.latest).toMatchObject({ confirms: true, value: { id: 1, at: 2 } });
 });
 
-test('C10: cancelled after the end → its signal does not abort', () => {
-  const made = correctable(LEVELS).withSink<number>();
-  made.sink.update(1, 'strong');
-  made.correctable.cancel();
-  expect(made.signal.aborted).toBe(false);
-});
-
 test('C10: the work says that it has failed, and ends → its signal does not abort', async () => {
   let told: AbortSignal | undefined;
   const failed = correctable(LEVELS, (sink, signal) => {
@@ -78,38 +65,4 @@ test('C13: an executor that declares its sink alone → is given that alone', ()
   }
   void correctable(LEVELS, executor);
   expect(count).toBe(1);
-});
-
-test('C6: an error without a cause → has none, whatever its details are called', () => {
-  const error = new CorrectableError('UNAVAILABLE', 'gone', {
-    cause: undefined,
-    domain: { name: 'sold-out' },
-  } as never);
-  expect(Object.hasOwn(error, 'cause')).toBe(false);
-  expect(error.domain).toEqual({ name: 'sold-out' });
-});
-
-test('C9: an observer of the end alone → is told of it', () => {
-  const { c, sink } = manual<number>();
-  const complete = vi.fn();
-  const subscription = c.subscribe({ complete });
-  expect(subscription.closed).toBe(false);
-  sink.update(1, 'strong');
-  expect([complete.mock.calls.length, subscription.closed]).toEqual([1, true]);
-});
-
-test('C9: unsubscribed → closed, before any end', () => {
-  const subscription = manual<number>().c.subscribe(() => {});
-  subscription.unsubscribe();
-  expect(subscription.closed).toBe(true);
-});
-
-test('C11: a listener of a join throws → the environment of its first part hears of it', () => {
-  const onUncaught = vi.fn();
-  const [first, second] = [manual<number>({ onUncaught }), manual<number>()];
-  all([first.c, second.c]).onFinal(() => {
-    throw new Error('on purpose');
-  });
-  for (const { sink } of [first, second]) sink.update(1, 'strong');
-  expect(onUncaught).toHaveBeenCalledOnce();
 });

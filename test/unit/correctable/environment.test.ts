@@ -1,10 +1,9 @@
 /** What all operations of a client share: the time of the running stretch of code, and what was dropped (C15). */
 import { expect, test, vi } from 'vitest';
-import { correctable, CorrectableError, createClient, systemClock } from '../../../src/index.ts';
+import { CorrectableError, createClient, systemClock } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
-import { virtualClock } from '../../../src/testing/virtual-clock.ts';
-import { codeOf, LEVELS, manual } from './support.ts';
+import { LEVELS, manual } from './support.ts';
 
 test('C15: nothing was dropped yet → each reason counts 0', () => {
   expect(createClient(scriptedBinding(LEVELS)).drops).toEqual({
@@ -29,24 +28,6 @@ test('C1: views that come together → the clock is read once, and they carry on
   for (const level of LEVELS) call.view(1, level);
   await read;
   expect([readings, new Set(times).size]).toEqual([1, 1]);
-});
-
-test('C1: a clock alone is given → its time counts', async () => {
-  const clock = virtualClock();
-  const hanging = codeOf(correctable(LEVELS, () => {}, { clock, timeoutMs: 10 }));
-  expect(clock.pending).toBe(1);
-  await clock.advance(10);
-  expect(await hanging).toBe('TIMEOUT');
-});
-
-test('C1: the clock of the process → goes on in whole milliseconds', () => {
-  const now = vi.spyOn(performance, 'now');
-  const seen = [1_234.5, 2_000].map((ms) => {
-    now.mockReturnValue(ms);
-    return systemClock.now();
-  });
-  now.mockRestore();
-  expect(seen).toEqual([1_234, 2_000]);
 });
 
 test('C4: a callback throws, and the platform has no place for that at all → thrown where nobody waits, and goes on', async () => {

@@ -1,6 +1,5 @@
 /** Lines of the core that could be broken unseen: calls that are wrong, and what is told once and no more. */
 import { expect, test } from 'vitest';
-import { isClock } from '../../../src/correctable/given.ts';
 import { Places } from '../../../src/correctable/pace/places.ts';
 import type { Correctable } from '../../../src/index.ts';
 import { manual, record, settled } from './support.ts';
@@ -40,22 +39,6 @@ test('C8: the result of a run is confirmed at a level that its input does not su
 test('C1: a view that comes after the final → has a number of its own all the same', () => {
   const { sink } = manual<string>();
   expect([sink.update('a', 'weak'), sink.update('b', 'strong'), sink.update('c', 'strong')]).toEqual([0, 1, 2]);
-});
-
-test('C6: the binding fails and names no level → the message says that it is the final view', async () => {
-  const { c, sink } = manual<number>();
-  sink.fail(new Error('gone'));
-  await expect(c).rejects.toMatchObject({
-    code: 'FINAL_FAILED',
-    message: expect.stringContaining('the final view failed; see cause') as string,
-  });
-});
-
-test('a clock → has both methods', () => {
-  const [now, setTimer] = [() => 0, () => () => {}];
-  expect([{ now, setTimer }, { now }, { setTimer }, { now, setTimer: 1 }, null].map((given) => isClock(given))).toEqual(
-    [true, false, false, false, false],
-  );
 });
 
 test('places: the clock is set back while many rest → each rests for one turn, the last too', () => {

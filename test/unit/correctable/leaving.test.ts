@@ -188,22 +188,6 @@ test('C10: 100 000 operations on one signal → one listener at most, none at th
   expect(listeners()).toBe(0);
 });
 
-test('C10: operations of one signal under way at once, each with another end → no listener at the end', async () => {
-  const { signal } = new AbortController();
-  const listeners = listenersOf(signal);
-  const binding = scriptedBinding(LEVELS);
-  const client = createClient(binding);
-  const reads = Array.from({ length: 4 }, () => client.invoke(get('k'), { signal }));
-  expect(listeners()).toBe(1);
-  binding.calls[0]!.view(1, 'strong');
-  binding.calls[1]!.fail(new Error('down'));
-  reads[2]!.cancel();
-  expect(listeners()).toBe(1);
-  binding.calls[3]!.confirm('strong', 9);
-  expect(listeners()).toBe(0);
-  expect(await Promise.all(reads.map(codeOf))).toEqual(['no error but 1', 'FINAL_FAILED', 'ABORTED', 'PROTOCOL']);
-});
-
 test('C10: callbacks with a signal on a closed Correctable → told once, no listener stays', async () => {
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);

@@ -1,9 +1,8 @@
 /** What a Correctable does to the process around it: keep it alive while somebody waits, and not a moment longer. */
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions, Clock, Correctable } from '../../../src/index.ts';
-import { all, CorrectableError, createClient } from '../../../src/index.ts';
+import { all, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { retries, sharedReads } from '../../../src/policies/index.ts';
 import type { ScriptedBinding } from '../../../src/testing/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -163,20 +162,6 @@ describe('C9: a view was taken early, the strong level hangs', () => {
     expect(store.isAlive()).toBe(false);
   });
 
-  test.each(['before', 'after'])('%s one who shared it has left → no wait keeps the process alive', async (when) => {
-    const policies = { retry: retries(), shareReads: sharedReads() };
-    const { binding, isAlive, read } = hung({}, policies);
-    const [staying, leaving] = [read(), read()];
-    binding.calls[0]!.fail(new CorrectableError('OVERLOADED', 'later', { retryAfterMs: LIMIT_MS / 2 }));
-    expect(binding.calls).toHaveLength(1);
-    if (when === 'before') await staying.when('weak');
-    leaving.cancel();
-    if (when === 'after') await staying.when('weak');
-    expect(isAlive()).toBe(false);
-    void codeOf(staying);
-    expect(isAlive()).toBe(true);
-  });
-
   test.each([
     ['a callback', (c: Correctable<unknown>): unknown => c.onFinal(() => 0)],
     ['one that awaits', (c: Correctable<unknown>): unknown => codeOf(c)],
@@ -273,25 +258,6 @@ describe('C9: a view was taken early, the strong level hangs', () => {
     expect(isAlive()).toBe(false);
   });
 
-  test('it is the last of its limit → the limit passes all the same, in a process that lives on', async () => {
-    const { read, advance } = hung();
-    const taken = read();
-    await taken.settle(early);
-    await advance(LIMIT_MS);
-    expect(taken.state).toBe('error');
-  });
-
-  test('two were taken early, one after the other → the limit of the first leaves that of the second without hold', async () => {
-    const { read, isAlive, advance } = hung();
-    const first = read();
-    await first.settle(early);
-    await advance(LIMIT_MS / 2);
-    await read().settle(early);
-    await advance(LIMIT_MS / 2);
-    expect(first.state).toBe('error');
-    expect(isAlive()).toBe(false);
-  });
-
   const hang = (value: unknown): unknown => (value === 'guess' ? value : new Promise(() => 0));
 
   test('its source is final, its last step hangs → the limit of the step keeps no process alive', async () => {
@@ -303,47 +269,6 @@ describe('C9: a view was taken early, the strong level hangs', () => {
     expect(isAlive()).toBe(false);
     await advance(LIMIT_MS);
     expect(result.state).toBe('error');
-  });
-
-  test.each([
-    [
-      'of one that is joined with itself',
-      async ({ read }: Hung) => {
-        const one = read();
-        await all([one, one]).settle(early);
-      },
-    ],
-    [
-      'of what is made of one that is final',
-      async ({ read, binding }: Hung) => {
-        const result = read().speculate(hang);
-        binding.calls[0]!.view('sure', 'strong');
-        await settled();
-        await result.settle(early);
-      },
-    ],
-  ] as const)('%s → of two others, the one that is still waited for keeps the process alive', async (_, take) => {
-    const store = hung();
-    await take(store);
-    const [first, second] = [store.read(), store.read()];
-    const waited = [codeOf(first), codeOf(second)];
-    store.binding.calls.at(-2)!.view('sure', 'strong');
-    await waited[0];
-    expect(store.isAlive()).toBe(true);
-    store.binding.calls.at(-1)!.view('sure', 'strong');
-    await waited[1];
-    expect(store.isAlive()).toBe(false);
-  });
-
-  test('it is awaited twice from then on, and is final → nothing keeps the process alive', async () => {
-    const { read, isAlive, binding } = hung();
-    const taken = read();
-    await taken.settle(early);
-    taken.onUpdate(() => 0).onFinal(() => 0);
-    expect(isAlive()).toBe(true);
-    binding.calls[0]!.view('sure', 'strong');
-    await taken;
-    expect(isAlive()).toBe(false);
   });
 
   test('a step begins only then, and asks what hangs → its limit keeps no process alive', async () => {

@@ -53,16 +53,6 @@ describe('C15: an operation fails with what is retryable', () => {
     expect(binding.calls).toHaveLength(3);
   });
 
-  test('each time, the last with an error of another kind → it names the operation and one attempt', async () => {
-    const { clock, binding, client } = setUp({ retry });
-    const error = errorOf(client.invoke(get('k')));
-    for (const cause of [failure(), failure(), new Error('disk')]) {
-      (await binding.next()).fail(cause);
-      await clock.advance(1_000);
-    }
-    expect((await error).message).toBe('attempt 3 of 3: get "k": the final view failed; see cause');
-  });
-
   test('by throwing, or by the promise that it returned → the same', async () => {
     const clock = virtualClock();
     const attempts: (() => void | Promise<void>)[] = [
@@ -153,20 +143,6 @@ describe('C15: views', () => {
     expect(await read.settle()).toMatchObject({ value: 'new', level: 'strong', version: 7, final: true });
   });
 
-  test('a value confirmed at each level → the confirmations carry its number, as without retries', async () => {
-    const { binding, client } = setUp({ retry });
-    const read = client.invoke(get<string>('k'));
-    const seqs: number[] = [];
-    read.subscribe((view) => void seqs.push(view.seq));
-    const call = await binding.next();
-    call.view('other', 'weak');
-    call.view('value', 'causal', { meta: { remaining: 1 } });
-    call.confirm('strong', 1);
-    expect(seqs).toEqual([0, 1, 1]);
-    expect(read.latest).toMatchObject({ confirms: true, meta: { remaining: 1 } });
-    expect(client.counters).toMatchObject({ confirmed: 1, corrected: 0 });
-  });
-
   test('what comes late of an attempt that failed → no effect but a count', async () => {
     const { clock, binding, client } = setUp({ retry });
     const read = client.invoke(get<string>('k'));
@@ -233,32 +209,6 @@ describe('C15: time', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test('the limit passes during a later attempt → TIMEOUT with what single levels failed with, in all attempts', async () => {
-    const { clock, binding, client } = setUp({ retry, timeoutMs: 50 });
-    const error = errorOf(client.invoke(get('k')));
-    const first = await binding.next();
-    first.fail(new Error('is up again'), 'causal');
-    first.fail(failure(), 'strong');
-    await clock.advance(STEP_MS);
-    const second = await binding.next();
-    second.fail(new Error('is empty'), 'weak');
-    second.fail(new Error('is down'), 'causal');
-    await clock.advance(50);
-    expect(await error).toMatchObject({
-      code: 'TIMEOUT',
-      levelErrors: { weak: { message: 'is empty' }, causal: { message: 'is down' }, strong: { code: 'UNAVAILABLE' } },
-    });
-  });
-
-  test('cancelled between two attempts → what single levels of the first failed with', async () => {
-    const { binding, client } = setUp({ retry });
-    const read = client.invoke(get('k'));
-    const error = errorOf(read);
-    (await binding.next()).fail(failure(), 'strong');
-    read.cancel();
-    expect(await error).toMatchObject({ code: 'ABORTED', levelErrors: { strong: { code: 'UNAVAILABLE' } } });
-  });
-
   test('the next attempt would begin at the limit or after it → it is not waited for', async () => {
     const { clock, binding, client } = setUp({ retry, timeoutMs: 30 });
     const failed = failure();
@@ -280,15 +230,6 @@ describe('C15: time', () => {
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', level: 'strong', retryable: true });
     expect(clock.pending).toBe(0);
     expect(binding.calls).toHaveLength(1);
-  });
-
-  test('the limit of the final level passes during an attempt → it is let go', async () => {
-    const { clock, binding, client } = setUp({ retry });
-    const error = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { strong: 20 } }));
-    const { signal, levelSignals } = (await binding.next()).context;
-    await clock.advance(20);
-    expect(await error).toMatchObject({ code: 'TIMEOUT' });
-    expect([signal.aborted, levelSignals?.['strong']?.aborted]).toEqual([true, true]);
   });
 
   test('the signal of invoke aborts between two attempts → ABORTED, and the timer is gone', async () => {
@@ -444,25 +385,6 @@ describe('C15: what the binding says of an attempt', () => {
     (await binding.next()).fail(new CorrectableError('DOMAIN', 'sold out', { domain, field: 'args.seat' }));
     expect(await error).toMatchObject({ code: 'DOMAIN', domain, field: 'args.seat', retryable: false });
   });
-
-  test('a level that was too late fails in the last attempt too → it was too late', async () => {
-    const { clock, binding, client } = setUp({ retry });
-    const error = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 15 } }));
-    (await binding.next()).fail(failure());
-    await clock.advance(20);
-    const second = await binding.next();
-    second.fail(new Error('is down'), 'weak');
-    second.fail(failure('FORBIDDEN'));
-    expect((await error).levelErrors).toMatchObject({ weak: { code: 'TIMEOUT' } });
-  });
-
-  test('the limit passes during the first attempt → no count of attempts', async () => {
-    const { clock, binding, client } = setUp({ retry, timeoutMs: 5 });
-    const error = errorOf(client.invoke(get('k')));
-    await binding.next();
-    await clock.advance(5);
-    expect((await error).message).not.toContain('attempt');
-  });
 });
 
 describe('C15: who waits between two attempts', () => {
@@ -476,15 +398,6 @@ describe('C15: who waits between two attempts', () => {
     expect(write.state).toBe('updating');
     second.view('done', 'strong');
     expect(await write).toBe('done');
-  });
-
-  test('cancelled while it waited → the client that closes knows nothing of it', async () => {
-    const { binding, client } = setUp({ retry });
-    const read = client.invoke(get('k'));
-    (await binding.next()).fail(failure());
-    read.cancel();
-    await client.close();
-    expect(client.drops.closed).toBe(0);
   });
 });
 
@@ -508,17 +421,6 @@ describe('C15: another principal', () => {
       expect(uncaught).toHaveLength(what === 'signs in' ? 0 : 1);
     },
   );
-
-  test('the same one still → tried again', async () => {
-    const { clock, binding, client } = setUp({ retry });
-    binding.principal = () => 'ann';
-    const done = client.invoke(put('k', 1));
-    (await binding.next()).fail(failure());
-    await clock.advance(STEP_MS);
-    (await binding.next()).view(null, 'strong');
-    await done;
-    expect(client.counters.retried).toBe(1);
-  });
 });
 
 function raise(): never {

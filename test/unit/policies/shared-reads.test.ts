@@ -330,18 +330,6 @@ describe('C15: leaving a shared submission', () => {
     expect(binding.calls).toHaveLength(1);
   });
 
-  test('one has waited in vain → TIMEOUT with what single levels failed with', async () => {
-    const { clock, binding, client } = setUp(shared);
-    const error = errorOf(client.invoke(get('k'), { timeoutMs: 10 }));
-    const patient = client.invoke(get('k'));
-    const call = await binding.next();
-    call.fail(failure(), 'weak');
-    await clock.advance(10);
-    expect(await error).toMatchObject({ code: 'TIMEOUT', levelErrors: { weak: { code: 'UNAVAILABLE' } } });
-    call.view('there', 'strong');
-    expect(await patient).toBe('there');
-  });
-
   test('an answer was lost, one has waited in vain → the next read is submitted; who waits still does', async () => {
     const { clock, binding, client } = setUp(shared);
     const [impatient, patient] = [client.invoke(get('k'), { timeoutMs: 10 }), client.invoke(get('k'))];
@@ -354,17 +342,6 @@ describe('C15: leaving a shared submission', () => {
     expect(await next).toBe('there');
     lost.view('late', 'strong');
     expect(await patient).toBe('late');
-  });
-
-  test('names and keys that read alike together → each', async () => {
-    const { binding, client } = setUp(shared);
-    const [list, open] = [
-      { name: 'list', effect: 'read', key: 'open orders', args: null } as const,
-      { name: 'list open', effect: 'read', key: 'orders', args: null } as const,
-    ].map((operation) => client.invoke<unknown>(operation));
-    (await binding.next()).view('of list', 'strong');
-    (await binding.next()).view('of list open', 'strong');
-    expect([await list, await open]).toEqual(['of list', 'of list open']);
   });
 
   test('retried → the attempts are shared, however much chance is in the wait', async () => {
@@ -450,12 +427,6 @@ describe('C15: what the binding says of a shared submission', () => {
       client.invoke({ name: 'size', args: {}, effect: 'read', key }).onError(() => 0);
     }
     expect(binding.calls).toHaveLength(2);
-  });
-
-  test('the trace of the first → travels with it', async () => {
-    const { binding, client } = setUp({ ...shared, trace: () => 'trace' });
-    client.invoke(get('k')).onError(() => 0);
-    expect((await binding.next()).context.trace).toBe('trace');
   });
 
   test('of two that look alike one ends → the next read joins the other', async () => {

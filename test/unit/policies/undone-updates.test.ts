@@ -1,12 +1,12 @@
 /** C8, C15: an update of a run that was undone is not tried again: it would be done after its undo, for good. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Correctable } from '../../../src/index.ts';
 import { all } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { Three } from '../correctable/support.ts';
 import { manual } from '../correctable/support.ts';
 import type { SetUp } from './support.ts';
-import { errorOf, failure, refuteBetweenAttempts, retry, setUp, STEP_MS } from './support.ts';
+import { failure, refuteBetweenAttempts, retry, setUp, STEP_MS } from './support.ts';
 
 const keys = ({ binding }: SetUp): unknown[][] =>
   binding.calls.map(({ operation: { name, key, args } }) => [name, key, (args as { value?: unknown }).value]);
@@ -119,26 +119,6 @@ test('an update beside a step, or of a step that is confirmed → tried again', 
   expect(keys(all).map(([, key]) => key)).toEqual(['next', 'running', 'beside', 'running', 'beside']);
 });
 
-test('an update beside the run after an undone one, which is undone too → tried again', async () => {
-  const { clock, binding, client } = setUp({ retry });
-  const steps: unknown[] = [];
-  const result = client.invoke(get('next')).speculate(
-    (job) => steps.push(job),
-    () => {},
-  );
-  const read = await binding.next();
-  read.view('job-1', 'weak');
-  read.view('job-2', 'causal');
-  await vi.waitFor(() => expect(steps).toEqual(['job-1', 'job-2']));
-  const beside = client.invoke(put('beside', 1));
-  result.cancel();
-  (await binding.next()).fail(failure());
-  await clock.advance(STEP_MS);
-  (await binding.next()).view(null, 'strong');
-  await beside;
-  expect(binding.calls).toHaveLength(3);
-});
-
 test('an update invoked after the step has awaited, with the signal of its run → not done after the undo', async () => {
   const { clock, binding, client } = setUp({ retry });
   const result = client.invoke(get('next')).speculate(
@@ -155,60 +135,6 @@ test('an update invoked after the step has awaited, with the signal of its run �
   result.cancel();
   await clock.advance(1_000);
   expect(binding.calls.map(({ operation }) => operation.key)).toEqual(['next', 'place', 'running']);
-});
-
-test('what fails is told to whoever else listens: the store could not, and has not', async () => {
-  const { clock, binding, client } = setUp({ retry });
-  let write: PromiseLike<unknown> | undefined;
-  const result = client.invoke(get('next')).speculate(
-    (job) => (write ??= client.invoke(put('running', job))),
-    () => {},
-  );
-  const read = await binding.next();
-  read.view('job-1', 'weak');
-  const busy = failure();
-  (await binding.next()).fail(busy);
-  // Waited for before it comes: on a busy machine it would count as unhandled by the time that somebody asks.
-  const failed = errorOf(result);
-  read.fail(failure('FORBIDDEN'));
-  await clock.advance(STEP_MS);
-  expect(await errorOf(write!)).toBe(busy);
-  expect(await failed).toMatchObject({ code: 'FORBIDDEN' });
-});
-
-test('an update that begins inside a run that was undone → one attempt', async () => {
-  const { clock, binding, client } = setUp({ retry });
-  const result = client.invoke(get('next')).speculate(
-    (job) =>
-      client.invoke(get('place')).chain(
-        (place) => client.invoke(put(String(place), job)),
-        () => {},
-      ),
-    () => {},
-  );
-  const read = await binding.next();
-  read.view('job-1', 'weak');
-  const place = await binding.next();
-  result.cancel();
-  place.view('here', 'strong');
-  (await binding.next()).fail(failure());
-  await clock.advance(1_000);
-  expect(binding.calls.map(({ operation }) => operation.key)).toEqual(['next', 'place', 'here']);
-});
-
-test('undone while the run is begun → one attempt', async () => {
-  const { clock, binding, client } = setUp({ retry });
-  const result: Correctable<unknown, Three> = client.invoke(get('next')).speculate(
-    (job) => {
-      result.cancel();
-      return client.invoke(put('running', job));
-    },
-    () => {},
-  );
-  (await binding.next()).view('job-1', 'weak');
-  (await binding.next()).fail(failure());
-  await clock.advance(1_000);
-  expect(binding.calls).toHaveLength(2);
 });
 
 test('a read of a run that was undone → tried again, for whoever else waits for it', async () => {
@@ -261,31 +187,6 @@ test('a step refutes another run, whose undo is an update → that is tried agai
     return () => sink.update(2, 'strong');
   });
   expect(await undone).toBe(1);
-});
-
-test('a step cancels another speculation, whose undo is an update → that is tried again', async () => {
-  await setOff((client, { c, sink }) => {
-    const other = c.speculate(
-      () => 1,
-      async () => {
-        await client.invoke(put('undo', 1));
-      },
-    );
-    other.onError(() => 0);
-    sink.update(1, 'weak');
-    return () => other.cancel();
-  });
-});
-
-test('a step brings a view, of which a listener makes an update → that is tried again', async () => {
-  let order: unknown;
-  await setOff((client, { c, sink }) => {
-    c.onUpdate(() => {
-      order = client.invoke(put('order', 1));
-    });
-    return () => sink.update('order', 'weak');
-  });
-  expect(await order).toBe(null);
 });
 
 test('a step says too late how it is undone, by an update → that is tried again', async () => {

@@ -1,7 +1,7 @@
 /** C12 interop, C13 making. */
 import { inspect } from 'node:util';
 import { from } from 'rxjs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   boxed,
   correctable,
@@ -116,25 +116,6 @@ test('C12: return() → pending reads end, the error of the operation is not its
   expect(reasons).toEqual([]);
 });
 
-test('C12: return() after views and the failure have come → neither of them is read', async () => {
-  const { c, sink } = manual<number>();
-  const iterator = c[Symbol.asyncIterator]();
-  sink.update(1, 'weak');
-  sink.fail(new Error('down'));
-  await iterator.return?.();
-  expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  expect(await iterator.next()).toEqual({ done: true, value: undefined });
-});
-
-test('C12: views that come after return() → not read', async () => {
-  const { c, sink } = manual<number>();
-  const iterator = c[Symbol.asyncIterator]();
-  await iterator.return?.();
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
-  expect(await iterator.next()).toEqual({ done: true, value: undefined });
-});
-
 /** What an iterator gives for the calls, each by itself and all at once, as an async generator of the views does. */
 test.each(['throw', 'return', 'next, throw', 'next, return', 'next next next, throw', 'next next, return next'])(
   'C12: an iterator after %s → as an async generator',
@@ -196,20 +177,6 @@ test('C12: RxJS from() → every view, then complete', async () => {
   sink.update(2, 'causal');
   sink.update(3, 'strong');
   expect(seen).toMatchObject([{ value: 1 }, { value: 2 }, { value: 3, final: true }, 'complete']);
-});
-
-test('C12: RxJS unsubscribe and error → leave without cancelling; the error arrives', async () => {
-  const { c, sink } = manual<number>();
-  const errors: unknown[] = [];
-  const next = vi.fn();
-  from(c)
-    .subscribe({ next, error: () => 0 })
-    .unsubscribe();
-  from(c).subscribe({ error: (error) => errors.push(error) });
-  sink.update(1, 'weak');
-  expect(next).not.toHaveBeenCalled();
-  sink.fail(new Error('down'));
-  expect(errors).toMatchObject([{ code: 'FINAL_FAILED' }]);
 });
 
 test('C12: boxed → crosses an async function unabsorbed', async () => {
