@@ -186,26 +186,6 @@ describe('cache: memory', () => {
     expect(await cachedValue(mine.client, get('x'))).toBe('miss');
   });
 
-  test('an update is final at a weaker level, another one ends before it → the two are not told apart', async () => {
-    const mine = page({});
-    const update = mine.client.invoke(put('x', 'one'), { levels: ['weak'] });
-    const { sink } = mine.store.last;
-    const other = mine.client.invokeStrong(put('x', 'two'));
-    mine.store.last.sink.update(undefined, 'strong');
-    await other;
-    sink.update(undefined, 'weak');
-    await update;
-    sink.update(undefined, 'strong');
-    expect(await cachedValue(mine.client, get('x'))).toBe('miss');
-  });
-
-  test('closed → empty', async () => {
-    const mine = page({});
-    await fill(mine, get('x'), 'mine');
-    await mine.client.close();
-    expect(mine.binding.size).toEqual({ entries: 0, bytes: 0 });
-  });
-
   test('nobody can say who is signed in when the answer comes → told, answered, and nothing of before is left', async () => {
     const onError = vi.fn<(error: unknown) => void>();
     let isKnown = true;

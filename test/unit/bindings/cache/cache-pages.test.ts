@@ -135,14 +135,6 @@ describe('cache: what outlives a page', () => {
     expect(await views(store)).toEqual([]);
   });
 
-  test('another page updates → what it touches is forgotten here', async () => {
-    const store = mapStore();
-    const [mine, theirs] = [page({ store }), page({ store })];
-    await fill(theirs, get('x'), 'old');
-    await write(mine, put('x', 'new'));
-    await expect.poll(() => cachedValue(theirs.client, get('x'))).toBe('miss');
-  });
-
   test.each([
     { what: 'close', store: { close: () => Promise.reject(new Error('disk')) } },
     {

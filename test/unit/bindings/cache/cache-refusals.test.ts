@@ -73,17 +73,6 @@ describe('cache: a view that its store cannot keep', () => {
     expect(await views(store)).toEqual(['a', 'b', 'c', 'new']);
   });
 
-  test('after one that is no plain data, of the same name → it is told all the same', async () => {
-    const onError = vi.fn<(error: unknown) => void>();
-    const shop = page({ store: jsonStore(), onError });
-    await fill(shop, get('odd'), new (class Odd {})());
-    await fill(shop, get('big'), 7n);
-    await fill(shop, get('bigger'), 8n);
-    await shop.client.close();
-    const causes = onError.mock.calls.map(([error]) => (error as Error).cause);
-    expect(causes).toEqual([expect.objectContaining({ path: 'value' }), expect.any(TypeError)]);
-  });
-
   test('in the place of one that it has kept → that is not found again', async () => {
     const store = jsonStore();
     const shop = page({ store });
@@ -162,21 +151,6 @@ describe('cache: a store that refuses, and users who come and go', () => {
     at.isFull = false;
     await shop.binding.clear();
     expect(await views(at.kept)).toEqual([]);
-  });
-
-  test('it takes again while more is read → that is stored too', async () => {
-    const at = fillable();
-    const clock = virtualClock();
-    const onError = vi.fn<(error: unknown) => void>();
-    const shop = page({ store: at.store, onError, clock });
-    await shop.binding.ready();
-    at.isFull = true;
-    await fill(shop, get('x'), 'x');
-    await expect.poll(() => onError.mock.calls.length).toBe(1);
-    at.isFull = false;
-    at.meanwhile = () => fill(shop, get('y'), 'y');
-    await clock.advance(LONGEST_RETRY_MS);
-    await expect.poll(() => views(at.kept)).toEqual(['x', 'y']);
   });
 
   test('users come and go while a write is on its way → it is read once after that, not for each of them', async () => {

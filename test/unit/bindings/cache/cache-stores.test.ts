@@ -164,43 +164,6 @@ describe('cache: while the store is read', () => {
     return { store, loaded, written: (changes) => kept.write(changes) };
   }
 
-  const old = { value: 'kept', level: 'strong', cachedAt: 1, touches: ['x'] };
-  const id = JSON.stringify(['', 'get', '"x"', '{"key":"x"}']);
-
-  test('a read of the cache alone → waits for it', async () => {
-    const { store, loaded, written } = slowStore();
-    await written([[id, old]]);
-    const { client } = open({ store });
-    const read = client.invokeWeak(get('x'));
-    loaded();
-    expect(await read).toBe('kept');
-  });
-
-  test('a read of all levels → the store behind is asked at once, the cached view comes when it is there', async () => {
-    const { store, loaded, written } = slowStore();
-    await written([[id, old]]);
-    const shop = open({ store });
-    const read = shop.client.invoke(get('x'));
-    expect(shop.store.submitted).toHaveLength(1);
-    const first = read.settle({ enough: () => true });
-    loaded();
-    expect(await first).toMatchObject({ value: 'kept', level: 'cache' });
-  });
-
-  test('an update ends in the meantime → what was kept of it is not taken over', async () => {
-    const { store, loaded, written } = slowStore();
-    await written([[id, old]]);
-    const shop = open({ store });
-    const write = shop.client.invokeStrong(put('x', 'new'));
-    shop.store.last.sink.update(undefined, 'strong');
-    await write;
-    loaded();
-    expect(await shop.client.invokeWeak(get('x'))).toBe('new');
-    const dropped = open({ store });
-    await dropped.binding.invalidate('x');
-    await expect(dropped.client.invokeWeak(get('x'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  });
-
   test('closed in the meantime → a waiting read fails with UNAVAILABLE', async () => {
     const { store, loaded } = slowStore();
     const { client } = open({ store });
@@ -220,24 +183,6 @@ describe('cache: a store that fails', () => {
     await shop.fill('x', 1);
     expect(await shop.client.invokeWeak(get('x'))).toBe(1);
     await expect.poll(() => onError.mock.calls).toContainEqual([broken]);
-  });
-
-  test('write fails → reported, and made good with the next', async () => {
-    const onError = vi.fn<(error: unknown) => void>();
-    const kept = mapStore();
-    const full = new Error('quota exceeded');
-    let isFull = true;
-    const store: CacheStore = { ...kept, write: (changes) => (isFull ? Promise.reject(full) : kept.write(changes)) };
-    const shop = open({ store, onError });
-    await shop.fill('x', 1);
-    await expect.poll(() => onError.mock.lastCall).toEqual([full]);
-    isFull = false;
-    await shop.fill('y', 2);
-    await shop.client.close();
-    const after = open({ store: kept });
-    onTestFinished(() => after.client.close());
-    expect(await after.client.invokeWeak(get('x'))).toBe(1);
-    expect(await after.client.invokeWeak(get('y'))).toBe(2);
   });
 
   test('writes: one batch at a time, changes of one entry in the meantime collapse', async () => {

@@ -234,15 +234,6 @@ describe('cache: bounds', () => {
     await early;
     expect(await cachedValue(shop.client, get('k0'))).toBe('miss');
   });
-
-  test('invalidate: what depends on the key is dropped', async () => {
-    const shop = setUp();
-    await fill(shop, get('a'), 1);
-    await fill(shop, get('b'), 2);
-    await shop.binding.invalidate('a');
-    expect(await cachedValue(shop.client, get('a'))).toBe('miss');
-    expect(await cachedValue(shop.client, get('b'))).toBe(2);
-  });
 });
 
 describe('cache: closing and options', () => {

@@ -317,15 +317,6 @@ describe('primary-backup: closing and options', () => {
     await store.close();
     expect(close).toHaveBeenCalledOnce();
   });
-
-  test('name: as the binding was made, or as it is given', () => {
-    const names = [
-      levels(['a'], { a: tier }).name,
-      levels(['a'], { a: tier }, { name: 'mine' }).name,
-      primaryBackup({ levels: ['a'], tiers: { a: tier } }).name,
-    ];
-    expect(names).toEqual(['levels', 'mine', 'primary-backup']);
-  });
 });
 
 test('primary-backup: tiers never settle, and nobody waits any more → nothing is kept of it, and who waits is told', async () => {
