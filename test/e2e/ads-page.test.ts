@@ -60,37 +60,6 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
-  test('many users → the sums count them, and speculation is faster', async () => {
-    await using visit = await open(ads.url);
-    const { page } = visit;
-    await page.click('#many');
-    await page.locator('[data-sum="correctable-requests"]').getByText('51').waitFor();
-    expect(await page.textContent('#asked')).toMatch(/^Ads for user \d+, the last of 50, beside frk$/);
-    const median = async (way: string): Promise<number> =>
-      Number.parseFloat((await page.locator(`[data-sum="${way}-median"]`).textContent()) ?? '');
-    expect(await median('correctable')).toBeLessThan(await median('baseline'));
-    expect(visit.errors).toEqual([]);
-  });
-
-  test('many users, then another site → says how many were served, and counts as many', async () => {
-    await using visit = await open(ads.url);
-    const { page } = visit;
-    await page.click('#many');
-    await page.locator('#asked', { hasText: /^[3-9] of 50/ }).waitFor();
-    await page.selectOption('#site', 'vrg');
-    await inPhase(page, 'ready');
-    const said = await page.textContent('#asked');
-    expect(said).toMatch(/^\d+ of 50 users served beside frk; the rest was given up when the site was changed$/);
-    const served = Number.parseInt(said ?? '', 10);
-    expect(await page.textContent('[data-sum="correctable-requests"]')).toBe(String(1 + served));
-    expect(await page.locator('.items li').count()).toBe(0);
-
-    await page.click('#fetch');
-    await inPhase(page, 'delivered');
-    expect(await page.textContent('#asked')).toBe('Ads for user 7, beside vrg');
-    expect(visit.errors).toEqual([]);
-  });
-
   test('references change meanwhile → a misspeculation: prefetch cancelled, the final ads delivered', async () => {
     await using visit = await open(ads.url);
     const { page } = visit;
@@ -112,17 +81,6 @@ describe.skipIf(browser === undefined)(subject, () => {
       await page.locator('#baseline-items li').allTextContents(),
     );
     expect(await page.textContent('[data-sum="correctable-in-vain"]')).toBe('1');
-    expect(visit.errors).toEqual([]);
-  });
-
-  test('a site farther away → connects there and delivers', async () => {
-    await using visit = await open(ads.url);
-    const { page } = visit;
-    const socket = page.waitForEvent('websocket');
-    await page.selectOption('#site', 'vrg');
-    expect(new URL((await socket).url()).pathname).toBe('/vrg');
-    await page.click('#fetch');
-    await inPhase(page, 'delivered');
     expect(visit.errors).toEqual([]);
   });
 

@@ -70,20 +70,6 @@ await describeShop('tickets page states', (open) => {
     expect((await counts(page)).confirmed).toBe(60);
   });
 
-  test('a rush of customers → some are turned away, try again, and all are served', async () => {
-    await using visited = await open('?tickets=300&autostart=0&threshold=20');
-    const { page } = visited;
-    await inPhase(page, 'ready');
-    await page.selectOption('#site', 'vrg');
-    await page.getByRole('button', { name: 'Send 200 customers at once' }).click();
-    await notice(page, 'busy').getByText('all of them have been served since').waitFor();
-    await expect.poll(async () => (await counts(page)).confirmed).toBe(200);
-    await expect.poll(() => page.textContent('#left')).toBe('100');
-    expect(await page.locator('#purchases', { hasText: /, try \d/ }).count()).toBe(1);
-    expect(await page.getByRole('alert').count()).toBe(0);
-    expect(visited.errors).toEqual([]);
-  });
-
   test.each([
     ['a double click', 'clicked', (page: Page) => page.dblclick('#start')],
     ['a key held down', 'held', holdEnter],
@@ -95,47 +81,6 @@ await describeShop('tickets page states', (open) => {
     await inPhase(page, 'sold-out');
     expect(eventOf(page)).toBe(event);
     expect(visited.errors).toEqual([]);
-  });
-
-  test('three sales in a row, with and without incremental views → their average, in favour of the views', async () => {
-    await using visited = await open('?tickets=60&pace=10&sales=3&retailers=frk,frk');
-    const { page } = visited;
-    await page.getByText('Selling: sale 2 of 3').waitFor();
-    await inPhase(page, 'sold-out');
-    await page.getByLabel('Average of 3 sales').waitFor();
-    expect(await page.getByLabel('Average of 3 sales').isChecked()).toBe(true);
-    const cells = async (nth: number): Promise<string[]> =>
-      page.locator('#legend tr').nth(nth).locator('td').allTextContents();
-    await expect.poll(async () => (await cells(3))[0]).toBe('180');
-    expect((await cells(0))[0]).toBe('120');
-    const [early, without] = [(await cells(0))[1], (await cells(3))[1]].map((cell) =>
-      Number.parseFloat(cell as string),
-    );
-    expect(early).toBeLessThan(without as number);
-    await page.getByLabel('This sale').check();
-    await expect.poll(async () => (await cells(3))[0]).toBe('60');
-    expect(visited.errors).toEqual([]);
-  });
-
-  test('retailers, stock and comparison changed → they count from the next sale on', async () => {
-    await using visited = await open('?tickets=30&pace=0&autostart=0&retailers=frk');
-    const { page } = visited;
-    await inPhase(page, 'ready');
-    await page.getByRole('button', { name: 'One retailer less beside frk' }).click();
-    await page.getByRole('button', { name: 'One retailer more beside irl' }).click();
-    await page.fill('#stock-size', '40');
-    await page.keyboard.press('Tab');
-    await page.uncheck('#compare');
-    expect(await page.textContent('#tickets')).toBe('30');
-    await page.click('#start');
-    await inPhase(page, 'sold-out');
-    await page.click('#start');
-    await page.getByText('of 40').waitFor();
-    await inPhase(page, 'sold-out');
-    const { confirmed, revoked } = await counts(page);
-    expect(confirmed - revoked).toBe(40);
-    expect(await page.locator('#purchases tr', { hasText: 'frk' }).count()).toBe(0);
-    expect(await page.locator('#baseline').isVisible()).toBe(false);
   });
 
   test.each(['light', 'dark'] as const)(

@@ -79,23 +79,6 @@ function readWhile({ store }: Store, key: string): () => Promise<Seen[]> {
   };
 }
 
-test('a replica of the quorum killed → early and final views without an error, from the one that steps in', async (context) => {
-  context.skip(isShort, 'a node has to start again: not with --short');
-  await writeAll('replica', 'kept');
-  const stores = await openAll();
-  const stops = stores.map((open) => readWhile(open, 'replica'));
-  await it.cluster.kill('irl');
-  const after = await each(stores, async ({ store }) => {
-    await store.invoke(put('replica', 'kept'));
-    return await seen(store.invoke(get('replica')));
-  });
-  const meanwhile = (await Promise.all(stops.map((stop) => stop()))).flat();
-  expect(after).toEqual(inEach(both('kept')));
-  for (const answer of meanwhile) expect(answer).toEqual(both('kept'));
-  await it.cluster.restart('irl');
-  await closeAll(stores);
-});
-
 test.each(isShort ? (['irl'] as const) : (['irl', 'vrg'] as const))(
   '%s frozen for 5 s → as if it were far away, no error, no wrong view',
   async (site) => {
@@ -109,19 +92,6 @@ test.each(isShort ? (['irl'] as const) : (['irl', 'vrg'] as const))(
     await closeAll(stores);
   },
 );
-
-test('the coordinator frozen for 5 s → operations wait for it and end well', async () => {
-  await writeAll('frozen', 'kept');
-  const stores = await openAll();
-  const thawed = frozen('frk', 5_000);
-  const answers = each(stores, async ({ store, way }) => {
-    await store.invoke(put(`frozen ${way}`, 'written'));
-    return [await seen(store.invoke(get(`frozen ${way}`))), await seen(store.invoke(get('frozen')))];
-  });
-  await thawed;
-  expect(await answers).toEqual(inEach([both('written'), both('kept')]));
-  await closeAll(stores);
-});
 
 test('the coordinator killed between views → what may be repeated is done by another node, the rest is unknown', async (context) => {
   context.skip(isShort, 'nodes have to start again: not with --short');

@@ -161,23 +161,6 @@ describe('checkService', () => {
       return known;
     }
 
-    test.each<[string, (context: Spread) => object]>([
-      ['its context', (context) => context],
-      ['the tables', ({ tables }) => tables],
-      ['a table', ({ tables }) => tables.items],
-      ['what reads a row', ({ tables }) => tables.items.row],
-      ['a row', ({ tables }) => Object.getPrototypeOf(tables.items.row('a')) as object],
-    ])('what a generator assigns to %s → fails there as at a site', (_, toolOf) => {
-      const left = (_args: unknown, context: Spread): number => {
-        Object.assign(toolOf(context), { tables: 1 });
-        return 0;
-      };
-      expect(faultIn(keeping({ left }))).toMatchObject({
-        checker: 'generators',
-        message: expect.stringMatching(/'left' threw at site \d: TypeError/),
-      });
-    });
-
     test.each<[string, (args: unknown, context: Spread) => unknown]>([
       ['looks at the fields of a row', (_, { tables }) => Object.keys(tables.items.row('a')).length],
       ['freezes its context', (_, context) => Object.freeze(context).tables.items.row('a').left],
@@ -215,18 +198,6 @@ describe('checkService', () => {
         const sizes = { clientCount: 4, operationsPerClient: 10 };
         expect(checkService(shopService('red'), { runs: 1, seed, draw, with: sizes }).runs).toBe(1);
       }
-    });
-
-    test.each<[string, (this: unknown, args: unknown, context: Spread) => unknown]>([
-      ['of a context', (_, context) => ({ ...context }).tables.items.row('a').left],
-      [
-        'of what it is called on',
-        function () {
-          return this === undefined ? 0 : 1;
-        },
-      ],
-    ])('what a generator finds at the model alone, %s → ServiceFault', (_, left) => {
-      expect(faultIn(keeping({ left }))).toBeInstanceOf(ServiceFault);
     });
   });
 
@@ -359,65 +330,6 @@ describe('checkService', () => {
       ['a map', () => new Map()],
     ])('%s, which cannot be sent → ServiceFault that says so', (_, make) => {
       expect(() => check(giving(make))).toThrow(/^generators: \w+ at site \d fails: INVALID_VALUE effects\.0\.value/);
-    });
-  });
-
-  test.each<[string, 'args' | 'read']>([
-    ['its arguments', 'args'],
-    ['what it reads', 'read'],
-  ])('a generator changes %s in place → ServiceFault with what it threw, as at a site', (_, what) => {
-    const basket = defineContract('basket', {
-      put: { effect: 'update', args: z.object({ key: z.string(), items: z.array(z.string()) }), result: z.null() },
-      empty: { effect: 'update', args: key, result: z.null() },
-    });
-    const service: Service = defineService(basket, {
-      tables: { rows: table({ last: register<readonly string[]>() }) },
-      shadowOperations: ({ rows }) => ({
-        put: blue((a: { key: string; items: readonly string[] }) => [rows.row(a.key).last.write(a.items)]),
-      }),
-      generators: {
-        put: (args, { shadow }) => {
-          if (what === 'args') (args.items as string[]).pop();
-          return shadow.put(args, null);
-        },
-        empty: (args, { tables, shadow }) => {
-          const items = (tables.rows.row(args.key).last ?? ['none']) as string[];
-          if (what === 'read') items.pop();
-          return shadow.put({ ...args, items }, null);
-        },
-      },
-    });
-    const draw: CheckServiceOptions['draw'] = ({ pick }) =>
-      pick([basket.put({ key: 'a', items: ['x'] }), basket.empty({ key: 'a' })]);
-    const call = (): unknown => checkService(service, { runs: 6, draw });
-    const operation = what === 'args' ? 'put' : 'empty';
-    expect(call).toThrow(
-      new RegExp(`^generators: the generator of '${operation}' threw at site \\d: .*delete property '0'.* cannot be`),
-    );
-  });
-
-  describe('a choice of a red shadow operation is given another colour', () => {
-    type Chosen = { choice: { colour: unknown }; constructor: new (choice: object) => unknown };
-    const changing = (change: (chosen: Chosen) => unknown): Service => {
-      const service: Service = shopService('red');
-      const { buy } = service.generators as unknown as { buy: (...given: unknown[]) => unknown };
-      const changed = (...given: unknown[]): unknown => {
-        const chosen = buy(...given);
-        return chosen === false ? false : change(chosen as Chosen);
-      };
-      return { ...service, generators: { ...service.generators, buy: changed } as Service['generators'] };
-    };
-
-    test.each(['blue', 'Blue', undefined, null, ''])('it is made anew as %o → ServiceFault, as at a site', (colour) => {
-      const service = changing(({ choice, constructor }) => new constructor({ ...choice, colour }));
-      expect(() => checkService(service, options)).toThrow(
-        new RegExp(`^generators: buy at site \\d fails: .*'buy' is not ${String(colour)}, as which it was chosen`),
-      );
-    });
-
-    test('it is changed → nobody can', () => {
-      const service = changing((chosen) => Object.assign(chosen.choice, { colour: 'blue' }) && chosen);
-      expect(() => checkService(service, options)).toThrow(/'buy' threw at site \d: TypeError: Cannot assign/);
     });
   });
 
