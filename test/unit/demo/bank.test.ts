@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { bank } from '../../../demo/bank/contract.ts';
 import { play } from '../../../demo/bank/scenario.ts';
 import { bankService } from '../../../demo/bank/service.ts';
+import { scaleRuns } from '../../support/lane.ts';
 
 describe('bank: the scenarios of the paper', () => {
   test('Figure 3: the original operations, applied by each site as it hears of them → the sites differ', () => {
@@ -61,7 +62,7 @@ describe('bank: anybody, anywhere', () => {
         }
         await deployment.close();
       }),
-      { numRuns: 50 },
+      { numRuns: scaleRuns(50) },
     );
   });
 });

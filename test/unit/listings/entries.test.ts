@@ -13,12 +13,3 @@ const entryProblems = (published: Published, table: typeof entries): string[] =>
 it('package.json → exports what the table of entries says', () => {
   expect(entryProblems(manifest.exports, entries)).toEqual([]);
 });
-
-it('an entry that takes a part of Node → cannot be one that runs anywhere', () => {
-  const inNode = entries.filter(({ runs }) => runs === 'in Node').map(({ subpath }) => subpath);
-  for (const subpath of inNode) {
-    const anywhere = entries.map((entry) => (entry.subpath === subpath ? { ...entry, runs: 'anywhere' } : entry));
-    expect(entryProblems(manifest.exports, anywhere).join()).toContain(`${subpath} must run in Node`);
-  }
-  expect(inNode).not.toEqual([]);
-});

@@ -200,20 +200,19 @@ describe.each(TABLE_NAMES)('effects that nothing was read for, table %s', (name)
   test('any two of two sites at once → both take effect, in the red order, unless one brings back what was removed', () => {
     const faults: string[] = [];
     let turn = 0;
-    for (const first of changesOf(name)) {
-      for (const second of changesOf(name)) {
-        const ahead = SKEWS[turn++ % 2] as Party;
-        const sites = runBlindly(name, [first, second], ahead);
-        const isRejected = /^(remove|write and remove)/u.test(first) && !/^remove bb?$/u.test(second);
-        const kinds = [...BOTH_HAVE, first, ...(isRejected && sameRow(first, second) ? [] : [second])];
-        const rows = plainTable(kinds.filter((each) => isFor(name, CHANGES[each]!)).flatMap(of(name)));
-        for (const kind of readsOf(name).filter((each) => !each.startsWith('scratchpad'))) {
-          const expected = JSON.stringify(READS[kind]?.plain(rows));
-          for (const site of [0, 1]) {
-            const shown = JSON.stringify(sites.read(site, { name: 'look', args: { name, kind } }));
-            if (shown !== expected)
-              faults.push(`${first}, ${second}, ${ahead} ahead: ${kind} at ${site}: ${shown}, not ${expected}`);
-          }
+    const pairs = changesOf(name).flatMap((first) => changesOf(name).map((second) => [first, second] as const));
+    for (const [first, second] of sampleCases(pairs)) {
+      const ahead = SKEWS[turn++ % 2] as Party;
+      const sites = runBlindly(name, [first, second], ahead);
+      const isRejected = /^(remove|write and remove)/u.test(first) && !/^remove bb?$/u.test(second);
+      const kinds = [...BOTH_HAVE, first, ...(isRejected && sameRow(first, second) ? [] : [second])];
+      const rows = plainTable(kinds.filter((each) => isFor(name, CHANGES[each]!)).flatMap(of(name)));
+      for (const kind of readsOf(name).filter((each) => !each.startsWith('scratchpad'))) {
+        const expected = JSON.stringify(READS[kind]?.plain(rows));
+        for (const site of [0, 1]) {
+          const shown = JSON.stringify(sites.read(site, { name: 'look', args: { name, kind } }));
+          if (shown !== expected)
+            faults.push(`${first}, ${second}, ${ahead} ahead: ${kind} at ${site}: ${shown}, not ${expected}`);
         }
       }
     }
