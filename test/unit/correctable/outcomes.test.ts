@@ -103,16 +103,6 @@ describe('an update that may have taken effect', () => {
     }
   });
 
-  test('it has ended, a step on its result is cancelled → UNKNOWN', async () => {
-    const { client, binding } = silent();
-    const update = client.invoke(put('k', 1)).map(() => 1);
-    binding.calls[0]!.view(undefined, 'strong');
-    await update;
-    const hanging = update.chain(never);
-    hanging.cancel();
-    expect(await errorOf(hanging)).toMatchObject({ code: 'UNKNOWN' });
-  });
-
   test('a read that follows it fails with what is retryable → UNKNOWN with the cause', async () => {
     const { client, binding } = silent();
     const chained = client.invoke(put('k', 1)).chain(() => client.invoke(get('k')));

@@ -110,21 +110,6 @@ test('C8f: the first effect fails, and then the undo → closed by the first fai
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(undo);
 });
 
-test('C8f: an effect is registered after others were done → done at once', async () => {
-  const { c, sink } = manual<number>();
-  const log: string[] = [];
-  let late!: () => void;
-  const result = c.speculate((value, { onCommit }) => {
-    onCommit(() => void log.push('early'));
-    late = () => onCommit(() => void log.push('late'));
-    return value;
-  });
-  sink.update(1, 'strong');
-  await result;
-  late();
-  expect(log).toEqual(['early', 'late']);
-});
-
 test('C1, C8d: the source fails, and the result is cancelled while its run is undone → closed once', async () => {
   const { c, sink } = manual<number>();
   let finish!: () => void;

@@ -22,13 +22,6 @@ test.each([0, 1, CREATIVES_PER_REQUEST_MAX, 173])('content: %d names → as many
   expect((await content(names(count), undefined)).map(({ name }) => name)).toEqual(names(count));
 });
 
-test('content: an idle connection → the service does not close it: a request may be on its way', async () => {
-  const { headers } = await fetch(`${service.url}?creatives=creative-1`);
-  expect(headers.get('connection')).not.toBe('close');
-  // Where a service closes idle connections, it says after how long.
-  expect(headers.get('keep-alive')).toBeNull();
-});
-
 test('content: many names → never more than three requests at a time', async () => {
   const http = axios.create({ baseURL: service.url });
   let [atOnce, most] = [0, 0];

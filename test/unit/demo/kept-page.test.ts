@@ -1,5 +1,5 @@
 /** Built pages are kept from one start to the next, also where several start at once. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PageFiles } from '../../../demo/built-page/files.ts';
 import { keptPage } from '../../../demo/built-page/kept.ts';
@@ -39,24 +39,6 @@ test('the inputs have changed → built again, and kept', async () => {
   await page();
   await page();
   expect(builds).toBe(2);
-});
-
-test('the inputs change while it is built → not kept', async () => {
-  const changing = (): Promise<PageFiles> => {
-    inputs = 'changed meanwhile';
-    return build();
-  };
-  expect(await keptPage(NAME, changing, () => Promise.resolve(inputs))).toEqual(FILES);
-  inputs = 'as they are';
-  await page();
-  expect(builds).toBe(2);
-});
-
-test('what is kept cannot be read → built again', async () => {
-  await mkdir(FOLDER, { recursive: true });
-  await writeFile(PLACE, '{"inputs":');
-  expect(await page()).toEqual(FILES);
-  expect(builds).toBe(1);
 });
 
 test('several at once → the whole page to each, and no draft is left', async () => {

@@ -156,33 +156,6 @@ test('comments → the rating is their sum, from wherever they come; of nobody �
   expect(sites.alarms).toEqual([]);
 });
 
-test('forms and one’s own page → for who knows the password', async () => {
-  await using sites = twoSites(service);
-  const { east } = sites;
-  const ann = await register(sites, 'ann');
-  const own = await offer(sites, ann, { buyNow: 20_00 });
-  const other = await offer(sites, 'zoe');
-  await east.invoke(bidOf(ann, other, 11_00));
-  const form = { ...loginOf('ann'), item: own };
-  expect(await east.invoke(rubis.buyNow(form))).toMatchObject({ user: ann, stock: 1, sellerName: 'ann' });
-  expect(await east.invoke(rubis.buyNow({ ...form, password: 'no' }))).toBeNull();
-  const comment = { user: ann, itemName: 'a lamp', nickname: 'ann' };
-  expect(await east.invoke(rubis.putComment({ ...form, about: ann }))).toEqual(comment);
-  expect(await east.invoke(rubis.putComment({ ...form, item: 'none', about: ann }))).toBeNull();
-  const items = (found: readonly { readonly item: string }[]) => found.map(({ item }) => item);
-  const before = await east.invoke(rubis.aboutMe(loginOf('ann')));
-  expect(before).toMatchObject({ user: ann, rating: 0, comments: [], sold: [], won: [], bought: [] });
-  expect([items(before?.selling ?? []), items(before?.bidsOn ?? [])]).toEqual([[own], [other]]);
-  await east.invoke(rubis.storeBuyNow({ user: ann, item: own, quantity: 1 }));
-  const after = await east.invoke(rubis.aboutMe(loginOf('ann')));
-  expect([items(after?.selling ?? []), items(after?.sold ?? []), items(after?.bought ?? [])]).toEqual([
-    [],
-    [own],
-    [own],
-  ]);
-  expect(await east.invoke(rubis.aboutMe({ nickname: 'ann', password: 'no' }))).toBeNull();
-});
-
 test('a sale that has ended → its history begins with the latest bid, and who has bid most has won', async () => {
   await using sites = twoSites(study.service);
   const { east } = sites;

@@ -251,12 +251,6 @@ describe('service', () => {
     });
   });
 
-  test('operation without generator → INVALID_ARGUMENT', () => {
-    const define = (): unknown =>
-      defineService(contract, { tables, shadowOperations: () => ({}), generators: {} as never });
-    expect(define).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'generators.add' }));
-  });
-
   test('counter: amounts that are not whole → INVALID_ARGUMENT with the field', async () => {
     const { effectTables } = await import('../../../../src/server/service/table-effects.ts');
     const { n } = effectTables(tables).rows.row('k');

@@ -125,14 +125,6 @@ test('asked for by a name → refused, and nothing is decided by that: asked aga
   expect(sites.ask(FAULTY, dequeue('q'), named).value).toEqual({ item: 'a' });
 });
 
-test('refused there, and asked for at another site → done there', () => {
-  halt();
-  expect(sites.ask(FAULTY, dequeue('q'), { id: 'c/1', home: FAULTY }).code).toBe('UNAVAILABLE');
-  const done = sites.ask(0, dequeue('q'), { id: 'c/1', home: FAULTY, hop: 1 });
-  sites.pass(50);
-  expect(done.value).toEqual({ item: 'a' });
-});
-
 test('another copy waits for what its session has seen → nobody knows what becomes of it', () => {
   halt();
   const named = { id: 'c/1', home: FAULTY };

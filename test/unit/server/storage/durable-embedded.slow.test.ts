@@ -168,14 +168,6 @@ describe('data folder', () => {
     expect(() => start({}, valuesService())).toThrow("the table 'queues'");
   });
 
-  test.each([0, 7])('data of format %i → INVALID_ARGUMENT with the format that is read', async (format) => {
-    await stop(start());
-    const path = join(dataDir, 'manifest.json');
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/"format": \d+/, `"format": ${format}`));
-    const message = expect.stringContaining(`has format ${format}, and this version reads format 1: use`) as string;
-    expect(() => start()).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir', message }));
-  });
-
   test('a site whose name is no folder name → INVALID_ARGUMENT', () => {
     const sites = ['../irl'] as const;
     expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(

@@ -178,13 +178,6 @@ test('the key is gone where another one is given → nothing to be told of', asy
   expect(alarms).toEqual([]);
 });
 
-test('refused for what a site has lost → the folder is let go of at once', async () => {
-  await work();
-  renameSync(pathOf('sites/frk'), pathOf('away'));
-  expect(() => start()).toThrow(/nothing in sites\/frk/);
-  expect(existsSync(pathOf('lock'))).toBe(false);
-});
-
 test('a lock that names nobody → left behind', async () => {
   writeFileSync(pathOf('lock'), 'null');
   await start().close();
