@@ -142,23 +142,6 @@ test('sets in sets, deeper than any stack → compared all the same', () => {
   expect(structurallyEqual(sets(1), sets(2))).toBe(false);
 });
 
-test('items that differ in a part of a part, or have holes → found at once', () => {
-  let looks = 0;
-  const rows = (count: number): object[] =>
-    Array.from({ length: count }, (_, id) => ({
-      at: {
-        get id() {
-          looks += 1;
-          return id;
-        },
-      },
-    }));
-  expect(structurallyEqual(new Set(rows(2_000)), new Set(rows(2_000).toReversed()))).toBe(true);
-  expect(looks).toBeLessThan(20_000);
-  // oxlint-disable-next-line no-sparse-arrays
-  expect(structurallyEqual(new Set([[,]]), new Set([[undefined]]))).toBe(true);
-});
-
 test('sets and maps whose items are objects → equal by content in any order; each is looked at few times', () => {
   let looks = 0;
   const rows = (count: number, last = 0) =>
@@ -345,12 +328,6 @@ test.each(OF_CLASSES)('%s of another realm → equal to nothing but itself', (co
   expect(structurallyEqual(one, elsewhere(code))).toBe(false);
   expect(structurallyEqual(one, here(code))).toBe(false);
   for (const plain of PLAIN) expect(structurallyEqual(one, here(plain))).toBe(false);
-});
-
-test('a key that objects of another realm inherit → not taken for their own', () => {
-  const named = JSON.parse('{"__proto__":{}}') as { __proto__: object };
-  Object.defineProperty(named, '__proto__', { value: Object.create(null) as object, enumerable: true });
-  expect(structurallyEqual(named, elsewhere('{ x: 1 }'))).toBe(false);
 });
 
 test('dates while a test framework replaces their class → compared by time', () => {

@@ -55,25 +55,6 @@ test('asked at one site, confirmed at another, while others are asked → nobody
   expect(sites.alarms).toEqual([]);
 });
 
-test('both say yes to each other at two sites → one friendship', async () => {
-  await using sites = twoSites(service);
-  const { east, west } = sites;
-  await east.invoke(quoddy.addFriend({ user: 'ann', other: 'bob' }));
-  await east.invoke(quoddy.addFriend({ user: 'bob', other: 'ann' }));
-  await until(west, quoddy.listFriendRequests({ user: 'ann' }), (found) => found.length === 1);
-  await Promise.all([
-    east.invoke(quoddy.confirmFriend({ user: 'ann', other: 'bob' })),
-    west.invoke(quoddy.confirmFriend({ user: 'bob', other: 'ann' })),
-  ]);
-  for (const client of [east, west]) {
-    for (const user of ['ann', 'bob']) {
-      await until(client, quoddy.listFriendRequests({ user }), (found) => found.length === 0);
-      expect(await client.invokeStrong(quoddy.listFriends({ user }))).toHaveLength(1);
-    }
-  }
-  expect(sites.alarms).toEqual([]);
-});
-
 test('statuses → the last is shown, all are listed, and friends read them newest first', async () => {
   await using sites = twoSites(study.service);
   const { east } = sites;
