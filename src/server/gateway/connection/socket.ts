@@ -1,4 +1,5 @@
 /** The socket as the gateway sees it, and the adapter that makes one of a `ws` socket. */
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Encoded } from '../../../protocol/codec/codec.ts';
 import type { IdlePoll } from './idle-poll.ts';
@@ -39,13 +40,24 @@ export interface ServerSocket {
   listen(events: ServerSocketEvents): void;
 }
 
-/** A socket of the package `ws`. */
+/** Longest message whose head takes two bytes. */
+const SHORT_BYTES = 125;
+/** Longest message that is copied behind its head: beyond that `ws` hands over the two apart. */
+const JOINED_BYTES = 1024;
+
+/**
+ * A socket of the package `ws`, without compression. It writes short messages itself, each as one piece with its head in
+ * front: the two pieces that `ws` makes of it cost a third of the time of a write.
+ */
 export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
+  /** What `ws` writes to. */
+  readonly #stream: Duplex;
   readonly #idlePoll: IdlePoll;
 
-  constructor(socket: WebSocket, idlePoll: IdlePoll) {
+  constructor(socket: WebSocket, stream: Duplex, idlePoll: IdlePoll) {
     this.#socket = socket;
+    this.#stream = stream;
     this.#idlePoll = idlePoll;
   }
 
@@ -59,7 +71,10 @@ export class WsSocket implements ServerSocket {
 
   send(data: Encoded, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (part === undefined) this.#socket.send(data);
+    // What waits would keep the memory that others are written in: that is what `ws` is handed messages apart for.
+    if (part === undefined && data.length <= JOINED_BYTES && this.#stream.writableLength === 0) {
+      this.#stream.write(messageOf(data));
+    } else if (part === undefined) this.#socket.send(data);
     else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.sent());
     this.#idlePoll.extend();
   }
@@ -93,4 +108,21 @@ export class WsSocket implements ServerSocket {
     // `ws` closes the socket itself after an error (an oversize or broken frame); without a listener it would throw.
     this.#socket.on('error', () => {});
   }
+}
+
+/** A message as it travels from a server: its head says that it is whole, of which kind, and how long. */
+function messageOf(data: Encoded): Buffer {
+  const isText = typeof data === 'string';
+  const length = isText ? Buffer.byteLength(data) : data.length;
+  const headBytes = length <= SHORT_BYTES ? 2 : 4;
+  const message = Buffer.allocUnsafe(headBytes + length);
+  message[0] = isText ? 0x81 : 0x82;
+  if (headBytes === 2) message[1] = length;
+  else {
+    message[1] = 126;
+    message.writeUInt16BE(length, 2);
+  }
+  if (isText) message.write(data, headBytes);
+  else message.set(data, headBytes);
+  return message;
 }

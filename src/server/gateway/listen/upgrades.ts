@@ -109,7 +109,7 @@ function take(
   }
   websockets.handleUpgrade(request, socket, head, (websocket) => {
     try {
-      gateway.accept(new WsSocket(websocket, idlePoll), { remoteAddress: address, origin });
+      gateway.accept(new WsSocket(websocket, socket, idlePoll), { remoteAddress: address, origin });
     } catch {
       websocket.terminate();
     }
