@@ -21,17 +21,15 @@ export class NumberedTable<T extends object> {
   /** The page that was used last. */
   #page: Page<T> | undefined;
   #pageNumber = -1;
-  /** An emptied page: a client with one operation at a time would have a new one made for each. */
-  #spare: Page<T> | undefined;
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** How many pages there are: what the table itself takes. */
+  /** How many pages have entries. */
   get pages(): number {
-    return this.#pages.size;
+    return this.#pages.size - (this.#page?.used === 0 ? 1 : 0);
   }
 
   get(id: number): T | undefined {
@@ -56,10 +54,7 @@ export class NumberedTable<T extends object> {
     if (page?.slots[slot] === undefined) return;
     page.slots[slot] = undefined;
     this.#size--;
-    if (--page.used > 0) return;
-    this.#pages.delete(number);
-    this.#pageNumber = -1;
-    this.#spare = page;
+    page.used--;
   }
 
   clear(): void {
@@ -83,18 +78,22 @@ export class NumberedTable<T extends object> {
   #pageOf(number: number): Page<T> | undefined {
     if (number === this.#pageNumber) return this.#page;
     const page = this.#pages.get(number);
-    if (page === undefined) return undefined;
-    this.#page = page;
-    this.#pageNumber = number;
+    if (page !== undefined) this.#turnTo(number, page);
     return page;
   }
 
   #begin(number: number): Page<T> {
-    const page: Page<T> = this.#spare ?? { slots: NO_ENTRIES.slice(), used: 0 };
-    this.#spare = undefined;
+    const isSpare = this.#page?.used === 0;
+    const page: Page<T> = isSpare ? (this.#page as Page<T>) : { slots: NO_ENTRIES.slice(), used: 0 };
+    this.#turnTo(number, page);
     this.#pages.set(number, page);
+    return page;
+  }
+
+  /** An emptied page stays until another one is used: with one operation at a time, it is mostly the next one's too. */
+  #turnTo(number: number, page: Page<T>): void {
+    if (this.#page?.used === 0) this.#pages.delete(this.#pageNumber);
     this.#page = page;
     this.#pageNumber = number;
-    return page;
   }
 }

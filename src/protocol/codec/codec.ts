@@ -87,6 +87,7 @@ const FRAME_OVERHEAD_BYTES = 8;
  * its own.
  */
 export function packFrames(codec: Codec, rows: readonly EncodedRow[], bytesMax: number): Encoded[] {
+  if (rows.length <= ROWS_PER_FRAME_MAX && boundOfFrame(rows) <= bytesMax) return [codec.frame(rows)];
   const frames: Encoded[] = [];
   const batchRows = Math.ceil(rows.length / Math.ceil(rows.length / ROWS_PER_FRAME_MAX));
   for (let i = 0; i < rows.length; i += batchRows) {

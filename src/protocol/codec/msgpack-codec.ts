@@ -81,7 +81,7 @@ function writeRun(rows: readonly Span[], first: number): number {
     if (row.start !== end || row.block !== block) break;
     end += row.length;
   }
-  writer.writeEncoded(block.subarray(start, end));
+  writer.writeSpan(block, start, end);
   return next;
 }
 

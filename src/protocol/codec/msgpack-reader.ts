@@ -18,8 +18,9 @@ const DOLLAR = 0x24;
 /** Made when it is first needed: platforms without one can use the other codec. */
 let decoder: TextDecoder | undefined;
 
-let bytes: Uint8Array = new Uint8Array(0);
-let view: DataView = new DataView(new ArrayBuffer(0));
+const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
+
+let bytes = NO_BYTES;
 let at = 0;
 /** Bytes of the remembered strings: to compare those takes less than to look at characters. */
 const rememberedBytes = /* @__PURE__ */ new Uint8Array(REMEMBERED_MAX * REMEMBERED_LENGTH_MAX);
@@ -27,15 +28,18 @@ const remembered: string[] = Array.from({ length: REMEMBERED_MAX }, () => '');
 
 /** Begins to read. */
 export function open(frame: Uint8Array): void {
-  // Parts of a `Buffer` would be Buffers, and values hold plain bytes.
-  bytes = frame.constructor === Uint8Array ? frame : new Uint8Array(frame.buffer, frame.byteOffset, frame.byteLength);
-  view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
+  bytes = frame;
   at = 0;
 }
 
 /** Lets go of the frame. */
 export function close(): void {
-  bytes = new Uint8Array(0);
+  bytes = NO_BYTES;
+}
+
+/** Of the next `length` bytes; made for numbers that take it, since most frames have none of those. */
+function view(length: number): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset + take(length), length);
 }
 
 /** Begins at the front again. */
@@ -167,9 +171,9 @@ const COUNTED: Readonly<Record<number, readonly [number, number]>> = {
 function readNumber(head: number): number {
   switch (head) {
     case 0xca:
-      return finite(view.getFloat32(take(4)));
+      return finite(view(4).getFloat32(0));
     case 0xcb:
-      return finite(view.getFloat64(take(8)));
+      return finite(view(8).getFloat64(0));
     case 0xcc:
       return uint8();
     case 0xcd:
@@ -177,15 +181,15 @@ function readNumber(head: number): number {
     case 0xce:
       return uint32();
     case 0xcf:
-      return safe(view.getBigUint64(take(8)));
+      return safe(view(8).getBigUint64(0));
     case 0xd0:
-      return view.getInt8(take(1));
+      return view(1).getInt8(0);
     case 0xd1:
-      return view.getInt16(take(2));
+      return view(2).getInt16(0);
     case 0xd2:
-      return view.getInt32(take(4));
+      return view(4).getInt32(0);
     case 0xd3:
-      return safe(view.getBigInt64(take(8)));
+      return safe(view(8).getBigInt64(0));
     case 0xc1:
       return broken('193 begins nothing');
     default:
@@ -255,8 +259,8 @@ function readKey(): string {
 
 function readBytes(length: number): Uint8Array {
   const from = take(length);
-  // A copy: the frame's memory belongs to the socket.
-  return Uint8Array.prototype.slice.call(bytes, from, from + length);
+  // A copy: the frame's memory belongs to the socket. Of a `Buffer` a part is one too, and values hold plain bytes.
+  return new Uint8Array(bytes.subarray(from, from + length));
 }
 
 function readString(length: number): string {
@@ -336,11 +340,11 @@ function uint8(): number {
 }
 
 function uint16(): number {
-  return view.getUint16(take(2));
+  return 0x100 * uint8() + uint8();
 }
 
 function uint32(): number {
-  return view.getUint32(take(4));
+  return 0x10000 * uint16() + uint16();
 }
 
 function broken(message: string): never {

@@ -107,6 +107,14 @@ export function writeEncoded(bytes: Uint8Array): void {
   at += bytes.length;
 }
 
+/** Copies a span of what has been encoded already. Short ones by the byte: to make a view of one takes longer. */
+export function writeSpan(from: Uint8Array, first: number, end: number): void {
+  if (end - first > SHORT_STRING) return writeEncoded(from.subarray(first, end));
+  reserve(end - first);
+  for (let i = first; i < end; i++) block[at++] = from[i] as number;
+  return undefined;
+}
+
 /** The length of the head of an array of `length` elements. */
 export function arrayHeadBytes(length: number): number {
   return length < 16 ? 1 : length < 0x10000 ? 3 : 5;

@@ -6,7 +6,7 @@ export class Outbox {
   readonly #codec: Codec;
   readonly #afterTick: (fn: () => void) => void;
   readonly #sendFrame: (frame: Encoded) => void;
-  #rows: EncodedRow[] = [];
+  #rows: EncodedRow[] | undefined;
   #scheduled = false;
   readonly #flush = (): void => this.flush();
   /** Largest frame to send, in bytes. */
@@ -20,7 +20,9 @@ export class Outbox {
 
   /** Takes a row for the frame of this tick. */
   push(row: EncodedRow): void {
-    this.#rows.push(row);
+    // Mostly it is the only one: a list with room for more takes ten times the memory.
+    if (this.#rows === undefined) this.#rows = [row];
+    else this.#rows.push(row);
     if (this.#scheduled) return;
     this.#scheduled = true;
     this.#afterTick(this.#flush);
@@ -29,14 +31,14 @@ export class Outbox {
   /** Sends at once what was collected. */
   flush(): void {
     this.#scheduled = false;
-    if (this.#rows.length === 0) return;
     const rows = this.#rows;
-    this.#rows = [];
+    if (rows === undefined) return;
+    this.#rows = undefined;
     for (const frame of packFrames(this.#codec, rows, this.frameBytesMax)) this.#sendFrame(frame);
   }
 
   /** Forgets what was collected. */
   clear(): void {
-    this.#rows = [];
+    this.#rows = undefined;
   }
 }
