@@ -102,7 +102,8 @@ function refuseRepetition(row: SubmitRow, { record, host }: ConnectedClient): vo
 
 /** Takes a permit of either bucket, or of none: what is refused by the one must cost nobody the other's. */
 function refuseRate(nowMs: number, { host, rate, sharedRate }: ConnectedClient): void {
-  const [ownMs, sharedMs] = [rate.waitMs(nowMs), sharedRate.waitMs(nowMs)];
+  const ownMs = rate.waitMs(nowMs);
+  const sharedMs = sharedRate.waitMs(nowMs);
   if (ownMs > 0 || sharedMs > 0) {
     const limit = ownMs >= sharedMs ? 'operationsPerSecondMax' : 'operationsPerSecondPerPrincipalMax';
     throw overloaded(host, limit, Math.max(ownMs, sharedMs));

@@ -103,7 +103,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
       },
     );
     socket.listen({
-      received: (frame) => this.#guarded(() => this.#receive(frame)),
+      received: (frame) => this.#received(frame),
       alive: (answer) => this.#alive(answer),
       closed: () => this.#closed(),
     });
@@ -207,6 +207,15 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   #failed(error: unknown): void {
     this.#host.logger.error({ err: error, ...this.#peer }, 'a connection failed');
     this.close(CloseCode.internal, 'the server made a mistake');
+  }
+
+  /** Guarded without a closure for each frame. */
+  #received(frame: Encoded): void {
+    try {
+      this.#receive(frame);
+    } catch (error) {
+      this.#failed(error);
+    }
   }
 
   #receive(frame: Encoded): void {

@@ -190,9 +190,10 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     } catch (error) {
       return this.#cannotTell(error, level);
     }
+    if (!this.#isKept) return this.#deliver(row);
     const isBare = this.session === undefined && details?.version === undefined && details?.meta === undefined;
     const isFinal = details?.final === true;
-    this.#deliver(row, isBare && isSized(value) ? { value, level, seq, isFinal } : { row });
+    return this.#deliver(row, isBare && isSized(value) ? { value, level, seq, isFinal } : { row });
   }
 
   #show(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
@@ -317,7 +318,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.#deliver(row, { row });
   }
 
-  #deliver(row: EncodedRow, reply: KeptReply): void {
+  #deliver(row: EncodedRow, reply?: KeptReply): void {
     if (this.#outlet?.isFull === true && !(this.#isKept && this.#canKeep(bytesOf(reply)))) {
       return this.#fail(this.isUpdate ? new CorrectableError('UNKNOWN', NOT_TOLD) : overfull(), this.#strongest);
     }
