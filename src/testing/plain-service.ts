@@ -145,9 +145,9 @@ class PlainSite implements SubmissionPort {
     };
   }
 
-  submit(request: SubmissionRequest, submitter: Submitter): void {
+  submit(submitter: Submitter): void {
     try {
-      this.#run(request, submitter);
+      this.#run(submitter);
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
       submitter.failed(error, undefined);
@@ -158,7 +158,8 @@ class PlainSite implements SubmissionPort {
     this.#interrupt('The client was closed before the operation ended', (submitter) => submitter.door === door);
   }
 
-  #run({ operation, args, wants, identity }: SubmissionRequest, submitter: Submitter): void {
+  #run(submitter: Submitter): void {
+    const { operation, args, wants, identity } = submitter;
     const known = identity === undefined ? undefined : this.#answers.get(identity.id);
     if (known === EXPIRED) return submitter.failed(expiredError(), undefined);
     // It was applied before whatever is synced next, so its answer stands behind that.

@@ -53,6 +53,11 @@ export interface Reply {
 /** A reply, or why there is none. */
 export type Answer = Reply | CorrectableError;
 
+/** Which of the two it is. A log leaves the value out where that is `undefined`. */
+export function isReply(answer: Answer): answer is Reply {
+  return !('code' in answer);
+}
+
 /** The plain form of what a generator or a shadow operation's `reply` returned. */
 export function replyOf(returned: unknown): Reply {
   return returned instanceof WithMeta ? { value: returned.value, meta: returned.meta } : { value: returned };

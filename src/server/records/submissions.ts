@@ -34,8 +34,12 @@ export interface Submission {
   readonly wants: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
 }
 
-/** What is asked of a site: whoever hands it to the replica adds the rest. */
-export type SubmissionRequest = Omit<Submission, 'serial' | 'seed' | 'submittedAtMs'>;
+/** What is asked of a site, which sets the rest when it takes it. */
+export interface SubmissionRequest extends Omit<Submission, 'serial' | 'seed' | 'submittedAtMs'> {
+  serial: number;
+  seed: number;
+  submittedAtMs: number;
+}
 
 /**
  * How far along a view is: a guess, in the stable snapshot, in the red order; or for good by the log of one site, which

@@ -2,7 +2,6 @@
  * The replica of one site, as a pure state machine: inputs with the time come in, outputs come out; no clock, timer,
  * randomness, socket or disk inside. The same code runs in production and in the simulator.
  */
-import { isCorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import { BluePath } from './causal/blue-path.ts';
 import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
@@ -32,6 +31,7 @@ import type { RedPathHost } from './red/red-path-host.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput, Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
+import { isReply } from '../records/reply.ts';
 import type { Answer } from '../records/reply.ts';
 import type { Vector } from '../records/vector.ts';
 import type { LoggedOperation } from './causal/streams.ts';
@@ -289,7 +289,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   answer(submission: Submission, stage: Stage, answer: Answer): void {
     const { serial, wants } = submission;
     const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
-    if (isCorrectableError(answer)) {
+    if (!isReply(answer)) {
       // What a weak level says, a "no" too, ends nothing where a stronger one follows.
       this.emit({ kind: 'failed', serial, error: answer, stage: last ? undefined : stage });
       return;

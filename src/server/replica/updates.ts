@@ -35,6 +35,11 @@ export interface UpdatesHost {
 /** Told what comes of a generator, and for how long that has waited for rights. */
 type End = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
 
+/** Whether it came to its end. */
+function isOutcome(ran: GeneratorOutcome | CorrectableError | Lack): ran is GeneratorOutcome {
+  return 'reads' in ran;
+}
+
 /** Who is answered once an own blue operation is visible. */
 interface Unanswered {
   /** Of the operation, in the stream of this site. */
@@ -165,7 +170,7 @@ export class Updates implements WalkHost {
     lackedMs?: number,
   ): void {
     const id = this.#host.idOf(serial);
-    if (isCorrectableError(outcome)) return this.#host.answer(submission, 'committed', outcome);
+    if (!isOutcome(outcome)) return this.#host.answer(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#isRed(submission, outcome))
       return this.#host.red.begin(id, submission, outcome, { isHeld: false, lackedMs });
@@ -240,7 +245,7 @@ export class Updates implements WalkHost {
     const { submission, identity, hop } = walk;
     const { stable } = this.core.state;
     if (outcome === this.#host.red.halted) return this.#leaveOpen(walk, outcome);
-    if (isCorrectableError(outcome)) {
+    if (!isOutcome(outcome)) {
       return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
     }
     const { choice, reply, refusal } = outcome;
@@ -285,10 +290,10 @@ export class Updates implements WalkHost {
    */
   #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError | Lack {
     const ran = this.#run(submission);
-    if (isCorrectableError(ran)) return ran;
+    if (!isOutcome(ran)) return ran;
     const { rights } = this.core;
     const outcome = rights === undefined ? ran : rights.decided(ran);
-    if (outcome instanceof Lack || isCorrectableError(outcome) || !this.#isRed(submission, outcome)) return outcome;
+    if (!isOutcome(outcome) || !this.#isRed(submission, outcome)) return outcome;
     return this.#host.red.refusalOf(submission.operation) ?? outcome;
   }
 

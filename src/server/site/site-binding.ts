@@ -26,8 +26,8 @@ import type { Reply } from '../records/reply.ts';
 import { isCovered, zeroVector } from '../records/vector.ts';
 import type { Vector } from '../records/vector.ts';
 
-/** Gets what a site says about one submission. */
-export interface Submitter {
+/** One submission, and who gets what the site says about it: one object, since one is made for each operation. */
+export interface Submitter extends SubmissionRequest {
   /** Through which handle on the site it came. */
   readonly door: object;
   readonly effect: Access;
@@ -36,7 +36,7 @@ export interface Submitter {
   /** When whoever asked gives up, in milliseconds since the epoch by the clock as it is set. */
   readonly deadlineAt: number | undefined;
   /** When the site has taken it, set by that, in milliseconds of the clock that only runs forward. */
-  submittedAtMs?: number;
+  takenAtMs?: number;
   /** `seen` is what a session has seen with this view. */
   view(stage: Stage, reply: Reply, seen: Vector | undefined): void;
   failed(error: unknown, stage: Stage | undefined): void;
@@ -58,7 +58,7 @@ export interface SubmissionPort {
   readonly tokens: SessionTokens;
   /** Why the site has stopped, where its storage has failed. */
   readonly failure?: CorrectableError | undefined;
-  submit(request: SubmissionRequest, submitter: Submitter): void;
+  submit(submission: Submitter): void;
   /** Fails what came through `door` and is under way; the site itself goes on. */
   endSubmissions(door: object): void;
 }
@@ -154,11 +154,9 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
       const session = this.#sessionOf(context);
       const identity = isRead ? undefined : identityOf(context, this.#site);
-      const submission = { operation: name, args, identity, after: session?.seen, wants };
       const told = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
-      const submitter = new Kind(told, wants, session, { door: this, context, operation: name });
-      this.#site.submit(submission, submitter);
+      this.#site.submit(new Kind(told, wants, session, { door: this, context, operation: name, args, identity }));
     } catch (error) {
       sink.fail(error);
     }
@@ -247,9 +245,8 @@ function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
 
 const FINAL: ViewDetails = { final: true };
 
-/** Who submits, and in what circumstances. */
-interface Caller {
-  readonly operation: string;
+/** What is submitted, and in what circumstances. */
+interface Asked extends Pick<SubmissionRequest, 'operation' | 'args' | 'identity'> {
   readonly door: object;
   readonly context: InvocationContext;
 }
@@ -257,26 +254,35 @@ interface Caller {
 /** Turns what the site says into views at the levels asked for. */
 class SinkSubmitter implements Submitter {
   readonly door: object;
+  readonly operation: string;
+  readonly args: unknown;
+  readonly identity: Identity | undefined;
+  readonly after: Vector | undefined;
+  readonly wants: Plan;
+  serial = 0;
+  seed = 0;
   submittedAtMs = 0;
+  takenAtMs = 0;
   readonly #context: InvocationContext;
   readonly #sink: Sink<unknown, RedBlueLevel>;
-  readonly #plan: Plan;
   readonly #session: SiteSession | undefined;
   /** All that was asked for has been told. */
   #isOver = false;
-  protected readonly operation: string;
 
-  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, from: Caller) {
-    this.door = from.door;
-    this.#context = from.context;
-    this.operation = from.operation;
+  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, asked: Asked) {
+    this.door = asked.door;
+    this.operation = asked.operation;
+    this.args = asked.args;
+    this.identity = asked.identity;
+    this.after = session?.seen;
+    this.wants = plan;
+    this.#context = asked.context;
     this.#sink = sink;
-    this.#plan = plan;
     this.#session = session;
   }
 
   get effect(): Access {
-    return this.#plan.effect;
+    return this.wants.effect;
   }
 
   get signal(): AbortSignal {
@@ -291,7 +297,7 @@ class SinkSubmitter implements Submitter {
     if (seen !== undefined) this.#session?.merge(seen);
     if (this.#isOver || !this.#isWanted(stage)) return;
     const final = stage === 'committed';
-    this.#isOver = final || stage === this.#plan.strongest;
+    this.#isOver = final || stage === this.wants.strongest;
     try {
       this.#tell(value, final ? 'causal' : stage, meta, final);
     } catch (error) {
@@ -305,29 +311,29 @@ class SinkSubmitter implements Submitter {
     if (this.#isOver) return;
     const isEnd = stage === undefined || stage === 'committed';
     // Where nothing but a guess was asked for and none could be had, the end answers.
-    if (!isEnd && !this.#plan.strong) return;
-    this.#isOver = isEnd || stage === this.#plan.strongest;
+    if (!isEnd && !this.wants.strong) return;
+    this.#isOver = isEnd || stage === this.wants.strongest;
     if (isEnd) this.#sink.fail(error);
     else this.#sink.fail(error, stage);
   }
 
   #tell(value: unknown, level: RedBlueLevel, meta: Reply['meta'], final: boolean): void {
     // Where no stronger level was asked for, the level alone says that nothing more comes.
-    if (final && this.#plan.strongest === 'strong') {
+    if (final && this.wants.strongest === 'strong') {
       this.#sink.update(value, level, meta === undefined ? FINAL : { meta, final });
     } else this.#sink.update(value, level, meta === undefined ? undefined : { meta });
   }
 
   /** Whether nothing more is told after what is told at this stage. */
   protected endsWith(stage: Stage): boolean {
-    if (stage === 'committed' || stage === 'strong' || stage === this.#plan.strongest) return true;
+    if (stage === 'committed' || stage === 'strong' || stage === this.wants.strongest) return true;
     // A read at `tentative` alone is answered at `causal`.
-    return stage === 'causal' && !this.#plan.strong;
+    return stage === 'causal' && !this.wants.strong;
   }
 
   /** Whoever joins an operation that is red for good gets no preview: where nothing else was asked for, its end answers. */
   #isWanted(stage: Stage): boolean {
-    return stage === 'committed' || stage === 'strong' || this.#plan[stage];
+    return stage === 'committed' || stage === 'strong' || this.wants[stage];
   }
 }
 

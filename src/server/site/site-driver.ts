@@ -8,7 +8,6 @@ import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { epochOf } from '../records/epoch.ts';
 import type { SiteStorage } from '../log/storage.ts';
 import type { Remembered } from '../replica/once/remembered.ts';
-import type { SubmissionRequest } from '../records/submissions.ts';
 import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { tellFailure, tellView } from './telling.ts';
@@ -132,29 +131,25 @@ export class SiteDriver implements SubmissionPort {
     this.#act();
   }
 
-  submit(request: SubmissionRequest, submitter: Submitter): void {
+  submit(submission: Submitter): void {
     const turn = (this.#turn ??= this.#beginTurn());
-    const refusal = this.#refusalOf(request.operation, turn);
+    const refusal = this.#refusalOf(submission, turn);
     if (refusal !== undefined) {
-      submitter.failed(refusal, undefined);
+      submission.failed(refusal, undefined);
       return;
     }
     const serial = this.#nextSerial++;
-    const { operation, args, identity, after, wants } = request;
-    const seed = Math.floor(Math.random() * SEED_RANGE);
-    const { nowMs, wallMs: submittedAtMs } = turn;
-    submitter.submittedAtMs = nowMs;
-    this.#submitters.set(serial, submitter);
+    submission.serial = serial;
+    submission.seed = Math.floor(Math.random() * SEED_RANGE);
+    submission.submittedAtMs = turn.wallMs;
+    submission.takenAtMs = turn.nowMs;
+    this.#submitters.set(serial, submission);
     try {
-      this.#machine.submit(
-        { serial, operation, args, identity, after, seed, submittedAtMs, wants },
-        nowMs,
-        submittedAtMs,
-      );
+      this.#machine.submit(submission, turn.nowMs, turn.wallMs);
     } catch (error) {
       // What the code of a service throws outside of its generators costs that operation alone.
       this.#forget(serial);
-      submitter.failed(error, undefined);
+      submission.failed(error, undefined);
     }
   }
 
@@ -184,12 +179,11 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /** Why an operation is not taken; `undefined` when it is. */
-  #refusalOf(operation: string, { updateRefusal }: Turn): CorrectableError | undefined {
+  #refusalOf({ effect }: Submitter, { updateRefusal }: Turn): CorrectableError | undefined {
     const { inFlightMax } = this.#options;
     if (this.#end !== undefined) return refusedError(this.#end);
     if (this.#submitters.size >= inFlightMax) return overloadedError(inFlightMax);
-    if (updateRefusal === undefined || this.contract.operations[operation]?.effect === 'read') return undefined;
-    return updateRefusal;
+    return effect === 'read' ? undefined : updateRefusal;
   }
 
   #beginTurn(): Turn {
@@ -358,8 +352,8 @@ export class SiteDriver implements SubmissionPort {
 }
 
 /** Whether it took so long that to look at its signal costs little beside (`isLetGo`). */
-function isLate({ submittedAtMs = 0 }: Submitter, nowMs: number): boolean {
-  return nowMs - submittedAtMs > LOOK_AFTER_MS;
+function isLate({ takenAtMs = 0 }: Submitter, nowMs: number): boolean {
+  return nowMs - takenAtMs > LOOK_AFTER_MS;
 }
 
 function overloadedError(inFlightMax: number): CorrectableError {

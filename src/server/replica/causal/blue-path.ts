@@ -83,8 +83,8 @@ export class BluePath {
     options.observer?.created?.(operation);
     this.#unsynced.push(operation);
     const { redDelivered } = this.core;
-    const [client, number] = [clientOf(id), sequenceOf(id)];
-    this.core.store({ kind: 'blue', operation, redDelivered, client, number }, this.#onOwnSynced);
+    const entry = { kind: 'blue', operation, redDelivered, client: clientOf(id), number: sequenceOf(id) } as const;
+    this.core.store(entry, this.#onOwnSynced);
     this.core.rights?.committed(operation);
     return operation;
   }

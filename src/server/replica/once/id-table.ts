@@ -41,6 +41,14 @@ export interface ValueCodec<T> {
 
 const PLAIN: ValueCodec<never> = { save: (value) => value, load: (saved) => saved as never };
 
+/** What is known of a client that its log has not heard of. */
+interface Besides {
+  readonly acknowledged?: number;
+  readonly coming?: number;
+}
+
+const NONE: Besides = {};
+
 /** What became of operations, with a watermark a client. */
 export class IdTable<T> {
   readonly #limits: IdTableLimits;
@@ -85,7 +93,7 @@ export class IdTable<T> {
    * Whether one more operation of the client would cost it one of its others, with so many of it `coming` that the log does
    * not have yet, and without what it has `acknowledged` and the log has not heard of.
    */
-  isFullFor(client: string, { acknowledged = 0, coming = 0 } = {}): boolean {
+  isFullFor(client: string, { acknowledged = 0, coming = 0 }: Besides = NONE): boolean {
     const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
     const entry = this.#clients.get(client);
     if (entry === undefined) return coming >= perClientMax;

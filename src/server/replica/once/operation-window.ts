@@ -52,7 +52,8 @@ export class OperationWindow<T extends Numbered> {
   /** Where the operation stands, or where it would. */
   #indexOf(sequence: number): number {
     const operations = this.#operations;
-    const [first, last] = [operations.at(0), operations.at(operations.size - 1)];
+    const first = operations.at(0);
+    const last = operations.at(operations.size - 1);
     if (first === undefined || last === undefined || sequence > last.sequence) return operations.size;
     // Without gaps its number says where it is.
     const guess = sequence - first.sequence;

@@ -12,7 +12,7 @@ import { Origins } from '../../../../src/server/records/origin.ts';
 /** A site that says what the test lets it say. */
 function scripted(say: (submitter: Submitter) => void): SiteBinding {
   const tokens = { seal: () => '', open: () => [0] };
-  const submit: SubmissionPort['submit'] = (_request, submitter) => queueMicrotask(() => say(submitter));
+  const submit: SubmissionPort['submit'] = (submitter) => queueMicrotask(() => say(submitter));
   return new SiteBinding('irl', {
     contract: tickets,
     site: siteAt(0),
