@@ -48,13 +48,19 @@ export class NumberedTable<T extends object> {
   }
 
   delete(id: number): void {
-    const number = Math.floor(id / PAGE_SIZE);
-    const page = this.#pageOf(number);
+    this.take(id);
+  }
+
+  /** Deletes the entry and returns it. */
+  take(id: number): T | undefined {
+    const page = this.#pageOf(Math.floor(id / PAGE_SIZE));
     const slot = id % PAGE_SIZE;
-    if (page?.slots[slot] === undefined) return;
+    const entry = page?.slots[slot];
+    if (page === undefined || entry === undefined) return undefined;
     page.slots[slot] = undefined;
-    this.#size--;
     page.used--;
+    this.#size--;
+    return entry;
   }
 
   clear(): void {

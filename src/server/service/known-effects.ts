@@ -21,6 +21,10 @@ const INSERT = 'insert';
 export class KnownEffects {
   readonly #tables: ReadonlyMap<string, KnownTable>;
   readonly #origins: Origins | undefined;
+  /** The field asked for last: each effect is looked at several times, and most are like the one before. */
+  #lastTable: string | undefined;
+  #lastField: string | undefined;
+  #lastKind: FieldKind | undefined;
 
   /** @param origins those that effects may name; any, where none are known */
   constructor(tables: Tables, origins?: Origins) {
@@ -41,7 +45,7 @@ export class KnownEffects {
   problemOfChosen(effect: Effect): string | undefined {
     if (!isNamed(effect)) return 'it is no object that names its table, its field and its action';
     const { table, field, action, value } = effect;
-    const kind = this.#tables.get(table)?.fields.get(field);
+    const kind = this.#kindOf(table, field);
     if (kind?.ownActions?.includes(action) && !isRedAction(kind, action)) {
       return `only sites themselves have the '${action}' of '${table}.${field}'`;
     }
@@ -62,23 +66,31 @@ export class KnownEffects {
   /** Whether no blue operation may have this effect: its field is changed in the red order only, or by it there. */
   isBarredFromBlue(effect: Effect): boolean {
     const { table, field, action } = effect;
-    const known = this.#tables.get(table);
-    if (isRemoval(effect)) return known?.hasRed === true;
-    const kind = known?.fields.get(field);
+    if (isRemoval(effect)) return this.#tables.get(table)?.hasRed === true;
+    const kind = this.#kindOf(table, field);
     return kind !== undefined && (kind.redOnly || isRedAction(kind, action));
   }
 
   /** What is wrong with it whatever colour it has. */
   #problemInAny(effect: Effect): string | undefined {
     const { table, field, action, value } = effect;
-    const known = this.#tables.get(table);
-    if (known === undefined) return `it changes the table '${table}', which this service does not have`;
-    if (isWholeRow(effect)) return rowProblem(effect, known);
-    const kind = known.fields.get(field);
-    if (kind === undefined) return `it changes the field '${table}.${field}', which this service does not have`;
+    if (isWholeRow(effect)) return rowProblem(effect, this.#tables.get(table));
+    const kind = this.#kindOf(table, field);
+    if (kind === undefined) {
+      return this.#tables.has(table)
+        ? `it changes the field '${table}.${field}', which this service does not have`
+        : noTable(table);
+    }
     const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
     if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
     return kind.takes?.(action, value, this.#origins) === false ? notFor(effect, kind) : undefined;
+  }
+
+  #kindOf(table: string, field: string): FieldKind | undefined {
+    if (table === this.#lastTable && field === this.#lastField) return this.#lastKind;
+    this.#lastTable = table;
+    this.#lastField = field;
+    return (this.#lastKind = this.#tables.get(table)?.fields.get(field));
   }
 }
 
@@ -88,10 +100,15 @@ function isNamed(effect: unknown): boolean {
   return typeof table === 'string' && typeof field === 'string' && typeof action === 'string';
 }
 
-function rowProblem(effect: Effect, { removable }: KnownTable): string | undefined {
+function noTable(table: string): string {
+  return `it changes the table '${table}', which this service does not have`;
+}
+
+function rowProblem(effect: Effect, known: KnownTable | undefined): string | undefined {
   const { table, action } = effect;
+  if (known === undefined) return noTable(table);
   if (!isRemoval(effect)) return action === INSERT ? undefined : `rows of '${table}' have no '${action}'`;
-  return removable ? undefined : `it removes a row of '${table}', whose rows stay`;
+  return known.removable ? undefined : `it removes a row of '${table}', whose rows stay`;
 }
 
 function notFor(effect: Effect, { name }: FieldKind): string {

@@ -267,16 +267,15 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #submitterOf(serial: number, isLast: boolean): Submitter | undefined {
-    const submitter = this.#submitters.get(serial);
-    if (isLast) this.#forget(serial);
-    return submitter;
+    return isLast ? this.#forget(serial) : this.#submitters.get(serial);
   }
 
-  #forget(serial: number): void {
-    this.#submitters.delete(serial);
-    if (this.#unlisten.size === 0) return;
-    this.#unlisten.get(serial)?.();
-    this.#unlisten.delete(serial);
+  #forget(serial: number): Submitter | undefined {
+    if (this.#unlisten.size > 0) {
+      this.#unlisten.get(serial)?.();
+      this.#unlisten.delete(serial);
+    }
+    return this.#submitters.take(serial);
   }
 
   /** A read that took its time is told to nobody who has left. */

@@ -31,7 +31,7 @@ export class AdmissionQueue {
   }
 
   has(id: number): boolean {
-    return this.#waiting.has(id);
+    return this.#waiting.size > 0 && this.#waiting.has(id);
   }
 
   /** Waits for `decision`, and for the turn of this submission; `decided` is called then, unless it was removed. */

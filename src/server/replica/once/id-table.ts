@@ -61,8 +61,7 @@ export class IdTable<T> {
   #nextClientPlace = 0;
   #size = 0;
   #bytes = 0;
-  /** The identifier asked for last, and its client: the steps of one operation ask for it again and again. */
-  #lastId: OperationId | undefined;
+  /** Of the client asked for last: the steps of one operation ask for it again and again. */
   #lastEntry: ClientEntry<T> | undefined;
   readonly #changedOperations = new OperationChanges();
   readonly #changedClients = new Changes<string>();
@@ -95,7 +94,7 @@ export class IdTable<T> {
    */
   isFullFor(client: string, { acknowledged = 0, coming = 0 }: Besides = NONE): boolean {
     const { perClientMax = Infinity, clientBytesMax = Infinity } = this.#limits;
-    const entry = this.#clients.get(client);
+    const entry = this.#entryOf(client);
     if (entry === undefined) return coming >= perClientMax;
     const { bytes, operations } = entry;
     // Nearly always: what it has not acknowledged is looked for and added up only where that may matter.
@@ -105,7 +104,7 @@ export class IdTable<T> {
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {
-    const entry = this.#entryOf(id);
+    const entry = this.#entryOf(clientOf(id));
     if (entry === undefined) return undefined;
     const sequence = sequenceOf(id);
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
@@ -116,7 +115,7 @@ export class IdTable<T> {
    * `touch`.
    */
   set(id: OperationId, value: T): number {
-    const entry = this.#open(id);
+    const entry = this.#open(clientOf(id));
     const sequence = sequenceOf(id);
     if (sequence <= entry.watermark) return Infinity;
     const held = entry.operations.get(sequence);
@@ -142,7 +141,7 @@ export class IdTable<T> {
 
   /** Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed anything. */
   expire(client: string, upTo: number): boolean {
-    const entry = this.#clients.get(client);
+    const entry = this.#entryOf(client);
     if (entry === undefined || upTo <= entry.watermark) return false;
     entry.watermark = upTo;
     entry.isRecent = true;
@@ -248,17 +247,13 @@ export class IdTable<T> {
     return entry;
   }
 
-  /** The entry of the client whose operation it is. */
-  #entryOf(id: OperationId): ClientEntry<T> | undefined {
-    if (id === this.#lastId) return this.#lastEntry;
-    const entry = this.#clients.get(clientOf(id));
-    this.#lastId = entry && id;
-    return (this.#lastEntry = entry);
+  #entryOf(client: string): ClientEntry<T> | undefined {
+    if (client === this.#lastEntry?.client) return this.#lastEntry;
+    return (this.#lastEntry = this.#clients.get(client));
   }
 
-  #open(id: OperationId): ClientEntry<T> {
-    let entry = this.#entryOf(id);
-    const client = entry?.client ?? clientOf(id);
+  #open(client: string): ClientEntry<T> {
+    let entry = this.#entryOf(client);
     if (entry === undefined) {
       this.#makeRoomForClient();
       entry = this.#addClient({ client, watermark: 0, isRecent: true, place: this.#nextClientPlace });
@@ -310,7 +305,7 @@ export class IdTable<T> {
       this.#changedClients.add(client);
       if (!entry.isRecent && entry.operations.size === 0) {
         this.#clients.delete(client);
-        this.#lastId = undefined;
+        this.#lastEntry = undefined;
         this.#principals.leave(entry.principal);
         continue;
       }

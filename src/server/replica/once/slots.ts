@@ -28,11 +28,21 @@ export interface Slot {
 
 type SavedSlot = readonly [hop: number, decision: SlotDecision];
 
+/** What an answer takes beside its reply and the entries of its vector. */
+const ANSWER_BYTES = plainBytes({ kind: 'record', reply: null, vector: [] }) - plainBytes(null);
+const ENTRY_BYTES = plainBytes(0);
+
+/** As `plainBytes`, which would go by the names of the parts of each answer. */
+function bytesOf(decision: SlotDecision): number {
+  if (decision.kind !== 'record' || decision.reply === undefined) return plainBytes(decision);
+  return ANSWER_BYTES + plainBytes(decision.reply) + ENTRY_BYTES * decision.vector.length;
+}
+
 /** An operation's slots as they are saved: those whose entry is synced, since the log may lose the others. */
 const CODEC: ValueCodec<Slot> = {
   bytesOf: (slot) => {
     let bytes = 0;
-    for (let each: Slot | undefined = slot; each !== undefined; each = each.other) bytes += plainBytes(each.decision);
+    for (let each: Slot | undefined = slot; each !== undefined; each = each.other) bytes += bytesOf(each.decision);
     return bytes;
   },
   save: (slot) => {

@@ -65,15 +65,17 @@ export class Walks {
   begin(submission: Submission, identity: Identity): void {
     this.#learn(identity);
     const { id, home, hop } = identity;
+    const walk: Walk = { submission, identity, site: home, hop: 0, sinceMs: 0, askedAtMs: 0 };
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
+    if (!isNew) return this.step(walk);
     // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
-    if (isNew && (this.slots.isFullFor(clientOf(id)) || this.#host.isFullFor(submission))) {
+    if (this.slots.isFullFor(clientOf(id)) || this.#host.isFullFor(submission)) {
       // An earlier copy may be about to begin.
       const isAlone = !this.#host.core.isWaitedFor(id);
       const refusal = isAlone ? unacknowledgedError(this.slots.limits) : mayHaveBegunError();
       return this.#host.answerCommitted(submission, refusal);
     }
-    this.step({ submission, identity, site: identity.home, hop: 0, sinceMs: 0, askedAtMs: 0 });
+    return this.#host.executeIn(walk);
   }
 
   /** Goes on from where the walk has got to. */

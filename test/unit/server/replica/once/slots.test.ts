@@ -4,6 +4,7 @@ import type { Section } from '../../../../../src/server/records/checkpoint.ts';
 import type { SlotDecision } from '../../../../../src/server/records/records.ts';
 import { EXPIRED } from '../../../../../src/server/replica/once/id-table.ts';
 import { Slots } from '../../../../../src/server/replica/once/slots.ts';
+import { plainBytes } from '../../../../../src/values/size.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const ID = 'c1/1';
@@ -73,4 +74,17 @@ test('an entry of the log behind the checkpoint, of a slot that is decided → v
   again.restore(ID, 0, { kind: 'handover' });
   again.restore(ID, 1, { kind: 'handover' });
   expect(decisionsIn(again, [0, 1])).toEqual([record, { kind: 'handover' }]);
+});
+
+test.each<SlotDecision>([
+  record,
+  { kind: 'record', reply: { value: undefined }, vector: [1, 0, 5] },
+  { kind: 'record', reply: { value: { text: 'é', list: [1, null] }, meta: { left: 2 } }, vector: [] },
+  { kind: 'record', failure: { code: 'FINAL_FAILED', message: 'no' }, vector: [1, 0] },
+  claim(1),
+  { kind: 'handover' },
+])('%j counts as many bytes as it takes', (decision) => {
+  const slots = new Slots();
+  slots.decide(ID, 0, decision);
+  expect(slots.remembered.bytes).toBe(plainBytes(decision));
 });
