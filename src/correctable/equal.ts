@@ -1,32 +1,11 @@
 /** Structural equality of values: what "the same value" means unless an operation says otherwise (C7). */
 import { kindOf } from './kind.ts';
 
-/** After so many looks at objects, assumptions are kept: cycles end, and what is shared is compared once. Few need them. */
-const FREE_LOOKS_MAX = 100_000;
-/** So are they once values have turned out to be deeper: most that are link back to where they came from. */
-const FREE_DEPTH_MAX = 32;
-/** Deeper than this, pairs are compared later: the stack has an end, and what stores answer need not. */
-const DEPTH_MAX = 256;
+/** After so many pairs, assumptions are kept: cycles end, and what is shared is compared once. Few values need them. */
+const FREE_PAIRS_MAX = 10_000;
 
 type Properties = Readonly<Record<string, unknown>>;
 type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
-
-/** One comparison under way. */
-interface Comparison {
-  looks: number;
-  /** Pairs that lie too deep to be compared at once. */
-  readonly later: [object, object][];
-  assumptions: Assumptions | undefined;
-}
-
-/** Objects are equal, provided that all that is still to be compared is, where their links lead to the same one. */
-interface Assumptions {
-  readonly links: Map<object, object>;
-  /** Of what is led to: at least how many are. */
-  readonly weights: Map<object, number>;
-  /** What has a link, in the order in which they came: those of a candidate that fails are taken back. */
-  readonly linked: object[];
-}
 
 /**
  * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
@@ -37,147 +16,137 @@ interface Assumptions {
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
  */
 export function structurallyEqual(a: unknown, b: unknown): boolean {
-  if (!isObject(a) || !isObject(b)) return Object.is(a, b);
-  return a === b || proven(a, b, 0, { looks: 0, later: [], assumptions: undefined });
-}
-
-/** Whether both are equal, what lies too deep included. If not, nothing that was assumed on the way is left. */
-function proven(a: unknown, b: unknown, depth: number, comparison: Comparison): boolean {
-  const { later } = comparison;
-  const laterFrom = later.length;
-  const linkedFrom = comparison.assumptions?.linked.length ?? 0;
-  let isEqual = equal(a, b, depth, comparison);
-  while (isEqual && later.length > laterFrom) isEqual = equal(...later.pop()!, Math.min(depth, DEPTH_MAX), comparison);
-  if (!isEqual) {
-    later.length = laterFrom;
-    const { links, linked } = comparison.assumptions ?? {};
-    for (const object of linked?.splice(linkedFrom) ?? []) links!.delete(object);
-  }
-  return isEqual;
-}
-
-function equal(a: unknown, b: unknown, depth: number, comparison: Comparison): boolean {
   if (Object.is(a, b)) return true;
   if (!isObject(a) || !isObject(b)) return false;
-  if (depth > DEPTH_MAX) return comparison.later.push([a, b]) > 0;
-  comparison.looks += depth > FREE_DEPTH_MAX ? FREE_LOOKS_MAX : 1;
-  if (comparison.looks > FREE_LOOKS_MAX && isAssumed(a, b, comparison)) return true;
-  const kind = kindOf(a);
-  return !!kind && kind === kindOf(b) && equalOfKind(kind, a, b, depth + 1, comparison);
-}
+  let free = FREE_PAIRS_MAX;
+  /** Of an object, one that it equals if all that is still to be compared does; of those without one, how many have them. */
+  const links = new Map<object, object | number>();
+  /** What has a link, in the order in which they came. */
+  const linked: object[] = [];
+  /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
+  let pairs: object[];
 
-function equalOfKind(kind: string, a: object, b: object, depth: number, comparison: Comparison): boolean {
-  if (kind === 'Object' || kind === 'null') return equalProperties(a as Properties, b as Properties, depth, comparison);
-  if (kind === 'Array') return equalArrays(a as readonly unknown[], b as readonly unknown[], depth, comparison);
-  if (kind === 'Date') return Object.is((a as Date).getTime(), (b as Date).getTime());
-  if (kind === 'Map' || kind === 'Set') return equalCollections(a as Collection, b as Collection, depth, comparison);
-  const bytes = bytesOf(a, kind);
-  return !!bytes && equalArrays(bytes, bytesOf(b, kind)!, depth, comparison);
-}
+  /** Whether `left` and `right`, and all that they lead to, are equal. If not, what was assumed on the way is forgotten. */
+  const areEqual = (left: object, right: object): boolean => {
+    const outer = pairs;
+    const linkedFrom = linked.length;
+    pairs = [left, right];
+    let isEqual = true;
+    while (isEqual && pairs.length > 0) isEqual = look(pairs.pop()!, pairs.pop()!);
+    if (!isEqual) for (const object of linked.splice(linkedFrom)) links.delete(object);
+    pairs = outer;
+    return isEqual;
+  };
 
-/** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
-function isAssumed(a: object, b: object, comparison: Comparison): boolean {
-  const { links, weights, linked }: Assumptions = (comparison.assumptions ??= {
-    links: new Map(),
-    weights: new Map(),
-    linked: [],
-  });
-  const left = endOf(a, links);
-  const right = endOf(b, links);
-  if (left === right) return true;
-  const leftWeight = weights.get(left) ?? 1;
-  const rightWeight = weights.get(right) ?? 1;
-  // The lighter is linked to the other: so no way is long.
-  const [light, heavy] = leftWeight < rightWeight ? [left, right] : [right, left];
-  links.set(light, heavy);
-  weights.set(heavy, leftWeight + rightWeight);
-  linked.push(light);
-  return false;
-}
+  /** Whether both are equal if the pairs that it adds are. */
+  const look = (left: object, right: object): boolean => {
+    const kind = kindOf(left);
+    if (!kind || kind !== kindOf(right)) return false;
+    if (--free < 0 && isAssumed(left, right)) return true;
+    if (kind === 'Object' || kind === 'null') return lookAtProperties(left as Properties, right as Properties);
+    if (kind === 'Date') return compare(+(left as Date), +(right as Date));
+    if (isCollection(left, kind)) return lookAtItems(left, right as Collection, kind === 'Map');
+    const [list, other] = [listOf(left, kind), listOf(right, kind)];
+    if (!list || list.length !== other!.length) return false;
+    for (let at = 0; at < list.length; at++) if (!compare(list[at], other![at])) return false;
+    return true;
+  };
 
-function endOf(start: object, links: ReadonlyMap<object, object>): object {
-  let end = start;
-  for (let next: object | undefined = end; next; next = links.get(end)) end = next;
-  return end;
-}
+  /** Whether both are equal, as far as they are no objects: those are compared later. */
+  const compare = (left: unknown, right: unknown): boolean =>
+    Object.is(left, right) || (isObject(left) && isObject(right) && pairs.push(left, right) > 0);
 
-function equalArrays(a: ArrayLike<unknown>, b: ArrayLike<unknown>, depth: number, comparison: Comparison): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i], depth, comparison)) return false;
-  return true;
-}
-
-/** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
-function equalProperties(left: Properties, right: Properties, depth: number, comparison: Comparison): boolean {
-  let surplus = 0;
-  for (const key in left) {
-    const value = right[key];
-    // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
-    const mayBeInherited = value === undefined || key === '__proto__' || typeof value === 'function';
-    if (mayBeInherited && !Object.hasOwn(right, key)) return false;
-    if (!equal(left[key], value, depth, comparison)) return false;
-    surplus--;
-  }
-  for (const _key in right) surplus++;
-  return surplus === 0;
-}
-
-/** Keys and items that are objects may have an equal instead of themselves on the other side. */
-function equalCollections(a: Collection, b: Collection, depth: number, comparison: Comparison): boolean {
-  if (a.size !== b.size) return false;
-  // Without a prototype: a sketch may have any name.
-  const strangers = Object.create(null) as Record<string, unknown[]>;
-  const alikeOf = (key: unknown): unknown[] => (strangers[sketchOf(key)] ??= []);
-  const isMap = 'get' in b;
-  for (const entry of b.entries()) if (!a.has(entry[0])) alikeOf(entry[0]).push(isMap ? entry : entry[0]);
-  for (const entry of a.entries()) {
-    const [key, value] = entry;
-    if (b.has(key)) {
-      if (isMap && !equal(value, b.get(key), depth, comparison)) return false;
-    } else {
-      const alike = alikeOf(key);
-      // The only one left is no choice: it may be compared later, however deep such sets lie in each other.
-      const isEqual = alike.length > 1 ? proven : equal;
-      const at = alike.findIndex((other) => isEqual(isMap ? entry : key, other, depth, comparison));
-      if (at < 0) return false;
-      alike.splice(at, 1);
+  /** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
+  const lookAtProperties = (left: Properties, right: Properties): boolean => {
+    let surplus = 0;
+    for (const key in left) {
+      const value = right[key];
+      // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
+      const mayBeInherited = value === undefined || key === '__proto__' || typeof value === 'function';
+      if ((mayBeInherited && !Object.hasOwn(right, key)) || !compare(left[key], value)) return false;
+      surplus--;
     }
-  }
-  return true;
+    for (const _key in right) surplus++;
+    return surplus === 0;
+  };
+
+  /** Keys and items that are objects may have an equal instead of themselves on the other side. */
+  const lookAtItems = (left: Collection, right: Collection, isMap: boolean): boolean => {
+    // Without a prototype: a sketch may have any name.
+    const strangers = Object.create(null) as Record<string, object[]>;
+    const keyOf = (item: unknown): unknown => (isMap ? (item as unknown[])[0] : item);
+    const alikeOf = (item: unknown): unknown[] => (strangers[sketchOf(keyOf(item))] ??= []);
+    for (const item of right) if (!left.has(keyOf(item))) alikeOf(item).push(item);
+    for (const item of left) {
+      const key = keyOf(item);
+      if (right.has(key)) {
+        if (isMap && !compare((item as unknown[])[1], (right as Map<unknown, unknown>).get(key))) return false;
+      } else {
+        const alike = alikeOf(item);
+        // The only one left is no choice: it may be compared later, however deep such sets lie in each other.
+        const isEqual = alike.length > 1 ? (areEqual as typeof compare) : compare;
+        const at = alike.findIndex((other) => isEqual(item, other));
+        if (at < 0) return false;
+        alike.splice(at, 1);
+      }
+    }
+    return left.size === right.size;
+  };
+
+  /** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
+  const isAssumed = (left: object, right: object): boolean => {
+    const [one, weight] = endOf(left);
+    const [other, otherWeight] = endOf(right);
+    if (one === other) return true;
+    // The lighter is linked to the other: so no way is long.
+    const [light, heavy] = weight < otherWeight ? [one, other] : [other, one];
+    links.set(light, heavy).set(heavy, weight + otherWeight);
+    linked.push(light);
+    return false;
+  };
+
+  /** What the links from `start` lead to, and how many objects lead there at least. */
+  const endOf = (start: object): [object, number] => {
+    let end = start;
+    let next;
+    while (isObject((next = links.get(end)))) end = next;
+    return [end, next ?? 1];
+  };
+
+  return areEqual(a, b);
 }
 
 /**
  * The same for all that are equal, and another for most that are not: without it each is compared with each. It looks at
  * a bounded number of parts, however many times each is shared.
  */
-function sketchOf(key: unknown, depth = 3): string {
-  if (!isObject(key)) return String(key);
+function sketchOf(value: unknown, depth = 3): string {
+  if (!isObject(value)) return String(value);
   if (depth === 0) return '';
-  const kind = kindOf(key);
-  if (kind === 'Date') return String(+(key as Date));
-  const bytes = bytesOf(key, kind);
-  const next = (part: unknown): string => sketchOf(part, depth - 1);
+  const kind = kindOf(value);
+  if (kind === 'Date') return String(+(value as Date));
   const partsMax = 4 ** depth;
-  if (bytes || Array.isArray(key)) {
-    const list: unknown[] = (bytes ?? key) as unknown[];
-    const endMax = bytes ? 128 : partsMax / 2;
-    // A hole in a list is as good as undefined.
-    return [list.length, ...list.slice(0, endMax), ...list.slice(-endMax)].map(next).join();
-  }
-  if (kind === 'Set' || kind === 'Map') {
-    const collection = key as Collection;
-    if (collection.size > partsMax) return String(collection.size);
-    return Array.from<unknown, string>(collection, next).sort().join();
-  }
-  const names = Object.keys(key).sort().slice(0, partsMax);
-  return names.map((name) => name + next((key as Properties)[name])).join();
+  const next = (part: unknown): string => sketchOf(part, depth - 1);
+  if (isCollection(value, kind)) return value.size > partsMax ? '' : Array.from<unknown, string>(value, next).sort().join();
+  const list = listOf(value, kind);
+  const parts = list ?? Object.keys(value).sort();
+  // A hole in a list is as good as undefined.
+  return [parts.length, ...parts.slice(0, partsMax), ...(list?.slice(-partsMax) ?? [])]
+    .map(list ? next : (name) => name + next((value as Properties)[name]))
+    .join();
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function bytesOf(value: object, kind: string | undefined): Uint8Array | undefined {
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  return kind === 'ArrayBuffer' ? new Uint8Array(value as ArrayBuffer) : undefined;
+function isCollection(_value: object, kind: string | undefined): _value is Collection {
+  return kind === 'Map' || kind === 'Set';
+}
+
+/** The items of a list, and the bytes of what has some. */
+function listOf(value: object, kind: string | undefined): unknown[] | undefined {
+  if (kind === 'Array') return value as unknown[];
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength) as never;
+  return kind === 'ArrayBuffer' ? (new Uint8Array(value as ArrayBuffer) as never) : undefined;
 }
