@@ -8,67 +8,61 @@ import type { Clock, Timer } from './clock.ts';
 interface Limited {
   readonly state: string;
   readonly dueAt: number | undefined;
-  /** Called once the deadline has passed; of no effect where it has closed. */
+  /** Called once the deadline has passed; closes it, which calls `forget`. */
   expire(): void;
 }
 
 /** All that have one time limit. */
-export class DeadlineList {
-  /** In order; those that have closed stay until they are half of it. */
-  readonly #all: Limited[] = [];
-  #open = 0;
-  /** How many of them somebody waits for. */
-  #held = 0;
-  #timer: Timer | undefined;
-  readonly #clock: Clock;
-  readonly #onIdle: () => void;
-
-  constructor(clock: Clock, onIdle: () => void) {
-    this.#clock = clock;
-    this.#onIdle = onIdle;
-  }
-
-  /** Expires `one` in `limitMs` unless it closes before, which is to be told by `forget`. */
-  add(one: Limited, limitMs: number): void {
-    this.#all.push(one);
-    this.hold(true);
-    if (this.#open++ === 0) this.#arm(one, limitMs);
-  }
-
+export interface DeadlineList {
+  /** Expires `item` in `limitMs` unless it closes before, which calls `forget`. */
+  add(item: Limited, limitMs: number): void;
   /** One of the list has closed; `wasHeld` unless nobody waited for it any more. */
-  forget(wasHeld: boolean): void {
-    this.#open--;
-    // The timer stays for those to come, but an idle client must not keep the process alive.
-    if (wasHeld) this.hold(false);
-    if (this.#all.length > 2 * this.#open) this.#tidy();
-  }
-
+  forget(wasHeld: boolean): void;
   /** The process stays alive for one more of the list, or for one less. */
-  hold(isHeld: boolean): void {
-    const before = this.#held;
-    this.#held += isHeld ? 1 : -1;
-    if (before === 0 || this.#held === 0) this.#timer?.hold?.(isHeld);
-  }
+  hold(isHeld: boolean): void;
+}
 
-  /** In place: a list left behind would keep from the collector what it holds. */
-  #tidy(): void {
-    let kept = 0;
-    for (const one of this.#all) if (one.state === 'updating') this.#all[kept++] = one;
-    this.#all.length = kept;
-  }
+/** Makes a list that calls `onIdle` when its timer fires and nothing is left. */
+export function createDeadlineList(clock: Clock, onIdle: () => void): DeadlineList {
+  /** In order; those that have closed stay until they are half of it. */
+  let all: Limited[] = [];
+  let open = 0;
+  /** How many of them somebody waits for. */
+  let held = 0;
+  let timer: Timer | undefined;
 
-  #arm({ dueAt }: Limited, delayMs: number): void {
-    this.#timer ??= this.#clock.setTimer(() => this.#fire(dueAt!), Math.max(delayMs, 1));
-    if (this.#held === 0) this.#timer.hold?.(false);
-  }
-
-  #fire(armedFor: number): void {
+  const isOpen = ({ state }: Limited): boolean => state === 'updating';
+  const hold = (isHeld: boolean): void => {
+    const before = held;
+    held += isHeld ? 1 : -1;
+    if (before === 0 || held === 0) timer?.hold?.(isHeld);
+  };
+  const arm = (dueAt: number, delayMs: number): void => {
+    timer ??= clock.setTimer(() => fire(dueAt), Math.max(delayMs, 1));
+    if (held === 0) timer.hold?.(false);
+  };
+  const fire = (armedFor: number): void => {
     // That the timer fires says that its time has passed, also where tests own the timers and not the clock.
-    const now = Math.max(this.#clock.now(), armedFor);
-    this.#timer = undefined;
-    for (const one of this.#all.filter(({ state, dueAt }) => state === 'updating' && dueAt! <= now)) one.expire();
-    const next = this.#all.find(({ state }) => state === 'updating');
-    if (next) this.#arm(next, next.dueAt! - now);
-    else this.#onIdle();
-  }
+    const now = Math.max(clock.now(), armedFor);
+    timer = undefined;
+    for (const item of all.filter(isOpen)) if (item.dueAt! <= now) item.expire();
+    const next = all.find(isOpen);
+    if (next) arm(next.dueAt!, next.dueAt! - now);
+    else onIdle();
+  };
+
+  return {
+    hold,
+    add(item, limitMs) {
+      all.push(item);
+      hold(true);
+      if (open++ === 0) arm(item.dueAt!, limitMs);
+    },
+    forget(wasHeld) {
+      open--;
+      // The timer stays for those to come, but an idle client must not keep the process alive.
+      if (wasHeld) hold(false);
+      if (all.length > 2 * open) all = all.filter(isOpen);
+    },
+  };
 }

@@ -10,7 +10,7 @@ import { attach, deliver, FAILURE, hasAudience } from './audience.ts';
 import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
 import type { Timer } from './clock.ts';
-import { DeadlineList } from './deadlines.ts';
+import { createDeadlineList, type DeadlineList } from './deadlines.ts';
 import type { Done, PartExtras } from './effects.ts';
 import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import type { DropReason, Environment } from './environment.ts';
@@ -304,7 +304,7 @@ export function failByPart<T>(source: Source<T>, error: unknown, level?: string)
 export function limit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
-  if (!list) deadlines.set(limitMs, (list = new DeadlineList(clock, () => deadlines.delete(limitMs))));
+  if (!list) deadlines.set(limitMs, (list = createDeadlineList(clock, () => deadlines.delete(limitMs))));
   // Not the tick's: the stretch of code that asks may have run for long.
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;

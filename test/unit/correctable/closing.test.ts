@@ -1,6 +1,6 @@
 /** C1 closing, C6 failures, C14 errors. */
 import { expect, test, vi } from 'vitest';
-import { DeadlineList } from '../../../src/correctable/deadlines.ts';
+import { createDeadlineList } from '../../../src/correctable/deadlines.ts';
 import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
@@ -207,7 +207,7 @@ test('C1: a level has come in time → its limit passes without effect; at the e
 test('C1: limits that nobody has any more → their lists are given up', async () => {
   const clock = virtualClock();
   const onIdle = vi.fn();
-  const list = new DeadlineList(clock, onIdle);
+  const list = createDeadlineList(clock, onIdle);
   list.add({ state: 'final', dueAt: 5, expire: () => expect.fail('closed before') }, 5);
   list.forget(true);
   await clock.advance(4);

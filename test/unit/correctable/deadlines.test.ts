@@ -1,6 +1,6 @@
 /** One list and one timer for all that have one time limit: what has closed is let go, and holds no process. */
 import { expect, test } from 'vitest';
-import { DeadlineList } from '../../../src/correctable/deadlines.ts';
+import { createDeadlineList } from '../../../src/correctable/deadlines.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 
 /** One that closes when the test says so, and counts how often it is looked at. */
@@ -19,7 +19,7 @@ function limited(dueAt: number) {
 
 test('most have closed → they are let go, the rest expire', async () => {
   const clock = virtualClock();
-  const list = new DeadlineList(clock, () => {});
+  const list = createDeadlineList(clock, () => {});
   const all = Array.from({ length: 5 }, () => limited(clock.now() + 10));
   for (const one of all) list.add(one, 10);
   const expired: number[] = [];
@@ -43,8 +43,8 @@ test('most have closed → they are let go, the rest expire', async () => {
 test('the last that is waited for has gone, and one comes → the timer holds the process as long as one is waited for', () => {
   const held: boolean[] = [];
   const timer = { cancel: () => {}, hold: (isHeld: boolean) => void held.push(isHeld) };
-  const list = new DeadlineList({ now: () => 0, setTimer: () => timer }, () => {});
-  const one = (): Parameters<DeadlineList['add']>[0] => ({ state: 'updating', dueAt: 10, expire: () => {} });
+  const list = createDeadlineList({ now: () => 0, setTimer: () => timer }, () => {});
+  const one = (): Parameters<ReturnType<typeof createDeadlineList>['add']>[0] => ({ state: 'updating', dueAt: 10, expire: () => {} });
   list.add(one(), 10);
   list.add(one(), 10);
   expect(held).toEqual([]);
@@ -69,7 +69,7 @@ test('nobody waits for those that are left when the timer is set again → it ho
       return { cancel: () => {}, hold: (isHeld: boolean) => void held.push(isHeld) };
     },
   };
-  const list = new DeadlineList(clock, () => {});
+  const list = createDeadlineList(clock, () => {});
   const first = { state: 'updating', dueAt: 10, expire: () => {} };
   first.expire = () => {
     first.state = 'error';
@@ -85,7 +85,7 @@ test('nobody waits for those that are left when the timer is set again → it ho
 
 test('all have closed → none is looked at any more', async () => {
   const clock = virtualClock();
-  const list = new DeadlineList(clock, () => {});
+  const list = createDeadlineList(clock, () => {});
   const all = Array.from({ length: 3 }, () => limited(clock.now() + 10));
   for (const one of all) list.add(one, 10);
   for (const one of all) {
