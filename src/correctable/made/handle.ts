@@ -98,7 +98,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
     checkSteps(run, 'run', abort);
-    return new Handle(speculate<T, U>(this[SOURCE], { run: run as RunFunction<T>, abort }));
+    return new Handle(speculate<T, U>(this[SOURCE], run as RunFunction<T>, abort));
   }
 
   // What this gives, a function that takes its time apart, is said by the interface.
@@ -112,7 +112,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
     checkSteps(next, 'next', abort);
-    return new Handle(speculate<T, U>(this[SOURCE], { run: (value) => next(value), abort, passErrors: true }));
+    return new Handle(speculate<T, U>(this[SOURCE], (value) => next(value), abort, true));
   }
 
   // Which views these two can give is said by the interface.
