@@ -6,8 +6,8 @@ import type { CorrectableError } from './errors.ts';
 import { present } from './run.ts';
 import type { AnyView } from './view.ts';
 
-/** Is delivered in place of a view where the operation has failed; the error is among the extras. */
-export const FAILURE = undefined;
+/** Is delivered in place of a view if the operation has failed; the error is among the extras. */
+export const FAILURE = null;
 
 type Delivery<T> = AnyView<T> | typeof FAILURE;
 
@@ -25,10 +25,8 @@ export interface Listener<T> {
 export interface Seat<T> extends Listener<T> {
   /** How many deliveries were before it came: it gets the later ones only. */
   readonly joinedAt: number;
-  /** Whether it came late: then it gets what it `missed` first, and not inside the call that attaches it. */
-  isLate: boolean;
-  /** The latest view when it came, or the failure. */
-  readonly missed: Delivery<T>;
+  /** If it came late, the latest view then, or the failure: it gets that first, and not inside the call that attaches it. */
+  missed: Delivery<T> | undefined;
   /** The Correctable that listens, where it is one. */
   readonly of: Whole | undefined;
 }
@@ -91,11 +89,10 @@ export function attach<T>(
  */
 export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }: Listener<T>, of?: Whole): Seat<T> {
   const { state, latest, accepted } = audience;
-  const isLate = accepted > 0;
-  const missed = state === 'error' ? FAILURE : latest;
-  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, isLate, missed, of };
+  const missed = accepted === 0 ? undefined : state === 'error' ? FAILURE : latest;
+  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, missed, of };
   audience.extras?.onListener?.();
-  if (isLate) queueMicrotask(() => catchUp(audience, seat));
+  if (accepted) queueMicrotask(() => catchUp(audience, seat));
   // After the end nothing follows.
   if (state === 'updating') (audience.seats ??= new Set()).add(seat);
   return seat;
@@ -154,16 +151,17 @@ export function deliver<T>(audience: Audience<T>, view: Delivery<T>): void {
 }
 
 function catchUp<T>(audience: Audience<T>, seat: Seat<T>): void {
-  if (!seat.isLate) return;
-  seat.isLate = false;
-  call(audience, seat, seat.missed);
+  const { missed } = seat;
+  if (missed === undefined) return;
+  seat.missed = undefined;
+  call(audience, seat, missed);
 }
 
 function call<T>(audience: Audience<T>, listener: Listener<T>, view: Delivery<T>): void {
   const { onUpdate, onFinal, onError } = listener;
   try {
-    if (view === FAILURE) onError?.(audience.extras!.error!);
-    else (view.final ? onFinal : onUpdate)?.(view.value, view);
+    if (view) (view.final ? onFinal : onUpdate)?.(view.value, view);
+    else onError?.(audience.extras!.error!);
   } catch (error) {
     audience.environment.uncaught(error);
   }

@@ -1,5 +1,4 @@
 /** When to try again: after a lost connection, or what a store could not do now. */
-import type { KindsOf } from './errors.ts';
 import { checkOptions } from './errors.ts';
 
 /** A policy for trying again. */
@@ -23,13 +22,6 @@ export interface BackoffOptions {
   readonly attemptsMax?: number;
 }
 
-const OPTIONS: KindsOf<BackoffOptions> = {
-  firstMs: 'number',
-  factor: 'number',
-  maxMs: 'number',
-  attemptsMax: 'number',
-};
-
 /**
  * Delays that double up to a bound, each drawn from the upper half of its range: clients that lost the same server do
  * not come back in step, and none hammers.
@@ -39,7 +31,7 @@ const OPTIONS: KindsOf<BackoffOptions> = {
  * const store = remote({ url, levels, reconnect: exponentialBackoff({ maxMs: 1000, attemptsMax: 10 }) });
  */
 export function exponentialBackoff(options: BackoffOptions = {}): Backoff {
-  checkOptions(options, OPTIONS);
+  checkOptions(options, 'firstMs:number,factor:number,maxMs:number,attemptsMax:number');
   const { firstMs = 100, factor = 2, maxMs = 5_000, attemptsMax = Infinity } = options;
   return {
     delayMs(attempt, random) {

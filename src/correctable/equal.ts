@@ -19,21 +19,21 @@ export function structurallyEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (!isObject(a) || !isObject(b)) return false;
   let free = FREE_PAIRS_MAX;
-  /** Of an object, one that it equals if all that is still to be compared does; of those without one, how many have them. */
-  const links = new Map<object, object | number>();
-  /** What has a link, in the order in which they came. */
-  const linked: object[] = [];
+  /** Of an object, those that it equals if all that is still to be compared does. */
+  const assumed = new Map<object, Set<object>>();
+  /** Takes back each assumption, in the order in which they came. */
+  const undos: (() => void)[] = [];
   /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
   let pairs: object[];
 
   /** Whether `left` and `right`, and all that they lead to, are equal. If not, what was assumed on the way is forgotten. */
   const areEqual = (left: object, right: object): boolean => {
     const outer = pairs;
-    const linkedFrom = linked.length;
+    const undoFrom = undos.length;
     pairs = [left, right];
     let isEqual = true;
     while (isEqual && pairs.length > 0) isEqual = look(pairs.pop()!, pairs.pop()!);
-    if (!isEqual) for (const object of linked.splice(linkedFrom)) links.delete(object);
+    if (!isEqual) for (const undo of undos.splice(undoFrom)) undo();
     pairs = outer;
     return isEqual;
   };
@@ -95,22 +95,11 @@ export function structurallyEqual(a: unknown, b: unknown): boolean {
 
   /** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
   const isAssumed = (left: object, right: object): boolean => {
-    const [one, weight] = endOf(left);
-    const [other, otherWeight] = endOf(right);
-    if (one === other) return true;
-    // The lighter is linked to the other: so no way is long.
-    const [light, heavy] = weight < otherWeight ? [one, other] : [other, one];
-    links.set(light, heavy).set(heavy, weight + otherWeight);
-    linked.push(light);
+    const equals = assumed.get(left) ?? new Set();
+    if (equals.has(right)) return true;
+    assumed.set(left, equals.add(right));
+    undos.push(() => equals.delete(right));
     return false;
-  };
-
-  /** What the links from `start` lead to, and how many objects lead there at least. */
-  const endOf = (start: object): [object, number] => {
-    let end = start;
-    let next;
-    while (isObject((next = links.get(end)))) end = next;
-    return [end, next ?? 1];
   };
 
   return areEqual(a, b);
@@ -132,7 +121,7 @@ function sketchOf(value: unknown, depth = 3): string {
   const parts = list ?? Object.keys(value).sort();
   // A hole in a list is as good as undefined.
   return [parts.length, ...parts.slice(0, partsMax), ...(list?.slice(-partsMax) ?? [])]
-    .map(list ? next : (name) => name + next((value as Properties)[name]))
+    .map(list ? next : (name) => String(name) + next((value as Properties)[name as string]))
     .join();
 }
 

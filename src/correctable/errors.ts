@@ -144,20 +144,29 @@ export function checkFunction(given: unknown, field: string): void {
   check(typeof given === 'function', field, 'give a function');
 }
 
-/** What `typeof` may say of each option in `O`, by its name; the compiler keeps such a table whole. */
-export type KindsOf<O> = { readonly [K in keyof O]-?: Kind | `${Kind}, ${Kind}` };
-type Kind = 'boolean' | 'function' | 'number' | 'object' | 'string';
+/** The names in a list of options such as `'rest:string,withinMs:number'`. */
+type NamesIn<S extends string> = S extends `${infer First},${infer Others}`
+  ? NamesIn<First> | NamesIn<Others>
+  : S extends `${infer Name}:${string}`
+    ? Name
+    : never;
 
 /**
  * What a call is given by name: its `options` unless `field` says what else. A text, a number or a list instead, as
- * programs without types give, and a name that is misspelt would count as none in silence.
+ * programs without types give, and a name that is misspelt would count as none in silence. `kinds` lists the name of each
+ * option with what `typeof` may return for it; the compiler keeps such a list whole.
  */
-export function checkOptions<O extends object>(options: O, kinds: KindsOf<O>, field = 'options'): O {
+export function checkOptions<O extends object, const S extends string>(
+  options: O,
+  kinds: S & ([keyof O] extends [NamesIn<S>] ? unknown : never),
+  field = 'options',
+): O {
   let wrong: string | undefined = options && typeof options === 'object' && !Array.isArray(options) ? undefined : field;
   for (const name in options) {
     const given = options[name];
-    if (given !== undefined && !(kinds[name] as string | undefined)?.includes?.(typeof given)) wrong ??= name;
+    const [, kind = ''] = `,${kinds}`.split(`,${name}:`);
+    if (given !== undefined && !kind.split(',')[0]!.includes(typeof given)) wrong ??= name;
   }
-  if (wrong) check(false, wrong, `give ${JSON.stringify(kinds).replaceAll('"', '')}`);
+  if (wrong) check(false, wrong, `give {${kinds}}`);
   return options;
 }

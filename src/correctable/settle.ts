@@ -1,7 +1,7 @@
 /** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
 import { leave, listenToAll } from './audience.ts';
 import type { SettleOptions, WhenOptions } from './correctable.ts';
-import type { CorrectableError, KindsOf } from './errors.ts';
+import type { CorrectableError } from './errors.ts';
 import { check, checkOptions } from './errors.ts';
 import type { Levels } from './level.ts';
 import { rankOf, requireLevel } from './ladder.ts';
@@ -11,62 +11,49 @@ import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
 
-const OPTIONS: KindsOf<Options<unknown>> = {
-  enough: 'function',
-  withinMs: 'number',
-  orLatest: 'boolean',
-  rest: 'string',
-};
-
 /** Takes one view early. With `level`, takes the first view at that level or stronger, and fails if there is none. */
 export function settle<T>(source: Source<T>, options: Options<T> = {}, level?: string): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
-    const { enough, withinMs, orLatest, rest } = checkOptions(options, OPTIONS);
+    const { enough, withinMs, orLatest, rest } = checkOptions(options, 'enough:function,withinMs:number,orLatest:boolean,rest:string');
     check(!rest || rest === 'abort' || rest === 'detach', 'rest', "give 'detach' or 'abort'");
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     let isLate = false;
-    /** A later failure is no caller's error, whether there was a view or none in time. */
-    const leaveEarly = (view?: AnyView<T>): void => {
+    /** Takes `view`, or fails. A later failure is no caller's error, whether there was a view or none in time. */
+    const end = (view: AnyView<T> | undefined, error?: unknown): void => {
       timer?.cancel();
       leave(source, seat);
-      if (source.state !== 'updating') return;
-      const taken = (extrasOf(source).takenEarly ??= new Set());
-      if (view) taken.add(view);
-      relax(source);
-    };
-    const take = (view: AnyView<T>): void => {
-      leaveEarly(view);
+      if (source.state === 'updating') {
+        const taken = (extrasOf(source).takenEarly ??= new Set());
+        if (view) taken.add(view);
+        relax(source);
+      }
+      if (!view) return reject(error);
       resolve(view);
       if (rest === 'abort') cancel(source, 'settled early');
     };
-    const giveUp = (error: unknown): void => {
-      leaveEarly();
-      reject(error);
-    };
     const miss = (why: string, cause?: CorrectableError): void => {
       const message = `${nameOf(source.subject)}: no view at level "${level}" or above ${why}`;
-      giveUp(withFacts(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }));
+      end(undefined, withFacts(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }));
     };
     const seat = listenToAll(
       source,
       (_value, view) => {
         try {
-          if (isLate || enough?.(view) || (view.final && !level)) take(view);
+          if (isLate || enough?.(view) || (view.final && !level)) end(view);
           else if (view.final) miss('before the end');
         } catch (error) {
-          giveUp(error);
+          end(undefined, error);
         }
       },
       (error) => {
-        if (orLatest && source.latest) take(source.latest);
-        else if (level) miss('before the end; see cause', error);
-        else giveUp(error);
+        if (level) miss('before the end', error);
+        else end(orLatest ? source.latest : undefined, error);
       },
     );
     const onTime = (): void => {
       isLate = true;
       if (level) miss('in time');
-      else if (source.latest) take(source.latest);
+      else if (source.latest) end(source.latest);
     };
     const timer = withinMs === undefined ? undefined : source.environment.clock.setTimer(onTime, withinMs);
   });
@@ -75,6 +62,6 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, level?: s
 export async function when<T>(source: Source<T>, level: string, options: WhenOptions = {}): Promise<AnyView<T>> {
   const { ladder } = source;
   const rank = requireLevel(ladder, level, 'level');
-  const { withinMs } = checkOptions(options, { withinMs: 'number' });
+  const { withinMs } = checkOptions(options, 'withinMs:number');
   return settle(source, { enough: (view) => rankOf(ladder, view.level) >= rank, withinMs }, level);
 }

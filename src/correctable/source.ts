@@ -111,9 +111,9 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const seq = this.values++;
     if (!isOpen(this, level)) return seq;
     if (isThenable(value)) {
-      const [code, caveat] =
-        doneOf(this) === UPDATE ? (['UNKNOWN', CAVEAT] as const) : (['INVALID_VALUE', ''] as const);
-      giveUp(this, code, 'await the promise, or use chain' + caveat);
+      const isUpdate = doneOf(this) === UPDATE;
+      const caveat = isUpdate ? CAVEAT : '';
+      giveUp(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', `await the promise, or use chain${caveat}`);
     } else this.receive(seq, value, level, details);
     return seq;
   }

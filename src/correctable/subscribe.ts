@@ -74,7 +74,7 @@ export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T
 }
 
 export function signalOf(options: LeaveOptions = {}): AbortSignal | undefined {
-  return checkOptions(options, { signal: 'object' }).signal;
+  return checkOptions(options, 'signal:object').signal;
 }
 
 export function subscribe<T>(

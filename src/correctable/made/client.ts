@@ -4,7 +4,6 @@ import type { Correctable } from '../correctable.ts';
 import { UPDATE } from '../effects.ts';
 import type { Counters, DropCounts, EnvironmentOptions } from '../environment.ts';
 import { Environment } from '../environment.ts';
-import type { KindsOf } from '../errors.ts';
 import { check, checkOptions, CorrectableError } from '../errors.ts';
 import { Handle } from './handle.ts';
 import { ASYNC_DISPOSE, DISPOSE } from '../iterate.ts';
@@ -79,27 +78,13 @@ export type CorrectableAt<T, L extends Levels, S extends readonly string[], R ex
   FinalLevel<L, S, R>
 >;
 
-const CLIENT_OPTIONS: KindsOf<ClientOptions> = {
-  clock: 'object',
-  onUncaught: 'function',
-  onEvent: 'function',
-  timeoutMs: 'number',
-  trace: 'function',
-  retry: 'function',
-  shareReads: 'function',
-};
+const CLIENT_OPTIONS =
+  'clock:object,onUncaught:function,onEvent:function,timeoutMs:number,trace:function,retry:function,shareReads:function';
 
 type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
 
-const INVOKE_OPTIONS: KindsOf<RawOptions> = {
-  levels: 'object',
-  signal: 'object',
-  timeoutMs: 'number',
-  levelTimeoutsMs: 'object',
-  session: 'object',
-  retry: 'boolean, function',
-  shareReads: 'boolean',
-};
+const INVOKE_OPTIONS =
+  'levels:object,signal:object,timeoutMs:number,levelTimeoutsMs:object,session:object,retry:boolean|function,shareReads:boolean';
 
 /** Invokes operations on one store; `C` as in `Binding`. */
 export interface Client<L extends Levels, C extends boolean = boolean> extends AsyncDisposable {
@@ -251,7 +236,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
     invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
     session(how: SessionOptions = {}): Session {
-      const { tokens } = checkOptions(how, { tokens: 'object' });
+      const { tokens } = checkOptions(how, 'tokens:object');
       if (environment.isClosed) throw closed();
       const opened = binding.openSession?.(tokens);
       if (!opened) throw unsupported(binding, 'session', 'sessions');

@@ -14,7 +14,7 @@ import type {
   WhenOptions,
 } from '../correctable.ts';
 import { map } from '../derive.ts';
-import type { CorrectableError, KindsOf } from '../errors.ts';
+import type { CorrectableError } from '../errors.ts';
 import { check, checkFunction, checkOptions } from '../errors.ts';
 import { DISPOSE, iterate } from '../iterate.ts';
 import type { Levels } from '../level.ts';
@@ -32,7 +32,7 @@ const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observabl
 /** By this name Node asks an object how `console.log` shows it. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
-const CALLBACKS: KindsOf<Listener<unknown>> = { onUpdate: 'function', onFinal: 'function', onError: 'function' };
+const CALLBACKS = 'onUpdate:function,onFinal:function,onError:function';
 
 export class Handle<T, L extends Levels, F extends string> implements Correctable<T, L, F> {
   readonly #source: Source<T>;

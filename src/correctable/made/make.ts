@@ -3,7 +3,6 @@ import type { Sink } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';
 import type { EnvironmentOptions } from '../environment.ts';
 import { defaultEnvironment, Environment } from '../environment.ts';
-import type { KindsOf } from '../errors.ts';
 import { check, checkFunction, checkOptions } from '../errors.ts';
 import { isThenable } from '../given.ts';
 import { Handle } from './handle.ts';
@@ -32,16 +31,8 @@ export interface CorrectableOptions<T> extends EnvironmentOptions {
   readonly signal?: AbortSignal;
 }
 
-const OPTIONS: KindsOf<CorrectableOptions<unknown>> = {
-  clock: 'object',
-  onUncaught: 'function',
-  onEvent: 'function',
-  refining: 'boolean',
-  equals: 'function',
-  isOlder: 'function',
-  timeoutMs: 'number',
-  signal: 'object',
-};
+const OPTIONS =
+  'clock:object,onUncaught:function,onEvent:function,refining:boolean,equals:function,isOlder:function,timeoutMs:number,signal:object';
 
 /** Makes Correctables of the levels `L`. The type of the value is said, that of the levels is known. */
 export interface Maker<L extends Levels> {
