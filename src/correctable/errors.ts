@@ -87,29 +87,19 @@ export class CorrectableError extends Error {
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : details);
-    this.code = code;
-    this.retryable = details.retryable ?? RETRYABLE.test(code);
-    this.operation = details.operation;
-    this.key = details.key;
-    this.level = details.level;
-    this.field = details.field;
-    this.retryAfterMs = details.retryAfterMs;
-    Object.defineProperties(this, {
-      lastView: hidden(details.lastView),
-      levelErrors: hidden(details.levelErrors ?? {}),
-      domain: hidden(details.domain),
-    });
+    const { retryable = RETRYABLE.test(code), operation, key, level, field, retryAfterMs } = details;
+    Object.assign(this, { code, retryable, operation, key, level, field, retryAfterMs });
+    const { lastView, levelErrors = {}, domain } = details;
+    for (const [name, value] of Object.entries({ lastView, levelErrors, domain })) {
+      // Not enumerable: values of users must not reach logs. Configurable, so that proxies may wrap it.
+      Object.defineProperty(this, name, { value, configurable: true });
+    }
   }
 
   /** Returns what a log may show: no values of views, of the domain, or of causes. */
   toJSON(): object {
     return { ...this, message: this.message };
   }
-}
-
-/** Not enumerable: values of users must not reach logs. Configurable, so that proxies may wrap it. */
-function hidden(value: unknown): PropertyDescriptor {
-  return { value, configurable: true };
 }
 
 /** The details of `error`, those that are not enumerable too. */

@@ -111,9 +111,8 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const seq = this.values++;
     if (!isOpen(this, level)) return seq;
     if (isThenable(value)) {
-      const isUpdate = doneOf(this) === UPDATE;
-      const caveat = isUpdate ? CAVEAT : '';
-      giveUp(this, isUpdate ? 'UNKNOWN' : 'INVALID_VALUE', `await the promise, or use chain${caveat}`);
+      const done = doneOf(this);
+      giveUp(this, done === UPDATE ? 'UNKNOWN' : 'INVALID_VALUE', 'await the promise, or use chain' + caveatOf(done));
     } else this.receive(seq, value, level, details);
     return seq;
   }
@@ -264,7 +263,7 @@ export function outcome<T>(
   const isUnknown = isUpdate && mayHaveLeft !== false;
   const isUnavailable = code === 'TIMEOUT' && !isUnknown && (isUpdate || obstacle);
   const refusal = isUnavailable && !obstacle?.retryable ? obstacle : undefined;
-  const fate = isUnknown ? CAVEAT : isUpdate ? '; it was not sent' : done === UNSEEN ? UNSEEN_CAVEAT : '';
+  const fate = isUpdate && !isUnknown ? '; it was not sent' : caveatOf(done);
   return withFacts(
     source,
     isUnknown ? 'UNKNOWN' : isUnavailable ? (refusal?.code ?? 'UNAVAILABLE') : code,
@@ -279,20 +278,19 @@ export function outcome<T>(
   );
 }
 
-export const CAVEAT = '; the update may take effect all the same';
-const UNSEEN_CAVEAT = '; a step of it may take effect all the same';
+/** What a message adds about what may have been done. */
+export function caveatOf(done: Done): string {
+  return done === NOTHING ? '' : `; ${done === UPDATE ? 'the update' : 'a step of it'} may take effect all the same`;
+}
 
 /** The failure of one part, as it is true of the whole: who is told to ask again must not do another part twice. */
 export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError {
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
   const done = doneOf(source);
-  if (done === UPDATE) return withFacts(source, 'UNKNOWN', error.message + CAVEAT, { cause: error });
   if (done === NOTHING) return error;
-  return withFacts(source, error.code, error.message + UNSEEN_CAVEAT, {
-    level: error.level,
-    retryable: false,
-    cause: error,
-  });
+  const { code, message, level } = error;
+  const details = { level, retryable: false, cause: error };
+  return withFacts(source, done === UPDATE ? 'UNKNOWN' : code, message + caveatOf(done), details);
 }
 
 /** Fails the whole by what one of its parts failed with. */

@@ -10,7 +10,7 @@ import { NO_RANK, rankOf } from './ladder.ts';
 import type { Abort, Run, RunFunction } from './run.ts';
 import { callAs, createRun } from './run.ts';
 import type { Source } from './source.ts';
-import { CAVEAT, extrasOf, failByPart, failWith, giveUp, limit, ofWhole, relax, sourceOf } from './source.ts';
+import { caveatOf, extrasOf, failByPart, failWith, giveUp, limit, ofWhole, relax, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /** What a run has come to: a view, or a value or a failure of its own. */
@@ -22,8 +22,6 @@ interface Outcome<U> {
   readonly failed?: true;
   readonly error?: unknown;
 }
-
-const FINAL = { final: true };
 
 /**
  * Runs `step` on the views of `source`; `abort` undoes the side effects of a run on a wrong input. With `passErrors`, an
@@ -80,7 +78,7 @@ export function speculate<T, U>(
         if (passErrors && !abort && !view.final && (doneOf(inner) || inner.extras?.steps) === UPDATE) {
           // It has its own end, which nobody hears of any more.
           inner.observed = true;
-          return giveUp(result, 'UNKNOWN', `an update on a preliminary view needs an undo${CAVEAT}`);
+          return giveUp(result, 'UNKNOWN', `an update on a preliminary view needs an undo${caveatOf(UPDATE)}`);
         }
         const onError = isSeen(inner) ? takeError : takeErrorOfUnseen(partsOf(inner));
         const seat = listenToAll(inner, (_value, innerView) => take(innerView), onError, result);
@@ -126,7 +124,7 @@ export function speculate<T, U>(
     if (input.final && final) {
       const finish = (): void => {
         run.phase = 'committed';
-        result.update(value, ladder.all[rank]!, FINAL);
+        result.update(value, ladder.all[rank]!, { final: true });
       };
       if (!run.effects.length) return finish();
       run.phase = 'committing';

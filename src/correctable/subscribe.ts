@@ -2,7 +2,7 @@
  * Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). An `AbortSignal` is followed
  * with one listener on it, however many operations share it, and none once they are over.
  */
-import type { Listener } from './audience.ts';
+import type { Listener, Seat } from './audience.ts';
 import { leave, listen } from './audience.ts';
 import type { LeaveOptions, Subscription, ViewObserver } from './correctable.ts';
 import { checkFunction, checkOptions, invalidArgument } from './errors.ts';
@@ -49,27 +49,35 @@ export function follow(signal: AbortSignal, follower: Follower): () => void {
 }
 
 /** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
-export function listenUntil<T>(signal: AbortSignal | undefined, source: Source<T>, listener: Listener<T>): () => void {
-  if (signal && isAborted(signal)) return () => {};
-  const stop = (): void => {
-    leave(source, seat);
-    relaxAgain(source);
+export function listenUntil<T>(
+  signal: AbortSignal | undefined,
+  source: Source<T>,
+  { onUpdate, onFinal, onError }: Listener<T>,
+): Subscription {
+  if (onError) source.observed = true;
+  let closed = signal !== undefined && isAborted(signal);
+  let unfollow: (() => void) | undefined;
+  let seat: Seat<T> | undefined;
+  const ending = <A extends unknown[]>(callback: ((...args: A) => void) | undefined) => {
+    return (...args: A): void => {
+      closed = true;
+      unfollow?.();
+      callback?.(...args);
+    };
   };
-  const unfollow = signal && follow(signal, stop);
-  const seat = listen(source, {
-    onUpdate: listener.onUpdate,
-    onFinal(value, view) {
-      unfollow?.();
-      listener.onFinal?.(value, view);
-    },
-    onError(error) {
-      unfollow?.();
-      listener.onError?.(error);
-    },
+  const unsubscribe = ending(() => {
+    if (seat) leave(source, seat);
+    relaxAgain(source);
   });
-  return () => {
-    unfollow?.();
-    stop();
+  if (!closed) {
+    unfollow = signal && follow(signal, unsubscribe);
+    seat = listen(source, { onUpdate, onFinal: ending(onFinal), onError: ending(onError) });
+  }
+  return {
+    get closed() {
+      return closed;
+    },
+    unsubscribe,
   };
 }
 
@@ -85,30 +93,15 @@ export function subscribe<T>(
   const signal = signalOf(options);
   const target: ViewObserver<T, Levels, string> = typeof observer === 'function' ? { next: observer } : observer;
   checkFunction(target?.next ?? target?.error ?? target?.complete, 'observer');
-  if (target.error) source.observed = true;
-  let closed = false;
-  const stop = listenUntil(signal, source, {
+  return listenUntil(signal, source, {
     onUpdate: (_value, view) => target.next?.(view),
     onFinal(_value, view) {
-      closed = true;
       try {
         target.next?.(view);
       } finally {
         target.complete?.();
       }
     },
-    onError(error) {
-      closed = true;
-      target.error?.(error);
-    },
+    onError: target.error && ((error) => target.error!(error)),
   });
-  return {
-    get closed() {
-      return closed || signal?.aborted === true;
-    },
-    unsubscribe() {
-      closed = true;
-      stop();
-    },
-  };
 }

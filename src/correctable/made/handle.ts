@@ -83,9 +83,8 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
 
   setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this {
     const source = this[SOURCE];
-    const { onUpdate, onFinal, onError } = checkOptions(callbacks as Listener<T>, CALLBACKS, 'callbacks');
-    if (onError) source.observed = true;
-    listenUntil(signalOf(options), source, { onUpdate, onFinal, onError });
+    const listener = checkOptions(callbacks as Listener<T>, CALLBACKS, 'callbacks');
+    listenUntil(signalOf(options), source, listener);
     return this;
   }
 
