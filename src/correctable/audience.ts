@@ -1,6 +1,8 @@
 /**
  * Who hears of the views of one operation: deliveries in one order for everybody, whatever callbacks do meanwhile (C4).
  */
+import type { Timer } from './clock.ts';
+import type { DeadlineList } from './deadlines.ts';
 import type { Environment } from './environment.ts';
 import type { CorrectableError } from './errors.ts';
 import { present } from './run.ts';
@@ -41,8 +43,12 @@ export interface AudienceExtras {
   error?: CorrectableError;
   /** Deliveries that arose inside a delivery. */
   queue?: Delivery<unknown>[];
-  /** Nobody waits for the rest (C9), until somebody listens again, for which this is called. */
-  onListener?: (() => void) | undefined;
+  /** Nobody waits for the rest (C9), until somebody listens again. */
+  isRelaxed?: boolean | undefined;
+  /** Those of the limits of single levels. */
+  timers?: Timer[];
+  /** What it is made of. All are audiences. */
+  parts?: object[] | undefined;
   /** What it was for is undone (C8): what of it can still be left undone is. */
   undone?: true;
   /** Of an update that may be tried again: the run whose step invoked it, if one did. */
@@ -65,6 +71,8 @@ export interface Audience<T> extends Listener<T> {
   /** The later listeners, in order. */
   seats: Set<Seat<T>> | undefined;
   isDelivering: boolean;
+  /** Where its deadline is guarded. */
+  deadlines: Pick<DeadlineList, 'hold'> | undefined;
 }
 
 /** Adds callbacks for as long as the operation lasts. */
@@ -91,7 +99,7 @@ export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }:
   const { state, latest, accepted } = audience;
   const missed = accepted === 0 ? undefined : state === 'error' ? FAILURE : latest;
   const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, missed, of };
-  audience.extras?.onListener?.();
+  if (audience.extras?.isRelaxed) hold(audience, true);
   if (accepted) queueMicrotask(() => catchUp(audience, seat));
   // After the end nothing follows.
   if (state === 'updating') (audience.seats ??= new Set()).add(seat);
@@ -110,6 +118,26 @@ export function hasAudience<T>(
   counts: (seat: Seat<T>) => boolean = () => true,
 ): boolean {
   return Boolean(onUpdate ?? onFinal ?? onError ?? [...(seats ?? [])].some(counts));
+}
+
+/**
+ * Where nobody waits any more for what is to come, after a view was taken early (C9), the time limits pass as they would
+ * but keep no process alive, until somebody listens again. The same goes for what it is made of.
+ */
+export function relax<T>(audience: Audience<T>): void {
+  if (!hasAudience(audience, ({ of }) => !of?.extras?.isRelaxed)) hold(audience, false);
+}
+
+function hold<T>(audience: Audience<T>, isHeld: boolean): void {
+  const extras = (audience.extras ??= {});
+  if (audience.state !== 'updating' || !extras.isRelaxed === isHeld) return;
+  extras.isRelaxed = !isHeld;
+  audience.deadlines?.hold(isHeld);
+  for (const timer of extras.timers ?? []) timer.hold?.(isHeld);
+  for (const part of (extras.parts ?? []) as Audience<unknown>[]) {
+    if (isHeld) hold(part, true);
+    else relax(part);
+  }
 }
 
 /** Tells `onView` every view, the final included; `onError` sees to the failure. */

@@ -1,8 +1,8 @@
 /** Sources made from other sources: they observe these and inherit the duty to report a failure (C5). */
 import type { ErrorCallback, ViewCallback } from './audience.ts';
-import { hasAudience, leave, listenToAll } from './audience.ts';
+import { hasAudience, leave, listenToAll, relax } from './audience.ts';
 import { addPart } from './effects.ts';
-import { cancel, failByPart, failWith, ofWhole, onClose, relax, Source } from './source.ts';
+import { cancel, failByPart, failWith, ofWhole, onClose, Source } from './source.ts';
 
 /** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
 export function derive<T, U>(source: Source<T>): Source<U> {

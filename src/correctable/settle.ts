@@ -1,12 +1,12 @@
 /** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
-import { leave, listenToAll } from './audience.ts';
+import { leave, listenToAll, relax } from './audience.ts';
 import type { SettleOptions, WhenOptions } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
 import { check, checkOptions } from './errors.ts';
 import type { Levels } from './level.ts';
 import { rankOf, requireLevel } from './ladder.ts';
 import type { Source } from './source.ts';
-import { cancel, extrasOf, nameOf, relax, withFacts } from './source.ts';
+import { cancel, extrasOf, nameOf, withFacts } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;

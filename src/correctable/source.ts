@@ -6,10 +6,9 @@
  * What is not for the binding is a function of this module, not a method.
  */
 import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
-import { attach, deliver, FAILURE, hasAudience } from './audience.ts';
+import { attach, deliver, FAILURE, relax } from './audience.ts';
 import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
-import type { Timer } from './clock.ts';
 import { createDeadlineList, type DeadlineList } from './deadlines.ts';
 import type { Done, PartExtras } from './effects.ts';
 import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
@@ -41,7 +40,7 @@ export interface SourceOptions<T> {
 }
 
 /** What few operations need, so that the others do not pay for it. */
-interface Extras extends AudienceExtras, PartExtras {
+interface Extras extends Omit<AudienceExtras, 'parts'>, PartExtras {
   controller?: AbortController;
   /** Why nobody waits any more, where the operation was given up: what the signal says. */
   givenUpFor?: CorrectableError;
@@ -50,8 +49,6 @@ interface Extras extends AudienceExtras, PartExtras {
   levelErrors?: Record<string, unknown>;
   /** `settle` or `when` has answered early: a later failure is no caller's error (C9). Holds the views that they took. */
   takenEarly?: Set<AnyView>;
-  /** Those of the limits of single levels. */
-  timers?: Timer[];
 }
 
 /** What an operation is called. */
@@ -158,7 +155,8 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     const meta = details?.meta;
     const rank = rankOf(ladder, level);
     const final = rank >= (details?.final ? 0 : ladder.strongest);
-    const older = version !== undefined && newest !== undefined && isOlder(this, version, newest);
+    const isOlder = this.options.isOlder ?? isOlderBySize;
+    const older = version !== undefined && newest !== undefined && ask(environment, isOlder, version, newest);
     const reason = final ? undefined : reasonToDrop(this, rank, older);
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
     // Values that only the operation holds for equal do not share one reference.
@@ -307,37 +305,12 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
-  if (source.extras?.onListener) list.hold(false);
+  if (source.extras?.isRelaxed) list.hold(false);
 }
 
-/**
- * Where nobody waits any more for what is to come, after a view was taken early (C9), the time limits pass as they would
- * but keep no process alive, until somebody listens again. The same goes for what it is made of.
- */
-export function relax<T>(source: Source<T>): void {
-  if (source.state !== 'updating' || hasAudience(source, ({ of }) => !of?.extras?.onListener)) return;
-  const extras = extrasOf(source);
-  if (extras.onListener) return;
-  extras.onListener = () => {
-    extras.onListener = undefined;
-    hold(source, true);
-  };
-  hold(source, false);
-}
-
-/** The same where one who listened has left, and a view was taken early before. */
+/** Relaxes a source where one who listened has left, and a view was taken early before. */
 export function relaxAgain<T>(source: Source<T>): void {
   if (source.extras?.takenEarly) relax(source);
-}
-
-function hold<T>({ deadlines, extras }: Source<T>, isHeld: boolean): void {
-  deadlines?.hold(isHeld);
-  for (const timer of extras?.timers ?? []) timer.hold?.(isHeld);
-  // All parts are sources.
-  for (const part of (extras?.parts ?? []) as Source<unknown>[]) {
-    if (isHeld) part.extras?.onListener?.();
-    else relax(part);
-  }
 }
 
 /** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
@@ -368,10 +341,6 @@ export function closeAfter<T>(source: Source<T>, work: unknown): void {
 
 function isEqual<T>({ options: { equals }, environment }: Source<T>, a: T, b: T): boolean {
   return Object.is(a, b) || ask(environment, equals ?? structurallyEqual, a, b);
-}
-
-function isOlder<T>({ options, environment }: Source<T>, version: unknown, than: unknown): boolean {
-  return ask(environment, options.isOlder ?? isOlderBySize, version, than);
 }
 
 /** What the application is asked and fails to say counts as no. */
@@ -461,10 +430,10 @@ function close<T>(source: Source<T>, state: 'final' | 'error'): void {
 function tidyUp<T>(source: Source<T>): void {
   const { extras, cleanUps, deadlines } = source;
   source.cleanUps = undefined;
-  deadlines?.forget(!extras?.onListener);
+  deadlines?.forget(!extras?.isRelaxed);
   if (extras) {
     source.done = doneDespite(extras.error, doneOf(source));
-    extras.kept = extras.parts = extras.steps = extras.onListener = undefined;
+    extras.kept = extras.parts = extras.steps = extras.isRelaxed = undefined;
   }
   cleanUps?.forEach((cleanUp) => cleanUp());
 }

@@ -2,7 +2,7 @@
  * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3), rule by rule as in C8: at most one run
  * lives; a confirmed run is kept; a refuted one is undone before the next begins.
  */
-import { leave, listenToAll } from './audience.ts';
+import { leave, listenToAll, relax } from './audience.ts';
 import { derive, observe } from './derive.ts';
 import { addPart, doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import { isThenable } from './given.ts';
@@ -10,7 +10,7 @@ import { NO_RANK, rankOf } from './ladder.ts';
 import type { Abort, Run, RunFunction } from './run.ts';
 import { callAs, createRun } from './run.ts';
 import type { Source } from './source.ts';
-import { caveatOf, extrasOf, failByPart, failWith, giveUp, limit, ofWhole, relax, sourceOf } from './source.ts';
+import { caveatOf, extrasOf, failByPart, failWith, giveUp, limit, ofWhole, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /** What a run has come to: a view, or a value or a failure of its own. */
@@ -86,7 +86,7 @@ export function speculate<T, U>(
           leave(inner, seat);
           extrasOf(inner).undone = true;
         };
-        if (result.extras?.onListener) relax(inner);
+        if (result.extras?.isRelaxed) relax(inner);
       } else if (isThenable(returned)) {
         returned.then((value) => take({ final: true, value: value as U }), takeErrorOfUnseen());
       } else take({ final: true, value: returned as U });

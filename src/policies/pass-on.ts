@@ -1,11 +1,11 @@
 /** Submitting for others: a source that the binding feeds, and those who get what it gets (C15). */
 import type { ErrorCallback } from '../correctable/audience.ts';
-import { hasAudience, leave, listenToAll } from '../correctable/audience.ts';
+import { hasAudience, leave, listenToAll, relax } from '../correctable/audience.ts';
 import { addPart } from '../correctable/effects.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Submit } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
-import { failWith, letGo, onClose, relax } from '../correctable/source.ts';
+import { failWith, letGo, onClose } from '../correctable/source.ts';
 
 /**
  * Tells `outer` each view of `inner` as a binding would, confirmations as confirmations; `onError` sees to the failure.
@@ -44,7 +44,7 @@ export function passOn<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCall
     onError,
     outer,
   );
-  if (outer.extras?.onListener) relax(inner);
+  if (outer.extras?.isRelaxed) relax(inner);
   onClose(outer, () => {
     leave(inner, seat);
     const error = outer.extras?.error;

@@ -152,7 +152,7 @@ function wait<T>(source: Source<T>, delayMs: number, again: () => void): void {
   waiting.add(source);
   const extras = extrasOf(source);
   (extras.timers ??= []).push(timer);
-  if (extras.onListener) timer.hold?.(false);
+  if (extras.isRelaxed) timer.hold?.(false);
   onClose(source, () => {
     timer.cancel();
     waiting.delete(source);

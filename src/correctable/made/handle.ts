@@ -131,7 +131,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
-    return promiseOf(this[SOURCE]).catch(onRejected);
+    return this.then(undefined, onRejected) as Promise<T | B>;
   }
 
   finally(onFinally?: (() => void) | null): Promise<T> {
