@@ -66,68 +66,71 @@ export interface Counters {
   readonly shared: number;
 }
 
-export class Environment {
+export interface Environment {
   readonly clock: Clock;
   readonly drops: { -readonly [R in DropReason]: number };
   /** Those of the client, where there is one. */
-  declare counters: { -readonly [C in keyof Counters]: number } | undefined;
+  counters?: { -readonly [C in keyof Counters]: number };
   /** By time limit, in milliseconds. */
-  readonly deadlines: Map<number, DeadlineList> = new Map();
+  readonly deadlines: Map<number, DeadlineList>;
   /** That of the client, which may say who it asks as. */
-  declare binding: Pick<Binding, 'principal'> | undefined;
+  binding?: Pick<Binding, 'principal'>;
   /** Whether the client was closed. */
-  declare isClosed: boolean | undefined;
+  isClosed?: boolean;
   /** Operations between two attempts: with the binding nobody else would close them. */
-  declare waiting: Set<{ fail(error: unknown): void }> | undefined;
-  readonly #options: EnvironmentOptions;
-  /** Known from the first time that the running stretch of code asked. */
-  #tickAt: number | undefined;
-  #wallAheadMs = 0;
-
-  constructor(options: EnvironmentOptions = {}) {
-    this.clock = options.clock ?? systemClock;
-    this.drops = { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 };
-    this.#options = options;
-  }
-
+  waiting?: Set<{ fail(error: unknown): void }>;
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
-  tickAt(): number {
-    return this.#tickAt ?? this.#readClock();
-  }
-
+  tickAt(): number;
   /** A moment of the clock, that of the running stretch unless given, in milliseconds since the epoch. */
-  wallAt(moment?: number): number {
-    const now = this.tickAt();
-    return (moment ?? now) + this.#wallAheadMs;
-  }
+  wallAt(moment?: number): number;
+  drop(reason: DropReason, level?: string): void;
+  report(event: CorrectableEvent): void;
+  readonly uncaught: (error: unknown) => void;
+}
 
-  drop(reason: DropReason, level?: string): void {
-    this.drops[reason]++;
-    this.report({ type: 'drop', reason, level });
-  }
-
-  report(event: CorrectableEvent): void {
-    try {
-      this.#options.onEvent?.(event);
-    } catch (error) {
-      this.uncaught(error);
-    }
-  }
-
-  uncaught(error: unknown): void {
-    try {
-      (this.#options.onUncaught ?? reportUncaught)(error);
-    } catch (second) {
-      reportUncaught(second);
-    }
-  }
-
-  #readClock(): number {
-    queueMicrotask(() => (this.#tickAt = undefined));
-    const now = this.clock.now();
-    this.#wallAheadMs = (this.clock.wallNow?.() ?? now) - now;
-    return (this.#tickAt = now);
-  }
+export function createEnvironment({
+  clock = systemClock,
+  onEvent,
+  onUncaught = reportUncaught,
+}: EnvironmentOptions = {}): Environment {
+  /** Known from the first time that the running stretch of code asked. */
+  let tickAt: number | undefined;
+  let wallAheadMs = 0;
+  const readClock = (): number => {
+    queueMicrotask(() => (tickAt = undefined));
+    const now = clock.now();
+    wallAheadMs = (clock.wallNow?.() ?? now) - now;
+    return (tickAt = now);
+  };
+  const environment: Environment = {
+    clock,
+    drops: { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 },
+    deadlines: new Map(),
+    tickAt: () => tickAt ?? readClock(),
+    wallAt(moment) {
+      const now = tickAt ?? readClock();
+      return (moment ?? now) + wallAheadMs;
+    },
+    drop(reason, level) {
+      environment.drops[reason]++;
+      environment.report({ type: 'drop', reason, level });
+    },
+    report(event) {
+      try {
+        onEvent?.(event);
+      } catch (error) {
+        environment.uncaught(error);
+      }
+    },
+    uncaught(error) {
+      try {
+        onUncaught(error);
+      } catch (second) {
+        reportUncaught(second);
+      }
+    },
+  };
+  return environment;
 }
 
 interface Host {
@@ -148,4 +151,4 @@ function reportUncaught(error: unknown): void {
 }
 
 /** For Correctables made without options: shared, so that they cost nothing each. */
-export const defaultEnvironment: Environment = /* @__PURE__ */ new Environment();
+export const defaultEnvironment: Environment = /* @__PURE__ */ createEnvironment();

@@ -7,6 +7,17 @@ const FREE_PAIRS_MAX = 10_000;
 type Properties = Readonly<Record<string, unknown>>;
 type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 
+/** One comparison under way. */
+interface Comparison {
+  /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
+  pairs: object[];
+  looks: number;
+  /** Of an object, those that it equals if all that is still to be compared does. */
+  assumed?: Map<object, Set<object>>;
+  /** Takes back each assumption, in the order in which they came. */
+  undos?: (() => void)[];
+}
+
 /**
  * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
  * array buffers and typed arrays by content, whatever realm they come from, and so is Node's `Buffer`. Other objects, whose
@@ -16,93 +27,92 @@ type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
  */
 export function structurallyEqual(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (!isObject(a) || !isObject(b)) return false;
-  let free = FREE_PAIRS_MAX;
-  /** Of an object, those that it equals if all that is still to be compared does. */
-  const assumed = new Map<object, Set<object>>();
-  /** Takes back each assumption, in the order in which they came. */
-  const undos: (() => void)[] = [];
-  /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
-  let pairs: object[];
+  const comparison: Comparison = { pairs: [], looks: 0 };
+  return compare(a, b, comparison) && areAllEqual(comparison);
+}
 
-  /** Whether `left` and `right`, and all that they lead to, are equal. If not, what was assumed on the way is forgotten. */
-  const areEqual = (left: object, right: object): boolean => {
-    const outer = pairs;
-    const undoFrom = undos.length;
-    pairs = [left, right];
-    let isEqual = true;
-    while (isEqual && pairs.length > 0) isEqual = look(pairs.pop()!, pairs.pop()!);
-    if (!isEqual) for (const undo of undos.splice(undoFrom)) undo();
-    pairs = outer;
-    return isEqual;
-  };
+/** Whether both are equal, as far as they are no objects: those are compared later. */
+function compare(a: unknown, b: unknown, { pairs }: Comparison): boolean {
+  return Object.is(a, b) || (isObject(a) && isObject(b) && pairs.push(a, b) > 0);
+}
 
-  /** Whether both are equal if the pairs that it adds are. */
-  const look = (left: object, right: object): boolean => {
-    const kind = kindOf(left);
-    if (!kind || kind !== kindOf(right)) return false;
-    if (--free < 0 && isAssumed(left, right)) return true;
-    if (kind === 'Object' || kind === 'null') return lookAtProperties(left as Properties, right as Properties);
-    if (kind === 'Date') return compare(+(left as Date), +(right as Date));
-    if (isCollection(left, kind)) return lookAtItems(left, right as Collection, kind === 'Map');
-    const [list, other] = [listOf(left, kind), listOf(right, kind)];
-    if (!list || list.length !== other!.length) return false;
-    for (let at = 0; at < list.length; at++) if (!compare(list[at], other![at])) return false;
-    return true;
-  };
+function areAllEqual(comparison: Comparison): boolean {
+  const { pairs } = comparison;
+  while (pairs.length > 0) if (!look(pairs.pop()!, pairs.pop()!, comparison)) return false;
+  return true;
+}
 
-  /** Whether both are equal, as far as they are no objects: those are compared later. */
-  const compare = (left: unknown, right: unknown): boolean =>
-    Object.is(left, right) || (isObject(left) && isObject(right) && pairs.push(left, right) > 0);
+/** Whether both are equal, with all that they lead to. If not, what was assumed on the way is forgotten. */
+function areEqual(a: unknown, b: unknown, comparison: Comparison): boolean {
+  const { pairs, undos } = comparison;
+  const undoFrom = undos?.length ?? 0;
+  comparison.pairs = [];
+  const isEqual = compare(a, b, comparison) && areAllEqual(comparison);
+  comparison.pairs = pairs;
+  if (!isEqual) for (const undo of comparison.undos?.splice(undoFrom) ?? []) undo();
+  return isEqual;
+}
 
-  /** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
-  const lookAtProperties = (left: Properties, right: Properties): boolean => {
-    let surplus = 0;
-    for (const key in left) {
-      const value = right[key];
-      // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
-      const mayBeInherited = value === undefined || key === '__proto__' || typeof value === 'function';
-      if ((mayBeInherited && !Object.hasOwn(right, key)) || !compare(left[key], value)) return false;
-      surplus--;
+/** Whether both are equal if the pairs that it adds are. */
+function look(a: object, b: object, comparison: Comparison): boolean {
+  const kind = kindOf(a);
+  if (!kind || kind !== kindOf(b)) return false;
+  if (comparison.looks++ > FREE_PAIRS_MAX && isAssumed(a, b, comparison)) return true;
+  if (kind === 'Object' || kind === 'null') return compareProperties(a as Properties, b as Properties, comparison);
+  if (kind === 'Date') return compare(+(a as Date), +(b as Date), comparison);
+  if (isCollection(a, kind)) return compareItems(a, b as Collection, kind === 'Map', comparison);
+  const list = listOf(a, kind);
+  const other = listOf(b, kind);
+  if (!list || list.length !== other!.length) return false;
+  for (let at = 0; at < list.length; at++) if (!compare(list[at], other![at], comparison)) return false;
+  return true;
+}
+
+/** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
+function compareProperties(a: Properties, b: Properties, comparison: Comparison): boolean {
+  let surplus = 0;
+  for (const key in a) {
+    const value = b[key];
+    // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
+    const mayBeInherited = value === undefined || key === '__proto__' || typeof value === 'function';
+    if ((mayBeInherited && !Object.hasOwn(b, key)) || !compare(a[key], value, comparison)) return false;
+    surplus--;
+  }
+  for (const _key in b) surplus++;
+  return surplus === 0;
+}
+
+/** Keys and items that are objects may have an equal instead of themselves on the other side. */
+function compareItems(a: Collection, b: Collection, isMap: boolean, comparison: Comparison): boolean {
+  // Without a prototype: a sketch may have any name.
+  const strangers = Object.create(null) as Record<string, unknown[]>;
+  const keyOf = (item: unknown): unknown => (isMap ? (item as unknown[])[0] : item);
+  const alikeOf = (item: unknown): unknown[] => (strangers[sketchOf(keyOf(item))] ??= []);
+  for (const item of b) if (!a.has(keyOf(item))) alikeOf(item).push(item);
+  for (const item of a) {
+    const key = keyOf(item);
+    if (b.has(key)) {
+      if (isMap && !compare((item as unknown[])[1], (b as Map<unknown, unknown>).get(key), comparison)) return false;
+    } else {
+      const alike = alikeOf(item);
+      // The only one left is no choice: it may be compared later, however deep such sets lie in each other.
+      const isEqual = alike.length > 1 ? areEqual : compare;
+      const at = alike.findIndex((other) => isEqual(item, other, comparison));
+      if (at < 0) return false;
+      alike.splice(at, 1);
     }
-    for (const _key in right) surplus++;
-    return surplus === 0;
-  };
+  }
+  return a.size === b.size;
+}
 
-  /** Keys and items that are objects may have an equal instead of themselves on the other side. */
-  const lookAtItems = (left: Collection, right: Collection, isMap: boolean): boolean => {
-    // Without a prototype: a sketch may have any name.
-    const strangers = Object.create(null) as Record<string, object[]>;
-    const keyOf = (item: unknown): unknown => (isMap ? (item as unknown[])[0] : item);
-    const alikeOf = (item: unknown): unknown[] => (strangers[sketchOf(keyOf(item))] ??= []);
-    for (const item of right) if (!left.has(keyOf(item))) alikeOf(item).push(item);
-    for (const item of left) {
-      const key = keyOf(item);
-      if (right.has(key)) {
-        if (isMap && !compare((item as unknown[])[1], (right as Map<unknown, unknown>).get(key))) return false;
-      } else {
-        const alike = alikeOf(item);
-        // The only one left is no choice: it may be compared later, however deep such sets lie in each other.
-        const isEqual = alike.length > 1 ? (areEqual as typeof compare) : compare;
-        const at = alike.findIndex((other) => isEqual(item, other));
-        if (at < 0) return false;
-        alike.splice(at, 1);
-      }
-    }
-    return left.size === right.size;
-  };
-
-  /** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
-  const isAssumed = (left: object, right: object): boolean => {
-    const equals = assumed.get(left) ?? new Set();
-    if (equals.has(right)) return true;
-    assumed.set(left, equals.add(right));
-    undos.push(() => equals.delete(right));
-    return false;
-  };
-
-  return areEqual(a, b);
+/** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
+function isAssumed(a: object, b: object, comparison: Comparison): boolean {
+  const assumed = (comparison.assumed ??= new Map());
+  const equals = assumed.get(a) ?? new Set();
+  if (equals.has(b)) return true;
+  assumed.set(a, equals.add(b));
+  (comparison.undos ??= []).push(() => equals.delete(b));
+  return false;
 }
 
 /**

@@ -4,18 +4,10 @@ import type { AnyView } from './view.ts';
 
 type Hook = () => void | PromiseLike<void>;
 
-/** What is run, with its types erased. */
-export type RunFunction<T> = (value: T, scope: Scope<T>) => unknown;
+/** What is run, with its types erased. The run is its scope: what it may use beside its input. */
+export type RunFunction<T> = (value: T, scope: Run<T, never>) => unknown;
 
 export type Abort<T, U> = (input: T, result: U | undefined) => void | PromiseLike<void>;
-
-/** What a run may use beside its input. */
-interface Scope<T> {
-  readonly view: AnyView<T>;
-  readonly signal: AbortSignal;
-  readonly onAbort: (undo: Hook) => void;
-  readonly onCommit: (effect: Hook) => void;
-}
 
 /**
  * The run whose step is being called: what is invoked now belongs to it, until the step first waits. Not what the step
@@ -34,81 +26,85 @@ export function callAs<R>(run: typeof present.run, callback: () => R): R {
   }
 }
 
-export interface Run<T, U> {
+export class Run<T, U> {
+  readonly view: AnyView<T>;
   /** Nothing is undone once an effect of the confirmed run is done. */
-  phase: 'running' | 'committing' | 'committed' | 'undone';
+  phase: 'running' | 'committing' | 'committed' | 'undone' = 'running';
   /** Ends the listening to the Correctable that the run gave. */
-  stop?: () => void;
+  stop: (() => void) | undefined;
   /** What is to be done before the final. */
-  readonly effects: readonly Hook[];
-  readonly scope: Scope<T>;
+  effects: Hook[] | undefined;
+  #undos: Hook[] | undefined;
+  #controller: AbortController | undefined;
+  readonly #environment: Environment;
+
+  constructor(view: AnyView<T>, environment: Environment) {
+    this.view = view;
+    this.#environment = environment;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.phase === 'undone') this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  /** A function on its own, so that it may be taken out of the scope; made for runs that ask for it. */
+  get onAbort(): (undo: Hook) => void {
+    return (undo) => {
+      if (this.phase === 'undone') this.#callNow(undo);
+      else (this.#undos ??= []).push(undo);
+    };
+  }
+
+  /** If the run was undone, nothing does these effects any more. */
+  get onCommit(): (effect: Hook) => void {
+    return (effect) => {
+      if (this.phase === 'committed') this.#callNow(effect);
+      else (this.effects ??= []).push(effect);
+    };
+  }
+
   /** Does the effects. If the first one fails, nothing is done, and the run is undone. */
-  commit(result: U): Promise<void>;
+  async commit(abort: Abort<T, U> | undefined, result: U): Promise<void> {
+    let done = 0;
+    try {
+      // Those too that come meanwhile.
+      for (const effect of this.effects!) {
+        await effect();
+        done++;
+      }
+    } catch (error) {
+      if (done === 0) await this.undo(abort, result).catch(this.#environment.uncaught);
+      throw error;
+    }
+    this.phase = 'committed';
+  }
+
   /**
    * Aborts the signal, undoes in reverse order, then calls `abort`: each of them whatever becomes of the others. Fails
    * with the first failure; those after it are uncaught.
    */
-  undo(result: U | undefined): Promise<void>;
-}
-
-export function createRun<T, U>(view: AnyView<T>, environment: Environment, abort?: Abort<T, U>): Run<T, U> {
-  let controller: AbortController | undefined;
-  const undos: Hook[] = [];
-  const effects: Hook[] = [];
-  const report = (error: unknown): void => environment.uncaught(error);
-  /** Calls what comes too late to be called with the others. */
-  const callNow = (hook: Hook): void => void (async () => callAs(undefined, hook))().catch(report);
-  const run: Run<T, U> = {
-    phase: 'running',
-    effects,
-    scope: {
-      view,
-      get signal() {
-        if (!controller) {
-          controller = new AbortController();
-          if (run.phase === 'undone') controller.abort();
-        }
-        return controller.signal;
-      },
-      onAbort(undo) {
-        if (run.phase === 'undone') callNow(undo);
-        else undos.push(undo);
-      },
-      // If the run was undone, nothing does these any more.
-      onCommit(effect) {
-        if (run.phase === 'committed') callNow(effect);
-        else effects.push(effect);
-      },
-    },
-    async commit(result) {
-      let done = 0;
+  async undo(abort: Abort<T, U> | undefined, result: U | undefined): Promise<void> {
+    this.phase = 'undone';
+    this.stop?.();
+    this.#controller?.abort();
+    let failure: { error: unknown } | undefined;
+    for (const undo of [...(this.#undos?.reverse() ?? []), () => abort?.(this.view.value, result)]) {
       try {
-        // Those too that come meanwhile.
-        for (const effect of effects) {
-          await effect();
-          done++;
-        }
+        await undo();
       } catch (error) {
-        if (done === 0) await run.undo(result).catch(report);
-        throw error;
+        if (failure) this.#environment.uncaught(error);
+        else failure = { error };
       }
-      run.phase = 'committed';
-    },
-    async undo(result) {
-      run.phase = 'undone';
-      run.stop?.();
-      controller?.abort();
-      let failure: { error: unknown } | undefined;
-      for (const undo of [...undos.reverse(), () => abort?.(view.value, result)]) {
-        try {
-          await undo();
-        } catch (error) {
-          if (failure) report(error);
-          else failure = { error };
-        }
-      }
-      if (failure) throw failure.error;
-    },
-  };
-  return run;
+    }
+    if (failure) throw failure.error;
+  }
+
+  /** Calls what comes too late to be called with the others. */
+  #callNow(hook: Hook): void {
+    (async () => callAs(undefined, hook))().catch(this.#environment.uncaught);
+  }
 }

@@ -7,8 +7,8 @@ import { derive, observe } from './derive.ts';
 import { addPart, doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
 import { isThenable } from './given.ts';
 import { NO_RANK, rankOf } from './ladder.ts';
-import type { Abort, Run, RunFunction } from './run.ts';
-import { callAs, createRun } from './run.ts';
+import type { Abort, RunFunction } from './run.ts';
+import { callAs, Run } from './run.ts';
 import type { Source } from './source.ts';
 import { caveatOf, extrasOf, failByPart, failWith, giveUp, limit, ofWhole, sourceOf } from './source.ts';
 import type { AnyView } from './view.ts';
@@ -51,7 +51,7 @@ export function speculate<T, U>(
     const view = waiting;
     waiting = undefined;
     if (!view || result.state !== 'updating') return;
-    const run = (live = createRun<T, U>(view, environment, abort));
+    const run = (live = new Run<T, U>(view, environment));
     input = view;
     outcome = previewLevel = undefined;
     const take = (next: Outcome<U>): void => {
@@ -71,7 +71,7 @@ export function speculate<T, U>(
       };
     };
     try {
-      const returned = callAs(run, () => step(view.value, run.scope));
+      const returned = callAs(run, () => step(view.value, run as Run<T, never>));
       const inner = sourceOf<U>(returned);
       if (inner) {
         addPart(result, inner);
@@ -98,7 +98,7 @@ export function speculate<T, U>(
   /** Undoes a run whose input was refuted or will never be confirmed; then begins on the newest input. */
   const refute = (run: Run<T, U>): void => {
     live = undefined;
-    undoing = callAs(undefined, () => run.undo(outcome?.value)).then(
+    undoing = callAs(undefined, () => run.undo(abort, outcome?.value)).then(
       () => {
         undoing = undefined;
         begin();
@@ -126,10 +126,10 @@ export function speculate<T, U>(
         run.phase = 'committed';
         result.update(value, ladder.all[rank]!, { final: true });
       };
-      if (!run.effects.length) return finish();
+      if (!run.effects) return finish();
       run.phase = 'committing';
       result.done = UPDATE;
-      return void run.commit(value).then(finish, fail);
+      return void run.commit(abort, value).then(finish, fail);
     }
     const { requested } = ladder;
     let at = requested.length - 2;

@@ -3,7 +3,8 @@ import type { Binding, BindingSession } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';
 import { UPDATE } from '../effects.ts';
 import type { Counters, DropCounts, EnvironmentOptions } from '../environment.ts';
-import { Environment } from '../environment.ts';
+import type { Environment } from '../environment.ts';
+import { createEnvironment } from '../environment.ts';
 import { check, checkOptions, CorrectableError } from '../errors.ts';
 import { Handle } from './handle.ts';
 import { ASYNC_DISPOSE, DISPOSE } from '../iterate.ts';
@@ -172,7 +173,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const strongest = ladder.all.at(-1)!;
   const weak = request(ladder, [weakest]);
   const strong = request(ladder, [strongest]);
-  const environment = new Environment(checkOptions(options, CLIENT_OPTIONS));
+  const environment = createEnvironment(checkOptions(options, CLIENT_OPTIONS));
   environment.counters = {
     confirmed: 0,
     corrected: 0,

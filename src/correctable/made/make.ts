@@ -2,7 +2,8 @@
 import type { Sink } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';
 import type { EnvironmentOptions } from '../environment.ts';
-import { defaultEnvironment, Environment } from '../environment.ts';
+import type { Environment } from '../environment.ts';
+import { createEnvironment, defaultEnvironment } from '../environment.ts';
 import { check, checkFunction, checkOptions } from '../errors.ts';
 import { isThenable } from '../given.ts';
 import { Handle } from './handle.ts';
@@ -138,7 +139,7 @@ function ladderFor(levels: Levels): Ladder {
 }
 
 function environmentFor(options: EnvironmentOptions): Environment {
-  return (options.clock ?? options.onUncaught ?? options.onEvent) ? new Environment(options) : defaultEnvironment;
+  return (options.clock ?? options.onUncaught ?? options.onEvent) ? createEnvironment(options) : defaultEnvironment;
 }
 
 /** Sets the deadline of `source`, if any, and cancels it when `signal` aborts. */

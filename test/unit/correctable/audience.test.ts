@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Correctable } from '../../../src/index.ts';
 import { CorrectableError, getSnapshot } from '../../../src/index.ts';
-import { Environment } from '../../../src/correctable/environment.ts';
+import { createEnvironment } from '../../../src/correctable/environment.ts';
 import { declareLevels } from '../../../src/correctable/ladder.ts';
 import { limit, Source, sourceOf } from '../../../src/correctable/source.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -17,7 +17,7 @@ test('C4: many come and go while two stay → the seats of two are kept', () => 
 
 test('C1: all with one limit have ended → its list is given up', async () => {
   const clock = virtualClock();
-  const environment = new Environment({ clock });
+  const environment = createEnvironment({ clock });
   const source = new Source(declareLevels(LEVELS), environment, {});
   source.observed = true;
   limit(source, 10);
