@@ -83,6 +83,7 @@ export interface Environment {
   tickAt(): number;
   /** A moment of the clock, that of the running stretch unless given, in milliseconds since the epoch. */
   wallAt(moment?: number): number;
+  count(name: keyof Counters): void;
   drop(reason: DropReason, level?: string): void;
   report(event: CorrectableEvent): void;
   readonly uncaught: (error: unknown) => void;
@@ -110,6 +111,9 @@ export function createEnvironment({
     wallAt(moment) {
       const now = tickAt ?? readClock();
       return (moment ?? now) + wallAheadMs;
+    },
+    count(name) {
+      if (environment.counters) environment.counters[name]++;
     },
     drop(reason, level) {
       environment.drops[reason]++;

@@ -175,8 +175,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
     this.latest = view as AnyView<T>;
     if (final) {
       // What is made of an operation may repeat a level, and counts with the operation.
-      const { counters } = environment;
-      if (counters && latest && !this.options.refining) counters[confirms ? 'confirmed' : 'corrected']++;
+      if (latest && !this.options.refining) environment.count(confirms ? 'confirmed' : 'corrected');
       for (const taken of this.extras?.takenEarly ?? []) judgeEarly(this, taken as AnyView<T>, view as AnyView<T>);
       close(this, 'final');
     } else if (latest) keep(this, latest);
@@ -188,7 +187,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
 function judgeEarly<T>(source: Source<T>, taken: AnyView<T>, final: AnyView<T>): void {
   const { environment, subject: operation } = source;
   const isRight = isEqual(source, final.value, taken.value);
-  if (environment.counters) environment.counters[isRight ? 'earlyConfirmed' : 'earlyCorrected']++;
+  environment.count(isRight ? 'earlyConfirmed' : 'earlyCorrected');
   if (!isRight) environment.report({ type: 'late-correction', operation, taken, final });
 }
 
@@ -400,11 +399,13 @@ function keep<T>(source: Source<T>, view: AnyView<T>): void {
 
 /** The error to close with: the binding's own where it says all, otherwise with the facts added (C6). */
 function explain<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
-  const own = isCorrectableError(error) ? error : undefined;
-  if (own && !source.latest && !source.extras?.levelErrors) return own;
-  const message = own?.message ?? `${nameOf(source.subject)}: the ${level ?? 'final'} view failed; see cause`;
-  const details = { ...(own && detailsOf(own)), level: own?.level ?? level, cause: error };
-  return withFacts(source, own?.code ?? 'FINAL_FAILED', message, details);
+  if (!isCorrectableError(error)) {
+    const message = `${nameOf(source.subject)}: the ${level ?? 'final'} view failed; see cause`;
+    return withFacts(source, 'FINAL_FAILED', message, { level, cause: error });
+  }
+  if (!source.latest && !source.extras?.levelErrors) return error;
+  const details = { ...detailsOf(error), level: error.level ?? level, cause: error };
+  return withFacts(source, error.code, error.message, details);
 }
 
 /** An error with what is known of the operation: its name and key, its latest view, its failed levels. */

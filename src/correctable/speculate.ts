@@ -35,7 +35,6 @@ export function speculate<T, U>(
 ): Source<U> {
   const result = derive<T, U>(source);
   const { environment, ladder } = result;
-  const { counters } = environment;
   let live: Run<T, U> | undefined;
   /** The strongest view so far that has the live run's input as its value. */
   let input: AnyView<T>;
@@ -162,12 +161,12 @@ export function speculate<T, U>(
       // The input of what runs is the view just before: whether they are equal has been asked.
       if (live && view.confirms) {
         input = view;
-        if (view.final && counters) counters.speculationsWon++;
+        if (view.final) environment.count('speculationsWon');
         deliverOutcome(live);
       } else {
         waiting = view;
         if (live) {
-          if (counters) counters.speculationsLost++;
+          environment.count('speculationsLost');
           refute(live);
         } else if (!undoing) begin();
       }

@@ -91,7 +91,7 @@ function attempt<T>(
       if (isOver() || !isAskedBy(asker, source)) return end();
       // What its caller has made of them since is another operation.
       if (args !== writeOut(operation.args)) return end(CHANGED);
-      source.environment.counters!.retried++;
+      source.environment.count('retried');
       attempt(rules, operation, source, number + 1, args);
     });
   });

@@ -48,7 +48,7 @@ function share(submit: Submit, clients: WeakMap<Environment, UnderWay>): Submit 
     const id = JSON.stringify([askerOf(source), operation.name, operation.key, source.ladder.requested, args]);
     const equal = underWay.get(id) as Source<T> | undefined;
     if (equal) {
-      source.environment.counters!.shared++;
+      source.environment.count('shared');
       follow(underWay, id, equal, source);
     } else {
       const own = derive<T, T>(source);

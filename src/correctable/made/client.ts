@@ -164,7 +164,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   check(
     given?.submitOperation,
     'binding',
-    'give one, as createClient(memory()) or createClient(deployment.site(name))',
+    'give one, as memory() or deployment.site(name)',
   );
   const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
