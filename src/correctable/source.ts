@@ -267,10 +267,10 @@ export function outcome<T>(
     `${nameOf(source.subject)}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
     {
       ...(refusal && detailsOf(refusal)),
+      ...(done === UNSEEN && { retryable: false }),
       levelErrors,
       level,
       cause: cause ?? obstacle,
-      retryable: refusal || done === UNSEEN ? false : undefined,
     },
   );
 }

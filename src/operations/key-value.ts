@@ -1,5 +1,5 @@
 /** Reading and writing values by key. */
-import { CorrectableError } from '../correctable/errors.ts';
+import { check } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { requireName } from './names.ts';
 
@@ -47,12 +47,8 @@ export function put<T>(key: string, value: T): Operation<void> {
  * const [ada, alan] = await store.invoke(getMany<User>(['user:7', 'user:8']));
  */
 export function getMany<T = unknown>(keys: readonly string[]): Operation<(T | undefined)[]> {
-  if (!Array.isArray(keys)) {
-    throw new CorrectableError('INVALID_ARGUMENT', 'keys: give a list of keys', { field: 'keys' });
-  }
+  check(Array.isArray(keys), 'keys', 'give a list of keys');
   keys.forEach((key, at) => requireName(key, `keys[${at}]`));
   const args: GetManyArgs = { keys: [...keys] };
-  return keys[0] === undefined
-    ? { name: 'getMany', args, effect: 'read' }
-    : { name: 'getMany', args, effect: 'read', key: keys[0] };
+  return { name: 'getMany', args, effect: 'read', ...(keys[0] !== undefined && { key: keys[0] }) };
 }

@@ -1,6 +1,7 @@
 /** The few operators on observables of views that people expect. */
 import { filter, map, type Observable, type OperatorFunction } from 'rxjs';
-import { check, CorrectableError } from '../correctable/errors.ts';
+import { check } from '../correctable/errors.ts';
+import { declareLevels, requireLevel } from '../correctable/ladder.ts';
 import type { AtLeast, Levels } from '../correctable/level.ts';
 import type { FinalView, View } from '../correctable/view.ts';
 
@@ -30,12 +31,7 @@ export function atLeast<const A extends Levels, K extends A[number]>(
   source: Observable<V>,
 ) => Observable<V & { readonly level: AtLeast<A, K> }> {
   check(Array.isArray(levels), 'levels', "give a list, as atLeast(store.levels, 'causal')");
-  const from = levels.indexOf(level);
-  if (from < 0) {
-    throw new CorrectableError('UNKNOWN_LEVEL', `atLeast: '${level}' is none of the levels ${levels.join(', ')}`, {
-      field: 'level',
-    });
-  }
+  const from = requireLevel(declareLevels(levels), level, 'level');
   const strong: ReadonlySet<string> = new Set(levels.slice(from));
   return filter((view): view is never => strong.has(view.level));
 }
