@@ -126,7 +126,8 @@ function sketchOf(value: unknown, depth = 3): string {
   if (kind === 'Date') return String(+(value as Date));
   const partsMax = 4 ** depth;
   const next = (part: unknown): string => sketchOf(part, depth - 1);
-  if (isCollection(value, kind)) return value.size > partsMax ? '' : Array.from<unknown, string>(value, next).sort().join();
+  if (isCollection(value, kind))
+    return value.size > partsMax ? '' : Array.from<unknown, string>(value, next).sort().join();
   const list = listOf(value, kind);
   const parts = list ?? Object.keys(value).sort();
   // A hole in a list is as good as undefined.

@@ -14,7 +14,10 @@ type Options<T> = SettleOptions<T, Levels, string>;
 /** Takes one view early. With `level`, takes the first view at that level or stronger, and fails if there is none. */
 export function settle<T>(source: Source<T>, options: Options<T> = {}, level?: string): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
-    const { enough, withinMs, orLatest, rest } = checkOptions(options, 'enough:function,withinMs:number,orLatest:boolean,rest:string');
+    const { enough, withinMs, orLatest, rest } = checkOptions(
+      options,
+      'enough:function,withinMs:number,orLatest:boolean,rest:string',
+    );
     check(!rest || rest === 'abort' || rest === 'detach', 'rest', "give 'detach' or 'abort'");
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     let isLate = false;
@@ -33,7 +36,10 @@ export function settle<T>(source: Source<T>, options: Options<T> = {}, level?: s
     };
     const miss = (why: string, cause?: CorrectableError): void => {
       const message = `${nameOf(source.subject)}: no view at level "${level}" or above ${why}`;
-      end(undefined, withFacts(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }));
+      end(
+        undefined,
+        withFacts(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }),
+      );
     };
     const seat = listenToAll(
       source,

@@ -44,7 +44,11 @@ test('the last that is waited for has gone, and one comes → the timer holds th
   const held: boolean[] = [];
   const timer = { cancel: () => {}, hold: (isHeld: boolean) => void held.push(isHeld) };
   const list = createDeadlineList({ now: () => 0, setTimer: () => timer }, () => {});
-  const one = (): Parameters<ReturnType<typeof createDeadlineList>['add']>[0] => ({ state: 'updating', dueAt: 10, expire: () => {} });
+  const one = (): Parameters<ReturnType<typeof createDeadlineList>['add']>[0] => ({
+    state: 'updating',
+    dueAt: 10,
+    expire: () => {},
+  });
   list.add(one(), 10);
   list.add(one(), 10);
   expect(held).toEqual([]);
