@@ -161,7 +161,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   given: Binding<L, C>,
   options: ClientOptions = {},
 ): Client<L, C> {
-  check(given?.submitOperation, 'binding', 'give one, as memory() or deployment.site(name)');
+  check(given?.submitOperation, 'binding', 'give one, as createClient(memory()) or deployment.site(name)');
   const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();
   const ladder = declareLevels(levels);
