@@ -2,7 +2,7 @@
 import { kindOf } from './kind.ts';
 
 /** After so many pairs, assumptions are kept: cycles end, and what is shared is compared once. Few values need them. */
-const FREE_PAIRS_MAX = 10_000;
+const FREE_PAIRS_MAX = 100_000;
 
 type Properties = Readonly<Record<string, unknown>>;
 type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
