@@ -2,12 +2,10 @@
 import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/draw.ts';
 import type { Labelling, LabelOptions } from '../server/label/label-service.ts';
-import { isRefused } from '../server/label/report.ts';
-import type { LabelReport } from '../server/label/report.ts';
+import { isRefused, type LabelReport } from '../server/label/report.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
 import type { Command } from './command.ts';
-import { jsonLineOf, linesOf } from './label-lines.ts';
-import type { TimedReport } from './label-lines.ts';
+import { jsonLineOf, linesOf, type TimedReport } from './label-lines.ts';
 import { loadModule } from './load-module.ts';
 import { serviceIn } from './load-service.ts';
 import { usageError, wholeNumber, type Raw } from './options.ts';

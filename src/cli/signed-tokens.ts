@@ -1,6 +1,5 @@
 /** Signed tokens (JSON Web Tokens), checked by public keys of a file or an address. */
-import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
-import type { JWTPayload, JWTVerifyOptions } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Authenticate, Principal } from '../server/gateway/host/host.ts';
 import { keysAt, type KeySet } from './key-set.ts';

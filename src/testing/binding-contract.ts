@@ -1,19 +1,41 @@
 /** What every binding promises (Correctables, OSDI 2016, §5.1): whoever writes one runs this suite on it. */
-import { answersEachLevel, declaresLevels, endsUnanswered, failsTyped, hearsWeaker } from './contract/answers.ts';
-import { ordersViews, refusesUnknown, speaksInOrder, tellsPreliminaries } from './contract/answers.ts';
+import {
+  answersEachLevel,
+  declaresLevels,
+  endsUnanswered,
+  failsTyped,
+  hearsWeaker,
+  ordersViews,
+  refusesUnknown,
+  speaksInOrder,
+  tellsPreliminaries,
+} from './contract/answers.ts';
 import { doesManyAtOnce, leavesOthersAlone, readsWhatIsAcknowledged } from './contract/company.ts';
 import { guessesWhatWas } from './contract/guesses.ts';
 import { keepsEqualSteps, keepsManyHistories, keepsOneHistory } from './contract/histories.ts';
 import { labelsWhatIsReached } from './contract/labels.ts';
-import { closes, closesForClients, closesOneOfSeveral, closesUpdates } from './contract/leaving.ts';
-import { letsGoOfReads, releasesSignals, survivesCancel } from './contract/leaving.ts';
+import {
+  closes,
+  closesForClients,
+  closesOneOfSeveral,
+  closesUpdates,
+  letsGoOfReads,
+  releasesSignals,
+  survivesCancel,
+} from './contract/leaving.ts';
 import { deniesTruly, staysAsSaid } from './contract/later.ts';
 import { executesOnce } from './contract/once.ts';
 import { keepsSessions } from './contract/sessions.ts';
 import { Trial } from './contract/trial.ts';
 import type { ContractSubject, TestRunner } from './contract/subject.ts';
-import { answersUpdates, answersWithoutWeak, levelsChooseViewsOnly } from './contract/updates.ts';
-import { readsWithoutWeak, runsCancelledUpdates, showsUpdates } from './contract/updates.ts';
+import {
+  answersUpdates,
+  answersWithoutWeak,
+  levelsChooseViewsOnly,
+  readsWithoutWeak,
+  runsCancelledUpdates,
+  showsUpdates,
+} from './contract/updates.ts';
 import { showsWhatWas } from './contract/values.ts';
 import { check } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/given.ts';

@@ -6,22 +6,18 @@ import { sentCopy } from '../protocol/codec/sent-copy.ts';
 import { parseArgs } from '../protocol/contract/catalogue.ts';
 import { ParsedOperation } from '../protocol/contract/parsed-operation.ts';
 import { firstSeedMax, isFirstSeed } from '../server/collections/random.ts';
-import { drawFrom } from '../server/label/values/draw.ts';
-import type { Draw } from '../server/label/values/draw.ts';
+import { drawFrom, type Draw } from '../server/label/values/draw.ts';
 import { shown } from '../server/label/values/shown.ts';
 import type { Service } from '../server/service/service.ts';
 import { requireService } from '../server/service/require-service.ts';
 import { RepeatableDraws, unlike } from './repeated.ts';
 import { Fault } from './simulator/checkers/checker.ts';
 import { GeneratorChecker } from './simulator/checkers/generators.ts';
-import { drawOptions, PROFILES } from './simulator/options.ts';
-import type { Profile, SimulationOptions } from './simulator/options.ts';
+import { PROFILES, drawOptions, type Profile, type SimulationOptions } from './simulator/options.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
-import { simulate } from './simulator/simulation.ts';
-import type { RunResult } from './simulator/simulation.ts';
-import { observedTraits } from './simulator/world.ts';
-import type { World } from './simulator/world.ts';
+import { simulate, type RunResult } from './simulator/simulation.ts';
+import { observedTraits, type World } from './simulator/world.ts';
 
 /** How to check a service. */
 export interface CheckServiceOptions {

@@ -1,7 +1,6 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { parseArgs } from './catalogue.ts';
-import type { Catalogue } from './catalogue.ts';
+import { parseArgs, type Catalogue } from './catalogue.ts';
 import { keyBy } from './parse-args.ts';
 import { copied } from '../../values/copy.ts';
 import { ParsedOperation } from './parsed-operation.ts';

@@ -1,8 +1,6 @@
 /** Errors of the domain: what a service refuses an operation with, as its contract declares it. */
-import { isCorrectableError } from '../../correctable/errors.ts';
-import type { CorrectableError } from '../../correctable/errors.ts';
-import { isCalled } from './contract.ts';
-import type { ErrorDataOf, OperationSpec } from './contract.ts';
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
+import { isCalled, type ErrorDataOf, type OperationSpec } from './contract.ts';
 
 /** The error that a client gets where the service refused the operation with one that its contract declares. */
 export type DomainError<S extends OperationSpec, N extends keyof ErrorDataOf<S> = keyof ErrorDataOf<S>> = {

@@ -3,8 +3,7 @@
  * `correctables/operations`, so that code written with them runs on a service which includes these.
  */
 import * as z from 'zod/v4-mini';
-import { operation } from './contract.ts';
-import type { OperationSpec } from './contract.ts';
+import { operation, type OperationSpec } from './contract.ts';
 
 const name: z.ZodMiniString = z.string().check(z.minLength(1));
 const queueArgs: z.ZodMiniObject<{ queue: z.ZodMiniString }> = z.object({ queue: name });

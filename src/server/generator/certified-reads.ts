@@ -1,8 +1,7 @@
 /** What must be unchanged for the outcome of a generator to stand when its place in the red order is certain. */
 import type { Effect } from '../records/effect.ts';
 import type { GeneratorOutcome } from './generator-run.ts';
-import { fieldName, removalName } from './read-set.ts';
-import type { ReadSet } from './read-set.ts';
+import { fieldName, removalName, type ReadSet } from './read-set.ts';
 import { isRemoval } from '../service/row-effects.ts';
 import { drawsOnPool } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';

@@ -6,8 +6,7 @@ import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadNotes } from './table-readers.ts';
 import type { ReadRange } from '../records/key-range.ts';
 import { ownError } from '../records/own-errors.ts';
-import { fieldName, removalName, rowName } from './read-set.ts';
-import type { ReadSet } from './read-set.ts';
+import { fieldName, removalName, rowName, type ReadSet } from './read-set.ts';
 
 /** Bounds of a run, and how often a run is repeated to see whether it gives the same. */
 export interface GeneratorLimits {

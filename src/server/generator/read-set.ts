@@ -3,8 +3,7 @@
  * what it depended on, a write all that it touches, so that absent rows and rows that come into a scan are covered too.
  */
 import type { Effect } from '../records/effect.ts';
-import { isScalar, isWithin } from '../records/key-range.ts';
-import type { ReadRange } from '../records/key-range.ts';
+import { isScalar, isWithin, type ReadRange } from '../records/key-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 
 /** Between the parts of a name. */

@@ -3,13 +3,11 @@ import type { Effect } from '../records/effect.ts';
 import { handedOut, kept } from '../../values/frozen.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import { Overlay } from '../state/overlay.ts';
-import { replyOf } from '../records/reply.ts';
-import type { Chosen } from '../records/reply.ts';
+import { replyOf, type Chosen } from '../records/reply.ts';
 import type { Scratchpad } from '../service/scratchpad.ts';
 import type { Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
-import { noteField } from './table-readers.ts';
-import type { ReadNotes } from './table-readers.ts';
+import { noteField, type ReadNotes } from './table-readers.ts';
 import { isRedOnly } from '../service/tables.ts';
 
 /** The state that a generator sees: the snapshot, with what it has applied to its scratchpad. */

@@ -1,7 +1,6 @@
 /** Readers of tables. Each read is noted, for certification and for the generator's budget. */
 import { frozenTools, handedOut } from '../../values/frozen.ts';
-import { rangeOf, seenOf } from '../records/key-range.ts';
-import type { ReadRange, Scalar, ScanOptions } from '../records/key-range.ts';
+import { rangeOf, seenOf, type ReadRange, type Scalar, type ScanOptions } from '../records/key-range.ts';
 import type { StateReader } from '../state/store.ts';
 import type { TableReader, TablesReader } from '../service/readers.ts';
 import type { Fields, Table, Tables } from '../service/tables.ts';

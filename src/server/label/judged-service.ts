@@ -9,8 +9,7 @@ import { Chosen } from '../records/reply.ts';
 import type { Service } from '../service/service.ts';
 import { isRemoval } from '../service/row-effects.ts';
 import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
-import { isRedOnly } from '../service/tables.ts';
-import type { Tables } from '../service/tables.ts';
+import { isRedOnly, type Tables } from '../service/tables.ts';
 
 /** The service, and what it says of itself. */
 export interface JudgedService {

@@ -5,8 +5,7 @@
  */
 import { check } from '../../correctable/errors.ts';
 import { firstSeedMax, isFirstSeed } from '../collections/random.ts';
-import { checkKinds, checkNamed, checkRecord } from '../../correctable/given.ts';
-import type { NamesOf } from '../../correctable/given.ts';
+import { checkKinds, checkNamed, checkRecord, type NamesOf } from '../../correctable/given.ts';
 import { requireService } from '../service/require-service.ts';
 import type { Service } from '../service/service.ts';
 import type { Arbitraries } from './values/draw.ts';

@@ -1,6 +1,5 @@
 /** From a run that shows something to a simpler one that shows the same: it tells what that needs, and what it does not. */
-import { isSameBreach } from './breach.ts';
-import type { Breach } from './breach.ts';
+import { isSameBreach, type Breach } from './breach.ts';
 import { runMeeting } from './run-meeting.ts';
 import { replaced, scalarsIn, simplerNumbers, simplerValues } from './values/simpler.ts';
 import type { Meeting, Step } from './step.ts';

@@ -5,8 +5,7 @@ import type { Ran } from './ran.ts';
 import { isLeftFor } from './rights.ts';
 import type { Step } from './step.ts';
 import type { DrawnArgs } from './values/arguments.ts';
-import { Validity } from './validity.ts';
-import type { Broken, ShownRow } from './validity.ts';
+import { Validity, type Broken, type ShownRow } from './validity.ts';
 import type { Workshop } from './workshop.ts';
 
 /** A shadow operation with its stamp, as it is applied at any site. */

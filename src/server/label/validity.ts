@@ -1,7 +1,6 @@
 /** Whether a state is valid: all that the service says of its rows holds (RedBlue, OSDI 2012, §5.3). */
 import type { Effect } from '../records/effect.ts';
-import { failureOf } from '../service/invariants.ts';
-import type { InvariantFailure } from '../service/invariants.ts';
+import { failureOf, type InvariantFailure } from '../service/invariants.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Tables } from '../service/tables.ts';
 import type { Store } from '../state/store.ts';

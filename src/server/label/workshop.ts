@@ -12,15 +12,12 @@ import type { TablesReader } from '../service/readers.ts';
 import type { Service } from '../service/service.ts';
 import { beyondError } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
-import { Store } from '../state/store.ts';
-import type { StateReader } from '../state/store.ts';
-import { judgedService } from './judged-service.ts';
-import type { JudgedService } from './judged-service.ts';
+import { Store, type StateReader } from '../state/store.ts';
+import { judgedService, type JudgedService } from './judged-service.ts';
 import type { Ran } from './ran.ts';
 import { lackingFor } from './rights.ts';
 import type { Step } from './step.ts';
-import { Arguments } from './values/arguments.ts';
-import type { DrawnArgs } from './values/arguments.ts';
+import { Arguments, type DrawnArgs } from './values/arguments.ts';
 import { equalCopy } from '../../values/copy.ts';
 import type { Arbitraries } from './values/draw.ts';
 

@@ -1,10 +1,8 @@
 /** Results of a service held to its contract, in words that a client may be told: the contract's and ours. */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { resultCheck } from '../../protocol/contract/result-check.ts';
-import type { ResultCheck, ResultSchemas } from '../../protocol/contract/result-check.ts';
+import { resultCheck, type ResultCheck, type ResultSchemas } from '../../protocol/contract/result-check.ts';
 import { own, ownError } from '../records/own-errors.ts';
-import { Chosen, Local, replyOf, WithMeta } from '../records/reply.ts';
-import type { Reply } from '../records/reply.ts';
+import { Chosen, Local, WithMeta, replyOf, type Reply } from '../records/reply.ts';
 
 /** `resultCheck`, whose errors may leave a site. */
 export function heldResults(operations: ResultSchemas): ResultCheck {

@@ -1,8 +1,7 @@
 /** Whether an effect is one that a service can apply: a site that tried any other would end. */
 import type { Effect } from '../records/effect.ts';
 import type { Origins } from '../records/origin.ts';
-import type { FieldKind } from './fields/field.ts';
-import { isRedAction } from './fields/field.ts';
+import { isRedAction, type FieldKind } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import { isRemoval, isWholeRow, WHOLE_ROW } from './row-effects.ts';
 import type { Tables } from './tables.ts';

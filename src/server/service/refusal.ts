@@ -1,6 +1,5 @@
 /** Errors of the domain at a site: made by a generator's context, thrown by the generator. */
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { DomainRefusal } from '../../correctable/errors.ts';
+import { CorrectableError, type DomainRefusal } from '../../correctable/errors.ts';
 import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../protocol/contract/contract.ts';
 import type { ResultCheck } from '../../protocol/contract/result-check.ts';
 import { frozenTools, kept } from '../../values/frozen.ts';

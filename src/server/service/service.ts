@@ -15,12 +15,10 @@ import type { Colour } from '../records/effect.ts';
 import type { Pace } from '../../correctable/pace/unseen.ts';
 import { heldReply, heldResults } from './held-results.ts';
 import { checkImplementation, checkShadowOperations } from './implementation-checks.ts';
-import { colouring, coloursOf, updatesOf } from './colours.ts';
-import type { Colouring } from './colours.ts';
+import { colouring, coloursOf, updatesOf, type Colouring } from './colours.ts';
 import type { Chosen, Local, Reply, WithMeta } from '../records/reply.ts';
 import { madeHere } from './require-service.ts';
-import { Refusals } from './refusal.ts';
-import type { RefusalBuilders } from './refusal.ts';
+import { Refusals, type RefusalBuilders } from './refusal.ts';
 import type {
   AnyShadowOperation,
   Colours,
@@ -31,10 +29,8 @@ import type {
   Uncoloured,
 } from './shadow-operation.ts';
 import type { Scratchpad } from './scratchpad.ts';
-import { effectTables } from './table-effects.ts';
-import type { EffectTables } from './table-effects.ts';
-import { declaredInvariants } from './invariants.ts';
-import type { DeclaredInvariants, Invariants, SnapshotInvariants } from './invariants.ts';
+import { effectTables, type EffectTables } from './table-effects.ts';
+import { declaredInvariants, type DeclaredInvariants, type Invariants, type SnapshotInvariants } from './invariants.ts';
 import type { TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 

@@ -12,8 +12,7 @@ import {
   type NamesOf,
 } from '../../correctable/given.ts';
 import type { Effect, EffectByRights } from '../records/effect.ts';
-import { FIELD_KINDS } from './fields/kinds.ts';
-import type { FieldKindName } from './fields/kinds.ts';
+import { FIELD_KINDS, type FieldKindName } from './fields/kinds.ts';
 import type { BoundedView } from './fields/bounded-view.ts';
 import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
 import type { Stocked, Taken, TakeOptions } from './fields/stock-view.ts';

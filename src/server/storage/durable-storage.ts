@@ -1,21 +1,16 @@
 /** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
+import type { CheckpointSource, SiteStorage, StorageEvents, StorageListener } from '../log/storage.ts';
 import type { Term } from '../log/local-log.ts';
 import type { LogId } from '../log/log-id.ts';
 import type { LogPlaces, StoredSite } from '../log/stored-site.ts';
-import { Checkpointer } from './checkpointer.ts';
-import type { CommitPlaces } from './checkpointer.ts';
-import type { StorageEvents } from '../log/storage.ts';
-import { isFenced, isNoSpace } from './disk/files.ts';
-import type { Files, Timing } from './disk/files.ts';
+import { Checkpointer, type CommitPlaces } from './checkpointer.ts';
+import { isFenced, isNoSpace, type Files, type Timing } from './disk/files.ts';
 import type { FolderLock } from './disk/folder-lock.ts';
 import type { SegmentHeader } from './format/names.ts';
-import { recover } from './recovery.ts';
-import type { Recovered } from './recovery.ts';
+import { recover, type Recovered } from './recovery.ts';
 import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
-import { SegmentLog } from './segment-log.ts';
-import type { SegmentLogOptions } from './segment-log.ts';
+import { SegmentLog, type SegmentLogOptions } from './segment-log.ts';
 
 /** How a site's storage is set up. */
 export interface DurableStorageOptions {

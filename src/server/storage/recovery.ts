@@ -8,15 +8,12 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
-import { LOG_KINDS } from '../log/log-id.ts';
-import type { LogKind } from '../log/log-id.ts';
+import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
 import type { LogPlaces, StoredSite } from '../log/stored-site.ts';
-import { readCheckpoint } from './format/checkpoint-file.ts';
-import type { FoundCheckpoint } from './format/checkpoint-file.ts';
+import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';
-import { readLog } from './format/log-file.ts';
-import type { LogDamage } from './format/log-file.ts';
-import { checkpointCopyName, checkpointName, FORMAT, numbersOf, segmentName } from './format/names.ts';
+import { readLog, type LogDamage } from './format/log-file.ts';
+import { FORMAT, checkpointCopyName, checkpointName, numbersOf, segmentName } from './format/names.ts';
 import type { Segment, SegmentHeader } from './format/names.ts';
 
 /** What there was, and where to go on. */

@@ -8,17 +8,13 @@
  * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
-import { LOG_KINDS, logIds } from '../log/log-id.ts';
-import type { LogId, LogIds, LogKind } from '../log/log-id.ts';
+import { LOG_KINDS, logIds, type LogId, type LogIds, type LogKind } from '../log/log-id.ts';
 import type { LogPlaces } from '../log/stored-site.ts';
-import { fencedError, isFenced, isNoSpace } from './disk/files.ts';
-import type { Files, SyncedFile, Timing } from './disk/files.ts';
+import { fencedError, isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
-import { FORMAT, segmentName } from './format/names.ts';
-import type { Segment, SegmentHeader } from './format/names.ts';
+import { FORMAT, segmentName, type Segment, type SegmentHeader } from './format/names.ts';
 import { recover } from './recovery.ts';
-import { FULL_RETRY_MS, OrderedWrites } from './disk/ordered-writes.ts';
-import type { OrderedWritesOptions } from './disk/ordered-writes.ts';
+import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
 import type { LoggedEntry } from './format/logged-entry.ts';
 import { pack } from './format/packed-entries.ts';
 

@@ -1,8 +1,7 @@
 /** Storage in memory. */
 import type { LogId } from '../log/log-id.ts';
 import type { Term } from '../log/local-log.ts';
-import { NOTHING_STORED } from '../log/stored-site.ts';
-import type { StoredSite } from '../log/stored-site.ts';
+import { NOTHING_STORED, type StoredSite } from '../log/stored-site.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
 import { VolatileLog } from './volatile-log.ts';
 

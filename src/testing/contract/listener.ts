@@ -1,6 +1,6 @@
 /** A sink of the suite's own: what a binding says of one submission, before any client has put it in order. */
-import type { Binding, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { isOlder } from '../../correctable/binding.ts';
+import type { Binding, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { isThenable } from '../../correctable/given.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { hold, nameOf, show, tell } from './breach.ts';

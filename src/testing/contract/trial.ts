@@ -1,7 +1,6 @@
 /** Where the contract suite tries a binding: opens and closes it, waits for what it promises, and no longer than that. */
 import type { Binding } from '../../correctable/binding.ts';
-import type { Client } from '../../correctable/made/client.ts';
-import { createClient } from '../../correctable/made/client.ts';
+import { createClient, type Client } from '../../correctable/made/client.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { AnyView } from '../../correctable/view.ts';

@@ -2,10 +2,8 @@
  * A disk that takes its time, and when its site crashes loses what was not synced or keeps some sectors of it, in no
  * order; so may files that were being removed be there again. The storage of production runs on it, byte by byte.
  */
-import { fencedError } from '../../server/storage/disk/files.ts';
-import type { Files, SyncedFile } from '../../server/storage/disk/files.ts';
-import { drawDamage } from './disk-damage.ts';
-import type { Damage } from './disk-damage.ts';
+import { fencedError, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
+import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
 

@@ -1,6 +1,5 @@
 /** Lets checkers see each run of a generator on the stable snapshot of a site, at its moment. */
-import { isCorrectableError } from '../../correctable/errors.ts';
-import type { CorrectableError } from '../../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../../server/generator/generator-context.ts';
 import type { GeneratorOutcome } from '../../server/generator/generator-run.ts';
 import type { Submission } from '../../server/records/submissions.ts';

@@ -1,7 +1,6 @@
 /** From a run with a fault to a simpler one with the same fault: it tells what the fault needs, and what it does not. */
 import type { Profile, SimulationOptions } from './options.ts';
-import { simulate } from './simulation.ts';
-import type { RunResult, SimulateOptions } from './simulation.ts';
+import { simulate, type RunResult, type SimulateOptions } from './simulation.ts';
 
 /** What to do without, the most confusing first. */
 const SIMPLER: readonly Partial<SimulationOptions>[] = [

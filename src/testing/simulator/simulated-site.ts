@@ -1,8 +1,6 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
-import { isCorrectableError } from '../../correctable/errors.ts';
-import type { DomainRefusal } from '../../correctable/errors.ts';
-import { LOG_KINDS } from '../../server/log/log-id.ts';
-import type { LogKind } from '../../server/log/log-id.ts';
+import { isCorrectableError, type DomainRefusal } from '../../correctable/errors.ts';
+import { LOG_KINDS, type LogKind } from '../../server/log/log-id.ts';
 import { SEQUENCED } from '../../server/log/sequenced/engine.ts';
 import { epochOf } from '../../server/records/epoch.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
@@ -15,8 +13,7 @@ import type { Cut, StoredSite } from '../../server/log/stored-site.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
 import { recover } from '../../server/storage/recovery.ts';
-import { Fault } from './checkers/checker.ts';
-import type { ClientSubmission } from './checkers/checker.ts';
+import { Fault, type ClientSubmission } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
 import type { Sent } from './network.ts';

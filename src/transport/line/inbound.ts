@@ -2,8 +2,7 @@
 import type { Codec, Encoded } from '../../protocol/codec/codec.ts';
 import { createRowCheck } from '../../protocol/rows/row-check.ts';
 import { isPlainView } from '../../protocol/rows/plain-rows.ts';
-import type { ServerRow } from '../../protocol/rows/server-kinds.ts';
-import { serverKinds } from '../../protocol/rows/server-kinds.ts';
+import { serverKinds, type ServerRow } from '../../protocol/rows/server-kinds.ts';
 import { reportUncaught } from '../settings/callbacks.ts';
 
 /** Who acts on the rows of a line. */

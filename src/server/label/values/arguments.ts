@@ -1,16 +1,13 @@
 /** Arguments of operations: by what the author draws, or by the contract's schema; always such as the contract takes. */
 import { check, CorrectableError } from '../../../correctable/errors.ts';
-import { inputSchemaOf } from '../../../protocol/contract/json-schema.ts';
-import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
+import { inputSchemaOf, type JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import { parseBy } from '../../../protocol/contract/parse-args.ts';
 import { parseNow } from '../../../protocol/contract/parse-now.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import { textOf } from '../../records/failure.ts';
 import { copied } from '../../../values/copy.ts';
-import { drawFrom } from './draw.ts';
-import type { Arbitraries } from './draw.ts';
-import { drawValue } from './schema-values.ts';
-import type { ValueSource } from './schema-values.ts';
+import { drawFrom, type Arbitraries } from './draw.ts';
+import { drawValue, type ValueSource } from './schema-values.ts';
 
 /** Times that arguments are drawn anew where the contract refuses them. */
 const REFUSED_MAX = 20;

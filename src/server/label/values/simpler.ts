@@ -1,6 +1,5 @@
 /** Simpler arguments: smaller numbers, shorter lists, and without what may be left out. */
-import { isScalar } from '../../records/key-range.ts';
-import type { Scalar } from '../../records/key-range.ts';
+import { isScalar, type Scalar } from '../../records/key-range.ts';
 
 /** Values that differ from this one in one place and are simpler there, the simplest first. */
 export function* simplerValues(value: unknown): Generator<unknown> {

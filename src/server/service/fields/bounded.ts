@@ -4,17 +4,13 @@
  * the pool where it is red.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
-import { RED } from '../../records/origin.ts';
-import type { Origin, Origins } from '../../records/origin.ts';
+import { RED, type Origin, type Origins } from '../../records/origin.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
-import { LedgerOver, LedgerState } from './ledger.ts';
-import type { Ledger, SavedLedger } from './ledger.ts';
-import { OwnedEffects } from './owned-effects.ts';
-import type { Owned } from './owned-effects.ts';
+import { LedgerOver, LedgerState, type Ledger, type SavedLedger } from './ledger.ts';
+import { OwnedEffects, type Owned } from './owned-effects.ts';
 import { OwnedFifo } from './owned-fifo.ts';
-import { plus } from './sum.ts';
-import type { Sum } from './sum.ts';
+import { plus, type Sum } from './sum.ts';
 
 /** What the transfer of rights carries. */
 export interface Transfer {

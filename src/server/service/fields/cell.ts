@@ -3,8 +3,7 @@
  * when applied: `assign` yields the value that was there.
  */
 import type { Effect } from '../../records/effect.ts';
-import { writes } from './field.ts';
-import type { FieldKind, FieldState } from './field.ts';
+import { writes, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 
 class CellState implements FieldState {

@@ -5,13 +5,10 @@
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
-import { writes } from './field.ts';
-import type { EffectBuilder, FieldKind, FieldState } from './field.ts';
-import { OwnedEffects } from './owned-effects.ts';
-import type { Owned } from './owned-effects.ts';
+import { writes, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
+import { OwnedEffects, type Owned } from './owned-effects.ts';
 import { OwnedFifo } from './owned-fifo.ts';
-import { plus, shownSum } from './sum.ts';
-import type { Sum } from './sum.ts';
+import { plus, shownSum, type Sum } from './sum.ts';
 
 class CounterState implements FieldState {
   #value: Sum;

@@ -2,11 +2,9 @@
  * Who may take how much of a bounded field (docs/spec/rights.md). Each right belongs to one origin: to one incarnation of a
  * site, or to the red order, whose rights are the pool. At every site, at all times: rights + pool + taken + burnt = given.
  */
-import { RED } from '../../records/origin.ts';
-import type { Origin } from '../../records/origin.ts';
+import { RED, type Origin } from '../../records/origin.ts';
 import type { BoundedView } from './bounded-view.ts';
-import type { Sum } from './sum.ts';
-import { minus, plus, shownSum } from './sum.ts';
+import { minus, plus, shownSum, type Sum } from './sum.ts';
 
 /** What numbers would round, exactly. */
 interface ExactLedger {

@@ -2,8 +2,7 @@
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
 import { handedOut, isChangeable } from '../../../values/frozen.ts';
-import { writes } from './field.ts';
-import type { FieldKind, FieldState } from './field.ts';
+import { writes, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 
 interface Line {

@@ -1,7 +1,6 @@
 /** Pending effects kept as a plain list: a base for the kinds of field that need no more. */
 import type { Effect } from '../../records/effect.ts';
-import { OwnedEffects } from './owned-effects.ts';
-import type { Owned } from './owned-effects.ts';
+import { OwnedEffects, type Owned } from './owned-effects.ts';
 
 type Listed = readonly { readonly effect: Effect }[];
 

@@ -9,8 +9,7 @@
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
 import { handedOut } from '../../../values/frozen.ts';
-import { OwnedEffects } from './owned-effects.ts';
-import type { Owned } from './owned-effects.ts';
+import { OwnedEffects, type Owned } from './owned-effects.ts';
 import type { Popped, Pushed, QueueView } from './queue-view.ts';
 
 /** L → max(L + shift, floor). */

@@ -4,8 +4,7 @@
  * holds. So coming and going cost the same however many are in flight; only what another site takes costs a pass.
  */
 import type { Effect } from '../../records/effect.ts';
-import { OwnedEffects } from './owned-effects.ts';
-import type { Owned } from './owned-effects.ts';
+import { OwnedEffects, type Owned } from './owned-effects.ts';
 import { OwnedFifo } from './owned-fifo.ts';
 import { stockAfter, stockResult } from './stock-change.ts';
 import type { Stocked, Taken } from './stock-view.ts';

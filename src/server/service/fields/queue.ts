@@ -4,10 +4,8 @@
  */
 import type { Effect } from '../../records/effect.ts';
 import { handedOut } from '../../../values/frozen.ts';
-import { writes } from './field.ts';
-import type { FieldKind, FieldState, StateParts } from './field.ts';
-import { QueueItems } from './queue-parts.ts';
-import type { SavedQueue } from './queue-parts.ts';
+import { writes, type FieldKind, type FieldState, type StateParts } from './field.ts';
+import { QueueItems, type SavedQueue } from './queue-parts.ts';
 import type { Popped, Pushed, QueueView } from './queue-view.ts';
 import { PendingQueue } from './pending-queue.ts';
 

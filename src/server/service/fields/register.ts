@@ -1,8 +1,7 @@
 /** A register: the last write wins, by hybrid clock time and then by site. */
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
-import { writes } from './field.ts';
-import type { FieldKind, FieldState } from './field.ts';
+import { writes, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 
 class RegisterState implements FieldState {

@@ -4,13 +4,11 @@
  * Additions come to each site in another one, and what a generator makes of it must not differ. The first look at a set
  * sorts it; one after changes copies it, and sorts those.
  */
-import { compareScalars } from '../../records/key-range.ts';
-import type { Scalar } from '../../records/key-range.ts';
+import { compareScalars, type Scalar } from '../../records/key-range.ts';
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
-import { writes } from './field.ts';
-import type { EffectBuilder, FieldKind, FieldState } from './field.ts';
+import { writes, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 
 function refusedMethod(action: string): PropertyDescriptor {

@@ -1,8 +1,7 @@
 /** What the effects on a stock do to it and yield, whether they are applied or laid over it. */
 import type { Effect } from '../../records/effect.ts';
 import type { Stocked, Taken } from './stock-view.ts';
-import { plus } from './sum.ts';
-import type { Sum } from './sum.ts';
+import { plus, type Sum } from './sum.ts';
 
 /** What a `take` carries. */
 export interface Take {

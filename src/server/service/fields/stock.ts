@@ -6,11 +6,9 @@ import type { Effect } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
 import { PendingStock } from './pending-stock.ts';
-import { stockAfter, stockResult } from './stock-change.ts';
-import type { Take } from './stock-change.ts';
+import { stockAfter, stockResult, type Take } from './stock-change.ts';
 import type { Stocked, Taken, TakeOptions } from './stock-view.ts';
-import { shownSum } from './sum.ts';
-import type { Sum } from './sum.ts';
+import { shownSum, type Sum } from './sum.ts';
 
 class StockState implements FieldState {
   #sum: Sum;

@@ -3,8 +3,7 @@
  * counts as written, and nothing is made, replaced or removed.
  */
 import type { Files, SyncedFile } from './files.ts';
-import { takenOver } from './folder-lock.ts';
-import type { FolderLock } from './folder-lock.ts';
+import { takenOver, type FolderLock } from './folder-lock.ts';
 
 /** Files below a folder whose lock is asked first. */
 export class GuardedFiles implements Files {

@@ -2,8 +2,7 @@
  * Writes into files that may be under way together, each at its own place, and that count in the order in which they
  * were begun: what stands behind a write that is lost cannot be found again.
  */
-import { isNoSpace } from './files.ts';
-import type { SyncedFile, Timing } from './files.ts';
+import { isNoSpace, type SyncedFile, type Timing } from './files.ts';
 
 /** How long after a refusal for lack of room the disk is tried again. */
 export const FULL_RETRY_MS = 1000;

@@ -2,23 +2,19 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
-import { holdingOf } from './lost-past.ts';
-import type { Holding } from './lost-past.ts';
+import { holdingOf, type Holding } from './lost-past.ts';
 import type { LogPlaces } from '../../log/stored-site.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
 import { readKey } from './data-folder.ts';
 import type { Files } from '../disk/files.ts';
-import { readLog } from '../format/log-file.ts';
-import type { LogDamage } from '../format/log-file.ts';
+import { readLog, type LogDamage } from '../format/log-file.ts';
 import { Origins } from '../../records/origin.ts';
 import { refuseLostPasts } from './lost-sites.ts';
-import { checkFormat, MANIFEST, parseManifest } from './manifest.ts';
-import type { Manifest } from './manifest.ts';
+import { MANIFEST, checkFormat, parseManifest, type Manifest } from './manifest.ts';
 import { refuseMissingSites } from './missing-sites.ts';
 import { logFolder, numbersOf } from '../format/names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
-import { recover } from '../recovery.ts';
-import type { Recovered } from '../recovery.ts';
+import { recover, type Recovered } from '../recovery.ts';
 
 /** A log file as it is found. */
 export interface InspectedLog {

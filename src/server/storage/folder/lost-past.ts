@@ -2,8 +2,7 @@
  * What sites hold of each other's pasts. A site that has lost some of its own contradicts the others for ever; one that
  * has lost what the others let go of, since it said that it had it, never comes to know that again.
  */
-import { savedSiteOf } from '../../log/stored-site.ts';
-import type { StoredSite } from '../../log/stored-site.ts';
+import { savedSiteOf, type StoredSite } from '../../log/stored-site.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 
 /** What a site has of a stream or of the red log. */

@@ -1,7 +1,6 @@
 /** Sites that do not go with the others as they lie in a folder: they have lost what the others rely on. */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { lostPast } from './lost-past.ts';
-import type { Deployed, Holding } from './lost-past.ts';
+import { lostPast, type Deployed, type Holding } from './lost-past.ts';
 import { RESTORE_ADVICE } from '../recovery.ts';
 
 /**

@@ -1,12 +1,9 @@
 /** Where the sites of a deployment keep what they must not lose: a data folder, or nowhere. */
 import type { SiteStorage } from '../../log/storage.ts';
 import { holdingOf } from './lost-past.ts';
-import { storageAlarms } from '../../alarms/site-alarm.ts';
-import type { OnAlarm, SiteAlarm } from '../../alarms/site-alarm.ts';
-import { openDataFolder } from './data-folder.ts';
-import type { DataFolder } from './data-folder.ts';
-import { DurableStorage, recoverTold } from '../durable-storage.ts';
-import type { DurableStorageOptions } from '../durable-storage.ts';
+import { storageAlarms, type OnAlarm, type SiteAlarm } from '../../alarms/site-alarm.ts';
+import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { DurableStorage, recoverTold, type DurableStorageOptions } from '../durable-storage.ts';
 import { Origins } from '../../records/origin.ts';
 import { refuseLostPasts } from './lost-sites.ts';
 import type { Deployment } from './manifest.ts';

@@ -1,8 +1,6 @@
 /** One log file as it is found: its entries, and whether it ends as a crash leaves it or was damaged later. */
-import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
-import type { LaterFrame } from './frames.ts';
-import { FORMAT } from './names.ts';
-import type { SegmentHeader } from './names.ts';
+import { HEADER_BYTES, decodeFrames, findFrames, type LaterFrame } from './frames.ts';
+import { FORMAT, type SegmentHeader } from './names.ts';
 import { unpack } from './packed-entries.ts';
 import type { LoggedEntry } from './logged-entry.ts';
 

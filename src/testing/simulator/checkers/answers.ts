@@ -5,8 +5,7 @@
 import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/verdict.ts';
 import type { RedOperation } from '../../../server/records/records.ts';
-import { require } from './checker.ts';
-import type { Checker, ClientSubmission, Told } from './checker.ts';
+import { require, type Checker, type ClientSubmission, type Told } from './checker.ts';
 
 /** Which failures there can be beside those of generators, which the oracle knows. */
 const OF_READS: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE', 'SESSION_BEHIND', 'ABORTED']);

@@ -2,10 +2,8 @@
  * An operation becomes visible at a site only after everything that was visible at its own site when its generator ran.
  * It counts operations, so that it does not rely on the vectors that it checks.
  */
-import { RED } from '../../../server/records/origin.ts';
-import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { executionOf, isRed, require } from './checker.ts';
-import type { AnyOperation, Checker } from './checker.ts';
+import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
+import { executionOf, isRed, require, type AnyOperation, type Checker } from './checker.ts';
 
 /** Operations seen, by ordinal: red ones, then blue ones. */
 type Counts = number[];

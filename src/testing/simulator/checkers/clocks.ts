@@ -3,8 +3,7 @@
  * site shows a stamp of it that is.
  */
 import type { Origin } from '../../../server/records/origin.ts';
-import { isRed, require } from './checker.ts';
-import type { AnyOperation, Checker } from './checker.ts';
+import { isRed, require, type AnyOperation, type Checker } from './checker.ts';
 
 const MICROS_PER_MS = 1000;
 

@@ -1,7 +1,6 @@
 /** Once everything has healed and arrived, all sites have the same state (RedBlue, OSDI 2012, Theorem 1). */
 import { toText } from '../../../server/storage/format/values.ts';
-import { require } from './checker.ts';
-import type { Checker, FinalState } from './checker.ts';
+import { require, type Checker, type FinalState } from './checker.ts';
 
 export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';

@@ -3,8 +3,7 @@
  * answered it, when that is lost for good before another has it.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { mayBeGone, require } from './checker.ts';
-import type { AnyOperation, Checker, FinalState } from './checker.ts';
+import { mayBeGone, require, type AnyOperation, type Checker, type FinalState } from './checker.ts';
 
 export class DurabilityChecker implements Checker {
   readonly name = 'durability';

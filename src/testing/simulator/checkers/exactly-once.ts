@@ -5,8 +5,7 @@
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { toText } from '../../../server/storage/format/values.ts';
 import type { ClientOperation, History } from '../history.ts';
-import { require } from './checker.ts';
-import type { AnyOperation, Checker, FinalState } from './checker.ts';
+import { require, type AnyOperation, type Checker, type FinalState } from './checker.ts';
 
 export class ExactlyOnceChecker implements Checker {
   readonly name = 'exactly once';

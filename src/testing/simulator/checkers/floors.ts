@@ -3,8 +3,7 @@
  * floors cover are forgotten, so that anything older would bring back what they took.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { isRed, require } from './checker.ts';
-import type { AnyOperation, Checker } from './checker.ts';
+import { isRed, require, type AnyOperation, type Checker } from './checker.ts';
 
 /** Operations of no service, by their shadow operation's name. */
 const FLOOR = '';

@@ -3,8 +3,7 @@
  * failure and an alarm, so that it is a mistake of the author's, who is to be told.
  */
 import type { Origin } from '../../../server/records/origin.ts';
-import { require } from './checker.ts';
-import type { Checker, GeneratorRun } from './checker.ts';
+import { require, type Checker, type GeneratorRun } from './checker.ts';
 
 export class GeneratorChecker implements Checker {
   readonly name = 'generators';

@@ -1,12 +1,10 @@
 /** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
 import type { Origin } from '../../../server/records/origin.ts';
-import { InvariantCheck } from '../../../server/replica/core/invariants.ts';
-import type { BrokenInvariant } from '../../../server/replica/core/invariants.ts';
+import { InvariantCheck, type BrokenInvariant } from '../../../server/replica/core/invariants.ts';
 import { SnapshotCheck } from '../../../server/replica/core/snapshot-invariants.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
-import { require } from './checker.ts';
-import type { AnyOperation, Checker } from './checker.ts';
+import { require, type AnyOperation, type Checker } from './checker.ts';
 
 export class InvariantChecker implements Checker {
   readonly name = 'invariants';

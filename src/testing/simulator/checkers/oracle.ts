@@ -4,8 +4,7 @@
  * and the blue ones of its snapshot. Effects, replies and final states must agree. Like the checkers of causal order it
  * goes by counting operations, so that it relies neither on vectors nor on what certification compares.
  */
-import { RED } from '../../../server/records/origin.ts';
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
 import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Reply } from '../../../server/records/reply.ts';

@@ -10,8 +10,7 @@ import type { Calm } from '../calm.ts';
 import type { ClientOperation } from '../history.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
-import { require } from './checker.ts';
-import type { Checker, ClientSubmission, Told } from './checker.ts';
+import { require, type Checker, type ClientSubmission, type Told } from './checker.ts';
 
 /** What it goes by. */
 export interface RefusalCircumstances {

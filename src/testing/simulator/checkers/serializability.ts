@@ -6,8 +6,7 @@
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { fieldName } from '../../../server/generator/read-set.ts';
 import type { Execution, RedOperation } from '../../../server/records/records.ts';
-import { executionOf, isRed, require } from './checker.ts';
-import type { AnyOperation, Checker } from './checker.ts';
+import { executionOf, isRed, require, type AnyOperation, type Checker } from './checker.ts';
 
 type LastWriters = Map<string, string>;
 

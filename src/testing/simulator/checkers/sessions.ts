@@ -2,11 +2,9 @@
  * Sessions read their own writes and never go back in time, wherever their client goes. It counts the operations that a
  * site shows, so that it does not rely on the vectors that sessions are kept by.
  */
-import { RED } from '../../../server/records/origin.ts';
-import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { isRed, require } from './checker.ts';
+import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
+import { isRed, require, type AnyOperation, type Checker, type ClientSubmission } from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';
-import type { AnyOperation, Checker, ClientSubmission } from './checker.ts';
 
 /** Operations seen, by ordinal: red ones, then blue ones. */
 type Counts = readonly number[];

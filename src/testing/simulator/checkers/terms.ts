@@ -1,8 +1,7 @@
 /** A site takes nothing of an earlier start of another one, once it has taken something of a later. */
 import type { Envelope } from '../../../server/messages/envelope.ts';
 import type { Origin } from '../../../server/records/origin.ts';
-import { require } from './checker.ts';
-import type { Checker } from './checker.ts';
+import { require, type Checker } from './checker.ts';
 
 export class TermChecker implements Checker {
   readonly name = 'terms';

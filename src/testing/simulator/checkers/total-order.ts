@@ -1,7 +1,6 @@
 /** Every site shows the red operations in one and the same order, and the blue ones of each origin likewise. */
 import type { Origin } from '../../../server/records/origin.ts';
-import { isRed, require } from './checker.ts';
-import type { AnyOperation, Checker } from './checker.ts';
+import { isRed, require, type AnyOperation, type Checker } from './checker.ts';
 
 export class TotalOrderChecker implements Checker {
   readonly name = 'red total order';

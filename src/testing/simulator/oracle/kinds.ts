@@ -1,9 +1,8 @@
 /** What a field's changes add up to, kind by kind: the meaning of docs/spec/redblue.md §2, and nothing clever. */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field } from '../../../server/service/tables.ts';
-import { byPlace, byTime, compare, hasSeen } from './changes.ts';
+import { byPlace, byTime, compare, hasSeen, type Change } from './changes.ts';
 import { ledgerOf } from './ledger.ts';
-import type { Change } from './changes.ts';
 
 type Changes = readonly Change[];
 const valuesOf = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);

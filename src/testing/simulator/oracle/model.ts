@@ -5,8 +5,7 @@
  */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Tables } from '../../../server/service/tables.ts';
-import { byPlace, byTime, compare } from './changes.ts';
-import type { Change, Counts, ModelOperation } from './changes.ts';
+import { byPlace, byTime, compare, type Change, type Counts, type ModelOperation } from './changes.ts';
 import { RED_ONLY, resultOf, valueOf } from './kinds.ts';
 
 /** What a scan comes to. */
