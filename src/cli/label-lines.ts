@@ -1,6 +1,6 @@
 /** A label report as lines for people, or as one for programs. */
 import type { CalledOperation, LabelReport, ShadowVerdict } from '../server/label/report.ts';
-import { writtenArgs } from '../server/label/values/written.ts';
+import { writtenArgs } from '../server/label/values/shown.ts';
 
 /** What is printed with `--json`. */
 export interface TimedReport extends LabelReport {

@@ -1,6 +1,6 @@
 /** `correctables label`: says which shadow operations of a service may be blue. */
 import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Arbitraries } from '../server/label/values/draw.ts';
+import type { Arbitraries } from '../server/label/values/arguments.ts';
 import type { Labelling, LabelOptions } from '../server/label/label-service.ts';
 import { isRefused, type LabelReport } from '../server/label/report.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';

@@ -4,7 +4,7 @@ import { isCorrectableError, type CorrectableError } from '../correctable/errors
 import { IDLE_POLL_US_MAX } from '../server/gateway/connection/idle-poll.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import type { Wan } from '../server/site/wan.ts';
-import type { Arbitraries } from '../server/label/values/draw.ts';
+import type { Arbitraries } from '../server/label/values/arguments.ts';
 import { isInDevelopment } from '../server/site/development.ts';
 import { authOf } from './auth.ts';
 import type { Command } from './command.ts';

@@ -1,6 +1,6 @@
 /** A short look at the labels of a service before it starts, while it is being developed. */
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Arbitraries } from './label/values/draw.ts';
+import type { Arbitraries } from './label/values/arguments.ts';
 import { Labelling, type LabelOptions } from './label/label-service.ts';
 import type { LabelReport } from './label/report.ts';
 import type { Service } from './service/service.ts';

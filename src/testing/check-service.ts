@@ -6,7 +6,7 @@ import { sentCopy } from '../protocol/codec/sent-copy.ts';
 import { parseArgs } from '../protocol/contract/catalogue.ts';
 import { ParsedOperation } from '../protocol/contract/parsed-operation.ts';
 import { firstSeedMax, isFirstSeed } from '../server/collections/random.ts';
-import { drawFrom, type Draw } from '../server/label/values/draw.ts';
+import { drawFrom, type Draw } from '../server/label/values/arguments.ts';
 import { shown } from '../server/label/values/shown.ts';
 import type { Service } from '../server/service/service.ts';
 import { requireService } from '../server/service/require-service.ts';

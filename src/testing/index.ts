@@ -3,7 +3,7 @@ export { bindingContract, ContractBreach } from './binding-contract.ts';
 export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner } from './binding-contract.ts';
 export { checkService, ServiceFault } from './check-service.ts';
 export type { CheckServiceOptions, OperationCounts, ServiceReport } from './check-service.ts';
-export type { Arbitraries, Draw } from '../server/label/values/draw.ts';
+export type { Arbitraries, Draw } from '../server/label/values/arguments.ts';
 export { labelService } from '../server/label/label-service.ts';
 export type { LabelOptions } from '../server/label/label-service.ts';
 export type {

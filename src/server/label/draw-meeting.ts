@@ -5,13 +5,10 @@
 import type { Random } from '../collections/random.ts';
 import type { Origin } from '../records/origin.ts';
 import type { DrawnArgs } from './values/arguments.ts';
-import { Pool } from './values/pool.ts';
+import { Pool, type Scope } from './values/schema-values.ts';
 import { placed, siteOf } from './run-meeting.ts';
-import type { Scope } from './values/scope.ts';
-import { choiceOf, type Ran } from './ran.ts';
-import { LabelSite } from './site.ts';
-import { Stamps, THERE } from './stamps.ts';
-import type { Meeting, Step } from './step.ts';
+import { choiceOf, type Meeting, type Ran, type Step } from './step.ts';
+import { LabelSite, Stamps, THERE } from './site.ts';
 import type { Workshop } from './workshop.ts';
 
 /** What a meeting is drawn by. */

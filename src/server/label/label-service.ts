@@ -8,10 +8,9 @@ import { firstSeedMax, isFirstSeed } from '../collections/random.ts';
 import { checkKinds, checkNamed, checkRecord, type NamesOf } from '../../correctable/given.ts';
 import { requireService } from '../service/require-service.ts';
 import type { Service } from '../service/service.ts';
-import type { Arbitraries } from './values/draw.ts';
-import type { LabelReport } from './report.ts';
+import type { Arbitraries } from './values/arguments.ts';
+import { failingIn, notesOf, silentOf, tableOf, verdictsOf, type LabelReport } from './report.ts';
 import { Search } from './search.ts';
-import { failingIn, notesOf, silentOf, tableOf, verdictsOf } from './verdicts.ts';
 import { Workshop } from './workshop.ts';
 
 /** How a service is labelled. */

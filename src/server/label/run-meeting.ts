@@ -7,14 +7,50 @@
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
 import { takesOf } from '../service/takes.ts';
-import type { AloneBreach, Breach } from './breach.ts';
-import { differingRow, isSameState } from './full-state.ts';
 import type { JudgedService } from './judged-service.ts';
-import { choiceOf, type Ran } from './ran.ts';
-import { LabelSite, type Placed } from './site.ts';
-import { HERE, Stamps, THERE } from './stamps.ts';
-import type { Meeting, Step } from './step.ts';
+import { choiceOf, type Meeting, type Ran, type Step } from './step.ts';
+import { HERE, LabelSite, Stamps, THERE, type Broken, type Placed, type ShownRow } from './site.ts';
 import type { Workshop } from './workshop.ts';
+import { structurallyEqual } from '../../correctable/equal.ts';
+import type { Effect } from '../records/effect.ts';
+import type { Store } from '../state/store.ts';
+
+/** A row that is not the same at two sites which have seen the same. */
+interface Difference {
+  /** At the first site, which applied its own operation first. */
+  readonly here: ShownRow;
+  readonly there: ShownRow;
+}
+
+/** What all have: the shadow operation, and the shortest run that shows it as far as known. */
+interface Shown {
+  readonly shadow: string;
+  /** The operation that chose it, `here` of the meeting. */
+  readonly operation: string;
+  readonly meeting: Meeting;
+}
+
+/** It makes a valid state invalid at the very site that chose it; its meeting has nobody else. */
+type AloneBreach = Shown & { readonly kind: 'alone'; readonly broken: Broken };
+
+/**
+ * `beside`: it does so at a site that has gone on, which its own site could not know: it is not invariant-safe (RedBlue,
+ * OSDI 2012, Definition 8).
+ * `differs`: it does not commute with what the other site has done.
+ * `takes` says whether these sites take by rights to bounded fields.
+ */
+export type Breach =
+  | AloneBreach
+  | (Shown & { readonly kind: 'beside'; readonly takes: boolean; readonly broken: Broken })
+  | (Shown & { readonly kind: 'differs'; readonly takes: boolean; readonly difference: Difference });
+
+/** Whether a simpler run still shows what the first one did. */
+export function isSameBreach(a: Breach, b: Breach | undefined): boolean {
+  if (b?.kind !== a.kind || b.shadow !== a.shadow || b.operation !== a.operation) return false;
+  if (a.kind === 'differs' || b.kind === 'differs') return true;
+  const tableOf = ({ isOfRow, rows }: Broken): string | undefined => (isOfRow ? rows[0]?.table : undefined);
+  return a.broken.invariant === b.broken.invariant && tableOf(a.broken) === tableOf(b.broken);
+}
 
 /** What came of it. */
 export interface MeetingResult {
@@ -178,3 +214,35 @@ function aloneIn(site: LabelSite, choice: Choice, meeting: Meeting): AloneBreach
 function blamed({ shadow }: Choice, { operation }: Step): { readonly shadow: string; readonly operation: string } {
   return { shadow, operation };
 }
+
+/** Whether two states are the same in full, with what is remembered of rows that are gone: only then sites have converged. */
+export function isSameState(a: Store, b: Store): boolean {
+  return structurallyEqual(a.snapshot(), b.snapshot()) && structurallyEqual(a.removalTimes(), b.removalTimes());
+}
+
+/** Of the rows that these effects are on, the first in which two states differ; they do in one. */
+export function differingRow(a: Store, b: Store, effects: readonly Effect[]): Pick<Effect, 'table' | 'key'> {
+  const [rowsOfA, rowsOfB] = [rowsOf(a), rowsOf(b)];
+  for (const { table, key } of effects) {
+    const name = nameOf(table, key);
+    if (!structurallyEqual(rowsOfA.get(name), rowsOfB.get(name))) return { table, key };
+  }
+  throw new Error('two states differ in no row that was written');
+}
+
+type Rows = readonly (readonly [table: string, rows: readonly (readonly [key: string, state: unknown])[]])[];
+
+function rowsOf(store: Store): ReadonlyMap<string, readonly unknown[]> {
+  const rows = new Map<string, unknown[]>();
+  for (const all of [store.snapshot() as Rows, store.removalTimes() as Rows]) {
+    for (const [table, ofTable] of all) {
+      for (const [key, state] of ofTable) {
+        const name = nameOf(table, key);
+        rows.set(name, [...(rows.get(name) ?? []), state]);
+      }
+    }
+  }
+  return rows;
+}
+
+const nameOf = (table: string, key: string): string => JSON.stringify([table, key]);

@@ -5,14 +5,11 @@ import type { Choice } from '../records/reply.ts';
 import { textOf } from '../records/failure.ts';
 import { EPOCH_MS, drawMeeting, type Drawing, type DrawnStep } from './draw-meeting.ts';
 import { UNDRAWN } from './report.ts';
-import { runMeeting, type MeetingResult } from './run-meeting.ts';
-import type { Breach } from './breach.ts';
+import { runMeeting, type Breach, type MeetingResult } from './run-meeting.ts';
 import { LabelSite } from './site.ts';
-import { Pool } from './values/pool.ts';
-import { scopeOf } from './values/scope.ts';
+import { Pool, scopeOf } from './values/schema-values.ts';
 import { shrinkBreach } from './shrink-breach.ts';
-import { choiceOf, type Ran } from './ran.ts';
-import type { Meeting, Step } from './step.ts';
+import { choiceOf, type Meeting, type Ran, type Step } from './step.ts';
 import { Tally } from './tally.ts';
 import type { Workshop } from './workshop.ts';
 

@@ -1,12 +1,70 @@
-/** One site of a run: what it knows, and what holds there. */
+/**
+ * One site of a run: what it knows, and whether its state is valid: all that the service says of its rows holds (RedBlue,
+ * OSDI 2012, §5.3).
+ */
 import type { Effect, Stamp } from '../records/effect.ts';
 import { Store } from '../state/store.ts';
-import type { Ran } from './ran.ts';
-import { isLeftFor } from './rights.ts';
-import type { Step } from './step.ts';
+import type { Ran, Step } from './step.ts';
+import { lackingFor, type Workshop } from './workshop.ts';
 import type { DrawnArgs } from './values/arguments.ts';
-import { Validity, type Broken, type ShownRow } from './validity.ts';
-import type { Workshop } from './workshop.ts';
+import { Origins, RED, type Origin } from '../records/origin.ts';
+import { failureOf, type InvariantFailure } from '../service/invariants.ts';
+import type { TablesReader } from '../service/readers.ts';
+import type { Tables } from '../service/tables.ts';
+
+/** A row as generators read it. */
+export interface ShownRow {
+  readonly table: string;
+  readonly key: string;
+  /** None of a row that is not there. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Something that the service says, and that does not hold. */
+export interface Broken extends InvariantFailure {
+  readonly invariant: string;
+  /** Whether it speaks of one row, or of all tables together. */
+  readonly isOfRow: boolean;
+  /** The row; of what speaks of all tables those that were changed last. */
+  readonly rows: readonly ShownRow[];
+}
+
+/** Stamps are as replicas give them: by the clock of a site, which knows nothing of the order in which others apply them. */
+const { sites, size } = Origins.of(['here', 'there']);
+
+/** The first site, and the second. */
+export const [HERE, THERE] = sites as readonly [Origin, Origin];
+
+/** Between the times of two operations, so that others fit in between. */
+const STRIDE = 10;
+
+/** Who stamps the operations that one site sees, one after the other. */
+export class Stamps {
+  readonly #seen: number[];
+  #time: number;
+
+  constructor(from?: Stamps) {
+    this.#seen = from === undefined ? Array.from({ length: size }, () => 0) : [...from.#seen];
+    this.#time = from === undefined ? 0 : from.#time;
+  }
+
+  /** The next operation, of this site, red or not. */
+  next(site: Origin, isRed: boolean): Stamp {
+    this.#time += STRIDE;
+    return this.#at(site, isRed ? RED : site, this.#time);
+  }
+
+  /** A blue operation of the first site whose time has this place among those that follow at the second (`Meeting.place`). */
+  apart(place: number): Stamp {
+    return this.#at(HERE, HERE, this.#time + (STRIDE / 2) * (place + 1));
+  }
+
+  #at(site: Origin, entry: Origin, time: number): Stamp {
+    const stamp = { time, site, entry, version: time, seen: [...this.#seen] };
+    this.#seen[entry] = time;
+    return stamp;
+  }
+}
 
 /** A shadow operation with its stamp, as it is applied at any site. */
 export interface Placed {
@@ -18,14 +76,12 @@ export interface Placed {
 export class LabelSite {
   readonly store: Store;
   readonly #workshop: Workshop;
-  readonly #validity: Validity;
   #reserved: readonly Effect[] = [];
 
   /** @param applied what it has seen already */
   constructor(workshop: Workshop, applied: readonly Placed[] = []) {
     this.#workshop = workshop;
     this.store = new Store(workshop.judged.tables);
-    this.#validity = new Validity(workshop, this.store);
     for (const placed of applied) this.apply(placed);
   }
 
@@ -41,7 +97,7 @@ export class LabelSite {
 
   /** Whether there are rights left to what these effects take: else who wants it has to wait. */
   isLeftFor(effects: readonly Effect[]): boolean {
-    return isLeftFor([...this.#reserved, ...effects], this.#workshop.judged.tables, this.store);
+    return lackingFor([...this.#reserved, ...effects], this.#workshop.judged.tables, this.store) === undefined;
   }
 
   apply({ effects, stamp }: Placed): void {
@@ -53,11 +109,47 @@ export class LabelSite {
     return this.brokenBy([]) === undefined;
   }
 
+  get #tables(): TablesReader<Tables> {
+    return this.#workshop.tablesOf(this.store);
+  }
+
+  /** The first thing that does not hold: of the rows which these effects have changed, and not removed, or of all tables. */
   brokenBy(effects: readonly Effect[]): Broken | undefined {
-    return this.#validity.brokenBy(effects);
+    const { invariants, snapshotInvariants } = this.#workshop.judged.runnable;
+    for (const { table, key } of effects) {
+      if (!this.store.has(table, key)) continue;
+      const row = this.#tables[table]?.row(key) ?? {};
+      for (const [invariant, holds] of Object.entries(invariants[table] ?? {})) {
+        const failure = failureOf(() => holds(row));
+        if (failure !== undefined) return { invariant, isOfRow: true, rows: [this.row(table, key)], ...failure };
+      }
+    }
+    for (const [invariant, holds] of Object.entries(snapshotInvariants)) {
+      const failure = failureOf(() => holds(this.#tables));
+      if (failure !== undefined) return { invariant, isOfRow: false, rows: this.#rowsOf(effects), ...failure };
+    }
+    return undefined;
+  }
+
+  /** The rows that effects are on, each once. */
+  #rowsOf(effects: readonly Effect[]): readonly ShownRow[] {
+    const rows = new Map(effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }]));
+    return [...rows.values()].map(({ table, key }) => this.row(table, key));
   }
 
   row(table: string, key: string): ShownRow {
-    return this.#validity.row(table, key);
+    if (!this.store.has(table, key)) return { table, key, fields: {} };
+    const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
+    const names = Object.keys(this.#workshop.judged.tables[table]?.fields ?? {});
+    return { table, key, fields: Object.fromEntries(names.map((name) => [name, plain(row[name])])) };
   }
+}
+
+/** A value to be kept: a set as a list, a queue as its items, of a bounded field what stands. */
+function plain(value: unknown): unknown {
+  if (value instanceof Set) return [...(value as Set<unknown>)];
+  if (typeof value === 'object' && value !== null && 'rights' in value && 'value' in value) return value.value;
+  if (typeof value !== 'object' || value === null || !('size' in value) || !('at' in value)) return value;
+  const { size, at } = value as { size: number; at(index: number): unknown };
+  return Array.from({ length: size }, (_, index) => at(index));
 }

@@ -1,6 +1,6 @@
 /** What the runs have gone through, by shadow operation and the operation that chose it. */
-import type { Broken } from './validity.ts';
-import type { Breach } from './breach.ts';
+import type { Broken } from './site.ts';
+import type { Breach } from './run-meeting.ts';
 
 /** Of one shadow operation, chosen by one operation. */
 export interface Trial {

@@ -10,16 +10,15 @@ import { NO_NOTES, tablesReader } from '../generator/table-readers.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Service } from '../service/service.ts';
-import { beyondError } from '../service/takes.ts';
+import { beyondError, takesOf, type Need } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
 import { Store, type StateReader } from '../state/store.ts';
 import { judgedService, type JudgedService } from './judged-service.ts';
-import type { Ran } from './ran.ts';
-import { lackingFor } from './rights.ts';
-import type { Step } from './step.ts';
-import { Arguments, type DrawnArgs } from './values/arguments.ts';
+import type { Ran, Step } from './step.ts';
+import { Arguments, type Arbitraries, type DrawnArgs } from './values/arguments.ts';
 import { equalCopy } from '../../values/copy.ts';
-import type { Arbitraries } from './values/draw.ts';
+import type { Effect } from '../records/effect.ts';
+import type { Ledger } from '../service/fields/ledger.ts';
 
 /** Of one search. */
 export class Workshop {
@@ -97,4 +96,14 @@ class StateAtHand implements StateReader {
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
     return this.current.scan(range, reverse);
   }
+}
+
+/**
+ * Of what these effects take together the first thing of which less is left (docs/spec/rights.md). Rights travel, so they
+ * may lie wherever they are wanted: of ledgers only this counts here, how much is left, not who holds it.
+ */
+export function lackingFor(effects: readonly Effect[], tables: Tables, state: StateReader): Need | undefined {
+  return takesOf(tables, effects).find(
+    ({ table, key, field, amount }) => (state.read(table, key, field) as Ledger).left < amount,
+  );
 }

@@ -1,13 +1,38 @@
 /** Arguments of operations: by what the author draws, or by the contract's schema; always such as the contract takes. */
-import { check, CorrectableError } from '../../../correctable/errors.ts';
+import { CorrectableError, check } from '../../../correctable/errors.ts';
 import { inputSchemaOf, type JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import { parseBy } from '../../../protocol/contract/parse-args.ts';
 import { parseNow } from '../../../protocol/contract/parse-now.ts';
 import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import { textOf } from '../../records/failure.ts';
 import { copied } from '../../../values/copy.ts';
-import { drawFrom, type Arbitraries } from './draw.ts';
 import { drawValue, type ValueSource } from './schema-values.ts';
+import type { Random } from '../../collections/random.ts';
+
+/** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
+export interface Draw {
+  /** One of the choices. */
+  readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
+  /** A whole number from `min` to `max`. */
+  readonly between: (min: number, max: number) => number;
+  /** True that often, from 0 to 1. */
+  readonly chance: (probability: number) => boolean;
+  /** A text that no other operation of the run gets. */
+  readonly own: string;
+}
+
+/** A draw for one operation. */
+export function drawFrom(random: Random, own: string): Draw {
+  return {
+    pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] => random.pick(choices),
+    between: (min, max) => random.between(min, max),
+    chance: (probability) => random.chance(probability),
+    own,
+  };
+}
+
+/** How arguments of operations are drawn, where their schemas alone would not do. */
+export type Arbitraries = Readonly<Record<string, (draw: Draw) => unknown>>;
 
 /** Times that arguments are drawn anew where the contract refuses them. */
 const REFUSED_MAX = 20;

@@ -1,4 +1,15 @@
 /** Values as short text for people, in the notation of the language. */
+import { toJsonValue } from '../../../protocol/codec/json-values.ts';
+
+/** As they are sent in JSON (docs/protocol.md); what no client could send, which an author drew, as text for people. */
+export function writtenArgs(args: unknown): unknown {
+  if (args === undefined) return undefined;
+  try {
+    return toJsonValue(args);
+  } catch {
+    return shown(args);
+  }
+}
 
 const LENGTH_MAX = 200;
 

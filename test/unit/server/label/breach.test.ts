@@ -1,7 +1,6 @@
 /** Which breaches say the same: what is made simpler must not become another one. */
 import { expect, test } from 'vitest';
-import { isSameBreach } from '../../../../src/server/label/breach.ts';
-import type { Breach } from '../../../../src/server/label/breach.ts';
+import { isSameBreach, type Breach } from '../../../../src/server/label/run-meeting.ts';
 
 const meeting = { past: [], here: { operation: 'go', args: {}, serial: 1, seed: 1, atMs: 0 }, there: [], place: 0 };
 

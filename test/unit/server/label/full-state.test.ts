@@ -1,7 +1,7 @@
 /** States compared in full. */
 import { describe, expect, test } from 'vitest';
-import { differingRow, isSameState } from '../../../../src/server/label/full-state.ts';
-import { HERE, Stamps } from '../../../../src/server/label/stamps.ts';
+import { differingRow, isSameState } from '../../../../src/server/label/run-meeting.ts';
+import { HERE, Stamps } from '../../../../src/server/label/site.ts';
 import type { Effect } from '../../../../src/server/records/effect.ts';
 import { register, table } from '../../../../src/server/service/tables.ts';
 import { Store } from '../../../../src/server/state/store.ts';

@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { runMeeting } from '../../../../src/server/label/run-meeting.ts';
 import type { Step } from '../../../../src/server/label/step.ts';
-import { storyOf } from '../../../../src/server/label/story.ts';
+import { storyOf } from '../../../../src/server/label/report.ts';
 import { Workshop } from '../../../../src/server/label/workshop.ts';
-import { defineService } from '../../../../src/server/service/service.ts';
-import type { Service } from '../../../../src/server/service/service.ts';
+import { defineService, type Service } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { bounded, counter, table } from '../../../../src/server/service/tables.ts';
 

@@ -1,7 +1,7 @@
 /** Stories and values as people read them. */
 import { describe, expect, test } from 'vitest';
 import { shown, shownFields } from '../../../../src/server/label/values/shown.ts';
-import { brokenText, callText } from '../../../../src/server/label/story.ts';
+import { brokenText, callText } from '../../../../src/server/label/report.ts';
 
 describe('values', () => {
   test.each<[unknown, string]>([

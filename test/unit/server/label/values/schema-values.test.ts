@@ -1,16 +1,12 @@
 /** Arguments that are drawn from schemas: such as the contract takes, and such as operations meet by. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { inputSchemaOf } from '../../../../../src/protocol/contract/json-schema.ts';
-import type { JsonSchema } from '../../../../../src/protocol/contract/json-schema.ts';
+import { inputSchemaOf, type JsonSchema } from '../../../../../src/protocol/contract/json-schema.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import type { Schema } from '../../../../../src/protocol/contract/schema-parts.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';
 import { Arguments } from '../../../../../src/server/label/values/arguments.ts';
-import { Pool } from '../../../../../src/server/label/values/pool.ts';
-import { drawValue } from '../../../../../src/server/label/values/schema-values.ts';
-import { scopeOf } from '../../../../../src/server/label/values/scope.ts';
-import type { Scope } from '../../../../../src/server/label/values/scope.ts';
+import { Pool, drawValue, scopeOf, type Scope } from '../../../../../src/server/label/values/schema-values.ts';
 
 const DRAWS = 300;
 

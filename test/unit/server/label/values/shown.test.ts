@@ -1,7 +1,6 @@
 /** Values as people and programs read them. */
 import { expect, test } from 'vitest';
-import { shown } from '../../../../../src/server/label/values/shown.ts';
-import { writtenArgs } from '../../../../../src/server/label/values/written.ts';
+import { shown, writtenArgs } from '../../../../../src/server/label/values/shown.ts';
 
 test.each<[string, { readonly value: unknown; readonly text: string; readonly json: unknown }]>([
   ['a big integer', { value: { n: 5n }, text: '{ n: 5n }', json: { n: { $bigint: '5' } } }],

@@ -1,6 +1,6 @@
 /** Simpler arguments, one change at a time. */
 import { describe, expect, test } from 'vitest';
-import { replaced, scalarsIn, simplerValues } from '../../../../../src/server/label/values/simpler.ts';
+import { replaced, scalarsIn, simplerValues } from '../../../../src/server/label/shrink-breach.ts';
 
 describe('simplerValues', () => {
   test.each<[unknown, readonly unknown[]]>([
