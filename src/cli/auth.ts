@@ -1,9 +1,7 @@
 /** Who may connect, by the flags of the command line: what a module says, or signed tokens. */
 import type { Authenticate, Authorise } from '../server/gateway/host/host.ts';
 import type { GatewayLimits } from '../server/gateway/limits/limits.ts';
-import { closestName } from './closest-name.ts';
-import { loadModule } from './load-module.ts';
-import { isService } from './load-service.ts';
+import { isService, loadModule } from './load-module.ts';
 import { text, usageError, type Raw } from './options.ts';
 
 /** What `serve` is given of it. */
@@ -69,4 +67,30 @@ function refuseMisspelled(module: Readonly<Record<string, unknown>>, path: strin
     if (meant === undefined) continue;
     throw usageError('auth', `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`);
   }
+}
+
+/** More edits than this are another word. */
+const MAX_EDITS = 3;
+
+/** Returns the name of `names` that `typed` most resembles; `undefined` if none is within three edits. */
+export function closestName(typed: string, names: readonly string[]): string | undefined {
+  const distances = names.map((name) => ({ name, edits: editDistance(typed.toLowerCase(), name.toLowerCase()) }));
+  const [closest] = distances.sort((one, other) => one.edits - other.edits);
+  // Short names resemble everything.
+  const max = Math.min(MAX_EDITS, Math.floor(typed.length / 2));
+  return closest !== undefined && closest.edits <= max ? closest.name : undefined;
+}
+
+/** The Levenshtein distance. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (row[j] as number) + (letter === to[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] as number;
 }

@@ -1,15 +1,14 @@
 /** `correctables label`: says which shadow operations of a service may be blue. */
-import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { CorrectableError, check, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/label/values/arguments.ts';
-import type { Labelling, LabelOptions } from '../server/label/label-service.ts';
-import { isRefused, type LabelReport } from '../server/label/report.ts';
+import type { LabelOptions, Labelling } from '../server/label/label-service.ts';
+import { isRefused, type CalledOperation, type LabelReport, type ShadowVerdict } from '../server/label/report.ts';
 import { guardedRun } from '../server/site/generator-guard.ts';
 import type { Command } from './command.ts';
-import { jsonLineOf, linesOf, type TimedReport } from './label-lines.ts';
-import { loadModule } from './load-module.ts';
-import { serviceIn } from './load-service.ts';
+import { loadModule, serviceIn } from './load-module.ts';
 import { usageError, wholeNumber, type Raw } from './options.ts';
 import { divertModules, print } from './print.ts';
+import { writtenArgs } from '../server/label/values/shown.ts';
 
 /** What names the service on the command line. */
 const PLACE = '<service>';
@@ -133,4 +132,67 @@ function requestsOf(given: unknown): number | undefined {
   const count = Array.isArray(given) ? given.length : given;
   check(Number.isInteger(count), 'requests', 'export their number, or a list of their names');
   return count as number;
+}
+
+/** What is printed with `--json`. */
+interface TimedReport extends LabelReport {
+  /** How long the runs took. */
+  readonly seconds: number;
+}
+
+/** The verdicts as a table, then the stories, what was found of generators, and the numbers of the service. */
+function linesOf({ service, runs, seed, seconds, shadows, generators, table }: TimedReport): readonly string[] {
+  const requests = table.requests === null ? '' : `${table.requests} requests of users, `;
+  const seeds = runs === 0 ? '' : `, seeds ${seed} to ${seed + runs - 1}`;
+  return [
+    `${service}: ${runs} runs${seeds}, in ${seconds} s`,
+    '',
+    ...tableLines(shadows),
+    ...shadows.flatMap(storyLines),
+    ...generators.flatMap(({ operation, isFault, problem, times }) => [
+      '',
+      `${isFault ? 'FAULT' : 'note'}: the generator of ${operation}: ${problem} (${times} times)`,
+    ]),
+    '',
+    `${requests}${table.transactions} operations: ${table.readOnly} read, ${table.updates} update. Shadow operations as declared: ` +
+      `${table.shadowBlueNoop} that do nothing, ${table.shadowBlue} blue, ${table.shadowRed} red.`,
+  ];
+}
+
+const HEADINGS = ['shadow operation', 'operation', 'declared', 'verdict', 'reason'] as const;
+
+function tableLines(shadows: readonly ShadowVerdict[]): readonly string[] {
+  const rows = shadows.map(({ name, operation, declared, verdict, reason }) => {
+    return [name, operation ?? '–', declared, verdict === 'unsafe' ? 'UNSAFE' : verdict, reason];
+  });
+  const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  return [HEADINGS, ...rows].map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function storyLines({ name, declared, verdict, counterexample }: ShadowVerdict): readonly string[] {
+  if (counterexample === undefined) return [];
+  const { story, seed } = counterexample;
+  const wrong = verdict === 'unsafe' ? `UNSAFE, declared ${declared}` : verdict;
+  return ['', `${name} (${wrong}):`, ...story.map((line) => `  ${line}`), `  Again: --seed ${seed} --runs 1`];
+}
+
+/** What is printed with `--json`. */
+function jsonLineOf({ shadows, ...rest }: TimedReport): string {
+  return JSON.stringify({ ...rest, shadows: shadows.map(written) });
+}
+
+function written({ counterexample, ...verdict }: ShadowVerdict): ShadowVerdict {
+  if (counterexample === undefined) return verdict;
+  const { past, here, there } = counterexample;
+  const calls = { past: past.map(writtenCall), here: writtenCall(here), there: there.map(writtenCall) };
+  return { ...verdict, counterexample: { ...counterexample, ...calls } };
+}
+
+function writtenCall({ operation, args }: CalledOperation): CalledOperation {
+  return { operation, args: writtenArgs(args) };
 }

@@ -2,8 +2,9 @@
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { typedOf, usageError } from './options.ts';
-import { syntaxFault } from './syntax-error.ts';
 import { thrown } from './thrown.ts';
+import { execFile } from 'node:child_process';
+import type { Service } from '../server/service/service.ts';
 
 /** What Node ends with where a top-level `await` never settles and nothing is left that could settle it. */
 const EXIT_UNSETTLED = 13;
@@ -59,4 +60,82 @@ function isAbout(error: unknown, code: string, problem: string, url: string): bo
     // Loaders name it by its path or by its address.
     [fileURLToPath(url), url].some((name) => error.message.startsWith(`${problem} '${name}'`))
   );
+}
+
+/** A place in a file, counted from 1, and what is wrong there. */
+interface SyntaxFault {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly problem: string;
+}
+
+/** Nobody waits for longer to hear of a mistake. */
+const WITHIN_MS = 10_000;
+
+/**
+ * Parses a module and what it imports by its path, and runs none of it. What cannot be parsed ends the process, which then
+ * prints where it is.
+ */
+const PARSE_ALL = `
+  import { readFileSync } from 'node:fs';
+  import { SourceTextModule } from 'node:vm';
+  const found = new Set([process.argv[1]]);
+  for (const url of found) {
+    if (!/[.]m?js$/.test(url)) continue;
+    const parsed = new SourceTextModule(readFileSync(new URL(url), 'utf8'), { identifier: url });
+    for (const name of parsed.dependencySpecifiers) if (/^([.]|[/]|file:)/.test(name)) found.add(new URL(name, url).href);
+  }
+`;
+
+/**
+ * Where the fault is that kept the module at `url` from being loaded; `undefined` where it is another, or not found. Node
+ * says so only in what it prints when it ends for that reason: an `import()` rejects with neither file nor line.
+ */
+async function syntaxFault(error: unknown, url: string): Promise<SyntaxFault | undefined> {
+  if (!(error instanceof Error)) return undefined;
+  const transformed = ofTransform(error.message);
+  if (transformed !== undefined || error.name !== 'SyntaxError') return transformed;
+  return ofPrinted(error.stack ?? '', error.message) ?? ofPrinted(await printedFor(url), error.message);
+}
+
+/** As the loader of TypeScript says it, columns counted from 0: `Transform failed …\n/a/b.ts:3:4: ERROR: …`. */
+function ofTransform(message: string): SyntaxFault | undefined {
+  const [, file, line, column, problem] = /^(\S.*):(\d+):(\d+): ERROR: (.+)$/m.exec(message) ?? [];
+  if (file === undefined || problem === undefined) return undefined;
+  return { file, line: Number(line), column: Number(column) + 1, problem };
+}
+
+/** As Node prints it: `file:///a/b.js:3`, the line itself, and a caret below what is wrong; at the end of a file none. */
+function ofPrinted(printed: string, problem: string): SyntaxFault | undefined {
+  const [, place, line, indent] = /^((?:file:|[/A-Z]).*):(\d+)\r?\n.*\r?\n([ \t]*)(?:\^|\r?$)/m.exec(printed) ?? [];
+  if (place === undefined || indent === undefined) return undefined;
+  const file = place.startsWith('file:') ? fileURLToPath(place) : place;
+  return { file, line: Number(line), column: indent.length + 1, problem };
+}
+
+function printedFor(url: string): Promise<string> {
+  const flags = ['--experimental-vm-modules', '--no-warnings', '--input-type=module'];
+  return new Promise((resolve) => {
+    const options = { timeout: WITHIN_MS };
+    execFile(process.execPath, [...flags, '--eval', PARSE_ALL, url], options, (_error, _stdout, stderr) =>
+      resolve(stderr),
+    );
+  });
+}
+
+/**
+ * The service that a module exports.
+ *
+ * @param flag what names the module
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is none
+ */
+export function serviceIn(module: Readonly<Record<string, unknown>>, flag: string, path: string): Service {
+  const service = module['service'] ?? module['default'];
+  if (isService(service)) return service;
+  throw usageError(flag, `names ${path}, which exports no service: export one made by defineService as \`service\``);
+}
+
+export function isService(value: unknown): value is Service {
+  return typeof value === 'object' && value !== null && 'generators' in value && 'contract' in value;
 }

@@ -7,15 +7,43 @@ import type { Wan } from '../server/site/wan.ts';
 import type { Arbitraries } from '../server/label/values/arguments.ts';
 import { isInDevelopment } from '../server/site/development.ts';
 import { authOf } from './auth.ts';
-import type { Command } from './command.ts';
-import { limitsOf } from './limits.ts';
-import { loadModule } from './load-module.ts';
-import { serviceIn } from './load-service.ts';
-import { linesTo } from './log-lines.ts';
+import type { Command, Flag } from './command.ts';
+import { loadModule, serviceIn } from './load-module.ts';
 import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
 import { divertModules, print } from './print.ts';
-import { DATA_DIR, SERVE_FLAGS } from './serve-flags.ts';
 import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
+import { limitsFrom, type GatewayLimits } from '../server/gateway/limits/limits.ts';
+import fs from 'node:fs';
+
+/** Where data is kept unless it is said. */
+const DATA_DIR = 'correctables-data';
+
+const SERVE_FLAGS: readonly Flag[] = [
+  ['--service <module>', 'The service: a module that exports `service` (or a default) made by defineService'],
+  ['--sites <names>', 'The sites, separated by commas', 'irl,frk,vrg'],
+  ['--red-leader <site>', 'The site that orders red operations (default: the first)'],
+  ['--attempts-max <count>', 'Executions of a red update that others keep overtaking, before CONFLICT', 10],
+  ['--wan <preset>', 'Delays between the sites: none, paper (for irl, frk, vrg), or pairs as irl-frk=20,…', 'none'],
+  ['--data <dir>', `Folder for what must not be lost, made if there is none (default: ${DATA_DIR})`],
+  ['--ephemeral', 'Keep everything in memory: it is gone with the process'],
+  ['--host <address>', 'Address to listen on', '127.0.0.1'],
+  ['--port <n>', 'Port to listen on; 0 for any free one', 7420],
+  ['--origins <list>', 'Origins of web pages that may connect, separated by commas'],
+  ['--auth <module>', 'Who may connect and do what: exports `authenticate`, and `authorise` and `limits` if you like'],
+  ['--auth-keys <keys>', 'Let in who has a signed token (JWT): a file with a JWK set, or its https address'],
+  ['--auth-issuer <name>', 'Who must have made the token (`iss`)'],
+  ['--auth-audience <name>', 'For whom it must be (`aud`)'],
+  ['--limits <pairs>', 'Bounds of each site, as repliesBytesTotalMax=512MiB,connectionsMax=1000; none for none'],
+  ['--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in'],
+  ['--idle-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', 0],
+  [
+    '--check-invariants <when>',
+    'Alarms where rows break what the service says of them: on or off (default: on unless NODE_ENV is production)',
+  ],
+  ['--force', 'Serve a service though a shadow operation of it is declared blue and must not be'],
+  ['--log-level <level>', 'debug, info, warn, error or silent', 'info'],
+  ['--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP'],
+];
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
@@ -176,4 +204,57 @@ function wanOf(given: string, sites: readonly string[]): Wan {
     roundTripsMs[name] = Number(match[2]);
   }
   return roundTripsMs;
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 1 << 30 };
+const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;
+
+/**
+ * What `--limits` says, pairs as `repliesBytesMax=64MiB,connectionsMax=1000,clientIdleMs=none`, over what was `given`
+ * otherwise.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the flag, and the limit at fault
+ */
+export function limitsOf(options: Raw, given?: Partial<GatewayLimits>): Partial<GatewayLimits> | undefined {
+  if (options['limits'] === undefined) return given;
+  const limits: Record<string, number> = {};
+  for (const pair of text(options, 'limits').split(',')) {
+    const [, name, none, number, unit = ''] = PAIR.exec(pair.trim()) ?? [];
+    if (name === undefined) {
+      throw usageError('limits', `takes pairs as repliesBytesMax=64MiB,connectionsMax=1000, or =none, not "${pair}"`);
+    }
+    if (Object.hasOwn(limits, name)) throw usageError('limits', `names ${name} twice`);
+    if (unit !== '' && !name.includes('Bytes')) {
+      throw usageError('limits', `gives ${name} in ${unit}, and that is no number of bytes`);
+    }
+    limits[name] = none === undefined ? Number(number) * (UNITS[unit] as number) : Infinity;
+  }
+  try {
+    limitsFrom(limits);
+  } catch (error) {
+    if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
+    throw usageError('limits', `does not fit: ${error.message}`);
+  }
+  return { ...given, ...limits };
+}
+
+/**
+ * Takes lines for a file that is open. A line that cannot be written, as on a full disk, is dropped: nobody waits for it,
+ * and nothing ends by it. The log may well lie on the disk whose lack of room it tells of.
+ */
+export function linesTo(descriptor: number): { write(line: string): void } {
+  let isTorn = false;
+  return {
+    write(line) {
+      const bytes = Buffer.from(isTorn ? `\n${line}` : line);
+      let written = 0;
+      try {
+        while (written < bytes.length) written += fs.writeSync(descriptor, bytes, written);
+        isTorn = false;
+      } catch {
+        // Whoever reads the log finds the next one on a line of its own.
+        isTorn ||= written > 0;
+      }
+    },
+  };
 }

@@ -22,7 +22,7 @@ export type {
   RedReach,
   TypedFunctions,
 } from '../protocol/contract/contract.ts';
-export { isDomainError } from '../protocol/contract/domain-error.ts';
-export type { DomainError } from '../protocol/contract/domain-error.ts';
+export { isDomainError } from '../protocol/contract/contract.ts';
+export type { DomainError } from '../protocol/contract/contract.ts';
 export { keyValueOperations, queueOperations } from '../protocol/contract/portable.ts';
 export type { InputOf, OutputOf, Schema } from '../protocol/contract/schema-parts.ts';

@@ -2,7 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isName, isRecord } from '../correctable/given.ts';
 import { isBytes } from '../values/kinds.ts';
-import { requireService } from './service/require-service.ts';
+import { requireService } from './service/service.ts';
 import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
 
 const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;

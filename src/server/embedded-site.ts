@@ -1,8 +1,7 @@
 /** One site of a deployment in this process: its driver, with what it is told and what it tells of. */
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
-import { clockSetAlarm, redHaltedAlarm } from './alarms/site-alarm.ts';
-import type { OnAlarm } from './alarms/site-alarm.ts';
+import { clockSetAlarm, redHaltedAlarm, type OnAlarm } from './alarms/site-alarm.ts';
 import type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
 import type { GeneratorOptions } from './generator/generator-run.ts';
 import type { SiteStorage } from './log/storage.ts';
@@ -15,9 +14,8 @@ import { areChecked, invariantObserver } from './site/invariant-alarm.ts';
 import { RejectionCounter } from './site/rejections.ts';
 import { clockObserver, generatorAlarm, refusalAlarm } from './site/replica-alarms.ts';
 import { SignedTokens } from './site/session-tokens.ts';
-import { SiteDriver } from './site/site-driver.ts';
-import type { SiteDriverOptions } from './site/site-driver.ts';
-import { unusable } from './storage/folder/lost-sites.ts';
+import { SiteDriver, type SiteDriverOptions } from './site/site-driver.ts';
+import { unusable } from './storage/folder/lost-past.ts';
 
 const DEFAULT_ATTEMPTS = 10;
 const DEFAULT_IN_FLIGHT = 100_000;

@@ -46,11 +46,11 @@ export type {
   Uncoloured,
   UncolouredOperation,
 } from './service/shadow-operation.ts';
-export { recoloured } from './service/recoloured.ts';
+export { recoloured } from './service/service.ts';
 export { local, withMeta } from './records/reply.ts';
 export type { Choice, Chosen, Local, Reply, WithMeta } from './records/reply.ts';
 export type { Refusal, RefusalBuilders, Refusals } from './service/refusal.ts';
-export type { Scratchpad } from './service/scratchpad.ts';
+export type { Scratchpad } from './service/readers.ts';
 export { bounded, cell, counter, log, queue, register, set, stock, table } from './service/tables.ts';
 export type {
   EffectsOf,
@@ -68,7 +68,7 @@ export type { EffectTable, EffectTables } from './service/table-effects.ts';
 export type { Colour, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
 export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
 export type { ReadRange, Scalar, ScanOptions } from './records/key-range.ts';
-export type { Popped, Pushed, QueueView } from './service/fields/queue-view.ts';
-export type { BoundedView } from './service/fields/bounded-view.ts';
-export type { Stocked, Taken, TakeOptions } from './service/fields/stock-view.ts';
+export type { Popped, Pushed, QueueView } from './service/fields/pending-queue.ts';
+export type { BoundedView } from './service/fields/ledger.ts';
+export type { Stocked, Taken, TakeOptions } from './service/fields/stock.ts';
 export type { Pace } from '../correctable/pace/unseen.ts';

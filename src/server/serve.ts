@@ -9,8 +9,7 @@ import type { GatewayLimits } from './gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import type { Logger } from './gateway/host/logger.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
-import { requireService } from './service/require-service.ts';
-import type { Service } from './service/service.ts';
+import { requireService, type Service } from './service/service.ts';
 
 /** What to serve, and where. */
 export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {

@@ -11,9 +11,8 @@ import {
   tellsPreliminaries,
 } from './contract/answers.ts';
 import { doesManyAtOnce, leavesOthersAlone, readsWhatIsAcknowledged } from './contract/company.ts';
-import { guessesWhatWas } from './contract/guesses.ts';
+import { guessesWhatWas, labelsWhatIsReached, showsWhatWas } from './contract/values.ts';
 import { keepsEqualSteps, keepsManyHistories, keepsOneHistory } from './contract/histories.ts';
-import { labelsWhatIsReached } from './contract/labels.ts';
 import {
   closes,
   closesForClients,
@@ -24,24 +23,22 @@ import {
   survivesCancel,
 } from './contract/leaving.ts';
 import { deniesTruly, staysAsSaid } from './contract/later.ts';
-import { executesOnce } from './contract/once.ts';
-import { keepsSessions } from './contract/sessions.ts';
-import { Trial } from './contract/trial.ts';
-import type { ContractSubject, TestRunner } from './contract/subject.ts';
 import {
   answersUpdates,
   answersWithoutWeak,
+  executesOnce,
   levelsChooseViewsOnly,
   readsWithoutWeak,
   runsCancelledUpdates,
   showsUpdates,
 } from './contract/updates.ts';
-import { showsWhatWas } from './contract/values.ts';
+import { keepsSessions } from './contract/sessions.ts';
+import { Trial, type ContractSubject, type TestRunner } from './contract/trial.ts';
 import { check } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/given.ts';
 
-export { ContractBreach } from './contract/breach.ts';
-export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner } from './contract/subject.ts';
+export { ContractBreach } from './contract/trial.ts';
+export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner } from './contract/trial.ts';
 
 /**
  * Registers the contract suite for one binding with a test runner. A test that fails throws a `ContractBreach`, whose

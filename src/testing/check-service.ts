@@ -2,22 +2,21 @@
 import type { Operation } from '../correctable/operation.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkNamed, isRecord, type NamesOf } from '../correctable/given.ts';
-import { sentCopy } from '../protocol/codec/sent-copy.ts';
-import { parseArgs } from '../protocol/contract/catalogue.ts';
-import { ParsedOperation } from '../protocol/contract/parsed-operation.ts';
-import { firstSeedMax, isFirstSeed } from '../server/collections/random.ts';
+import { sentCopy } from '../protocol/codec/check-portable.ts';
+import { ParsedOperation, parseArgs } from '../protocol/contract/catalogue.ts';
+import { Random, firstSeedMax, isFirstSeed } from '../server/collections/random.ts';
 import { drawFrom, type Draw } from '../server/label/values/arguments.ts';
 import { shown } from '../server/label/values/shown.ts';
-import type { Service } from '../server/service/service.ts';
-import { requireService } from '../server/service/require-service.ts';
-import { RepeatableDraws, unlike } from './repeated.ts';
+import { requireService, type Service } from '../server/service/service.ts';
 import { Fault } from './simulator/checkers/checker.ts';
-import { GeneratorChecker } from './simulator/checkers/generators.ts';
+import { GeneratorChecker } from './simulator/checkers/invariants.ts';
 import { PROFILES, drawOptions, type Profile, type SimulationOptions } from './simulator/options.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { formatOverrides, shrink } from './simulator/shrink.ts';
 import { simulate, type RunResult } from './simulator/simulation.ts';
-import { observedTraits, type World } from './simulator/world.ts';
+import { observedTraits, type DrawFrom, type Drawn, type World } from './simulator/world.ts';
+import { ALONE } from './simulator/checkers/oracle.ts';
+import { isSameSent } from './simulator/oracle/sent.ts';
 
 /** How to check a service. */
 export interface CheckServiceOptions {
@@ -206,4 +205,75 @@ function checkOptions(service: Service, options: CheckServiceOptions): void {
     const kind = typeof drawn[name];
     if (value !== undefined && typeof value !== kind) fail(field, `must be a ${kind}, not ${shown(value)}`);
   }
+}
+
+/** What was drawn for one operation, and how much randomness that took. */
+interface Kept {
+  readonly drawn: Drawn;
+  readonly count: number;
+}
+
+/** What clients ask for in one run: the same again where it is repeated, whatever their `draw` would say by then. */
+class RepeatableDraws {
+  readonly #draw: World['draw'];
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(draw: World['draw']) {
+    this.#draw = draw;
+  }
+
+  /** Of the run that will be repeated. */
+  readonly first = (from: DrawFrom): Drawn => {
+    const random = new CountedRandom(from.random);
+    const drawn = this.#draw({ ...from, random });
+    this.#kept.set(from.own, { drawn, count: random.count });
+    return drawn;
+  };
+
+  /** Of the same run when it is repeated: anew what only that asks for. */
+  readonly again = (from: DrawFrom): Drawn => {
+    const kept = this.#kept.get(from.own);
+    if (kept === undefined) return this.#draw(from);
+    for (let count = 0; count < kept.count; count += 1) from.random.bits();
+    return kept.drawn;
+  };
+}
+
+class CountedRandom extends Random {
+  count = 0;
+  readonly #source: Random;
+
+  constructor(source: Random) {
+    super(0);
+    this.#source = source;
+  }
+
+  override bits(): number {
+    this.count += 1;
+    return this.#source.bits();
+  }
+}
+
+/** The first call that ended otherwise the second time, in words; none where all went the same way. */
+function unlike(first: readonly ClientOperation[], again: readonly ClientOperation[]): string | undefined {
+  const calls = new Map(again.map((call) => [call.id, call]));
+  for (const before of first) {
+    const after = calls.get(before.id);
+    if (after !== undefined && isSameSent(partsOf(before), partsOf(after))) continue;
+    const [one, other] = [told(before), after === undefined ? 'not asked for' : told(after)];
+    const call = `${before.operation}(${shown(before.args)})`;
+    const otherwise = one === other ? 'otherwise, or at another time,' : other;
+    return `${call} was ${one}, and ${otherwise} when the same run was repeated: ${ALONE}`;
+  }
+  return undefined;
+}
+
+function partsOf({ answers, failures, shownAs, isChange, error }: ClientOperation): unknown {
+  return { answers, failures, shownAs, isChange, error };
+}
+
+function told({ answers: [first], failures, shownAs, error }: ClientOperation): string {
+  if (first === undefined) return `told ${error ?? failures.at(-1) ?? 'nothing'}`;
+  const colour = shownAs === undefined || shownAs === 'none' ? '' : ` (${shownAs})`;
+  return `answered ${shown(first.value)}${colour}`;
 }

@@ -19,13 +19,12 @@ import type { SessionTokens, SubmissionPort, Submitter } from '../server/site/si
 import type { Cut } from '../server/log/stored-site.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { Answer } from '../server/records/reply.ts';
-import type { Service } from '../server/service/service.ts';
+import { requireService, type Service } from '../server/service/service.ts';
 import { tellFailure, tellView } from '../server/site/telling.ts';
 import { areChecked, invariantObserver, type InvariantObserver } from '../server/site/invariant-alarm.ts';
 import { guardedAlarm, warn, type OnAlarm } from '../server/alarms/site-alarm.ts';
 import { generatorAlarm } from '../server/site/replica-alarms.ts';
 import { VolatileStorage } from '../server/storage/volatile-storage.ts';
-import { requireService } from '../server/service/require-service.ts';
 
 /** The site entry of vectors: there is one site. */
 const SITE_NAME = 'plain';

@@ -5,8 +5,8 @@ import type { Operation } from '../correctable/operation.ts';
 import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
 import type { Encoded } from '../protocol/codec/codec.ts';
 import type { Welcome } from '../protocol/rows/welcome.ts';
-import { detailOf, lossOf, otherPrincipal, refusalOf } from './close-reasons.ts';
-import { Comeback } from './comeback.ts';
+import { Outage, detailOf, lossOf, otherPrincipal, refusalOf } from './operations/outage.ts';
+import { Comeback, SiteRing } from './site-ring.ts';
 import {
   transition,
   type ConnectionAction,
@@ -17,12 +17,10 @@ import { ConnectionTimer } from './connection-timer.ts';
 import { Greeting, noToken } from './line/greeting.ts';
 import { Line, type LineEvents } from './line/line.ts';
 import { settle, type ConnectionOptions, type ConnectionSettings, type ConnectionTarget } from './settings/options.ts';
-import { Outage } from './operations/outage.ts';
 import { Receiver, type ReceiverEvents } from './receiver.ts';
 import { Sender } from './sender.ts';
-import { SiteRing } from './site-ring.ts';
 import { TokenRenewal } from './line/token-renewal.ts';
-import { WireSession } from './operations/wire-session.ts';
+import { WireSession } from './operations/submit-row.ts';
 
 /** A connection to one gateway that survives the loss of its sockets. */
 export interface Connection {

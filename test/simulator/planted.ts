@@ -2,8 +2,7 @@
  * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
  * switched to them.
  */
-import { recoloured } from '../../src/server/service/recoloured.ts';
-import type { Service } from '../../src/server/service/service.ts';
+import { recoloured, type Service } from '../../src/server/service/service.ts';
 import { BROKEN } from './broken.ts';
 import { BoastfulDisk, LyingDisk } from './broken-disks.ts';
 import { BROKEN_RIGHTS } from './broken-rights.ts';

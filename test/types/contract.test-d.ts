@@ -2,8 +2,8 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../src/correctable/operation.ts';
-import { defineContract, operation, type Contract, type OperationSpecs } from '../../src/protocol/contract/contract.ts';
-import { isDomainError } from '../../src/protocol/contract/domain-error.ts';
+import { defineContract, isDomainError, operation } from '../../src/protocol/contract/contract.ts';
+import type { Contract, OperationSpecs } from '../../src/protocol/contract/contract.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../src/server/service/tables.ts';

@@ -8,10 +8,9 @@ import {
   type Catalogue,
 } from '../../protocol/contract/catalogue.ts';
 import { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
-import { ownContract } from '../../transport/settings/agreement.ts';
+import { CONNECTION_OPTIONS, ownContract, type ConnectionOptions } from '../../transport/settings/options.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
-import { CONNECTION_OPTIONS, type ConnectionOptions } from '../../transport/settings/options.ts';
 
 const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
 

@@ -3,18 +3,17 @@ import { check } from '../../correctable/errors.ts';
 import { checkNamed, isName, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import {
+  asGiven,
   checkCatalogue,
   checkOperation,
   findOperationHash,
   isListed,
-  type Catalogue,
 } from '../../protocol/contract/catalogue.ts';
-import { asGiven } from '../../protocol/contract/parsed-operation.ts';
+import type { Catalogue } from '../../protocol/contract/catalogue.ts';
 import { LEVELS_MAX } from '../../protocol/rows/levels.ts';
-import { ownContract } from '../../transport/settings/agreement.ts';
+import { CONNECTION_OPTIONS, ownContract, type ConnectionOptions } from '../../transport/settings/options.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
 import { connect } from '../../transport/connection.ts';
-import { CONNECTION_OPTIONS, type ConnectionOptions } from '../../transport/settings/options.ts';
 
 /** Options of `remote`. */
 export interface RemoteOptions<L extends Levels> extends ConnectionOptions {

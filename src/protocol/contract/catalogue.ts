@@ -1,9 +1,8 @@
 /** What both ends of the wire need of a service contract: names, effects and the schemas of the arguments. */
-import { check, CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, check } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/given.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { parseBy } from './parse-args.ts';
-import { asGiven, ParsedOperation } from './parsed-operation.ts';
 import { operationHash } from './schema-hash.ts';
 import type { Schema } from './schema-parts.ts';
 
@@ -81,4 +80,27 @@ export function parseArgs(catalogue: Catalogue, operation: Operation): unknown {
 
 function entryOf({ operations }: Catalogue, { name }: Operation): CatalogueEntry | undefined {
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
+}
+
+/**
+ * Keeps what came for this very object: a copy of it, whose arguments somebody may have changed, is an operation like any
+ * other.
+ */
+export class ParsedOperation {
+  readonly #input: unknown;
+
+  constructor(input: unknown) {
+    this.#input = input;
+  }
+
+  /** The arguments as the caller gave them: a store with another contract makes its own of them. */
+  static inputOf(operation: Operation): unknown {
+    return #input in operation ? operation.#input : operation.args;
+  }
+}
+
+/** The operation as it is sent on: with the arguments that the caller gave. */
+export function asGiven<T>(operation: Operation<T>): Operation<T> {
+  const args = ParsedOperation.inputOf(operation);
+  return args === operation.args ? operation : { ...operation, args };
 }

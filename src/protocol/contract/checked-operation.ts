@@ -1,9 +1,8 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { parseArgs, type Catalogue } from './catalogue.ts';
+import { ParsedOperation, parseArgs, type Catalogue } from './catalogue.ts';
 import { keyBy } from './parse-args.ts';
 import { copied } from '../../values/copy.ts';
-import { ParsedOperation } from './parsed-operation.ts';
 
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */
 export class CheckedOperation extends ParsedOperation implements Operation {

@@ -2,7 +2,6 @@
  * Describes what schemas mean, by the few facts of each kind below. Nothing else counts: other fields are internals of zod,
  * and differ from one 4.x to the next. Functions cannot be seen, only that there is one.
  */
-import { fingerprint } from './fingerprint.ts';
 import { isSchemaPart, lazyInner, type SchemaPart } from './schema-parts.ts';
 
 /** A schema by itself. */
@@ -222,4 +221,16 @@ function describeScalar(value: unknown): unknown {
 function describeFields(from: Def, keys: readonly string[], walk: Walk): Record<string, unknown> {
   const present = keys.filter((key) => from[key] !== undefined && from[key] !== null && from[key] !== false);
   return Object.fromEntries(present.toSorted().map((key) => [key, describe(from[key], walk)]));
+}
+
+/** 16 hexadecimal digits: two independent 32-bit FNV-1a hashes, side by side. */
+export function fingerprint(text: string): string {
+  let low = 0x811c9dc5;
+  let high = 0x01000193;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    low = Math.imul(low ^ unit, 0x01000193) >>> 0;
+    high = Math.imul(high ^ (unit + index), 0x811c9dc5 | 1) >>> 0;
+  }
+  return low.toString(16).padStart(8, '0') + high.toString(16).padStart(8, '0');
 }

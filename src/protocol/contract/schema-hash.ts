@@ -3,8 +3,7 @@
  * schemas' own definitions, so that a browser bundle carries no schema converter. It guards against mistakes, not
  * against an adversary.
  */
-import { fingerprint } from './fingerprint.ts';
-import { definitionOf } from './schema-definition.ts';
+import { definitionOf, fingerprint } from './schema-definition.ts';
 
 /** The part of an operation that the fingerprint covers. */
 interface Described {

@@ -1,11 +1,7 @@
 /** What a server accepts from a client. Apart from `server-kinds.ts`, so that a page does not carry these schemas. */
-import { ack } from './ack.ts';
-import { cancel } from './cancel.ts';
+import { ack, cancel, ping, pong, renew } from './short-rows.ts';
 import type { MessageKind, RowOf } from './define-row.ts';
 import { hello } from './hello.ts';
-import { ping } from './ping.ts';
-import { pong } from './pong.ts';
-import { renew } from './renew.ts';
 import { submit } from './submit.ts';
 
 const KINDS = [hello, renew, submit, cancel, ack, ping, pong] as const;

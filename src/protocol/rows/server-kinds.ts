@@ -1,12 +1,8 @@
 /** What a client accepts from a server. */
 import { confirm } from './confirm.ts';
 import { fail } from './fail.ts';
-import { goaway } from './goaway.ts';
-import { incoming } from './incoming.ts';
+import { goaway, incoming, ping, pong, renewed } from './short-rows.ts';
 import type { MessageKind, RowOf } from './define-row.ts';
-import { ping } from './ping.ts';
-import { pong } from './pong.ts';
-import { renewed } from './renewed.ts';
 import { finalView, view } from './view.ts';
 import { welcome } from './welcome.ts';
 

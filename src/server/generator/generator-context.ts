@@ -2,10 +2,9 @@
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import type { GeneratorBudget } from './generator-budget.ts';
 import type { RefusalBuilders, Refusals } from '../service/refusal.ts';
-import type { Scratchpad } from '../service/scratchpad.ts';
+import type { Scratchpad, TablesReader } from '../service/readers.ts';
 import type { GeneratorContext } from '../service/service.ts';
 import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
-import type { TablesReader } from '../service/readers.ts';
 import type { Tables } from '../service/tables.ts';
 
 /** What a generator run is a function of, beside the state. */

@@ -4,7 +4,7 @@ import { handedOut, kept } from '../../values/frozen.ts';
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import { Overlay } from '../state/overlay.ts';
 import { replyOf, type Chosen } from '../records/reply.ts';
-import type { Scratchpad } from '../service/scratchpad.ts';
+import type { Scratchpad } from '../service/readers.ts';
 import type { Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { noteField, type ReadNotes } from './table-readers.ts';

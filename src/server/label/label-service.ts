@@ -6,8 +6,7 @@
 import { check } from '../../correctable/errors.ts';
 import { firstSeedMax, isFirstSeed } from '../collections/random.ts';
 import { checkKinds, checkNamed, checkRecord, type NamesOf } from '../../correctable/given.ts';
-import { requireService } from '../service/require-service.ts';
-import type { Service } from '../service/service.ts';
+import { requireService, type Service } from '../service/service.ts';
 import type { Arbitraries } from './values/arguments.ts';
 import { failingIn, notesOf, silentOf, tableOf, verdictsOf, type LabelReport } from './report.ts';
 import { Search } from './search.ts';

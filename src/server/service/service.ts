@@ -2,8 +2,15 @@
  * A service: a contract with its implementation, as tables, shadow operations with colours, and generators
  * (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { NamesOf } from '../../correctable/given.ts';
+import { CorrectableError, check } from '../../correctable/errors.ts';
+import {
+  checkMemberName,
+  checkNamed,
+  checkRecord,
+  hasMethods,
+  isRecord,
+  type NamesOf,
+} from '../../correctable/given.ts';
 import type {
   Contract,
   OperationSpec,
@@ -13,12 +20,9 @@ import type {
 } from '../../protocol/contract/contract.ts';
 import type { Colour } from '../records/effect.ts';
 import type { Pace } from '../../correctable/pace/unseen.ts';
-import { heldReply, heldResults } from './held-results.ts';
-import { checkImplementation, checkShadowOperations } from './implementation-checks.ts';
-import { colouring, coloursOf, updatesOf, type Colouring } from './colours.ts';
+import { Refusals, heldReply, heldResults, type RefusalBuilders } from './refusal.ts';
+import { checkGiven, colouring, coloursOf, updatesOf, type Colouring } from './colours.ts';
 import type { Chosen, Local, Reply, WithMeta } from '../records/reply.ts';
-import { madeHere } from './require-service.ts';
-import { Refusals, type RefusalBuilders } from './refusal.ts';
 import type {
   AnyShadowOperation,
   Colours,
@@ -28,10 +32,9 @@ import type {
   ShadowOperations,
   Uncoloured,
 } from './shadow-operation.ts';
-import type { Scratchpad } from './scratchpad.ts';
+import type { Scratchpad, TablesReader } from './readers.ts';
 import { effectTables, type EffectTables } from './table-effects.ts';
 import { declaredInvariants, type DeclaredInvariants, type Invariants, type SnapshotInvariants } from './invariants.ts';
-import type { TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 
 /** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
@@ -282,4 +285,75 @@ function checkedPace(
   if (isPace) return { window, turnMs, operations: checkedUpdates('paced.operations', contract, given.operations) };
   const message = 'paced: window must be a whole number from 1 on, and turnMs a number of milliseconds above 0.';
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'paced' });
+}
+
+/**
+ * The same service with other colours of some of its shadow operations, whoever said theirs. An operation that its contract
+ * declares red, or `alwaysRed` names, stays red whichever it chooses; one that it declares blue fails where it chooses
+ * what is red now.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no service, and naming a colour that fits no shadow operation
+ * @example
+ * checkService(recoloured(bankService, { withdraw: 'blue' }), { draw }); // does it have to be red?
+ */
+export function recoloured<S extends Service>(service: S, colours: Colours): S {
+  requireService(service, "recoloured(service, { withdraw: 'red' })");
+  const { contract, shadowOperations, tables } = service;
+  checkGiven(shadowOperations, colours);
+  return { ...service, ...colouring(contract, shadowOperations, { ...service.colours, ...colours }, tables) };
+}
+
+const MADE_HERE = Symbol('made by this copy of the package');
+
+/** Part of each service that this copy of the package makes, and of what is made of that. */
+const madeHere = { [MADE_HERE]: true };
+
+/**
+ * What shadow operations of another copy give looks like any value here: each update would fail.
+ *
+ * @param call the right one, to show
+ * @throws CorrectableError `INVALID_ARGUMENT` for what `defineService` of this copy did not make
+ */
+export function requireService(given: unknown, call: string): void {
+  check(hasMethods(given, 'checkResult'), 'service', `must be one made by defineService: write ${call}`);
+  const isHere = MADE_HERE in (given as object);
+  check(
+    isHere,
+    'service',
+    'was made by another copy of this package: let its module import it from where what runs the service is',
+  );
+}
+
+const CALL = 'defineService(contract, { tables, shadowOperations: ({ accounts }) => ({ … }), generators: { … } })';
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the part that does not fit */
+function checkImplementation(contract: unknown, given: unknown, parts: Readonly<Record<string, true>>): void {
+  const isContract = isRecord(contract) && isRecord(contract['operations']);
+  check(isContract, 'contract', `must be one made by defineContract: write ${CALL}`);
+  checkRecord(given, { call: CALL, field: 'implementation' });
+  checkNamed(given, { call: CALL }, parts);
+  const { tables, shadowOperations, generators, alwaysRed = [] } = given as Readonly<Record<string, unknown>>;
+  checkRecord(tables, { call: '{ tables: { accounts: table({ balance: counter() }) } }', field: 'tables' });
+  for (const [name, table] of Object.entries(tables as object) as [string, unknown][]) {
+    checkMemberName(name, `tables.${name}`);
+    const isTable = isRecord(table) && isRecord(table['fields']);
+    check(isTable, `tables.${name}`, 'must be made by table, as table({ balance: counter() })');
+  }
+  const isFunction = typeof shadowOperations === 'function';
+  check(isFunction, 'shadowOperations', 'must be a function, as ({ accounts }) => ({ deposit: blue(…) })');
+  checkRecord(generators, { call: '{ generators: { deposit: (args, { shadow }) => … } }', field: 'generators' });
+  for (const [name, generator] of Object.entries(generators as object) as [string, unknown][]) {
+    check(typeof generator === 'function', `generators.${name}`, 'must be a function, as (args, { shadow }) => …');
+  }
+  check(Array.isArray(alwaysRed), 'alwaysRed', "must be a list of names, as ['dequeue']");
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the one that none of `blue`, `red` and `shadow` made */
+function checkShadowOperations(given: unknown): void {
+  checkRecord(given, { call: '({ accounts }) => ({ deposit: blue(…) })', field: 'shadowOperations' });
+  for (const [name, operation] of Object.entries(given as object) as [string, unknown][]) {
+    checkMemberName(name, `shadowOperations.${name}`);
+    const isShadow = isRecord(operation) && typeof operation['effects'] === 'function';
+    check(isShadow, `shadowOperations.${name}`, 'must be made by blue, red or shadow');
+  }
 }

@@ -13,9 +13,9 @@ import {
 } from '../../correctable/given.ts';
 import type { Effect, EffectByRights } from '../records/effect.ts';
 import { FIELD_KINDS, type FieldKindName } from './fields/kinds.ts';
-import type { BoundedView } from './fields/bounded-view.ts';
-import type { Popped, Pushed, QueueView } from './fields/queue-view.ts';
-import type { Stocked, Taken, TakeOptions } from './fields/stock-view.ts';
+import type { BoundedView } from './fields/ledger.ts';
+import type { Popped, Pushed, QueueView } from './fields/pending-queue.ts';
+import type { Stocked, Taken, TakeOptions } from './fields/stock.ts';
 import type { Scalar } from '../records/key-range.ts';
 import { isRemoval } from './row-effects.ts';
 

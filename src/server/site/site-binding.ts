@@ -10,21 +10,18 @@ import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } fr
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
-import { findOperationHash, parseArgs } from '../../protocol/contract/catalogue.ts';
+import { ParsedOperation, findOperationHash, parseArgs } from '../../protocol/contract/catalogue.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
-import { ParsedOperation } from '../../protocol/contract/parsed-operation.ts';
-import { REDBLUE_LEVELS } from '../../protocol/redblue-levels.ts';
-import type { RedBlueLevel, RedBlueLevels } from '../../protocol/redblue-levels.ts';
+import { REDBLUE_LEVELS, type RedBlueLevel, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
-import { sentCopy } from '../../protocol/codec/sent-copy.ts';
+import { sentCopy } from '../../protocol/codec/check-portable.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
 import { CLIENT_LENGTH_MAX } from '../records/bounds.ts';
 import { operationId as operationIdOf } from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { Identity, Stage, SubmissionRequest } from '../records/submissions.ts';
 import type { Reply } from '../records/reply.ts';
-import { isCovered, zeroVector } from '../records/vector.ts';
-import type { Vector } from '../records/vector.ts';
+import { isCovered, zeroVector, type Vector } from '../records/vector.ts';
 
 /** One submission, and who gets what the site says about it: one object, since one is made for each operation. */
 export interface Submitter extends SubmissionRequest {

@@ -9,8 +9,7 @@ import type { LogPlaces } from '../log/stored-site.ts';
 import { commitText, headerText, rowsText } from './format/checkpoint-file.ts';
 import { CheckpointSlices } from './checkpoint-slices.ts';
 import type { Files, SyncedFile, Timing } from './disk/files.ts';
-import { encodeFrame, HEADER_BYTES } from './format/frames.ts';
-import { createMirrored } from './disk/mirrored-file.ts';
+import { HEADER_BYTES, encodeFrame } from './format/frames.ts';
 import { checkpointCopyName, checkpointName } from './format/names.ts';
 
 /** Where in the logs a checkpoint stands: it has the entries before `contained`; the logs are kept from `kept` on. */
@@ -180,4 +179,40 @@ function earlier(a: LogPlaces, b: LogPlaces): LogPlaces {
 /** A checkpoint lies in two files, each of which is enough. */
 function pathsOf(folder: string, number: number): readonly [string, string] {
   return [`${folder}/${checkpointName(number)}`, `${folder}/${checkpointCopyName(number)}`];
+}
+
+type OnMade = (error: Error | undefined, file?: SyncedFile) => void;
+
+/** Makes both files, empty. When it fails neither is left. */
+function createMirrored(files: Files, [first, second]: readonly [string, string], done: OnMade): void {
+  files.create(first, 0, (error, one) => {
+    if (one === undefined) return done(error);
+    files.create(second, 0, (secondError, other) => {
+      if (other !== undefined) return done(undefined, mirrored(one, other));
+      one.close();
+      files.remove(first);
+      done(secondError);
+    });
+  });
+}
+
+/** A write is done once both have it. */
+function mirrored(one: SyncedFile, other: SyncedFile): SyncedFile {
+  return {
+    write(bytes, position, done) {
+      let left = 2;
+      let failure: Error | undefined;
+      const ended = (error: Error | undefined): void => {
+        failure ??= error;
+        left -= 1;
+        if (left === 0) done(failure);
+      };
+      one.write(bytes, position, ended);
+      other.write(bytes, position, ended);
+    },
+    close() {
+      one.close();
+      other.close();
+    },
+  };
 }

@@ -15,8 +15,7 @@ import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
 import { FORMAT, segmentName, type Segment, type SegmentHeader } from './format/names.ts';
 import { recover } from './recovery.ts';
 import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
-import type { LoggedEntry } from './format/logged-entry.ts';
-import { pack } from './format/packed-entries.ts';
+import { pack, type LoggedEntry } from './format/packed-entries.ts';
 
 /** What a log goes on from. */
 export interface SegmentLogOptions {

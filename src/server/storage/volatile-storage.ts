@@ -1,9 +1,71 @@
 /** Storage in memory. */
 import type { LogId } from '../log/log-id.ts';
-import type { Term } from '../log/local-log.ts';
+import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
 import { NOTHING_STORED, type StoredSite } from '../log/stored-site.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
-import { VolatileLog } from './volatile-log.ts';
+import { fencedError } from './disk/files.ts';
+
+/** What all holders of one log share. */
+interface VolatilePlace {
+  /** Of the last one that took it over. */
+  term: Term;
+  readonly lengths: Map<LogId, number>;
+}
+
+/**
+ * Keeps nothing: an entry counts as synced at once, and is trimmed as soon. The whole of one turn is reported together, as
+ * a disk would.
+ */
+export class VolatileLog implements LocalLog {
+  readonly #place: VolatilePlace;
+  readonly #listener: LocalLogListener;
+  readonly #grown = new Set<LogId>();
+  #isOver = false;
+
+  /** The first term will be above that of `place`. */
+  constructor(place: VolatilePlace, listener: LocalLogListener) {
+    this.#place = place;
+    this.#listener = listener;
+  }
+
+  takeOver(): Term {
+    this.#place.term += 1;
+    return this.#place.term;
+  }
+
+  read(): StoredLogs {
+    const { lengths } = this.#place;
+    const of = (log: LogId): StoredLogs['local'] => ({ start: lengths.get(log) ?? 0, entries: [] });
+    return { local: of('local'), red: of('red') };
+  }
+
+  append(term: Term, log: LogId, entries: readonly unknown[]): void {
+    const { lengths, term: held } = this.#place;
+    if (term !== held) return this.#fence(term);
+    lengths.set(log, (lengths.get(log) ?? 0) + entries.length);
+    if (this.#grown.size === 0) queueMicrotask(() => this.#report());
+    this.#grown.add(log);
+  }
+
+  trim(): void {}
+
+  close(done: () => void): void {
+    done();
+  }
+
+  #fence(term: Term): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#listener.fenced(fencedError(`term ${term} is not that of the holder of this log`));
+  }
+
+  #report(): void {
+    const grown = [...this.#grown];
+    this.#grown.clear();
+    if (this.#isOver) return;
+    for (const log of grown) this.#listener.synced(log, this.#place.lengths.get(log) ?? 0);
+  }
+}
 
 /** Keeps nothing: all is gone with the process. For demonstrations and tests. */
 export class VolatileStorage implements SiteStorage {

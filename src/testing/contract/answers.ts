@@ -2,10 +2,8 @@
 import type { Binding } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
-import { hold, nameOf, tell } from './breach.ts';
+import { hold, nameOf, tell, type OpenBinding, type Trial } from './trial.ts';
 import { Listener } from './listener.ts';
-import type { Trial } from './trial.ts';
-import type { OpenBinding } from './subject.ts';
 
 /** So often a read is tried: a final view may overtake a preliminary one now and then. */
 const READS = 20;

@@ -1,9 +1,8 @@
 /** What the contract suite holds a binding to that has several things under way: each is done as if it were alone. */
 import type { Binding } from '../../correctable/binding.ts';
 import { failureOf } from './answers.ts';
-import { hold, nameOf, tell } from './breach.ts';
+import { hold, nameOf, sideBySide, tell, turn, type AnyClient, type Mark, type Trial } from './trial.ts';
 import { nextMarks } from './histories.ts';
-import { sideBySide, turn, type AnyClient, type Mark, type Trial } from './trial.ts';
 
 /** So many updates are made at once, each of an object of its own. */
 const MANY = 20;

@@ -4,10 +4,9 @@ import { structurallyEqual } from '../../correctable/equal.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
 import type { AnyView } from '../../correctable/view.ts';
-import { hold, nameOf, show } from './breach.ts';
+import { hold, nameOf, show, sideBySide } from './trial.ts';
+import type { AnyClient, ContractSubject, HistoryStep, Mark, Trial } from './trial.ts';
 import { isVersionOlder } from './listener.ts';
-import { sideBySide, type AnyClient, type Mark, type Trial } from './trial.ts';
-import type { ContractSubject, HistoryStep } from './subject.ts';
 
 /** So many objects have their histories at the same time. */
 const OBJECTS = 4;

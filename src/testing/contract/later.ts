@@ -1,9 +1,8 @@
 /** What the contract suite holds updates to that nobody waits for any more: a while later all is as it was said. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { failureOf } from './answers.ts';
-import { hold, nameOf, show, tell } from './breach.ts';
+import { hold, nameOf, show, tell, turn, type AnyClient, type Mark, type Trial } from './trial.ts';
 import { nextMark, nextMarks } from './histories.ts';
-import { turn, type AnyClient, type Mark, type Trial } from './trial.ts';
 
 /** What is done again, or late, by a queue or a timer is done within this time; there is no event to wait for. */
 const LATER_MS = 250;

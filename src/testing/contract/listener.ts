@@ -3,7 +3,7 @@ import { isOlder } from '../../correctable/binding.ts';
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { isThenable } from '../../correctable/given.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { hold, nameOf, show, tell } from './breach.ts';
+import { hold, nameOf, show, tell } from './trial.ts';
 
 interface Told {
   readonly level: string;

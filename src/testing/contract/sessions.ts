@@ -1,10 +1,9 @@
 /** What the contract suite holds sessions to: whoever has one sees what it has written and seen, of every object. */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
-import { hold, nameOf, show, tell } from './breach.ts';
+import { hold, nameOf, show, tell, type AnyClient, type Mark, type Trial } from './trial.ts';
 import { nextMarks } from './histories.ts';
 import { isVersionOlder } from './listener.ts';
-import type { AnyClient, Mark, Trial } from './trial.ts';
 
 type Session = ReturnType<AnyClient['session']>;
 

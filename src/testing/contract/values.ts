@@ -1,9 +1,7 @@
 /** What the contract suite holds the values of weaker views to: they may be old, and of nothing else. */
 import type { Operation } from '../../correctable/operation.ts';
-import { hold, nameOf, show } from './breach.ts';
-import { areOfOneObject, historiesOf, nextObject, type History } from './histories.ts';
-import { sideBySide, type AnyClient, type Trial } from './trial.ts';
-import type { HistoryStep } from './subject.ts';
+import { hold, nameOf, show, sideBySide, type AnyClient, type HistoryStep, type Mark, type Trial } from './trial.ts';
+import { areOfOneObject, historiesOf, isSameOperation, nextMarks, nextObject, type History } from './histories.ts';
 
 /** So many updates of an object are looked at: a store that shows something else does so at once. */
 const UPDATES = 3;
@@ -80,4 +78,82 @@ async function look(trial: Trial, client: AnyClient, read: Operation, before: re
     }
   }
   return newest;
+}
+
+/** So many objects are looked at just after they were updated: weaker copies may have the news already, now and then. */
+const OBJECTS = 4;
+
+/** Whatever was asked for: what says that it is of the strongest level shows what was acknowledged before. */
+export async function labelsWhatIsReached(trial: Trial): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    for (const mark of nextMarks(trial.subject, binding, OBJECTS)) await looksAtOnce(trial, client, mark);
+  });
+}
+
+async function looksAtOnce(trial: Trial, client: AnyClient, { update, read, expected }: Mark): Promise<void> {
+  await trial.finalOf(client, update);
+  const requests = [...client.levels.map((level): [string] => [level]), client.levels];
+  await sideBySide(requests, async (levels) => {
+    for (const { level, value } of await trial.viewsOf(client, read, levels)) {
+      if (level !== client.strongest) continue;
+      const asked = `${nameOf(read)}, asked for ${levels.join(', ')}, after ${nameOf(update)}`;
+      hold(
+        trial.isSame(value, expected),
+        () => `${asked}: a view said to be at ${level} is ${show(value)}, not ${show(expected)}`,
+      );
+    }
+  });
+}
+
+/**
+ * A guess is what the update would give to the object as it was at some time. As long as nothing else was done to it than
+ * this one update, again and again, that is one of the answers that it has had. What an update gives is known where its
+ * history says so.
+ */
+export async function guessesWhatWas(trial: Trial): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    await sideBySide(historiesOf(trial.subject, binding), async (history) => {
+      await followUpdates(trial, client, sameUpdates(history(nextObject())));
+      await alone(trial, client, sameUpdates(history(nextObject())));
+    });
+  });
+}
+
+/** The steps until another update comes, or one of which nothing is known. */
+function sameUpdates(steps: readonly HistoryStep[]): HistoryStep[] {
+  const updates = steps.filter(({ operation }) => operation.effect === 'update');
+  const end = updates.findIndex(
+    (step) => !('expected' in step) || !isSameOperation(step.operation, updates[0]!.operation),
+  );
+  return end < 0 ? updates : updates.slice(0, end);
+}
+
+async function followUpdates(trial: Trial, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
+  const known: unknown[] = [];
+  for (const { operation, expected } of steps) {
+    known.push(expected);
+    await lookAtUpdate(trial, client, { operation, known });
+  }
+}
+
+/** Where the guess alone is asked for, it is all that the caller gets. */
+async function alone(trial: Trial, client: AnyClient, [first]: readonly HistoryStep[]): Promise<void> {
+  if (first === undefined) return;
+  const { operation, expected } = first;
+  await lookAtUpdate(trial, client, { operation, known: [expected], levels: [client.weakest] });
+}
+
+interface Look {
+  readonly operation: Operation;
+  readonly known: readonly unknown[];
+  readonly levels?: readonly [string];
+}
+
+async function lookAtUpdate(trial: Trial, client: AnyClient, { operation, known, levels }: Look): Promise<void> {
+  for (const { level, value } of await trial.viewsOf(client, operation, levels)) {
+    const was = known.some((each) => trial.isSame(value, each));
+    const asked = `${nameOf(operation)}, asked for ${(levels ?? client.levels).join(', ')}`;
+    const those = (): string => known.map(show).join(', ');
+    hold(was, () => `${asked}: the view at ${level} is ${show(value)}, which it has never given: ${those()}`);
+  }
 }

@@ -7,9 +7,8 @@ import { fitsFrame, type Codec, type Encoded } from '../../protocol/codec/codec.
 import { Outbox } from '../../protocol/codec/outbox.ts';
 import type { ClientRow } from '../../protocol/rows/client-kinds.ts';
 import type { Welcome } from '../../protocol/rows/welcome.ts';
-import { agreedOperations, type OwnContract } from '../settings/agreement.ts';
+import { agreedOperations, type ConnectionSettings, type OwnContract } from '../settings/options.ts';
 import type { Carrier, InFlightOperation } from '../operations/in-flight-operation.ts';
-import type { ConnectionSettings } from '../settings/options.ts';
 import { SocketHandle } from './socket-handle.ts';
 import { rowAt } from '../operations/submit-row.ts';
 

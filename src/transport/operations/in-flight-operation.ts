@@ -1,12 +1,51 @@
 /** One operation that has no final yet. */
-import type { InvocationContext, Sink, Whereabouts } from '../../correctable/binding.ts';
+import type { InvocationContext, Sink, ViewDetails, Whereabouts } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
 import type { EncodedRow } from '../../protocol/codec/codec.ts';
-import { ANNOUNCED_BYTES_MIN } from '../../protocol/rows/incoming.ts';
+import { ANNOUNCED_BYTES_MIN } from '../../protocol/rows/short-rows.ts';
 import type { ClientRow } from '../../protocol/rows/client-kinds.ts';
 import type { Outage } from './outage.ts';
-import type { SeenView } from './seen-view.ts';
+import { structurallyEqual } from '../../correctable/equal.ts';
+import { copied } from '../../values/copy.ts';
+
+/** A view that may be confirmed: what the server gave, whatever its receivers have made of it meanwhile. */
+export class SeenView {
+  /** The sink's number for it. */
+  readonly seq: number;
+  /** With what its confirmations have added. */
+  readonly details: ViewDetails;
+  /** What the server gave. */
+  readonly #own: unknown;
+  /** The same, as it was handed on. */
+  readonly #handedOn: unknown;
+
+  constructor(seq: number, details: ViewDetails, own: unknown, handedOn: unknown) {
+    this.seq = seq;
+    this.details = details;
+    this.#own = own;
+    this.#handedOn = handedOn;
+  }
+
+  /** Whether what was handed on is what the server gave: what can no longer be read is not. */
+  isUntouched(): boolean {
+    try {
+      return structurallyEqual(this.#own, this.#handedOn);
+    } catch {
+      return false;
+    }
+  }
+
+  /** What the server gave, to be handed on as a view of its own. */
+  again(): unknown {
+    return copied(this.#own);
+  }
+
+  /** The same view once it was confirmed, or handed on again with this number and value. */
+  with(details: ViewDetails, seq = this.seq, handedOn = this.#handedOn): SeenView {
+    return new SeenView(seq, details, this.#own, handedOn);
+  }
+}
 
 /** What operations need to know of the line that they were submitted on. */
 export interface Carrier {

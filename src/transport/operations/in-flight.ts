@@ -7,10 +7,9 @@ import { fail, type FailRow } from '../../protocol/rows/fail.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { view, type ViewRow } from '../../protocol/rows/view.ts';
 import { errorOf } from '../../protocol/wire-errors.ts';
-import type { Carrier, InFlightOperation } from './in-flight-operation.ts';
+import { SeenView, type Carrier, type InFlightOperation } from './in-flight-operation.ts';
 import { copied } from '../../values/copy.ts';
-import { SeenView } from './seen-view.ts';
-import { WireSession } from './wire-session.ts';
+import { WireSession } from './submit-row.ts';
 
 /** The error of an operation that was not answered: an update that may have left may have taken effect. */
 function unanswered(operation: InFlightOperation, cause: CorrectableError): CorrectableError {

@@ -1,5 +1,6 @@
 /** How long there has been no connection, and why: what an operation that waits for one is told when its time is over. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
+import { CloseCode } from '../../protocol/close-codes.ts';
 
 /** The present time without a connection. One object for the life of the client: operations read it when they must. */
 export class Outage {
@@ -53,4 +54,32 @@ export class Outage {
     this.#attempts = 0;
     this.#reason = undefined;
   }
+}
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  [CloseCode.unauthenticated]: 'UNAUTHENTICATED',
+  [CloseCode.forbidden]: 'FORBIDDEN',
+};
+
+/** The error for a fatal close code; `told` is what the server said in a row before it closed. */
+export function refusalOf(code: number, reason: string, told: CorrectableError | undefined): CorrectableError {
+  return (
+    told ?? new CorrectableError(CODES[code] ?? 'PROTOCOL', `the server refused the connection: ${reason} (${code})`)
+  );
+}
+
+/** The error for a connection that was lost, or could not be opened, and will be tried again. */
+export function lossOf(url: string, detail: string): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
+}
+
+/** The error for what another than whoever is signed in now has submitted. */
+export function otherPrincipal(): CorrectableError {
+  const message = 'the principal has changed; what is still wanted has to be submitted anew';
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false });
+}
+
+/** What a close says about the reason. */
+export function detailOf(code: number, reason: string): string {
+  return reason === '' ? `closed with ${code}` : `${reason} (${code})`;
 }

@@ -1,5 +1,5 @@
 /** The row that submits an operation. */
-import type { InvocationContext } from '../../correctable/binding.ts';
+import type { BindingSession, InvocationContext } from '../../correctable/binding.ts';
 import { invalidArgument } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { NAME_LENGTH_MAX } from '../../protocol/rows/elements.ts';
@@ -7,7 +7,32 @@ import type { Codec, EncodedRow } from '../../protocol/codec/codec.ts';
 import { submitFields } from '../../protocol/rows/submit-fields.ts';
 import type { SubmitRow } from '../../protocol/rows/submit.ts';
 import type { InFlightOperation } from './in-flight-operation.ts';
-import { WireSession } from './wire-session.ts';
+
+/** Tokens in one submission at most: one a site. */
+const TOKENS_MAX = 64;
+
+/** Keeps the newest token of each server, by what stands before its first dot; what follows is for servers to read. */
+export class WireSession implements BindingSession {
+  /** The id of the client that opened it: with another principal it takes another, and the session has ended. */
+  readonly client: string | undefined;
+  readonly #tokens = new Map<string, string>();
+
+  constructor(tokens: readonly string[] = [], client?: string) {
+    this.client = client;
+    for (const token of tokens) this.learn(token);
+  }
+
+  get tokens(): readonly string[] {
+    return [...this.#tokens.values()];
+  }
+
+  /** Takes the token that came with a view: it contains all that was sent with the submission. */
+  learn(token: string): void {
+    this.#tokens.set(token.slice(0, Math.max(0, token.indexOf('.'))), token);
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size > TOKENS_MAX && oldest !== undefined) this.#tokens.delete(oldest);
+  }
+}
 
 /** What goes into the row. */
 export interface SubmitParts {

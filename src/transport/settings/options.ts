@@ -1,15 +1,17 @@
 /** Options of a connection, with defaults filled in and checked. */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
-import { check, CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, check } from '../../correctable/errors.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
-import type { OwnContract } from './agreement.ts';
 import { guardedListener, guardedPrincipal, guardedToken, type Credentials } from './callbacks.ts';
 import type { ConnectionState } from './connection-state.ts';
 import { platformScheduling, type Scheduling } from './scheduling.ts';
 import { webSocketClass, webSocketUrls, type WebSocketConstructor } from './websocket.ts';
+import type { Catalogue } from '../../protocol/contract/catalogue.ts';
+import { operationHashes } from '../../protocol/contract/schema-hash.ts';
+import type { ServedContract } from '../../protocol/rows/welcome.ts';
 
 /** What a connection to a gateway can be told. */
 export interface ConnectionOptions {
@@ -183,4 +185,28 @@ function positive(field: string, given: number | undefined, fallback: number): n
   const value = given ?? fallback;
   check(typeof value === 'number' && value > 0, field, `must be a positive number, not ${String(value)}`);
   return value;
+}
+
+/** The contract that a client was written for. */
+export interface OwnContract {
+  readonly name: string;
+  readonly hash: string;
+  /** The fingerprint of each of its operations; asked for where the server has another version. */
+  readonly operationHashes: () => Readonly<Record<string, string>>;
+}
+
+/** What a client written for `catalogue` says of it. */
+export function ownContract({ name, hash, operations }: Catalogue): OwnContract {
+  return { name, hash, operationHashes: () => operationHashes(operations) };
+}
+
+/** The names of the operations that both have alike; `undefined` for all. */
+export function agreedOperations(
+  own: OwnContract | undefined,
+  served: ServedContract | undefined,
+): ReadonlySet<string> | undefined {
+  if (own === undefined || own.hash === served?.hash) return undefined;
+  const theirs = new Map(Object.entries(served?.operations ?? {}));
+  const alike = Object.entries(own.operationHashes()).filter(([name, hash]) => theirs.get(name) === hash);
+  return new Set(alike.map(([name]) => name));
 }

@@ -2,12 +2,11 @@
 import type { LocalLogListener } from '../../../src/server/log/local-log.ts';
 import { recover } from '../../../src/server/storage/recovery.ts';
 import { SegmentLog } from '../../../src/server/storage/segment-log.ts';
-import { VolatileLog } from '../../../src/server/storage/volatile-log.ts';
+import { VolatileLog } from '../../../src/server/storage/volatile-storage.ts';
 import { SimulatedDisk } from '../../../src/testing/simulator/disk.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
-import { describeLocalLog } from '../../support/log-contracts/local-log.ts';
-import type { LogPlace } from '../../support/log-contracts/local-log.ts';
+import { describeLocalLog, type LogPlace } from '../../support/log-contracts/local-log.ts';
 
 const FOLDER = 'site';
 

@@ -1,9 +1,7 @@
 /** No item is taken twice and none is lost: seen from outside, by what clients were told. */
-import { answerOf } from '../../../src/testing/simulator/history.ts';
-import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
-import type { QueueView } from '../../../src/server/service/fields/queue-view.ts';
-import { require } from '../../../src/testing/simulator/checkers/checker.ts';
-import type { Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
+import { answerOf, type ClientOperation } from '../../../src/testing/simulator/history.ts';
+import type { QueueView } from '../../../src/server/service/fields/pending-queue.ts';
+import { require, type Checker, type FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class QueueChecker implements Checker {
   readonly name = 'queues';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closestName } from '../../../src/cli/closest-name.ts';
+import { closestName } from '../../../src/cli/auth.ts';
 
 test.each([
   ['authorize', 'authorise'],

@@ -1,6 +1,6 @@
 /** Bounds of the gateways, as the command line says them. */
 import { expect, test } from 'vitest';
-import { limitsOf } from '../../../src/cli/limits.ts';
+import { limitsOf } from '../../../src/cli/serve.ts';
 
 test('pairs, with units for bytes, and none → limits, over those of a module; no flag → those of the module', () => {
   const limits = 'repliesBytesTotalMax=1GiB, inFlightBytesPerPrincipalMax=1.5MiB,connectionsMax=10,clientIdleMs=none';

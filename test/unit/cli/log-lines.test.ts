@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { linesTo } from '../../../src/cli/log-lines.ts';
+import { linesTo } from '../../../src/cli/serve.ts';
 
 test.runIf(fs.existsSync('/dev/full'))('no room → lines are dropped, and nobody is told', () => {
   const descriptor = fs.openSync('/dev/full', 'w');

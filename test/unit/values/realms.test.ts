@@ -14,10 +14,9 @@ import {
 } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { sharedReads } from '../../../src/policies/index.ts';
-import { checkPortable } from '../../../src/protocol/codec/check-portable.ts';
+import { checkPortable, sentCopy } from '../../../src/protocol/codec/check-portable.ts';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../src/protocol/codec/msgpack-codec.ts';
-import { sentCopy } from '../../../src/protocol/codec/sent-copy.ts';
 import { parseNow } from '../../../src/protocol/contract/parse-now.ts';
 import { copied, copyOf, NoPlainData } from '../../../src/values/copy.ts';
 import { handedOut, kept, keptArgs } from '../../../src/values/frozen.ts';

@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../../correctable/clock.ts';
 import type { Codec, Encoded, EncodedRow } from '../../../protocol/codec/codec.ts';
-import { ANNOUNCED_BYTES_MIN } from '../../../protocol/rows/incoming.ts';
+import { ANNOUNCED_BYTES_MIN } from '../../../protocol/rows/short-rows.ts';
 import { Outbox } from '../../../protocol/codec/outbox.ts';
 import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
 import { peerClock } from '../limits/interval.ts';

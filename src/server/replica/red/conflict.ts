@@ -34,7 +34,7 @@ function metBy(conflict: Conflict | undefined, run: Rejected['run']): string {
   }
 }
 
-/** Some writes are certified too (`certified-reads.ts`). Nothing is kept of a run on what was not decided. */
+/** Some writes are certified too (`certifiedReads`). Nothing is kept of a run on what was not decided. */
 function useOf(name: string, run: Rejected['run']): string {
   if (run === undefined) return 'reads or writes';
   return run.outcome.reads.names.has(name) ? 'reads' : 'writes';

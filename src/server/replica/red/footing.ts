@@ -1,8 +1,7 @@
 /** What executions of red operations stand on: own ones in flight that lie under what they read. */
 import { isCorrectableError } from '../../../correctable/errors.ts';
-import { certifiedReads } from '../../generator/certified-reads.ts';
-import { CHAIN_MAX } from './chain.ts';
-import type { Chain } from './chain.ts';
+import { certifiedReads } from '../../generator/read-set.ts';
+import { CHAIN_MAX, type Chain } from './chain.ts';
 import type { Contention } from './contention.ts';
 import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import type { Lack } from '../core/rights-port.ts';

@@ -8,8 +8,7 @@ import { RED, type Origin, type Origins } from '../../records/origin.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
 import { LedgerOver, LedgerState, type Ledger, type SavedLedger } from './ledger.ts';
-import { OwnedEffects, type Owned } from './owned-effects.ts';
-import { OwnedFifo } from './owned-fifo.ts';
+import { OwnedEffects, OwnedFifo, type Owned } from './owned-effects.ts';
 import { plus, type Sum } from './sum.ts';
 
 /** What the transfer of rights carries. */

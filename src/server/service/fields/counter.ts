@@ -6,8 +6,7 @@ import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import { writes, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
-import { OwnedEffects, type Owned } from './owned-effects.ts';
-import { OwnedFifo } from './owned-fifo.ts';
+import { OwnedEffects, OwnedFifo, type Owned } from './owned-effects.ts';
 import { plus, shownSum, type Sum } from './sum.ts';
 
 class CounterState implements FieldState {

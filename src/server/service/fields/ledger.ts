@@ -3,8 +3,17 @@
  * site, or to the red order, whose rights are the pool. At every site, at all times: rights + pool + taken + burnt = given.
  */
 import { RED, type Origin } from '../../records/origin.ts';
-import type { BoundedView } from './bounded-view.ts';
 import { minus, plus, shownSum, type Sum } from './sum.ts';
+
+/** A bounded field as generators and invariants read it. */
+export interface BoundedView {
+  /** What stands: never below the minimum. */
+  readonly value: number;
+  /** What stands above the minimum: so much can be taken, somewhere. */
+  readonly left: number;
+  /** How much of it the site that asks may take by itself; all of it, outside of sites. */
+  readonly rights: number;
+}
 
 /** What numbers would round, exactly. */
 interface ExactLedger {

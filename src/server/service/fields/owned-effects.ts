@@ -5,6 +5,7 @@
  */
 import type { Effect } from '../../records/effect.ts';
 import type { PendingEffects } from './field.ts';
+import { Fifo } from '../../collections/fifo.ts';
 
 /** An effect that an operation has laid on, or none for the removal of the row. */
 export interface Owned {
@@ -89,5 +90,40 @@ export abstract class OwnedEffects implements PendingEffects {
     if (owner === this.#newest) return;
     this.#newest = owner;
     this.#owners += 1;
+  }
+}
+
+/** Effects in flight on one field, oldest first, for kinds of field whose pending effects come and go at the ends. */
+export class OwnedFifo {
+  #entries = new Fifo<Owned>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  push(owned: Owned): void {
+    this.#entries.push(owned);
+  }
+
+  at(index: number): Owned | undefined {
+    return this.#entries.at(index);
+  }
+
+  all(): readonly Owned[] {
+    return this.#entries.slice();
+  }
+
+  /** Takes out what `owner` has, if that is the oldest, and tells of each; says whether it is. */
+  takeOldest(owner: number, taken: (owned: Owned) => void): boolean {
+    if (this.#entries.at(0)?.owner !== owner) return false;
+    while (this.#entries.at(0)?.owner === owner) taken(this.#entries.shift() as Owned);
+    return true;
+  }
+
+  /** Drops what is not wanted; gives what is left. */
+  keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+    const rest = this.all().filter(isWanted);
+    this.#entries = new Fifo(rest);
+    return rest;
   }
 }

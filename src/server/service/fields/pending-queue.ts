@@ -10,7 +10,23 @@ import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
 import { handedOut } from '../../../values/frozen.ts';
 import { OwnedEffects, type Owned } from './owned-effects.ts';
-import type { Popped, Pushed, QueueView } from './queue-view.ts';
+
+/** A queue as generators see it: valid until the generator returns. */
+export interface QueueView<T = unknown> {
+  readonly size: number;
+  /** The item at `index`, counted from the one that a `pop` would take; `undefined` outside. */
+  at(index: number): T | undefined;
+}
+
+/** What a `pop` took. */
+export type Popped<T = unknown> =
+  | { readonly found: true; readonly item: T; readonly remaining: number }
+  | { readonly found: false; readonly remaining: 0 };
+
+/** What a `push` left. */
+export interface Pushed {
+  readonly size: number;
+}
 
 /** L → max(L + shift, floor). */
 interface LengthChange {

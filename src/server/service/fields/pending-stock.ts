@@ -4,11 +4,9 @@
  * holds. So coming and going cost the same however many are in flight; only what another site takes costs a pass.
  */
 import type { Effect } from '../../records/effect.ts';
-import { OwnedEffects, type Owned } from './owned-effects.ts';
-import { OwnedFifo } from './owned-fifo.ts';
-import { stockAfter, stockResult } from './stock-change.ts';
-import type { Stocked, Taken } from './stock-view.ts';
-import type { Sum } from './sum.ts';
+import { OwnedEffects, OwnedFifo, type Owned } from './owned-effects.ts';
+import type { Stocked, Taken } from './stock.ts';
+import { plus, type Sum } from './sum.ts';
 
 /** `over` is what all pending effects make of `base`. */
 interface Known {
@@ -60,4 +58,27 @@ export class PendingStock extends OwnedEffects {
     this.#known = { base, over };
     return over;
   }
+}
+
+/** What a `take` carries. */
+export interface Take {
+  readonly amount: number;
+  readonly atLeast: number;
+}
+
+/** The sum after an effect, and whether that has changed it as it was to. */
+export function stockAfter(sum: Sum, { action, value }: Effect): { readonly sum: Sum; readonly took: boolean } {
+  if (action === 'add') return { sum: plus(sum, value as number), took: true };
+  const { amount, atLeast } = value as Take;
+  const left = plus(sum, -amount);
+  return left >= atLeast ? { sum: left, took: true } : { sum, took: false };
+}
+
+/** What an effect yields. */
+export function stockResult(
+  effect: Effect,
+  { sum, took }: { readonly sum: Sum; readonly took: boolean },
+): Stocked | Taken {
+  const remaining = Number(sum);
+  return effect.action === 'add' ? { remaining } : { took, remaining };
 }

@@ -6,8 +6,7 @@ import type { Effect } from '../../records/effect.ts';
 import { handedOut } from '../../../values/frozen.ts';
 import { writes, type FieldKind, type FieldState, type StateParts } from './field.ts';
 import { QueueItems, type SavedQueue } from './queue-parts.ts';
-import type { Popped, Pushed, QueueView } from './queue-view.ts';
-import { PendingQueue } from './pending-queue.ts';
+import { PendingQueue, type Popped, type Pushed, type QueueView } from './pending-queue.ts';
 
 class QueueState implements FieldState {
   readonly #items: QueueItems;

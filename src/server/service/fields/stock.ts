@@ -5,10 +5,27 @@
 import type { Effect } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
-import { PendingStock } from './pending-stock.ts';
-import { stockAfter, stockResult, type Take } from './stock-change.ts';
-import type { Stocked, Taken, TakeOptions } from './stock-view.ts';
+import { PendingStock, stockAfter, stockResult, type Take } from './pending-stock.ts';
 import { shownSum, type Sum } from './sum.ts';
+
+/** What a `take` did. */
+export interface Taken {
+  /** Whether it took all that it was to take; else it took nothing. */
+  readonly took: boolean;
+  /** What is left after it. */
+  readonly remaining: number;
+}
+
+/** What an `add` left. */
+export interface Stocked {
+  readonly remaining: number;
+}
+
+/** How far a `take` may go. */
+export interface TakeOptions {
+  /** What has to be left: where less would be, nothing is taken. A whole number, 0 unless given. */
+  readonly atLeast?: number;
+}
 
 class StockState implements FieldState {
   #sum: Sum;

@@ -2,16 +2,14 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
-import { holdingOf, type Holding } from './lost-past.ts';
+import { holdingOf, refuseLostPasts, type Holding } from './lost-past.ts';
 import type { LogPlaces } from '../../log/stored-site.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
-import { readKey } from './data-folder.ts';
+import { readKey, refuseMissingSites } from './data-folder.ts';
 import type { Files } from '../disk/files.ts';
 import { readLog, type LogDamage } from '../format/log-file.ts';
 import { Origins } from '../../records/origin.ts';
-import { refuseLostPasts } from './lost-sites.ts';
 import { MANIFEST, checkFormat, parseManifest, type Manifest } from './manifest.ts';
-import { refuseMissingSites } from './missing-sites.ts';
 import { logFolder, numbersOf } from '../format/names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { recover, type Recovered } from '../recovery.ts';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Service } from '../../service/service.ts';
-import { unusable } from './lost-sites.ts';
+import { unusable } from './lost-past.ts';
 import { FORMAT } from '../format/names.ts';
 
 /** The file in which it is written down. */

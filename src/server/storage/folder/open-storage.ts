@@ -1,13 +1,11 @@
 /** Where the sites of a deployment keep what they must not lose: a data folder, or nowhere. */
 import type { SiteStorage } from '../../log/storage.ts';
-import { holdingOf } from './lost-past.ts';
+import { holdingOf, refuseLostPasts } from './lost-past.ts';
 import { storageAlarms, type OnAlarm, type SiteAlarm } from '../../alarms/site-alarm.ts';
-import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { openDataFolder, refuseMissingSites, type DataFolder } from './data-folder.ts';
 import { DurableStorage, recoverTold, type DurableStorageOptions } from '../durable-storage.ts';
 import { Origins } from '../../records/origin.ts';
-import { refuseLostPasts } from './lost-sites.ts';
 import type { Deployment } from './manifest.ts';
-import { refuseMissingSites } from './missing-sites.ts';
 import { nodeTiming } from '../disk/node-files.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
 

@@ -1,8 +1,7 @@
 /** One log file as it is found: its entries, and whether it ends as a crash leaves it or was damaged later. */
 import { HEADER_BYTES, decodeFrames, findFrames, type LaterFrame } from './frames.ts';
 import { FORMAT, type SegmentHeader } from './names.ts';
-import { unpack } from './packed-entries.ts';
-import type { LoggedEntry } from './logged-entry.ts';
+import { unpack, type LoggedEntry } from './packed-entries.ts';
 
 /** What of a file cannot be read although it was on the disk once. */
 export interface LogDamage {

@@ -8,9 +8,15 @@ import type { Effect } from '../../records/effect.ts';
 import { operationId } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../records/records.ts';
-import type { LoggedEntry } from './logged-entry.ts';
 import { FORMAT } from './names.ts';
 import { OUTERMOST, reader, writer } from './values.ts';
+import type { LogKind } from '../../log/log-id.ts';
+
+/** An entry and its log. */
+export interface LoggedEntry {
+  readonly log: LogKind;
+  readonly entry: unknown;
+}
 
 /** As many of the entries, from the first one on, as there are in `bytes`. */
 export interface Packed {

@@ -4,6 +4,7 @@
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { isRed, require, type AnyOperation, type Checker } from './checker.ts';
+import type { Envelope } from '../../../server/messages/envelope.ts';
 
 const MICROS_PER_MS = 1000;
 
@@ -38,5 +39,20 @@ export class ClockChecker implements Checker {
     const aheadMs = Math.round(stamp / MICROS_PER_MS - limitMs);
     require(aheadMs <= 0, () =>
       `site ${site} shows ${operation.id} of site ${operation.site}, ${aheadMs} ms beyond what a clock may be ahead`);
+  }
+}
+
+/** A site takes nothing of an earlier start of another one, once it has taken something of a later. */
+export class TermChecker implements Checker {
+  readonly name = 'terms';
+  /** By receiver, its start, and sender: the latest term of which something was taken. */
+  readonly #latest = new Map<string, number>();
+
+  took(site: Origin, { from, term, message }: Envelope, start: number): void {
+    const key = `${site}:${start}:${from.site}`;
+    const latest = this.#latest.get(key) ?? 0;
+    require(term >= latest, () =>
+      `site ${site} took ${message.kind} of term ${term} from site ${from.site}, and had taken something of ${latest}`);
+    this.#latest.set(key, term);
   }
 }

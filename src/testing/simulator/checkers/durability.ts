@@ -4,6 +4,7 @@
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { mayBeGone, require, type AnyOperation, type Checker, type FinalState } from './checker.ts';
+import { toText } from '../../../server/storage/format/values.ts';
 
 export class DurabilityChecker implements Checker {
   readonly name = 'durability';
@@ -33,6 +34,21 @@ export class DurabilityChecker implements Checker {
         require(this.#shown[site]?.has(operation.id) === true, () =>
           `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`);
       }
+    }
+  }
+}
+
+/** Once everything has healed and arrived, all sites have the same state (RedBlue, OSDI 2012, Theorem 1). */
+export class ConvergenceChecker implements Checker {
+  readonly name = 'convergence';
+
+  finished({ sites }: FinalState): void {
+    const [first, ...others] = sites.map(({ site, state }) => {
+      return { site, found: toText([state.stable, state.store.snapshot()]) };
+    });
+    for (const { site, found } of others) {
+      require(found === first?.found, () =>
+        `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`);
     }
   }
 }

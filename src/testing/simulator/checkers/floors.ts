@@ -44,3 +44,15 @@ export class FloorChecker implements Checker {
     if (isFloor(operation)) floors[origin] = operation.reply?.value as readonly number[];
   }
 }
+
+/** Of transfers of rights, by their shadow operation's name. */
+const TRANSFER = '\u0000rights';
+
+/** Operations that sites make themselves: no client has asked for them, and no generator has made them. */
+export function isTransfer({ shadow }: AnyOperation): boolean {
+  return shadow === TRANSFER;
+}
+
+export function isOfSite(operation: AnyOperation): boolean {
+  return isFloor(operation) || isTransfer(operation);
+}

@@ -4,7 +4,7 @@ import { InvariantCheck, type BrokenInvariant } from '../../../server/replica/co
 import { SnapshotCheck } from '../../../server/replica/core/snapshot-invariants.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
-import { require, type AnyOperation, type Checker } from './checker.ts';
+import { require, type AnyOperation, type Checker, type GeneratorRun } from './checker.ts';
 
 export class InvariantChecker implements Checker {
   readonly name = 'invariants';
@@ -29,4 +29,26 @@ export class InvariantChecker implements Checker {
 /** What a condition did instead of saying whether it holds. */
 function insteadOf(broken: BrokenInvariant | undefined): string {
   return broken?.error === undefined ? '' : `, which ${broken.error}`;
+}
+
+/**
+ * No generator throws anything but an error of its domain, nor gives what no site takes: a site answers such a call by a
+ * failure and an alarm, so that it is a mistake of the author's, who is to be told.
+ */
+export class GeneratorChecker implements Checker {
+  readonly name = 'generators';
+  readonly #thrown: () => string | undefined;
+
+  /** What the run that is looked at has thrown, if it has. */
+  constructor(thrown: () => string | undefined) {
+    this.#thrown = thrown;
+  }
+
+  ran(site: Origin, { input: { operation }, outcome: { failed, why } }: GeneratorRun): void {
+    require(!failed, () => {
+      const thrown = this.#thrown();
+      if (thrown === undefined) return `${operation} at site ${site} fails: ${why}`;
+      return `the generator of '${operation}' threw at site ${site}: ${thrown}. What its arguments and tables hold cannot be changed in place; a no is an error of the domain (context.errors), or a result.`;
+    });
+  }
 }

@@ -12,16 +12,36 @@ import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { toText } from '../../../server/storage/format/values.ts';
 import type { Counts, ModelOperation } from '../oracle/changes.ts';
-import { described, execute, guessOf, isSame, replyAt, textOf } from '../oracle/execute.ts';
-import type { Outcome, RunInput } from '../oracle/execute.ts';
-import { differenceOf } from '../oracle/final-state.ts';
+import {
+  described,
+  execute,
+  guessOf,
+  isSame,
+  replyAt,
+  textOf,
+  type Outcome,
+  type RunInput,
+} from '../oracle/execute.ts';
 import { Model, ModelView } from '../oracle/model.ts';
 import { areSameSent, isSameReply, isSameSent, sentEffects } from '../oracle/sent.ts';
-import { executionOf, isRed, require } from './checker.ts';
-import type { AnyOperation, Checker, FinalState, GeneratorRun, GivenRefusal, GivenView, Told } from './checker.ts';
+import {
+  executionOf,
+  isRed,
+  require,
+  type AnyOperation,
+  type Checker,
+  type FinalState,
+  type GeneratorRun,
+  type GivenRefusal,
+  type GivenView,
+  type Told,
+} from './checker.ts';
 import type { TracedService } from '../traced-service.ts';
 import { isOfBackend } from './answers.ts';
-import { isOfSite } from './own-operations.ts';
+import { isOfSite } from './floors.ts';
+import { structurallyEqual } from '../../../correctable/equal.ts';
+import type { StateReader } from '../../../server/state/store.ts';
+import { comparedLedger, isLedger } from '../oracle/ledger.ts';
 
 /** For messages. */
 const BELONGS =
@@ -318,4 +338,36 @@ export class OracleChecker implements Checker {
 function nameOf(operation: AnyOperation): string {
   if (isRed(operation)) return `${executionOf(operation)} ${operation.shadow} ${toText(operation.effects)}`;
   return `blue ${operation.site}.${operation.sequence} ${operation.id}`;
+}
+
+/** The first difference between the model and a site's rows, in words. */
+function differenceOf(view: ModelView, state: StateReader): string | undefined {
+  for (const [table, { fields, indexes }] of Object.entries(view.tables)) {
+    const keys = view.keys(table);
+    const found = [...state.scan({ table }, false)].map(({ key }) => key);
+    if (!structurallyEqual(found, keys)) return `the rows ${found.join()} of ${table}, not ${keys.join()}`;
+    for (const key of keys) {
+      for (const field of Object.keys(fields)) {
+        const [value, expected] = [plain(state.read(table, key, field)), plain(view.read(table, key, field))];
+        if (isSameSent(value, expected)) continue;
+        return `${table}.${key}.${field} as ${textOf(value)}, not ${textOf(expected)}`;
+      }
+    }
+    for (const field of indexes) {
+      const [scanned, expected] = [[...state.scan({ table, field }, false)], view.entries(table, field)];
+      const pairs = (entries: typeof expected): unknown => entries.map(({ value, key }) => [value, key]);
+      if (structurallyEqual(pairs(scanned), pairs(expected))) continue;
+      return `the order ${textOf(pairs(scanned))} of ${table}.${field}, not ${textOf(pairs(expected))}`;
+    }
+  }
+  return undefined;
+}
+
+/** Queues as arrays, sets in some fixed order, and of ledgers what is compared. */
+function plain(value: unknown): unknown {
+  if (isLedger(value)) return comparedLedger(value);
+  if (value instanceof Set) return [...(value as Set<unknown>)].map(textOf).toSorted();
+  const { size, at } = (value ?? {}) as { readonly size?: number; at?(index: number): unknown };
+  if (size === undefined || at === undefined || Array.isArray(value)) return value;
+  return Array.from({ length: size }, (_, index) => (value as { at(index: number): unknown }).at(index));
 }

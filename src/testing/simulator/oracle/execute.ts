@@ -5,14 +5,17 @@ import type { Effect } from '../../../server/records/effect.ts';
 import { textOf as thrownText } from '../../../server/records/failure.ts';
 import { handedOut, keptArgs } from '../../../values/frozen.ts';
 import { Refusal } from '../../../server/service/refusal.ts';
-import { Chosen, Local, replyOf, type Reply } from '../../../server/records/reply.ts';
+import { Chosen, Local, replyOf, type Choice, type Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import { Random } from '../../../server/collections/random.ts';
-import type { ModelOperation } from './changes.ts';
-import type { ModelView } from './model.ts';
-import { modelReaders } from './readers.ts';
+import { compare, type ModelOperation } from './changes.ts';
+import type { ModelEntry, ModelView } from './model.ts';
 import { areSameSent, isSameReply, isSameSent } from './sent.ts';
-import { checkMayBeLocal, checkTaken, takenReply } from './taken.ts';
+import { KnownEffects } from '../../../server/service/known-effects.ts';
+import { takesOf } from '../../../server/service/takes.ts';
+import type { ScanOptions } from '../../../server/records/key-range.ts';
+import type { Table, Tables } from '../../../server/service/tables.ts';
+import { isLedger, ledgerViewAt } from './ledger.ts';
 
 /** What a run is a function of, beside the state. */
 export interface RunInput {
@@ -187,4 +190,85 @@ export function textOf(value: unknown): string {
 /** JSON has nothing to say of it, or something else. */
 function isWithoutText(value: unknown): boolean {
   return typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value));
+}
+
+/** @throws Error saying what is wrong with it */
+function checkTaken(service: Service, operation: string, choice: Choice): void {
+  const { shadow, colour, effects } = choice;
+  if (colour !== 'red' && colour !== service.colours[shadow]) throw new Error(`'${shadow}' is none of that colour`);
+  const known = new KnownEffects(service.tables);
+  for (const effect of effects) {
+    const problem = known.problemOfChosen(effect);
+    if (problem !== undefined) throw new Error(problem);
+    if (colour === 'blue' && known.isBarredFromBlue(effect)) throw new Error(`'${shadow}' is blue and may not`);
+    for (const part of [effect.table, effect.key, effect.field, effect.action, effect.value])
+      checkPortable(part, 'effects');
+    if (typeof effect.key !== 'string') throw new Error('the key of a row is text');
+  }
+  if (colour === 'red') checkPortable(choice.args, 'shadow');
+  const mayWait = colour === 'red' || takesOf(service.tables, effects).length > 0;
+  const isDeclaredBlue = service.contract.operations[operation]?.colour === 'blue';
+  if (isDeclaredBlue && mayWait) throw new Error(`it is declared blue, and '${shadow}' may have to wait`);
+}
+
+/** @throws Error as `checkTaken` */
+function takenReply(reply: Reply): Reply {
+  checkPortable(reply.value, 'result');
+  if (reply.meta !== undefined) checkPortable(reply.meta, 'meta');
+  return reply;
+}
+
+/** `local()` is for what could have been answered early. @throws Error as `checkTaken` */
+function checkMayBeLocal({ contract }: Service, operation: string): void {
+  if (contract.operations[operation]?.colour === 'red') throw new Error('it is declared red and said local()');
+}
+
+type Scan = (options?: ScanOptions) => readonly string[];
+
+/** What generators get as `tables`: of the view that is the present one whenever they read; at a site, unless there is none. */
+function modelReaders(tables: Tables, view: () => ModelView, site?: number): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, table]) => [name, tableReader(name, table, view, site)]),
+  );
+}
+
+function tableReader(name: string, table: Table, view: () => ModelView, site: number | undefined): unknown {
+  const by: Record<string, Scan> = {};
+  for (const field of table.indexes) by[field] = (options) => scan(view().entries(name, field), options);
+  return {
+    row: (key: string) => rowReader(table, (field) => shown(view().read(name, key, field), site)),
+    has: (key: string) => view().has(name, key),
+    keys: (options?: ScanOptions) => scan(keyEntries(name, view()), options),
+    by,
+  };
+}
+
+/** As at a site it has its fields from what it inherits from. */
+function rowReader({ fields }: Table, read: (field: string) => unknown): object {
+  const getters = {};
+  for (const field of Object.keys(fields)) {
+    Object.defineProperty(getters, field, { enumerable: true, get: () => read(field) });
+  }
+  return Object.create(Object.freeze(getters)) as object;
+}
+
+function shown(value: unknown, site: number | undefined): unknown {
+  return isLedger(value) && 'held' in value ? ledgerViewAt(value, site) : handedOut(value);
+}
+
+const keyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>
+  view.keys(table).map((key) => ({ value: key, key }));
+
+function scan(entries: readonly ModelEntry[], options: ScanOptions = {}): readonly string[] {
+  const { equals, prefix, from, before, limit = Infinity, reverse = false } = options;
+  if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) throw new Error(`no limit: ${limit}`);
+  const found = entries.filter(
+    ({ value }) =>
+      (equals === undefined || value === equals) &&
+      (prefix === undefined || (typeof value === 'string' && value.startsWith(prefix))) &&
+      (from === undefined || compare(value, from) >= 0) &&
+      (before === undefined || compare(value, before) < 0),
+  );
+  const keys = (reverse ? found.toReversed() : found).map(({ key }) => key);
+  return [...new Set(keys)].slice(0, limit);
 }

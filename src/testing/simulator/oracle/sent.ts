@@ -1,6 +1,6 @@
 /** Values as they come out at another site, or of a log: what their author made of them may say more. */
 import { structurallyEqual } from '../../../correctable/equal.ts';
-import { sentCopy } from '../../../protocol/codec/sent-copy.ts';
+import { sentCopy } from '../../../protocol/codec/check-portable.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import { frozen } from '../../../values/frozen.ts';
 import type { Reply } from '../../../server/records/reply.ts';

@@ -2,12 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
-import { checkPortable } from '../../../../src/protocol/codec/check-portable.ts';
+import { checkPortable, sentCopy } from '../../../../src/protocol/codec/check-portable.ts';
 import { EncodedField, UndecodableRow, type Codec } from '../../../../src/protocol/codec/codec.ts';
 import { DEPTH_MAX } from '../../../../src/values/kinds.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
-import { sentCopy } from '../../../../src/protocol/codec/sent-copy.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
 const CODECS = { json: jsonCodec, msgpack: msgpackCodec };

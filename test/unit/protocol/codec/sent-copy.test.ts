@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
-import { sentCopy } from '../../../../src/protocol/codec/sent-copy.ts';
+import { sentCopy } from '../../../../src/protocol/codec/check-portable.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
 function sent(value: unknown): unknown {

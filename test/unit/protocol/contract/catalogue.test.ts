@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  checkOperation,
-  isListed,
-  parseArgs,
-  type Catalogue,
-  type CatalogueEntry,
-} from '../../../../src/protocol/contract/catalogue.ts';
-import { asGiven } from '../../../../src/protocol/contract/parsed-operation.ts';
+import { asGiven, checkOperation, isListed, parseArgs } from '../../../../src/protocol/contract/catalogue.ts';
+import type { Catalogue, CatalogueEntry } from '../../../../src/protocol/contract/catalogue.ts';
 import { CheckedOperation } from '../../../../src/protocol/contract/checked-operation.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { parseBy } from '../../../../src/protocol/contract/parse-args.ts';
-import { answersLater } from '../../../../src/protocol/contract/parse-now.ts';
-import { resultCheck } from '../../../../src/protocol/contract/result-check.ts';
+import { answersLater, resultCheck } from '../../../../src/protocol/contract/parse-now.ts';
 
 /** One that nobody takes in fails the run of these tests. */
 const later = async (): Promise<never> => {

@@ -1,12 +1,10 @@
 /** What is too large for a message between sites is refused when it is submitted, with the part that is, and the bound. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../../src/index.ts';
-import type { Client } from '../../../../src/index.ts';
+import { createClient, type Client } from '../../../../src/index.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { createEmbedded } from '../../../../src/server/embedded.ts';
-import type { Embedded } from '../../../../src/server/embedded.ts';
-import { checkOperationSize } from '../../../../src/server/generator/operation-size.ts';
+import { createEmbedded, type Embedded } from '../../../../src/server/embedded.ts';
+import { checkOperationSize } from '../../../../src/server/generator/generator-budget.ts';
 import type { GeneratorOutcome } from '../../../../src/server/generator/generator-run.ts';
 import { CLIENT_LENGTH_MAX, OPERATION_BYTES_MAX } from '../../../../src/server/records/bounds.ts';
 import { notesService } from '../storage/notes-service.ts';

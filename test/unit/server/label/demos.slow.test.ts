@@ -12,8 +12,7 @@ import { service as twissandra } from '../../../../demo/twissandra/service.ts';
 import { labelService } from '../../../../src/server/label/label-service.ts';
 import { isRefused } from '../../../../src/server/label/report.ts';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
-import { recoloured } from '../../../../src/server/service/recoloured.ts';
-import type { Service } from '../../../../src/server/service/service.ts';
+import { recoloured, type Service } from '../../../../src/server/service/service.ts';
 
 const SEED = 20_261_122;
 const RUNS = 1000;

@@ -1,15 +1,12 @@
 /** Levels that are true: what a site answers by itself is never called strong (docs/spec/redblue.md, V1 to V4). */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../src/correctable/made/client.ts';
-import type { Client } from '../../../../src/correctable/made/client.ts';
+import { createClient, type Client } from '../../../../src/correctable/made/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
-import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { isDomainError } from '../../../../src/protocol/contract/domain-error.ts';
+import { defineContract, isDomainError } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { local } from '../../../../src/server/records/reply.ts';
-import { defineService } from '../../../../src/server/service/service.ts';
-import type { Service } from '../../../../src/server/service/service.ts';
+import { defineService, type Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { counter, table } from '../../../../src/server/service/tables.ts';

@@ -4,11 +4,8 @@ import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { recoloured } from '../../../../src/server/service/recoloured.ts';
-import { defineService } from '../../../../src/server/service/service.ts';
-import type { Service } from '../../../../src/server/service/service.ts';
-import { blue, red, shadow } from '../../../../src/server/service/shadow-operation.ts';
-import type { ShadowOperations } from '../../../../src/server/service/shadow-operation.ts';
+import { defineService, recoloured, type Service } from '../../../../src/server/service/service.ts';
+import { blue, red, shadow, type ShadowOperations } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, stock, table } from '../../../../src/server/service/tables.ts';
 
 const args = z.object({ account: z.string() });

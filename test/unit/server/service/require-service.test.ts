@@ -1,7 +1,6 @@
 /** A service is run by the copy of the package that made it: what another one's generators choose looks like plain values. */
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { Service } from '../../../../src/server/service/service.ts';
-import { recoloured } from '../../../../src/server/service/recoloured.ts';
+import { recoloured, type Service } from '../../../../src/server/service/service.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { checkService, labelService, plainService } from '../../../../src/testing/index.ts';
 import { service as own } from '../../../../demo/bank/service.ts';

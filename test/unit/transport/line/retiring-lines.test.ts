@@ -1,7 +1,7 @@
 /** Lines that are kept for their last answers: how many, and until when. */
 import { expect, test } from 'vitest';
 import type { Line } from '../../../../src/transport/line/line.ts';
-import { RetiringLines } from '../../../../src/transport/line/retiring-lines.ts';
+import { RetiringLines } from '../../../../src/transport/sender.ts';
 import { FakePlatform } from '../fake-platform.ts';
 
 /** A line on which so many answers are awaited, and what was done with it. */

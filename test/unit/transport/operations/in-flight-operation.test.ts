@@ -1,8 +1,7 @@
 /** Which views of the present submission can be confirmed. */
 import { expect, test } from 'vitest';
-import { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
+import { InFlightOperation, SeenView } from '../../../../src/transport/operations/in-flight-operation.ts';
 import { Outage } from '../../../../src/transport/operations/outage.ts';
-import { SeenView } from '../../../../src/transport/operations/seen-view.ts';
 import { quietContext, SinkDouble } from '../../../support/wire.ts';
 
 const view = (seq: number): SeenView => new SeenView(seq, {}, seq, seq);

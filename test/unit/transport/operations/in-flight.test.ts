@@ -4,7 +4,7 @@ import { CorrectableError } from '../../../../src/correctable/errors.ts';
 import { InFlightOperation, type Carrier } from '../../../../src/transport/operations/in-flight-operation.ts';
 import { InFlight } from '../../../../src/transport/operations/in-flight.ts';
 import { Outage } from '../../../../src/transport/operations/outage.ts';
-import { WireSession } from '../../../../src/transport/operations/wire-session.ts';
+import { WireSession } from '../../../../src/transport/operations/submit-row.ts';
 import { quietContext, SinkDouble } from '../../../support/wire.ts';
 
 const STRONGEST = 2;

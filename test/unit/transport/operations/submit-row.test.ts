@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import { NAME_LENGTH_MAX } from '../../../../src/protocol/rows/elements.ts';
-import { requireSendable, submitRow } from '../../../../src/transport/operations/submit-row.ts';
-import { WireSession } from '../../../../src/transport/operations/wire-session.ts';
+import { WireSession, requireSendable, submitRow } from '../../../../src/transport/operations/submit-row.ts';
 
 const NOW_MS = 5_000;
 const READ = { name: 'get', effect: 'read', args: ['k'] } as const;

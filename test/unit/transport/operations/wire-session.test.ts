@@ -1,6 +1,6 @@
 /** What a session over the wire keeps of the tokens that servers gave it. */
 import { expect, test } from 'vitest';
-import { WireSession } from '../../../../src/transport/operations/wire-session.ts';
+import { WireSession } from '../../../../src/transport/operations/submit-row.ts';
 
 test('tokens of two sites → both are kept: neither contains what the other says', () => {
   const session = new WireSession();

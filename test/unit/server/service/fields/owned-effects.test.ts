@@ -3,10 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import type { PendingEffects } from '../../../../../src/server/service/fields/field.ts';
-import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
-import type { FieldKindName } from '../../../../../src/server/service/fields/kinds.ts';
-import { PendingQueue } from '../../../../../src/server/service/fields/pending-queue.ts';
-import type { QueueView } from '../../../../../src/server/service/fields/queue-view.ts';
+import { FIELD_KINDS, type FieldKindName } from '../../../../../src/server/service/fields/kinds.ts';
+import { PendingQueue, type QueueView } from '../../../../../src/server/service/fields/pending-queue.ts';
 
 interface Case {
   readonly base: unknown;

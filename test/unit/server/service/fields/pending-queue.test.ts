@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
-import type { QueueView } from '../../../../../src/server/service/fields/queue-view.ts';
-import { PendingQueue } from '../../../../../src/server/service/fields/pending-queue.ts';
+import { PendingQueue, type QueueView } from '../../../../../src/server/service/fields/pending-queue.ts';
 
 const address = { table: 't', key: 'k', field: 'f' };
 const push = (value: number): Effect => ({ ...address, action: 'push', value });

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { operationId } from '../../../../../src/server/records/operation-id.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../../../../src/server/records/records.ts';
-import { pack, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
-import type { LoggedEntry } from '../../../../../src/server/storage/format/logged-entry.ts';
+import { pack, unpack, type LoggedEntry } from '../../../../../src/server/storage/format/packed-entries.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const PLAIN = { noNullPrototype: true } as const;

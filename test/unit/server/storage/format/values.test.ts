@@ -4,8 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { operationId } from '../../../../../src/server/records/operation-id.ts';
-import type { LoggedEntry } from '../../../../../src/server/storage/format/logged-entry.ts';
-import { pack, unpack } from '../../../../../src/server/storage/format/packed-entries.ts';
+import { pack, unpack, type LoggedEntry } from '../../../../../src/server/storage/format/packed-entries.ts';
 import { commitText, rowText } from '../../../../../src/server/storage/format/checkpoint-file.ts';
 import { fromText, OUTERMOST, reader, toText, writer } from '../../../../../src/server/storage/format/values.ts';
 
