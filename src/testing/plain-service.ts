@@ -7,7 +7,6 @@ import type { Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
 import { Fifo } from '../server/collections/fifo.ts';
-import type { SiteStorage, StorageListener } from '../server/log/storage.ts';
 import { expiredError } from '../server/records/failure.ts';
 import { Origins, type Origin } from '../server/records/origin.ts';
 import { EXPIRED, IdTable } from '../server/replica/once/id-table.ts';
@@ -16,7 +15,6 @@ import type { SubmissionRequest } from '../server/records/submissions.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { SiteBinding, interruptedError } from '../server/site/site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from '../server/site/site-binding.ts';
-import type { Cut } from '../server/log/stored-site.ts';
 import { SiteState } from '../server/replica/core/site-state.ts';
 import type { Answer } from '../server/records/reply.ts';
 import { requireService, type Service } from '../server/service/service.ts';
@@ -24,12 +22,15 @@ import { tellFailure, tellView } from '../server/site/telling.ts';
 import { areChecked, invariantObserver, type InvariantObserver } from '../server/site/invariant-alarm.ts';
 import { guardedAlarm, warn, type OnAlarm } from '../server/alarms/site-alarm.ts';
 import { generatorAlarm } from '../server/site/replica-alarms.ts';
-import { VolatileStorage } from '../server/storage/volatile-storage.ts';
+import { VolatileLog } from '../server/storage/volatile-storage.ts';
 
 /** The site entry of vectors: there is one site. */
 const SITE_NAME = 'plain';
 const ORIGINS = Origins.of([SITE_NAME]);
 const [SITE] = ORIGINS.sites as [Origin];
+
+/** Of whoever holds the log: nobody else does. */
+const TERM = 1;
 
 /** What is global is looked up anew at each call. */
 const clock = performance;
@@ -74,7 +75,7 @@ export function plainService(service: Service, options: PlainServiceOptions = {}
   checkKinds(options, 'boolean', 'checkInvariants');
   checkKinds(options, 'boolean', 'batched');
   checkKinds(options, 'function', 'onAlarm');
-  return new SiteBinding(SITE_NAME, new PlainSite(service, new VolatileStorage(Date.now()), options));
+  return new SiteBinding(SITE_NAME, new PlainSite(service, options));
 }
 
 const elapsedMs = (): number => clock.now();
@@ -98,7 +99,7 @@ class PlainSite implements SubmissionPort {
   readonly site = SITE;
   readonly origins = ORIGINS;
   readonly tokens: SessionTokens = NO_TOKENS;
-  readonly #storage: SiteStorage;
+  readonly #log: VolatileLog;
   readonly #state: SiteState;
   readonly #invariants: InvariantObserver | undefined;
   /** Answers that wait until their entries are synced. */
@@ -113,11 +114,10 @@ class PlainSite implements SubmissionPort {
   #synced = 0;
   #operations = 0;
 
-  constructor(service: Service, storage: SiteStorage, options: PlainServiceOptions) {
+  constructor(service: Service, options: PlainServiceOptions) {
     const { checkInvariants = areChecked(service) } = options;
     const onAlarm = guardedAlarm(options.onAlarm ?? warn);
     this.contract = service.contract;
-    this.#storage = storage;
     this.#isBatched = options.batched ?? false;
     const onThrown = generatorAlarm(SITE_NAME, onAlarm);
     this.#state = new SiteState(service, ORIGINS, {
@@ -126,18 +126,12 @@ class PlainSite implements SubmissionPort {
       onThrown,
     });
     this.#invariants = checkInvariants ? invariantObserver(service, SITE_NAME, onAlarm) : undefined;
-    const places = { local: 0, red: 0 };
-    const sections = { store: this.#state.store };
-    const cut = (): Cut => ({ rest: undefined, contained: places });
-    storage.attach({ sections, cut, keptFrom: places }, this.#listener());
-  }
-
-  #listener(): StorageListener {
-    return {
-      synced: (_log, length) => this.#onSynced(length),
-      fenced: (cause) => this.#interrupt('Another one has the log', () => true, cause),
-      failed: (cause) => this.#interrupt('The log failed', () => true, cause),
-    };
+    // In memory nothing fails, and nobody takes it over.
+    const onSynced = (_log: string, length: number): void => this.#onSynced(length);
+    this.#log = new VolatileLog(
+      { term: TERM, lengths: new Map() },
+      { synced: onSynced, fenced: () => {}, failed: () => {} },
+    );
   }
 
   submit(submitter: Submitter): void {
@@ -150,7 +144,17 @@ class PlainSite implements SubmissionPort {
   }
 
   endSubmissions(door: object): void {
-    this.#interrupt('The client was closed before the operation ended', (submitter) => submitter.door === door);
+    const interrupted: Submitter[] = [];
+    for (const waiting of [...this.#waiting.slice(), ...this.#read]) {
+      const { submitter } = waiting;
+      if (submitter?.door !== door) continue;
+      waiting.submitter = undefined;
+      interrupted.push(submitter);
+    }
+    const why = 'The client was closed before the operation ended';
+    for (const submitter of interrupted) {
+      tellFailure(submitter, interruptedError(submitter.effect, why), undefined);
+    }
   }
 
   #run(submitter: Submitter): void {
@@ -191,7 +195,7 @@ class PlainSite implements SubmissionPort {
   #answerOnceSynced(waiting: Waiting, entry: object): void {
     this.#waiting.push(waiting);
     if (this.#isBatched) this.#gathered.push(entry);
-    else this.#storage.append('local', [entry]);
+    else this.#log.append(TERM, 'local', [entry]);
   }
 
   #nowMs(): number {
@@ -211,26 +215,13 @@ class PlainSite implements SubmissionPort {
     const entries = this.#gathered;
     if (entries.length === 0) return;
     this.#gathered = [];
-    this.#storage.append('local', entries);
+    this.#log.append(TERM, 'local', entries);
   }
 
   #onSynced(length: number): void {
     for (; this.#synced < length; this.#synced += 1) {
       const next = this.#waiting.shift();
       if (next?.submitter !== undefined) tell(next.submitter, 'strong', next.answer);
-    }
-  }
-
-  #interrupt(why: string, ends: (submitter: Submitter) => boolean, cause?: Error): void {
-    const interrupted: Submitter[] = [];
-    for (const waiting of [...this.#waiting.slice(), ...this.#read]) {
-      const { submitter } = waiting;
-      if (submitter === undefined || !ends(submitter)) continue;
-      waiting.submitter = undefined;
-      interrupted.push(submitter);
-    }
-    for (const submitter of interrupted) {
-      tellFailure(submitter, interruptedError(submitter.effect, why, cause), undefined);
     }
   }
 }

@@ -161,30 +161,16 @@ function keysHistory(object: string): readonly HistoryStep[] {
   });
 }
 
+/** Adds items, looks at the first one, takes it, and takes once more in the end. */
+const QUEUE_STEPS = ['+1', '?1', '+2', '+3', '?1', '-1', '?2', '-2', '+4', '?3', '+5', '+6', '-3', '-4', '-5', '-6'];
+
 function queueHistory(object: string): readonly HistoryStep[] {
-  const item = (n: number): string => `${object} ${n}`;
-  const add = (n: number): HistoryStep => ({ operation: enqueue(object, item(n)) });
-  const take = (n: number): HistoryStep => ({ operation: dequeue(object), expected: { item: item(n) } });
-  const look = (n: number): HistoryStep => ({ operation: peek(object), expected: { item: item(n) } });
-  return [
-    add(1),
-    look(1),
-    add(2),
-    add(3),
-    look(1),
-    take(1),
-    look(2),
-    take(2),
-    add(4),
-    look(3),
-    add(5),
-    add(6),
-    take(3),
-    take(4),
-    take(5),
-    take(6),
-    { operation: dequeue(object), expected: null },
-  ];
+  const steps = QUEUE_STEPS.map((step): HistoryStep => {
+    const item = `${object} ${step.slice(1)}`;
+    if (step.startsWith('+')) return { operation: enqueue(object, item) };
+    return { operation: step.startsWith('?') ? peek(object) : dequeue(object), expected: { item } };
+  });
+  return [...steps, { operation: dequeue(object), expected: null }];
 }
 
 /** The same is done whatever the object is called: there is only one. */

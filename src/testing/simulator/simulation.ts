@@ -114,7 +114,7 @@ export class Simulation {
     this.#oracle = new OracleChecker(this.#traced, origins);
     this.#checkers = new Checkers([
       new CausalOrderChecker(origins),
-      new TotalOrderChecker(),
+      new TotalOrderChecker(origins),
       new SerializabilityChecker(origins),
       new InvariantChecker(service),
       new SessionChecker(origins),

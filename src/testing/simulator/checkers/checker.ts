@@ -3,7 +3,7 @@ import type { DomainRefusal } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../../server/records/verdict.ts';
 import type { BlueOperation, RedOperation } from '../../../server/records/records.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
-import type { Origin } from '../../../server/records/origin.ts';
+import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
 import type { Stage, Submission } from '../../../server/records/submissions.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
@@ -129,6 +129,44 @@ export interface Checker {
   /** A view that is no guess is given to that submission. */
   viewed?(site: Origin, serial: number): void;
   finished?(final: FinalState): void;
+}
+
+/** A checker that notes something of each site: `copyOf` gives that anew, of what was saved or of nothing. */
+export abstract class SiteChecker<Noted> implements Checker {
+  abstract readonly name: string;
+  readonly #sites: Noted[];
+  readonly #copyOf: (saved?: Noted) => Noted;
+
+  constructor({ size }: Pick<Origins, 'size'>, copyOf: (saved?: Noted) => Noted) {
+    this.#copyOf = copyOf;
+    this.#sites = Array.from({ length: size }, () => copyOf());
+  }
+
+  started(site: Origin, saved?: Noted): void {
+    this.#sites[site] = this.#copyOf(saved);
+  }
+
+  save(site: Origin): Noted {
+    return this.#copyOf(this.at(site));
+  }
+
+  /** What is noted of the site. */
+  protected at(site: Origin): Noted {
+    return this.#sites[site] as Noted;
+  }
+}
+
+/** Counts the operations that each site shows, by ordinal: red ones, then blue ones of each origin. */
+export abstract class CountingChecker extends SiteChecker<number[]> {
+  constructor({ size }: Origins) {
+    super({ size }, (saved) => [...(saved ?? Array.from({ length: size }, () => 0))]);
+  }
+
+  applied(site: Origin, operation: AnyOperation): void {
+    const entry = isRed(operation) ? RED : operation.site;
+    const shown = this.at(site);
+    shown[entry] = (shown[entry] ?? 0) + 1;
+  }
 }
 
 /** A property did not hold. */

@@ -3,27 +3,18 @@
  * answered it, when that is lost for good before another has it.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { mayBeGone, require, type AnyOperation, type Checker, type FinalState } from './checker.ts';
+import { SiteChecker, mayBeGone, require, type AnyOperation, type Checker, type FinalState } from './checker.ts';
 import { toText } from '../../../server/storage/format/values.ts';
 
-export class DurabilityChecker implements Checker {
+export class DurabilityChecker extends SiteChecker<Set<string>> {
   readonly name = 'durability';
-  readonly #shown: Set<string>[];
 
   constructor(origins: Origins) {
-    this.#shown = Array.from({ length: origins.size }, () => new Set<string>());
-  }
-
-  started(site: Origin, saved?: ReadonlySet<string>): void {
-    this.#shown[site] = new Set(saved);
-  }
-
-  save(site: Origin): ReadonlySet<string> {
-    return new Set(this.#shown[site]);
+    super(origins, (saved) => new Set(saved));
   }
 
   applied(site: Origin, { id }: AnyOperation): void {
-    this.#shown[site]?.add(id);
+    this.at(site).add(id);
   }
 
   finished({ history, sites, lost }: FinalState): void {
@@ -31,7 +22,7 @@ export class DurabilityChecker implements Checker {
       if (history.isRead(operation) || !history.tookEffect(operation)) continue;
       if (mayBeGone(history, operation, lost)) continue;
       for (const { site } of sites) {
-        require(this.#shown[site]?.has(operation.id) === true, () =>
+        require(this.at(site).has(operation.id), () =>
           `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`);
       }
     }

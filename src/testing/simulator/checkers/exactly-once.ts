@@ -5,28 +5,21 @@
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { toText } from '../../../server/storage/format/values.ts';
 import type { ClientOperation, History } from '../history.ts';
-import { require, type AnyOperation, type Checker, type FinalState } from './checker.ts';
+import { SiteChecker, require, type AnyOperation, type FinalState } from './checker.ts';
 
-export class ExactlyOnceChecker implements Checker {
+/** Notes how often each site shows an operation. */
+export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'exactly once';
-  /** How often each site shows an operation. */
-  readonly #times: Map<string, number>[];
+  readonly #sites: Origins['sites'];
 
   constructor(origins: Origins) {
-    this.#times = Array.from({ length: origins.size }, () => new Map<string, number>());
-  }
-
-  started(site: Origin, saved?: ReadonlyMap<string, number>): void {
-    this.#times[site] = new Map(saved);
-  }
-
-  save(site: Origin): ReadonlyMap<string, number> {
-    return new Map(this.#times[site]);
+    super(origins, (saved) => new Map(saved));
+    this.#sites = origins.sites;
   }
 
   applied(site: Origin, { id, effects }: AnyOperation): void {
     if (effects.length === 0) return;
-    const times = this.#times[site] as Map<string, number>;
+    const times = this.at(site);
     times.set(id, (times.get(id) ?? 0) + 1);
     require(times.get(id) === 1, () => `${id} took effect twice at site ${site}`);
   }
@@ -37,7 +30,7 @@ export class ExactlyOnceChecker implements Checker {
 
   #check(operation: ClientOperation, history: History): void {
     const { id, answers, failures, error } = operation;
-    const isShown = this.#times.some((times) => times.has(id));
+    const isShown = this.#sites.some((site) => this.at(site).has(id));
     require(error === undefined || error === 'UNKNOWN' || !isShown, () =>
       `${id} was told to have failed (${error}) and took effect`);
     require(operation.isSureNot !== true || !isShown, () =>

@@ -3,7 +3,7 @@
  * floors cover are forgotten, so that anything older would bring back what they took.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { isRed, require, type AnyOperation, type Checker } from './checker.ts';
+import { SiteChecker, isRed, require, type AnyOperation } from './checker.ts';
 
 /** Operations of no service, by their shadow operation's name. */
 const FLOOR = '';
@@ -16,25 +16,16 @@ export function isFloor({ shadow }: AnyOperation): boolean {
 /** By origin: what its last floor says. */
 type Floors = (readonly number[])[];
 
-export class FloorChecker implements Checker {
+/** Notes the floors as each site has them. */
+export class FloorChecker extends SiteChecker<Floors> {
   readonly name = 'floors';
-  /** As each site has them. */
-  readonly #floors: Floors[];
 
   constructor(origins: Origins) {
-    this.#floors = Array.from({ length: origins.size }, () => []);
-  }
-
-  started(site: Origin, saved?: Floors): void {
-    this.#floors[site] = [...(saved ?? [])];
-  }
-
-  save(site: Origin): Floors {
-    return [...(this.#floors[site] as Floors)];
+    super(origins, (saved) => [...(saved ?? [])]);
   }
 
   applied(site: Origin, operation: AnyOperation): void {
-    const floors = this.#floors[site] as Floors;
+    const floors = this.at(site);
     const { id, site: origin } = operation;
     const seen = isRed(operation) ? operation.snapshot : operation.vector;
     for (const [entry, stamp] of (floors[origin] ?? []).entries()) {

@@ -6,7 +6,7 @@
 import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { fieldName } from '../../../server/generator/read-set.ts';
 import type { Execution, RedOperation } from '../../../server/records/records.ts';
-import { executionOf, isRed, require, type AnyOperation, type Checker } from './checker.ts';
+import { SiteChecker, executionOf, isRed, require, type AnyOperation } from './checker.ts';
 
 type LastWriters = Map<string, string>;
 
@@ -25,29 +25,20 @@ interface Proposed {
   readonly number: number;
 }
 
-export class SerializabilityChecker implements Checker {
+export class SerializabilityChecker extends SiteChecker<Shown> {
   readonly name = 'serializability';
-  readonly #shown: Shown[];
   /** By execution: whose writes were read. */
   readonly #read = new Map<string, LastWriters>();
   /** By what later executions of the same start of the site call it. */
   readonly #proposed = new Map<string, Proposed>();
 
   constructor(origins: Origins) {
-    this.#shown = Array.from({ length: origins.size }, () => copyOf(undefined));
-  }
-
-  started(site: Origin, saved?: Shown): void {
-    this.#shown[site] = copyOf(saved);
-  }
-
-  save(site: Origin): Shown {
-    return copyOf(this.#shown[site]);
+    super(origins, copyOf);
   }
 
   created(site: Origin, operation: AnyOperation): void {
     if (!isRed(operation)) return;
-    const { writers } = this.#shown[site] as Shown;
+    const { writers } = this.at(site);
     const laid: LastWriters = new Map();
     for (const { operation: below } of this.#below(site, operation)) noteWrites(laid, below);
     const read: LastWriters = new Map();
@@ -61,7 +52,7 @@ export class SerializabilityChecker implements Checker {
 
   applied(site: Origin, operation: AnyOperation): void {
     if (!isRed(operation)) return;
-    const { writers, executions } = this.#shown[site] as Shown;
+    const { writers, executions } = this.at(site);
     for (const each of operation.after ?? []) {
       require(executions.has(nameIn(operation, each)), () =>
         `${operation.id} stands on ${each.join(', attempt ')}, which site ${site} does not show`);
@@ -77,7 +68,7 @@ export class SerializabilityChecker implements Checker {
 
   /** What an execution stands on, and what that does, as far as its site does not show it: in order. */
   #below(site: Origin, operation: RedOperation): Proposed[] {
-    const { executions } = this.#shown[site] as Shown;
+    const { executions } = this.at(site);
     const below = new Map<string, Proposed>();
     const add = ({ after = [] }: RedOperation): void => {
       for (const each of after) {
@@ -102,6 +93,6 @@ function nameIn({ site, epoch }: RedOperation, [id, attempt]: Execution): string
   return `${id}, attempt ${attempt} at site ${site}, start ${epoch}`;
 }
 
-function copyOf(shown: Shown | undefined): Shown {
+function copyOf(shown?: Shown): Shown {
   return { writers: new Map(shown?.writers), executions: new Set(shown?.executions) };
 }
