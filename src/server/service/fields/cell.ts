@@ -4,7 +4,7 @@
  */
 import type { Effect } from '../../records/effect.ts';
 import { writes, type FieldKind, type FieldState } from './field.ts';
-import { PendingList } from './pending-list.ts';
+import { PendingWrites } from './pending-list.ts';
 
 class CellState implements FieldState {
   #value: unknown;
@@ -33,12 +33,7 @@ class CellState implements FieldState {
   }
 }
 
-class PendingAssignments extends PendingList {
-  protected readonly initial = undefined;
-  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
-    const last = pending.at(-1);
-    return last === undefined ? base : last.effect.value;
-  }
+class PendingAssignments extends PendingWrites {
   protected override resultOf(_effect: Effect, base: unknown): unknown {
     return this.over(base);
   }

@@ -50,6 +50,15 @@ export abstract class PendingList extends OwnedEffects {
   }
 }
 
+/** Of assignments the last one counts. */
+export class PendingWrites extends PendingList {
+  protected readonly initial = undefined;
+  protected show(base: unknown, pending: Listed): unknown {
+    const last = pending.at(-1);
+    return last === undefined ? base : last.effect.value;
+  }
+}
+
 function removalsOf(entries: readonly Owned[]): number {
   return entries.reduce((count, { effect }) => (effect === undefined ? count + 1 : count), 0);
 }

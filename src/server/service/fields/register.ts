@@ -2,7 +2,7 @@
 import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
 import { writes, type FieldKind, type FieldState } from './field.ts';
-import { PendingList } from './pending-list.ts';
+import { PendingWrites } from './pending-list.ts';
 
 class RegisterState implements FieldState {
   #value: unknown;
@@ -34,14 +34,6 @@ class RegisterState implements FieldState {
   }
   save(): unknown {
     return this.#stamp === undefined ? undefined : [this.#value, savePlace(this.#stamp)];
-  }
-}
-
-class PendingWrites extends PendingList {
-  protected readonly initial = undefined;
-  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
-    const last = pending.at(-1);
-    return last === undefined ? base : last.effect.value;
   }
 }
 
