@@ -1,7 +1,13 @@
 /** A binding on top of a connection. */
 import type { Binding } from '../correctable/binding.ts';
 import type { Levels } from '../correctable/level.ts';
-import type { Operation } from '../correctable/operation.ts';
+import {
+  asGiven,
+  checkOperation,
+  findOperationHash,
+  isListed,
+  type Catalogue,
+} from '../protocol/contract/catalogue.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionState } from './settings/connection-state.ts';
 
@@ -20,20 +26,19 @@ export interface ConnectionBindingParts<L extends Levels> {
   readonly name: string;
   readonly levels: L;
   readonly connection: Connection;
-  readonly supports: (operation: Operation) => boolean;
+  /** The operations of the store with their schemas: without them any is sent, as it came. */
+  readonly contract?: Catalogue | undefined;
+  /** The names of those that the store has; none for all. */
+  readonly operations?: readonly string[] | undefined;
   /** Whether the store keeps sessions whose tokens travel. */
   readonly sessions: boolean;
-  /** As `Binding.operationHash`, if there is a contract. */
-  readonly operationHash?: ((name: string) => string | undefined) | undefined;
-  /** Checks an operation before it is sent; what it throws fails the operation. */
-  readonly check: <T>(operation: Operation<T>) => Operation<T>;
 }
 
 /** Makes the binding. */
 export function bindConnection<L extends Levels, C extends boolean = boolean>(
   parts: ConnectionBindingParts<L>,
 ): RemoteBinding<L, C> {
-  const { name, levels, connection, supports, sessions, check, operationHash } = parts;
+  const { name, levels, connection, contract, operations, sessions } = parts;
   const { principal } = connection;
   return {
     name,
@@ -42,13 +47,16 @@ export function bindConnection<L extends Levels, C extends boolean = boolean>(
       return connection.state;
     },
     consistencyLevels: () => levels,
-    supports,
+    supports: (operation) =>
+      (contract === undefined || isListed(contract, operation)) && (operations?.includes(operation.name) ?? true),
     submitOperation(operation, requested, sink, context) {
-      connection.submit(check(operation), requested, sink, context);
+      // Checked before it is sent: what is thrown fails the operation.
+      const sent = contract === undefined ? asGiven(operation) : checkOperation(contract, operation);
+      connection.submit(sent, requested, sink, context);
     },
     ...(sessions && { openSession: (tokens?: readonly string[]) => connection.openSession(tokens) }),
     ...(principal !== undefined && { principal }),
-    ...(operationHash !== undefined && { operationHash }),
+    ...(contract !== undefined && { operationHash: (name: string) => findOperationHash(contract, name) }),
     wake: () => connection.wake(),
     close: () => connection.close(),
   };

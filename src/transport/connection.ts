@@ -23,24 +23,10 @@ import { TokenRenewal } from './line/token-renewal.ts';
 import { WireSession } from './operations/submit-row.ts';
 
 /** A connection to one gateway that survives the loss of its sockets. */
-export interface Connection {
-  readonly state: ConnectionState;
-  /** Fulfilled by the first welcome; rejected when the server refuses the client or the connection is closed before. */
-  readonly ready: Promise<void>;
-  /** Like that of `Binding`; absent where the application does not say. */
-  readonly principal: (() => string) | undefined;
-  /** Like `Binding.submitOperation`. */
-  submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void;
-  /** Like that of `Binding`. */
-  openSession(tokens?: readonly string[]): WireSession;
-  /** Tells the transport that the network may be back, so that it need not wait. */
-  wake(): void;
-  /**
-   * Closes the socket. What is under way fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
-   * submitted from then on is refused.
-   */
-  close(): Promise<void>;
-}
+export type Connection = Pick<
+  WebSocketConnection,
+  'state' | 'ready' | 'principal' | 'submit' | 'openSession' | 'wake' | 'close'
+>;
 
 /**
  * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile wait.
@@ -53,7 +39,8 @@ export function connect(options: ConnectionOptions, target: ConnectionTarget): C
   return new WebSocketConnection(settle(options), target);
 }
 
-class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
+class WebSocketConnection implements LineEvents, ReceiverEvents {
+  /** Fulfilled by the first welcome; rejected when the server refuses the client or the connection is closed before. */
   readonly ready: Promise<void>;
   readonly #settings: ConnectionSettings;
   readonly #target: ConnectionTarget;
@@ -117,10 +104,12 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     return this.#state;
   }
 
+  /** Like that of `Binding`; absent where the application does not say. */
   get principal(): (() => string) | undefined {
     return this.#settings.principal;
   }
 
+  /** Like `Binding.submitOperation`. */
   submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
     try {
       this.#requireSame();
@@ -171,10 +160,15 @@ class WebSocketConnection implements Connection, LineEvents, ReceiverEvents {
     this.#sender.abandonAll(otherPrincipal());
   }
 
+  /** Tells the transport that the network may be back, so that it need not wait. */
   wake(): void {
     this.#dispatch('wake');
   }
 
+  /**
+   * Closes the socket. What is under way fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
+   * submitted from then on is refused.
+   */
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
       this.#blame(new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'));

@@ -15,6 +15,8 @@ import { reportUncaught } from './settings/callbacks.ts';
 /** Malformed rows of a server before its line is given up. */
 const MALFORMED_MAX = 8;
 
+const checkRow = createRowCheck(serverKinds, { isPlain: isPlainView });
+
 /** What concerns a line as a whole. */
 export interface ReceiverEvents {
   welcome(line: Line, welcome: Welcome): void;
@@ -27,7 +29,7 @@ export interface ReceiverEvents {
 }
 
 /** Reads the frames of all lines of a client. */
-export class Receiver implements InboundHandler<Line> {
+export class Receiver {
   readonly #codec: Codec;
   readonly #inFlight: InFlight;
   readonly #events: ReceiverEvents;
@@ -38,11 +40,30 @@ export class Receiver implements InboundHandler<Line> {
     this.#events = events;
   }
 
+  /** Acts on the rows of a frame, in order. What one row leads to, however it ends, keeps no other from it. */
   receive(line: Line, frame: Encoded): void {
-    readFrame(this.#codec, frame, this, line);
+    let rows: unknown[];
+    try {
+      rows = this.#codec.decode(frame);
+    } catch (error) {
+      return this.#malformed(0, `the server sent a malformed frame: ${(error as Error).message}`, line);
+    }
+    for (const received of rows) {
+      try {
+        this.#read(received, line);
+      } catch (error) {
+        reportUncaught(error);
+      }
+    }
   }
 
-  row(row: ServerRow, line: Line): void {
+  #read(received: unknown, line: Line): void {
+    const problem = checkRow(received);
+    if (problem === undefined) return this.#row(received as ServerRow, line);
+    this.#malformed(problem.id, `the server sent a malformed row: ${problem.field}: ${problem.reason}`, line);
+  }
+
+  #row(row: ServerRow, line: Line): void {
     switch (row[KIND]) {
       case 'view':
       case 'final':
@@ -53,7 +74,7 @@ export class Receiver implements InboundHandler<Line> {
         return this.#fail(row, line);
       case 'welcome':
         if (line.welcome === undefined) return this.#events.welcome(line, row[BODY]);
-        return this.malformed(0, 'the server welcomed the client twice', line);
+        return this.#malformed(0, 'the server welcomed the client twice', line);
       case 'renewed':
         return this.#events.renewed(line, row[BODY] ?? undefined);
       case 'goaway':
@@ -67,7 +88,8 @@ export class Receiver implements InboundHandler<Line> {
     }
   }
 
-  malformed(id: number, message: string, line: Line): void {
+  /** A row that is none; `id` is the operation that it seems to be about, or 0. */
+  #malformed(id: number, message: string, line: Line): void {
     const error = new CorrectableError('PROTOCOL', message);
     this.#inFlight.spoiled(id, error, line);
     if (++line.malformed >= MALFORMED_MAX) this.#events.spoiled(line, error);
@@ -77,36 +99,4 @@ export class Receiver implements InboundHandler<Line> {
     if (row[NUMBER] > 0) this.#inFlight.fail(row, line);
     else line.explanation = errorOf(row);
   }
-}
-
-/** Who acts on the rows of a line. */
-interface InboundHandler<L> {
-  row(row: ServerRow, line: L): void;
-  /** A row that is none; `id` is the operation that it seems to be about, or 0. */
-  malformed(id: number, message: string, line: L): void;
-}
-
-const checkRow = createRowCheck(serverKinds, { isPlain: isPlainView });
-
-/** Hands the rows of a frame to `handler`, in order. What one row leads to, however it ends, keeps no other from it. */
-function readFrame<L>(codec: Codec, frame: Encoded, handler: InboundHandler<L>, line: L): void {
-  let rows: unknown[];
-  try {
-    rows = codec.decode(frame);
-  } catch (error) {
-    return handler.malformed(0, `the server sent a malformed frame: ${(error as Error).message}`, line);
-  }
-  for (const received of rows) {
-    try {
-      readRow(received, handler, line);
-    } catch (error) {
-      reportUncaught(error);
-    }
-  }
-}
-
-function readRow<L>(received: unknown, handler: InboundHandler<L>, line: L): void {
-  const problem = checkRow(received);
-  if (problem === undefined) return handler.row(received as ServerRow, line);
-  handler.malformed(problem.id, `the server sent a malformed row: ${problem.field}: ${problem.reason}`, line);
 }

@@ -1,12 +1,6 @@
 /** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
 import { checkNamed } from '../../correctable/given.ts';
-import {
-  checkCatalogue,
-  checkOperation,
-  findOperationHash,
-  isListed,
-  type Catalogue,
-} from '../../protocol/contract/catalogue.ts';
+import { checkCatalogue, type Catalogue } from '../../protocol/contract/catalogue.ts';
 import { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { CONNECTION_OPTIONS, ownContract, type ConnectionOptions } from '../../transport/settings/options.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
@@ -27,13 +21,6 @@ const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
 export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels, true> {
   checkCatalogue(contract, CALL);
   checkNamed(options, { call: CALL }, CONNECTION_OPTIONS);
-  return bindConnection({
-    name: 'redblue',
-    levels: REDBLUE_LEVELS,
-    connection: connect(options, { levels: REDBLUE_LEVELS, contract: ownContract(contract) }),
-    sessions: true,
-    supports: (operation) => isListed(contract, operation),
-    operationHash: (name) => findOperationHash(contract, name),
-    check: (operation) => checkOperation(contract, operation),
-  });
+  const connection = connect(options, { levels: REDBLUE_LEVELS, contract: ownContract(contract) });
+  return bindConnection({ name: 'redblue', levels: REDBLUE_LEVELS, connection, contract, sessions: true });
 }

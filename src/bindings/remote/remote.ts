@@ -2,14 +2,7 @@
 import { check } from '../../correctable/errors.ts';
 import { checkNamed, isName, type NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
-import {
-  asGiven,
-  checkCatalogue,
-  checkOperation,
-  findOperationHash,
-  isListed,
-} from '../../protocol/contract/catalogue.ts';
-import type { Catalogue } from '../../protocol/contract/catalogue.ts';
+import { checkCatalogue, type Catalogue } from '../../protocol/contract/catalogue.ts';
 import { LEVELS_MAX } from '../../protocol/rows/levels.ts';
 import { CONNECTION_OPTIONS, ownContract, type ConnectionOptions } from '../../transport/settings/options.ts';
 import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
@@ -59,26 +52,13 @@ export function remote<const L extends Levels>(options: RemoteOptions<L>): Remot
   checkNamed(options, { call: CALL }, OPTIONS);
   const { levels, contract, operations, sessions = false, ...rest } = options;
   if (contract !== undefined) checkCatalogue(contract, CALL);
-  return bindConnection({
-    name: 'remote',
-    levels,
-    connection: connect(rest, {
-      levels: checkedLevels(levels),
-      ...(contract !== undefined && { contract: ownContract(contract) }),
-    }),
-    sessions,
-    supports: (operation) => {
-      if (contract !== undefined && !isListed(contract, operation)) return false;
-      return operations?.includes(operation.name) ?? true;
-    },
-    ...(contract !== undefined && { operationHash: (name: string) => findOperationHash(contract, name) }),
-    check: (operation) => (contract === undefined ? asGiven(operation) : checkOperation(contract, operation)),
-  });
+  checkLevels(levels);
+  const connection = connect(rest, { levels, contract: contract && ownContract(contract) });
+  return bindConnection({ name: 'remote', levels, connection, contract, operations, sessions });
 }
 
-function checkedLevels(levels: Levels): Levels {
+function checkLevels(levels: Levels): void {
   const isList = Array.isArray(levels) && levels.every(isName) && new Set(levels).size === levels.length;
   const isRight = isList && levels.length > 0 && levels.length <= LEVELS_MAX;
   check(isRight, 'levels', `must be 1 to ${LEVELS_MAX} different names, weakest first`);
-  return levels;
 }

@@ -177,7 +177,7 @@ export class GeneratorRunner {
     const { generator, isRead, hasOwnArgs } = runnable;
     this.#budget.begin(operation, !isRead);
     try {
-      const context = this.#contextOf(input);
+      const context = new RunContext(input, this.#world);
       // It runs more than once: what it did to them is not what it was given.
       const args = this.#opensArgs ? given : hasOwnArgs ? keptOwnArgs(given as object) : keptArgs(given);
       const returned = this.#guard === undefined ? generator(args, context) : this.#guarded(generator, args, context);
@@ -226,10 +226,6 @@ export class GeneratorRunner {
   /** Apart, since a function that makes another one pays for that even where it does not. */
   #guarded(generator: AnyGenerator, args: unknown, context: RunContext): unknown {
     return this.#guard?.(() => generator(args, context), this.#limits.timeMaxMs);
-  }
-
-  #contextOf(input: GeneratorInput): RunContext {
-    return new RunContext(input, this.#world);
   }
 
   /** Runs once more: a generator that depends on anything else than its input and the state gives itself away. */

@@ -10,8 +10,7 @@ function bind(
   { connection, platform }: Awaited<ReturnType<typeof startOpen>>,
   more: Partial<ConnectionBindingParts<TestLevels>> = {},
 ): { readonly binding: RemoteBinding<TestLevels>; readonly platform: FakePlatform } {
-  const supports = (): boolean => true;
-  const parts = { name: 'double', levels: LEVELS, connection, supports, sessions: true, check: <T>(given: T) => given };
+  const parts = { name: 'double', levels: LEVELS, connection, sessions: true };
   return { binding: bindConnection<TestLevels>({ ...parts, ...more }), platform };
 }
 
@@ -30,11 +29,12 @@ test('closed → so is the connection, and whoever waits for it to be ready is t
   await expect(binding.ready).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-test('submitted → what the check makes of it is', async () => {
-  const { binding, platform } = bind(await startOpen(), { check: (given) => ({ ...given, args: 'checked' }) });
-  void binding.submitOperation(readX, ['weak'], new SinkDouble(), quietContext());
+test('submitted, and the contract has no such operation → it is not sent', async () => {
+  const { binding, platform } = bind(await startOpen(), { contract: { name: 'shop', hash: '', operations: {} } });
+  const submit = (): unknown => binding.submitOperation(readX, ['weak'], new SinkDouble(), quietContext());
+  expect(submit).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   platform.tick();
-  expect(platform.socket.rows('submit')).toEqual([[1, 'submit', 'get', 'read', 1, 'checked']]);
+  expect([binding.supports(readX), platform.socket.rows('submit')]).toEqual([false, []]);
 });
 
 test.each([true, false])(

@@ -10,7 +10,7 @@ import type { Files } from '../disk/files.ts';
 import { readLog, type LogDamage } from '../format/log-file.ts';
 import { Origins } from '../../records/origin.ts';
 import { MANIFEST, checkFormat, parseManifest, type Manifest } from './manifest.ts';
-import { logFolder, numbersOf } from '../format/names.ts';
+import { fileName, logFolder, numbersOf } from '../format/names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
 import { recover, type Recovered } from '../recovery.ts';
 
@@ -131,7 +131,7 @@ function inspectSite(
   const names = files.list(folder).toSorted();
   const logs = numbersOf(names, 'log').map((number) => inspectLog(files, folder, number));
   const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap((ending) =>
-    numbersOf(names, ending).map((number) => inspectCheckpoint(files, `${folder}/${nameOf(number, ending)}`, number)),
+    numbersOf(names, ending).map((number) => inspectCheckpoint(files, `${folder}/${fileName(number, ending)}`, number)),
   );
   let found: Recovered | undefined;
   const refusal = refusalOf(() => (found = recover(files, folder, name)));
@@ -141,7 +141,7 @@ function inspectSite(
 }
 
 function inspectLog(files: Files, folder: string, number: number): InspectedLog {
-  const file = `${folder}/${nameOf(number, 'log')}`;
+  const file = `${folder}/${fileName(number, 'log')}`;
   const bytes = files.read(file);
   const { header, entries, damage } = readLog(bytes, number);
   const counts = { local: 0, red: 0 };
@@ -154,10 +154,6 @@ function inspectCheckpoint(files: Files, file: string, number: number): Inspecte
   const bytes = files.read(file);
   const { commits, contained, damage } = readCheckpoint(bytes, number);
   return { file, bytes: bytes.length, commits, contained: contained ?? null, damage: damage ?? null };
-}
-
-function nameOf(number: number, ending: string): string {
-  return `${String(number).padStart(10, '0')}.${ending}`;
 }
 
 function refusalOf(attempt: () => unknown): string | null {

@@ -10,28 +10,25 @@ export function logFolder(site: string, log: LogId = 'local'): string {
   return partition === undefined ? `sites/${site}` : `sites/${site}/partition-${partition}`;
 }
 
-/** The number that every log segment and checkpoint file of a site has; later ones have larger ones. */
-export function segmentName(number: number): string {
-  return `${padded(number)}.log`;
+/** The files of a site by their endings. */
+type Ending = 'log' | 'checkpoint' | 'checkpoint-copy';
+
+/** The name of the file with this number: every log segment and checkpoint has one; later ones have larger ones. */
+export function fileName(number: number, ending: Ending): string {
+  return `${String(number).padStart(10, '0')}.${ending}`;
 }
 
-export function checkpointName(number: number): string {
-  return `${padded(number)}.checkpoint`;
-}
+export const segmentName = (number: number): string => fileName(number, 'log');
+
+export const checkpointName = (number: number): string => fileName(number, 'checkpoint');
 
 /** The other file with the same checkpoint. */
-export function checkpointCopyName(number: number): string {
-  return `${padded(number)}.checkpoint-copy`;
-}
+export const checkpointCopyName = (number: number): string => fileName(number, 'checkpoint-copy');
 
 /** The numbers of the files with this ending, in order. */
-export function numbersOf(names: readonly string[], ending: 'log' | 'checkpoint' | 'checkpoint-copy'): number[] {
+export function numbersOf(names: readonly string[], ending: Ending): number[] {
   const pattern = new RegExp(`^(\\d{10})\\.${ending}$`);
   return names.flatMap((name) => pattern.exec(name)?.slice(1).map(Number) ?? []).toSorted((a, b) => a - b);
-}
-
-function padded(number: number): string {
-  return String(number).padStart(10, '0');
 }
 
 /** The version that is written and read. The manifest, each log and checkpoint file, and each group of entries has it. */
