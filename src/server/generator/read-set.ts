@@ -5,7 +5,7 @@
 import type { Effect } from '../records/effect.ts';
 import { isScalar, isWithin, type ReadRange } from '../records/key-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
-import type { GeneratorOutcome } from './generator-run.ts';
+import type { Choice } from '../records/reply.ts';
 import { drawsOnPool } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
 
@@ -100,7 +100,10 @@ export function changesRange(range: ReadRange, effect: Effect, created: Readonly
  * - A take or a transfer depends on the pool of its bounded field.
  * - A write to a row that can be removed would bring the row back, and its record may not name the row as created.
  */
-export function certifiedReads({ reads, choice }: GeneratorOutcome, tables: Tables): ReadSet {
+export function certifiedReads(
+  { reads, choice }: { readonly reads: ReadSet; readonly choice: Choice | undefined },
+  tables: Tables,
+): ReadSet {
   if (choice === undefined) return reads;
   let names: Set<string> | undefined;
   for (const effect of choice.effects) {
