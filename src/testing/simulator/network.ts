@@ -1,9 +1,8 @@
 /** A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both. */
 import type { Origin } from '../../server/records/origin.ts';
-import type { Calm } from './calm.ts';
+import type { Calm, Timeline } from './timeline.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
-import type { Timeline } from './timeline.ts';
 
 /** A message on its way: the bytes of its envelope. */
 export interface Sent {

@@ -64,3 +64,29 @@ export class Timeline {
 function isBefore(one: Planned, other: Planned): boolean {
   return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
 }
+
+/** What checkers go by that ask how long something takes. */
+export class Calm {
+  readonly #timeline: Timeline;
+  readonly #isInTheWay: () => boolean;
+  #disturbedAtMs = 0;
+
+  constructor(timeline: Timeline, isInTheWay: () => boolean) {
+    this.#timeline = timeline;
+    this.#isInTheWay = isInTheWay;
+  }
+
+  /** Until now something was in the way, or is for so long. */
+  disturbed(forMs = 0): void {
+    this.#disturbedAtMs = Math.max(this.#disturbedAtMs, this.#timeline.nowMs + forMs);
+  }
+
+  /** `Infinity` while something is. */
+  get sinceMs(): number {
+    return this.#isInTheWay() ? Infinity : this.#disturbedAtMs;
+  }
+
+  get nowMs(): number {
+    return this.#timeline.nowMs;
+  }
+}

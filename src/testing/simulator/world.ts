@@ -1,7 +1,7 @@
 /** What a run is about: a service, what its clients ask for, and what only its own checkers know. */
 import type { Origins } from '../../server/records/origin.ts';
 import type { Service } from '../../server/service/service.ts';
-import type { Calm } from './calm.ts';
+import type { Calm } from './timeline.ts';
 import type { Checker } from './checkers/checker.ts';
 import type { ClientOperation, Traits } from './history.ts';
 import type { SimulationOptions } from './options.ts';

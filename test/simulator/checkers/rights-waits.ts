@@ -7,7 +7,7 @@ import type { Origin } from '../../../src/server/records/origin.ts';
 import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
 import { require } from '../../../src/testing/simulator/checkers/checker.ts';
 import type { AnyOperation, Checker, GeneratorRun, Told } from '../../../src/testing/simulator/checkers/checker.ts';
-import type { Calm } from '../../../src/testing/simulator/calm.ts';
+import type { Calm } from '../../../src/testing/simulator/timeline.ts';
 import type { Circumstances } from '../../../src/testing/simulator/world.ts';
 
 const FIELD = 'free';

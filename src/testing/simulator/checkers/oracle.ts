@@ -11,7 +11,7 @@ import type { Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { toText } from '../../../server/storage/format/values.ts';
-import type { Counts, ModelOperation } from '../oracle/changes.ts';
+import { comparedLedger, isLedger, type Counts, type ModelOperation } from '../oracle/changes.ts';
 import {
   described,
   execute,
@@ -41,7 +41,6 @@ import { isOfBackend } from './answers.ts';
 import { isOfSite } from './floors.ts';
 import { structurallyEqual } from '../../../correctable/equal.ts';
 import type { StateReader } from '../../../server/state/store.ts';
-import { comparedLedger, isLedger } from '../oracle/ledger.ts';
 
 /** For messages. */
 const BELONGS =

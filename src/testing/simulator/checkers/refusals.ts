@@ -6,7 +6,7 @@
 import type { Origin } from '../../../server/records/origin.ts';
 import { clientOf } from '../../../server/records/operation-id.ts';
 import type { Service } from '../../../server/service/service.ts';
-import type { Calm } from '../calm.ts';
+import type { Calm } from '../timeline.ts';
 import type { ClientOperation } from '../history.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';

@@ -8,14 +8,13 @@ import { Refusal } from '../../../server/service/refusal.ts';
 import { Chosen, Local, replyOf, type Choice, type Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import { Random } from '../../../server/collections/random.ts';
-import { compare, type ModelOperation } from './changes.ts';
+import { compare, isLedger, ledgerViewAt, type ModelOperation } from './changes.ts';
 import type { ModelEntry, ModelView } from './model.ts';
 import { areSameSent, isSameReply, isSameSent } from './sent.ts';
 import { KnownEffects } from '../../../server/service/known-effects.ts';
 import { takesOf } from '../../../server/service/takes.ts';
 import type { ScanOptions } from '../../../server/records/key-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
-import { isLedger, ledgerViewAt } from './ledger.ts';
 
 /** What a run is a function of, beside the state. */
 export interface RunInput {

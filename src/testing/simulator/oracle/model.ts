@@ -5,8 +5,8 @@
  */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
-import { byPlace, byTime, compare, hasSeen, type Change, type Counts, type ModelOperation } from './changes.ts';
-import { ledgerOf } from './ledger.ts';
+import { byPlace, byTime, compare, hasSeen, ledgerOf } from './changes.ts';
+import type { Change, Counts, ModelOperation } from './changes.ts';
 
 type Changes = readonly Change[];
 const valuesOf = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);
