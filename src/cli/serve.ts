@@ -33,7 +33,7 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--auth-keys <keys>', 'Let in who has a signed token (JWT): a file with a JWK set, or its https address'],
   ['--auth-issuer <name>', 'Who must have made the token (`iss`)'],
   ['--auth-audience <name>', 'For whom it must be (`aud`)'],
-  ['--limits <pairs>', 'Bounds of each site, as repliesBytesTotalMax=512MiB,connectionsMax=1000; none for none'],
+  ['--limits <pairs>', 'Bounds of each site, as memoryBytesMax=1GiB,connectionsMax=1000; none for none'],
   ['--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in'],
   ['--idle-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', 0],
   [
@@ -210,7 +210,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 <<
 const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;
 
 /**
- * What `--limits` says, pairs as `repliesBytesMax=64MiB,connectionsMax=1000,clientIdleMs=none`, over what was `given`
+ * What `--limits` says, pairs as `memoryBytesMax=1GiB,connectionsMax=1000,heartbeatMs=none`, over what was `given`
  * otherwise.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the flag, and the limit at fault
@@ -221,7 +221,7 @@ export function limitsOf(options: Raw, given?: Partial<GatewayLimits>): Partial<
   for (const pair of text(options, 'limits').split(',')) {
     const [, name, none, number, unit = ''] = PAIR.exec(pair.trim()) ?? [];
     if (name === undefined) {
-      throw usageError('limits', `takes pairs as repliesBytesMax=64MiB,connectionsMax=1000, or =none, not "${pair}"`);
+      throw usageError('limits', `takes pairs as memoryBytesMax=1GiB,connectionsMax=1000, or =none, not "${pair}"`);
     }
     if (Object.hasOwn(limits, name)) throw usageError('limits', `names ${name} twice`);
     if (unit !== '' && !name.includes('Bytes')) {

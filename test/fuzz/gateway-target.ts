@@ -1,6 +1,6 @@
 /** The process that is stormed: two sites of a RedBlue service as `serve` puts them up, and a store without memory of names. */
 import { createServer } from 'node:http';
-import { createGateway, type GatewayStatus } from '../../src/server/gateway/gateway.ts';
+import { createGatewayWith, type GatewayStatus } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { serve } from '../../src/server/index.ts';
 import { CountingStore } from '../support/hostile/counting-store.ts';
@@ -11,13 +11,13 @@ import { contract, service } from './service.ts';
 const store = new CountingStore();
 // Some answers come later than what is said next.
 store.delayMs = 1;
-const limits = { malformedMax: 200, heartbeatMs: 1_000, helloTimeoutMs: 1_000, clientIdleMs: 1_000 };
-const open = createGateway({ binding: store, limits });
+const bounds = { malformedMax: 200, heartbeatMs: 1_000, helloTimeoutMs: 1_000, clientIdleMs: 1_000 };
+const open = createGatewayWith(bounds, { binding: store });
+// The honest ones are two, and the others more than there is room for: many a hello is refused.
+const few = { ...bounds, connectionsPerPrincipalMax: 2, operationsPerSecondMax: 5_000 };
 /** Lets in who says who he is, for as long as he says, and knows hooks that fail. */
-const closed = createGateway({
+const closed = createGatewayWith(few, {
   binding: store,
-  // The honest ones are two, and the others more than there is room for: many a hello is refused.
-  limits: { ...limits, connectionsPerPrincipalMax: 2, operationsPerSecondPerPrincipalMax: 5_000 },
   authenticate: async (token) => {
     if (token === undefined || token === 'bad') throw new Error('who is that?');
     if (token === 'nobody') return undefined as never;
@@ -25,12 +25,12 @@ const closed = createGateway({
     return { id: token, expiresAt: token === 'short' ? Date.now() + 50 : undefined };
   },
 });
-const backend = await serve({ service, sites: ['irl', 'frk'], limits: { clientIdleMs: limits.clientIdleMs } });
+const backend = await serve({ service, sites: ['irl', 'frk'] });
 const own = await listenGateways({ sites: { open, closed } });
 const server = createServer((request, response) => {
   if (!shared.handleHttp(request, response)) response.writeHead(404).end();
 });
-const third = createGateway({ binding: store, contract, limits, origins: ['https://shop.example'] });
+const third = createGatewayWith(bounds, { binding: store, contract, origins: ['https://shop.example'] });
 const shared = await listenGateways({ sites: { third }, server });
 
 const tell = (message: FromTarget): void => void process.send?.(message);

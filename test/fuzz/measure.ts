@@ -1,6 +1,5 @@
 /** What this process holds. Needs `--expose-gc`. */
 import type { Gateway, GatewayStatus } from '../../src/server/gateway/gateway.ts';
-import type { TotalLoad } from '../../src/server/gateway/limits/load.ts';
 import type { Principals } from '../../src/server/gateway/limits/principals.ts';
 import { activeResources, descriptors } from '../support/hostile/guard.ts';
 import type { Measure } from './messages.ts';
@@ -13,14 +12,10 @@ export function rememberedBy({ clients, replies, replyBytes, inFlight }: Gateway
   return { clients, replies, replyBytes, inFlight };
 }
 
-/**
- * What no status tells: what connections that are gone have left with the store, which slows down all who come later, and
- * the principals that are counted, who would be let in no more.
- */
+/** What no status tells: the principals that are counted, who would be let in no more. */
 export function leftWith(gateway: Gateway): Measure['remembered'] {
-  const { load, principals } = gateway as unknown as { readonly load: TotalLoad; readonly principals: Principals };
-  const { leftOperations, leftBytes } = load;
-  return { leftOperations, leftBytes, principals: principals.size };
+  const { principals } = gateway as unknown as { readonly principals: Principals };
+  return { principals: principals.size };
 }
 
 /** @param remembered none in a process without gateways */

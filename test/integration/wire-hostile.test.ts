@@ -222,7 +222,7 @@ describe('wire: limits', () => {
   });
 
   test('client that never reads → cut off', async () => {
-    await using server = await startGateway({ limits: { stallTimeoutMs: 50 } });
+    await using server = await startGateway({ bounds: { stallTimeoutMs: 50 } });
     server.store.answer = ({ sink }) => setImmediate(() => sink.update('x'.repeat(50_000), 'strong'));
     await using client = new RawClient(server.url);
     await client.greet();
@@ -283,7 +283,7 @@ describe('wire: malformed', () => {
   });
 
   test('again and again → closed with 4400', async () => {
-    await using server = await startGateway({ limits: { malformedMax: 3 } });
+    await using server = await startGateway({ bounds: { malformedMax: 3 } });
     await using client = new RawClient(server.url);
     await client.greet();
     for (let i = 0; i < 3; i++) client.sendText('{');

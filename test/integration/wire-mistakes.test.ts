@@ -6,14 +6,14 @@ import { WebSocket } from 'ws';
 import { afterEach, expect, test, vi } from 'vitest';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient } from '../../src/index.ts';
-import { createGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway/gateway.ts';
+import { createGatewayWith, type Gateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { silentLogger } from '../../src/server/gateway/host/logger.ts';
 import { bump, CountingStore } from '../support/hostile/counting-store.ts';
 import { Guard } from '../support/hostile/guard.ts';
 import { failEncoding, failFrame, MISTAKE, principalFailing } from '../support/hostile/mistakes.ts';
 import { toldOf, untruth } from '../support/hostile/outcomes.ts';
-import { LEVELS, RawClient } from '../support/wire.ts';
+import { LEVELS, RawClient, type BoundedOptions } from '../support/wire.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -24,7 +24,7 @@ const ANN = { id: 'ann' };
 
 /** Where the gateway stands when the mistake is made, who makes it, and how it comes to it. */
 interface Case {
-  readonly options?: () => Partial<GatewayOptions>;
+  readonly options?: () => BoundedOptions;
   readonly provoke: (client: RawClient, gateway: Gateway, store: CountingStore) => unknown;
 }
 
@@ -137,10 +137,10 @@ test.each(Object.entries(CASES))('wire: %s → that connection is closed, with a
   using guard = new Guard();
   const reported: unknown[] = [];
   const logger = { ...silentLogger, error: (fields: object) => void reported.push((fields as { err?: unknown }).err) };
-  const options = given.options?.() ?? {};
+  const { bounds = {}, ...options } = given.options?.() ?? {};
   const binding = (options.binding ?? new CountingStore()) as CountingStore;
   const { authenticate, authorise } = options;
-  const gateway = createGateway({
+  const gateway = createGatewayWith(bounds, {
     logger,
     ...options,
     binding,

@@ -130,7 +130,7 @@ test.each(DEPLOYMENTS)(
     const sights = new Sights();
     for (let cut = 0; cut < CUTS; cut++) {
       const cutAfterMs = 10 * cut;
-      const setting = { codec: CODECS[cut % 2] as Setting['codec'], limits: {} };
+      const setting = { codec: CODECS[cut % 2] as Setting['codec'], bounds: {} };
       const problems = await problemsOf(time, firstThenSecondTwice(cutAfterMs), { make, setting, sights });
       expect(problems, `cut after ${cutAfterMs} ms`).toEqual([]);
     }

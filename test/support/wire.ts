@@ -3,7 +3,8 @@ import { WebSocket, type RawData } from 'ws';
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../src/correctable/binding.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
-import { createGateway, type Gateway, type GatewayOptions } from '../../src/server/gateway/gateway.ts';
+import { createGatewayWith, type Gateway, type GatewayOptions } from '../../src/server/gateway/gateway.ts';
+import type { ByteBudget, GatewayBounds } from '../../src/server/gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 
 export const LEVELS = ['weak', 'strong'] as const;
@@ -143,12 +144,18 @@ export interface RunningGateway extends AsyncDisposable {
   readonly url: string;
 }
 
+/** Options of a gateway, and bounds that no option sets. */
+export type BoundedOptions = Partial<GatewayOptions> & { readonly bounds?: Partial<GatewayBounds> | undefined };
+
+/** To be bounded in one way at a time. */
+export const BOUNDLESS: ByteBudget = { client: Infinity, principal: Infinity, total: Infinity, share: 0 };
+
 /** Starts a gateway; `port` to come back where an earlier one was. */
 export async function startGateway(
-  options: Partial<GatewayOptions> & { store?: StoreDouble; port?: number } = {},
+  options: BoundedOptions & { store?: StoreDouble; port?: number } = {},
 ): Promise<RunningGateway> {
-  const { store = new StoreDouble(), port, ...rest } = options;
-  const gateway = createGateway({ binding: store, ...rest });
+  const { store = new StoreDouble(), port, bounds = {}, ...rest } = options;
+  const gateway = createGatewayWith(bounds, { binding: store, ...rest });
   const listener = await listenGateways({ sites: { here: gateway }, port });
   return {
     store,

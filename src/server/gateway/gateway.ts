@@ -12,7 +12,7 @@ import { lent } from '../../protocol/contract/checked-operation.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
-import { Addresses } from './addresses.ts';
+import { Addresses } from './host/ip-addresses.ts';
 import { ClientTable } from './clients/client-table.ts';
 import { checkDrainMs, Closing } from './closing.ts';
 import { compileCatalogue, type CompiledCatalogue } from './host/compile-schema.ts';
@@ -20,9 +20,9 @@ import { GatewayConnection } from './connection/connection.ts';
 import { checkGatewayOptions } from './gateway-checks.ts';
 import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Principal } from './host/host.ts';
 import { setPeerDeadline } from '../../protocol/peer-deadline.ts';
-import { Interval, peerClock } from './limits/interval.ts';
-import { levelsOf } from './levels.ts';
-import { limitsFrom, type GatewayLimits } from './limits/limits.ts';
+import { peerClock, repeat } from './limits/interval.ts';
+import { levelsOf } from './gateway-checks.ts';
+import { boundsFrom, limitsFrom, type GatewayBounds, type GatewayLimits } from './limits/limits.ts';
 import { TotalLoad } from './limits/load.ts';
 import { guardedLogger, silentLogger, type Logger } from './host/logger.ts';
 import { checkedOrigins } from './host/origins.ts';
@@ -67,7 +67,7 @@ export interface GatewayStatus extends Readonly<GatewayCounters> {
   readonly connections: number;
   /** Operations that the store has not ended, and those that wait for `authorise`; whether anybody waits for them or not. */
   readonly inFlight: number;
-  /** Bytes of the frames that they came in. */
+  /** Bytes of the frames that they came in, and what each operation takes beside. */
   readonly inFlightBytes: number;
   /** Clients whose replies are kept, connected or not. */
   readonly clients: number;
@@ -106,6 +106,7 @@ export interface Gateway {
 }
 
 const DRAIN_MS = 5_000;
+/** How often to look for clients that have been gone for too long, at least. */
 const SWEEP_MS_MAX = 30_000;
 
 /**
@@ -120,6 +121,14 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
   return new BindingGateway(options);
 }
 
+/** The same within bounds that no option sets, for tests. */
+export function createGatewayWith<L extends Levels>(
+  bounds: Partial<GatewayBounds>,
+  options: GatewayOptions<L>,
+): Gateway {
+  return new BindingGateway(options, bounds);
+}
+
 const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
 
 class BindingGateway implements Gateway, GatewayHost {
@@ -132,6 +141,7 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly authenticated: boolean;
   readonly authorise: Authorise;
   readonly limits: GatewayLimits;
+  readonly bounds: GatewayBounds;
   readonly logger: Logger;
   readonly clients: ClientTable;
   readonly principals: Principals;
@@ -142,12 +152,11 @@ class BindingGateway implements Gateway, GatewayHost {
   readonly #addresses = new Addresses();
   readonly #levelSets = new Map<number, readonly string[]>();
   readonly #authenticate: Authenticate;
-  readonly #heartbeat: Interval;
-  readonly #sweep: Interval;
+  readonly #stopTimers: readonly (() => void)[];
   #state: GatewayStatus['state'] = 'serving';
   #closing: Closing | undefined;
 
-  constructor(options: GatewayOptions) {
+  constructor(options: GatewayOptions, bounds: Partial<GatewayBounds> = {}) {
     checkGatewayOptions(options, OPTIONS);
     const { binding, contract, authenticate } = options;
     this.site = options.site;
@@ -160,14 +169,17 @@ class BindingGateway implements Gateway, GatewayHost {
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
     const { authorise } = options;
     this.authorise = authorise ? (principal, operation) => authorise(principal, lent(operation)) : () => true;
-    this.limits = limitsFrom(options.limits, this.authenticated);
+    this.limits = limitsFrom(options.limits);
+    this.bounds = { ...boundsFrom(this.limits, this.authenticated), ...bounds };
     this.logger = guardedLogger(options.logger ?? silentLogger);
-    this.load = new TotalLoad(this.limits);
-    this.principals = new Principals(this.limits);
-    this.clients = new ClientTable(this.limits, (clients) => this.#forgot(clients));
+    this.load = new TotalLoad(this.bounds.budget);
+    this.principals = new Principals(this.bounds);
+    this.clients = new ClientTable(this.bounds.budget, (clients) => this.#forgot(clients));
     const checkPeers = (check: () => void, delayMs: number): (() => void) => setPeerDeadline(peerClock, check, delayMs);
-    this.#heartbeat = new Interval(() => this.#checkAll(), this.limits.heartbeatMs, checkPeers);
-    this.#sweep = new Interval(() => this.#forgetGone(), sweepMs(this.limits));
+    this.#stopTimers = [
+      repeat(() => this.#checkAll(), this.bounds.heartbeatMs, checkPeers),
+      repeat(() => this.#forgetGone(), Math.min(this.bounds.clientIdleMs, SWEEP_MS_MAX)),
+    ];
   }
 
   get draining(): boolean {
@@ -188,7 +200,7 @@ class BindingGateway implements Gateway, GatewayHost {
   }
 
   identify(token: string | undefined, peer: Peer): Promise<Principal> {
-    return identify(this.#authenticate, { token, peer, timeoutMs: this.limits.hookTimeoutMs });
+    return identify(this.#authenticate, { token, peer, timeoutMs: this.bounds.hookTimeoutMs });
   }
 
   async authenticate(token: string | undefined, peer: Peer): Promise<Principal> {
@@ -258,8 +270,7 @@ class BindingGateway implements Gateway, GatewayHost {
       this.#closing.hurry(drainMs);
     }
     await this.#closing.done;
-    this.#heartbeat.stop();
-    this.#sweep.stop();
+    for (const stop of this.#stopTimers) stop();
     this.#state = 'closed';
   }
 
@@ -269,16 +280,11 @@ class BindingGateway implements Gateway, GatewayHost {
 
   #forgetGone(): void {
     this.principals.forgetIdle(systemClock.now());
-    const forgotten = this.clients.forgetGone(systemClock.now() - this.limits.clientIdleMs);
+    const forgotten = this.clients.forgetGone(systemClock.now() - this.bounds.clientIdleMs);
     if (forgotten > 0) this.#forgot(forgotten);
   }
 
   #forgot(clients: number): void {
     this.logger.warn({ clients }, 'forgot the replies of clients that did not come back');
   }
-}
-
-/** How often to look for clients that have been gone for too long. */
-function sweepMs({ clientIdleMs }: GatewayLimits): number {
-  return clientIdleMs === Infinity ? Infinity : Math.min(clientIdleMs, SWEEP_MS_MAX);
 }

@@ -3,7 +3,7 @@ import type { Levels } from '../../../src/correctable/level.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import type { RemoteBinding } from '../../../src/bindings/remote/index.ts';
 import { createClient, type AnyClient, type Correctable } from '../../../src/index.ts';
-import { createGateway, type Gateway } from '../../../src/server/gateway/gateway.ts';
+import { createGatewayWith, type Gateway } from '../../../src/server/gateway/gateway.ts';
 import { silentLogger } from '../../../src/server/gateway/host/logger.ts';
 import { Caller } from './caller.ts';
 import { Accounts, type Read, type Update } from './calls.ts';
@@ -74,7 +74,7 @@ export class World {
   }
 
   async play(steps: readonly Step[]): Promise<void> {
-    this.#isCalm &&= isCalm(steps) && Object.keys(this.#setting.limits).length === 0;
+    this.#isCalm &&= isCalm(steps) && Object.keys(this.#setting.bounds).length === 0;
     for (const step of steps) await this.#do(step);
   }
 
@@ -123,7 +123,7 @@ export class World {
     return this.#gateways.flatMap((gateway) => {
       const { inFlight = 0, clients = 0, replyBytes = 0 } = gateway?.status() ?? {};
       const problems = inFlight > 0 ? [`${inFlight} operations are under way for ever`] : [];
-      const isForgotten = this.#setting.limits.clientIdleMs === undefined || (clients === 0 && replyBytes === 0);
+      const isForgotten = this.#setting.bounds.clientIdleMs === undefined || (clients === 0 && replyBytes === 0);
       return isForgotten ? problems : [...problems, `${clients} clients are remembered, with ${replyBytes} bytes`];
     });
   }
@@ -254,13 +254,12 @@ export class World {
   #start(site: number): void {
     const binding = this.#deployment.open(site);
     if (binding === undefined) return;
-    const gateway = createGateway({
+    const gateway = createGatewayWith(this.#setting.bounds, {
       binding: recorded(binding, (operation, account) => this.#submitted(operation, account)),
       site: NAMES[site],
       contract: this.#deployment.contract,
       authenticate: (token) => ({ id: token ?? '' }),
       authorise: this.#door.authorise,
-      limits: this.#setting.limits,
       logger: { ...silentLogger, warn: (_, message) => this.#sights.saw(message) },
     });
     this.#gateways[site] = gateway;

@@ -6,7 +6,7 @@ import { CloseCode, isFatalClose } from '../../../src/protocol/close-codes.ts';
 import type { MessageKind } from '../../../src/protocol/rows/define-row.ts';
 import { serverKinds } from '../../../src/protocol/rows/server-kinds.ts';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '../../../src/protocol/codec/version.ts';
-import { limitsFrom } from '../../../src/server/gateway/limits/limits.ts';
+import { boundsFrom, limitsFrom } from '../../../src/server/gateway/limits/limits.ts';
 import {
   transition,
   type ConnectionEvent,
@@ -75,9 +75,10 @@ test('close codes → those of the code, with what the client does', () => {
 test('limits → the defaults of the code', () => {
   const units: Readonly<Record<string, number>> = { MiB: 1 << 20, s: 1_000 };
   const limits: Readonly<Record<string, number>> = { ...limitsFrom() };
-  const documented = cells('Limits').map(([name = '']) => name.replaceAll('`', ''));
+  const rows = cells('Limits').filter(([name]) => name?.startsWith('`'));
+  const documented = rows.map(([name = '']) => name.replaceAll('`', ''));
   expect(documented.toSorted()).toEqual(Object.keys(limits).toSorted());
-  for (const [name = '', value = ''] of cells('Limits')) {
+  for (const [name = '', value = ''] of rows) {
     if (value.startsWith('none')) {
       expect(limits[name.replaceAll('`', '')]).toBe(Infinity);
       continue;
@@ -87,6 +88,13 @@ test('limits → the defaults of the code', () => {
       `${name} ${limits[name.replaceAll('`', '')]}`,
     );
   }
+});
+
+test('shares of the memory → those that follow from the default', () => {
+  const { client, principal, total } = boundsFrom(limitsFrom(), true).budget;
+  const shares = cells('Limits').filter(([name, , beyond]) => !name?.startsWith('`') && beyond?.includes('OVERLOADED'));
+  const documented = shares.map(([, value = '']) => Number(/(\d+) MiB/.exec(value)?.[1]) << 20);
+  expect(documented).toEqual([client, principal, total]);
 });
 
 test('version and subprotocol → those of the code', () => {

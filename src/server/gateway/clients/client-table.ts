@@ -5,40 +5,48 @@
  * same `operationId` again, or nobody can tell.
  */
 import { randomUUID } from 'node:crypto';
-import { ClientRecord, costOf, type ClientConnection, type ReplyBudget } from './client-record.ts';
-import { GoneClients, toFree } from './gone-clients.ts';
-import { KeptOfPrincipal } from './kept-of-principal.ts';
-import type { GatewayLimits } from '../limits/limits.ts';
+import { totalFor, type ByteBudget } from '../limits/limits.ts';
+import type { Whose } from '../limits/load.ts';
+import { NumberedTable } from '../../../protocol/numbered-table.ts';
+import type { RepeatableUpdate } from '../submission/submission-parts.ts';
 
-type ReplyLimit = 'repliesBytesMax' | 'repliesBytesPerPrincipalMax' | 'repliesBytesTotalMax';
-type Bounds = Pick<GatewayLimits, ReplyLimit | 'connectionsMax'>;
+/** What a live connection of a client must be able to do for the table. */
+export interface ClientConnection {
+  readonly attempt: number;
+  /** A newer connection took over. */
+  replaced(): void;
+}
 
-/** Which part of all is set aside, so that each client has a share whatever the others keep. */
-const SHARED_OUT = 1 / 4;
-/** The least share. */
-const SHARE_BYTES_MIN = 4_096;
+/** What it costs to remember an update, beside its reply. */
+export const ENTRY_BYTES = 192;
+
+/** What it costs to remember updates whose numbers are far from each other, for each such stretch of numbers. */
+const PAGE_BYTES = 384;
+
+/** What it costs to remember a client, beside its name. */
+const RECORD_BYTES = 1_024;
+
+/** What a client takes of which nothing else is kept. */
+export function costOf({ key }: Pick<ClientRecord, 'key'>): number {
+  return RECORD_BYTES + key.length;
+}
 
 /** All clients of a gateway. */
-export class ClientTable implements ReplyBudget {
-  readonly #bounds: Bounds;
-  readonly #shareBytes: number;
+export class ClientTable {
+  readonly #budget: ByteBudget;
   readonly #onForgotten: (clients: number) => void;
   readonly #instance = randomUUID();
   /** Names what is remembered of clients that come now. */
   #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
   /** Of which something is kept. */
-  readonly #principals = new Map<string, KeptOfPrincipal<ClientRecord>>();
-  readonly #gone: GoneClients;
+  readonly #principals = new Map<string, KeptClients>();
+  readonly #all = new KeptClients();
   /** Raised whenever something of a client is forgotten: who comes back later is told another name of the memory. */
   #generation = 0;
-  #bytes = 0;
 
-  constructor(bounds: Bounds, onForgotten: (clients: number) => void = () => {}) {
-    this.#bounds = bounds;
-    const { repliesBytesTotalMax, connectionsMax } = bounds;
-    this.#shareBytes = Math.max(SHARE_BYTES_MIN, (repliesBytesTotalMax * SHARED_OUT) / connectionsMax);
-    this.#gone = new GoneClients(repliesBytesTotalMax);
+  constructor(budget: ByteBudget, onForgotten: (clients: number) => void = () => {}) {
+    this.#budget = budget;
     this.#memory = `${this.#instance}.0`;
     this.#onForgotten = onForgotten;
   }
@@ -56,22 +64,23 @@ export class ClientTable implements ReplyBudget {
 
   /** What is kept of them, in bytes. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#all.bytes;
   }
 
   /** The record of a client, made on its first visit. A principal never sees the operations of another. */
   open(principal: string, client: string, subprotocol: string): ClientRecord {
-    const key = `${encodeURIComponent(principal)}/${client}`;
+    const owner = encodeURIComponent(principal);
+    const key = `${owner}/${client}`;
     let record = this.#clients.get(key);
     if (record === undefined) {
-      const kept = this.#keptOf(principal);
+      let kept = this.#principals.get(owner);
+      if (kept === undefined) this.#principals.set(owner, (kept = new KeptClients()));
       record = new ClientRecord({ key, subprotocol, memory: this.#memory, principal: kept }, this);
       this.#clients.set(key, record);
-      kept.clients += 1;
-      kept.bytes += costOf(record);
-      this.#bytes += costOf(record);
-      this.#makeRoomOfPrincipal(0, record);
-      this.#makeRoom(0, this.#bounds.repliesBytesTotalMax, record);
+      kept.add(record);
+      this.#all.add(record);
+      this.#makeRoom(kept, 0, this.#budget.principal, record);
+      this.#makeRoom(this.#all, 0, this.#budget.total, record);
     }
     return record;
   }
@@ -79,8 +88,9 @@ export class ClientTable implements ReplyBudget {
   /** The client has a connection from now on. */
   came(record: ClientRecord, connection: ClientConnection): void {
     record.connection = connection;
-    this.#gone.delete(record);
-    record.principal.gone.delete(record);
+    record.isGone = false;
+    this.#all.came(record);
+    record.principal.came(record);
   }
 
   /** The client has no connection any more. One of which nothing is kept need not be remembered. */
@@ -88,73 +98,56 @@ export class ClientTable implements ReplyBudget {
     record.connection = undefined;
     record.goneAt = nowMs;
     if (record.size === 0) return this.#drop(record);
-    this.#gone.add(record);
-    record.principal.gone.add(record);
+    record.isGone = true;
+    this.#all.left(record);
+    record.principal.left(record);
   }
 
   /** Forgets clients that have been gone since before then. Returns how many. */
   forgetGone(before: number): number {
-    const forgotten = this.#gone.since(before);
+    const forgotten = this.#all.goneSince(before);
     for (const record of forgotten) this.#forget(record);
     return forgotten.length;
   }
 
   /**
-   * The limit beyond which it would be to keep so much more of a client; none where there is room. A part of all is for
-   * those of whom no more than their share is kept: who takes much can lock nobody out. Forgets clients that are gone,
-   * where that makes room enough: of the principal first, where it is the one that has too much.
+   * Of whom too much would be kept with so much more of a client; nobody if there is room. Forgets clients that are gone,
+   * if that makes room enough: of the principal first, if it is the one that has too much.
    */
-  fullBy(record: ClientRecord, bytes: number): ReplyLimit | undefined {
+  fullBy(record: ClientRecord, bytes: number): Whose | undefined {
     const kept = record.bytes + bytes;
-    const { repliesBytesMax, repliesBytesTotalMax: total } = this.#bounds;
-    if (kept > repliesBytesMax) return 'repliesBytesMax';
-    if (!this.#makeRoomOfPrincipal(bytes, record)) return 'repliesBytesPerPrincipalMax';
-    const max = kept <= this.#shareBytes ? total : total * (1 - SHARED_OUT);
-    return this.#makeRoom(bytes, max, record) ? undefined : 'repliesBytesTotalMax';
+    if (kept > this.#budget.client) return 'client';
+    if (!this.#makeRoom(record.principal, bytes, this.#budget.principal, record)) return 'principal';
+    return this.#makeRoom(this.#all, bytes, totalFor(this.#budget, kept), record) ? undefined : 'total';
   }
 
+  /** Takes so many bytes more for the client, if there is room for them. */
   take(record: ClientRecord, bytes: number): boolean {
     if (record.isForgotten || this.fullBy(record, bytes) !== undefined) return false;
     this.charge(record, bytes);
     return true;
   }
 
+  /** The same, whether there is room or not. */
   charge(record: ClientRecord, bytes: number): void {
     if (record.isForgotten) return;
     record.bytes += bytes;
-    record.principal.bytes += bytes;
-    this.#bytes += bytes;
-    this.#gone.changed(record, bytes);
+    record.principal.changed(record, bytes);
+    this.#all.changed(record, bytes);
   }
 
   give(record: ClientRecord, bytes: number): void {
     this.charge(record, -bytes);
   }
 
-  /** Whether there is room for so many bytes below `max`; clients that are gone are forgotten, if that makes it. */
-  #makeRoom(bytes: number, max: number, wantedBy: ClientRecord): boolean {
-    const excess = this.#bytes + bytes - max;
-    return excess <= 0 || this.#forgetAll(this.#gone.toFree(excess, wantedBy));
-  }
-
-  /** The same below what a principal may have: its own clients that are gone are forgotten. */
-  #makeRoomOfPrincipal(bytes: number, wantedBy: ClientRecord): boolean {
-    const { principal } = wantedBy;
-    const excess = principal.bytes + bytes - this.#bounds.repliesBytesPerPrincipalMax;
-    return excess <= 0 || this.#forgetAll(toFree([principal.gone], excess, wantedBy));
-  }
-
-  /** Says whether there was anybody to forget. */
-  #forgetAll(records: readonly ClientRecord[]): boolean {
+  /** Whether there is room for so many bytes below `max`; forgets clients that are gone, if that makes it. */
+  #makeRoom(kept: KeptClients, bytes: number, max: number, wantedBy: ClientRecord): boolean {
+    const excess = kept.bytes + bytes - max;
+    if (excess <= 0) return true;
+    const records = kept.toFree(excess, wantedBy);
     for (const record of records) this.#forget(record);
     if (records.length > 0) this.#onForgotten(records.length);
     return records.length > 0;
-  }
-
-  #keptOf(principal: string): KeptOfPrincipal<ClientRecord> {
-    let kept = this.#principals.get(principal);
-    if (kept === undefined) this.#principals.set(principal, (kept = new KeptOfPrincipal(principal)));
-    return kept;
   }
 
   #forget(record: ClientRecord): void {
@@ -163,15 +156,169 @@ export class ClientTable implements ReplyBudget {
   }
 
   #drop(record: ClientRecord): void {
-    this.#gone.delete(record);
     if (record.isForgotten) return;
     record.isForgotten = true;
     this.#clients.delete(record.key);
-    const { principal } = record;
-    principal.gone.delete(record);
-    principal.clients -= 1;
-    principal.bytes -= record.bytes + costOf(record);
-    if (principal.clients === 0) this.#principals.delete(principal.id);
-    this.#bytes -= record.bytes + costOf(record);
+    this.#all.delete(record);
+    record.principal.delete(record);
+    if (record.principal.clients === 0) this.#principals.delete(record.key.slice(0, record.key.indexOf('/')));
+  }
+}
+
+/** What is kept of several clients: of all, or of those of one principal. */
+export class KeptClients {
+  clients = 0;
+  /** With what it costs to remember them. */
+  bytes = 0;
+  /** Those without a connection of which something is kept, the one that has been gone for longest first. */
+  readonly #gone = new Set<ClientRecord>();
+  #goneBytes = 0;
+
+  add(record: ClientRecord): void {
+    this.clients += 1;
+    this.bytes += costOf(record);
+  }
+
+  delete(record: ClientRecord): void {
+    this.came(record);
+    this.clients -= 1;
+    this.bytes -= record.bytes + costOf(record);
+  }
+
+  left(record: ClientRecord): void {
+    this.#gone.add(record);
+    this.#goneBytes += record.bytes + costOf(record);
+  }
+
+  came(record: ClientRecord): void {
+    if (this.#gone.delete(record)) this.#goneBytes -= record.bytes + costOf(record);
+  }
+
+  /** What is kept of the client has become so much more, or less: its updates may end without it. */
+  changed({ isGone }: ClientRecord, bytes: number): void {
+    this.bytes += bytes;
+    if (isGone) this.#goneBytes += bytes;
+  }
+
+  /** The first ones to forget so that so many bytes become free: none if that is not enough. */
+  toFree(bytes: number, except: ClientRecord): ClientRecord[] {
+    const own = except.isGone ? except.bytes + costOf(except) : 0;
+    if (this.#goneBytes - own < bytes) return [];
+    const chosen: ClientRecord[] = [];
+    let free = 0;
+    for (const record of this.#gone) {
+      if (free >= bytes) break;
+      if (record === except) continue;
+      chosen.push(record);
+      free += record.bytes + costOf(record);
+    }
+    return chosen;
+  }
+
+  /** Those that have been gone since before then. */
+  goneSince(before: number): ClientRecord[] {
+    const chosen: ClientRecord[] = [];
+    for (const record of this.#gone) {
+      if (record.goneAt >= before) break;
+      chosen.push(record);
+    }
+    return chosen;
+  }
+}
+
+/** One client, over all its connections. */
+export class ClientRecord {
+  readonly #entries = new NumberedTable<RepeatableUpdate>();
+  readonly #table: ClientTable;
+  /** Unique among all clients: principal and client id. */
+  readonly key: string;
+  /** The codec in which replies are kept. */
+  readonly subprotocol: string;
+  /** Names what is remembered of the client. */
+  readonly memory: string;
+  /** What is kept of all clients of its principal. */
+  readonly principal: KeptClients;
+  connection: ClientConnection | undefined;
+  /** Whether it is among those that are gone, and since when. */
+  isGone = false;
+  goneAt = 0;
+  /** What is kept of its updates, in bytes; the table's to change. */
+  bytes = 0;
+  /** Nothing is kept of it any more; what it had was given back as a whole. The table's to set. */
+  isForgotten = false;
+  #acked = 0;
+  /** Those that have been charged. */
+  #pages = 0;
+
+  constructor(parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory' | 'principal'>, table: ClientTable) {
+    this.key = parts.key;
+    this.subprotocol = parts.subprotocol;
+    this.memory = parts.memory;
+    this.principal = parts.principal;
+    this.#table = table;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Up to this number the client has acknowledged all updates. */
+  get acked(): number {
+    return this.#acked;
+  }
+
+  find(id: number): RepeatableUpdate | undefined {
+    return this.#entries.get(id);
+  }
+
+  record(submission: RepeatableUpdate & { readonly id: number }): void {
+    const before = this.#entries.get(submission.id);
+    if (before === undefined) this.#table.charge(this, ENTRY_BYTES);
+    else this.give(before.forget());
+    this.#entries.set(submission.id, submission);
+    this.#countPages();
+  }
+
+  /** The update has ended, unless another one has taken its place. */
+  ended(update: RepeatableUpdate & { readonly id: number }, as: RepeatableUpdate): void {
+    if (this.#entries.get(update.id) === update) this.#entries.set(update.id, as);
+    else this.give(as.forget());
+  }
+
+  acknowledge(upTo: number): void {
+    if (upTo <= this.#acked) return;
+    this.#acked = upTo;
+    let freed = 0;
+    this.#entries.forEach((submission, id) => {
+      // Clients number upwards; of one that does not, a few replies stay until the next acknowledgement.
+      if (id > upTo) return false;
+      this.#entries.delete(id);
+      freed += ENTRY_BYTES + submission.forget();
+      return true;
+    });
+    this.give(freed);
+    this.#countPages();
+  }
+
+  /** Takes so many bytes more, if there is room for them. */
+  take(bytes: number): boolean {
+    return this.#table.take(this, bytes);
+  }
+
+  /** The same, whether there is room or not. */
+  charge(bytes: number): void {
+    this.#table.charge(this, bytes);
+  }
+
+  /** Gives back what was taken. */
+  give(bytes: number): void {
+    if (bytes > 0) this.#table.give(this, bytes);
+  }
+
+  #countPages(): void {
+    const { pages } = this.#entries;
+    if (pages === this.#pages) return;
+    this.#table.charge(this, (pages - this.#pages) * PAGE_BYTES);
+    this.#pages = pages;
   }
 }

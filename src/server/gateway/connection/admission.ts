@@ -5,13 +5,40 @@ import type { Access, Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/contract/checked-operation.ts';
 import { strongestOf } from '../../../protocol/rows/levels.ts';
 import { submit, type SubmitRow } from '../../../protocol/rows/submit.ts';
-import { ENTRY_BYTES } from '../clients/client-record.ts';
-import type { ConnectedClient } from './connected-client.ts';
-import { absorb, askHook, HookTimeout, isUndecided } from '../submission/hooks.ts';
-import type { GatewayHost } from '../host/host.ts';
-import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
-import type { ReceivedFrame } from '../limits/load.ts';
-import { beyond, type Budget } from '../limits/overload.ts';
+import { ENTRY_BYTES, type ClientRecord } from '../clients/client-table.ts';
+import { HookTimeout, absorb, askHook, isUndecided } from '../submission/hooks.ts';
+import type { GatewayHost, Principal } from '../host/host.ts';
+import { OVERLOADED_RETRY_MS, type GatewayLimits } from '../limits/limits.ts';
+import type { Load, ReceivedFrame, Whose } from '../limits/load.ts';
+import type { NumberedTable } from '../../../protocol/numbered-table.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
+import type { ClientExpiry } from './token-check.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
+import type { HostedOperation } from '../submission/hosted-operation.ts';
+import type { Outlet, SubmissionOwner } from '../submission/submission-parts.ts';
+
+export interface ConnectedClient {
+  readonly record: ClientRecord;
+  /** Changes when the client renews its token. */
+  principal: Principal;
+  readonly expiry: ClientExpiry;
+  /** Of all connections of its principal; its own if everybody is the same one. */
+  readonly rate: RateLimit;
+  readonly owner: SubmissionOwner;
+  readonly host: GatewayHost;
+  readonly outlet: ClientOutlet;
+  /** What the operations of this connection take up. */
+  readonly load: Load;
+  /** The operations that this connection waits for, by number. */
+  readonly running: NumberedTable<HostedOperation>;
+  /** Those of which it is not known yet whether they are allowed. */
+  readonly admissions: AdmissionQueue;
+}
+
+/** The way out of the connection, and how much waits there. */
+export interface ClientOutlet extends Outlet {
+  readonly waitingBytes: number;
+}
 
 const { at } = submit;
 
@@ -20,18 +47,19 @@ const TRACE_BYTES_MAX = 4_096;
 
 /** The operation that the row asks for, if there is nothing against it. Throws why it is refused. */
 export function admit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFrame): Operation {
-  const { record, host } = client;
+  const { record, host, admissions } = client;
   const levels = row[at.levels];
   if (row[at.effect] === 'update') refuseRepetition(row, client);
-  refuseOverload(row, client);
   refuseLoad(frame, client);
   refuseRate(frame.servedAt, client);
   if (strongestOf(levels) >= host.levels.length) {
     throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
   }
   if (row[at.effect] === 'update' && host.binding.executesOnce !== true) {
-    const fullBy = host.clients.fullBy(record, ENTRY_BYTES);
-    if (fullBy !== undefined) throw overloaded(host, fullBy);
+    // Those that wait to be allowed are kept as well, if they are.
+    const fullBy = host.clients.fullBy(record, ENTRY_BYTES * (admissions.size + 1));
+    if (fullBy !== undefined)
+      throw full(host, fullBy, { what: 'replies kept', todo: 'acknowledge those that have come' });
   }
   checkTrace(row[at.trace], client);
   return checked(row, host);
@@ -58,7 +86,7 @@ export function authorise(operation: Operation, client: ConnectedClient): Promis
 async function allowedInTime(given: PromiseLike<unknown>, operation: Operation, host: GatewayHost): Promise<void> {
   let allowed: unknown;
   try {
-    allowed = await askHook('authorise', host.limits.hookTimeoutMs, () => given);
+    allowed = await askHook('authorise', host.bounds.hookTimeoutMs, () => given);
   } catch (error) {
     throw failed(error, operation, host);
   }
@@ -100,25 +128,26 @@ function refuseRepetition(row: SubmitRow, { record, host }: ConnectedClient): vo
   throw new CorrectableError('UNKNOWN', message);
 }
 
-/** Takes a permit of either bucket, or of none: what is refused by the one must cost nobody the other's. */
-function refuseRate(nowMs: number, { host, rate, sharedRate }: ConnectedClient): void {
-  const ownMs = rate.waitMs(nowMs);
-  const sharedMs = sharedRate.waitMs(nowMs);
-  if (ownMs > 0 || sharedMs > 0) {
-    const limit = ownMs >= sharedMs ? 'operationsPerSecondMax' : 'operationsPerSecondPerPrincipalMax';
-    throw overloaded(host, limit, Math.max(ownMs, sharedMs));
-  }
-  rate.take(nowMs);
-  sharedRate.take(nowMs);
+function refuseRate(nowMs: number, { host, rate }: ConnectedClient): void {
+  const retryAfterMs = rate.take(nowMs);
+  if (retryAfterMs === 0) return;
+  const what = `operations a second ${host.authenticated ? 'of this principal' : 'on this connection'}`;
+  throw overloaded(host, { limit: 'operationsPerSecondMax', what, todo: 'wait for as long as is said', retryAfterMs });
 }
 
-function refuseLoad(frame: ReceivedFrame, { host, load }: ConnectedClient): void {
-  const { operations, total } = load;
-  if (operations >= host.limits.inFlightMax) throw overloaded(host, 'inFlightMax');
-  const fullBy = total.fullBy(load, frame.addedBytes);
-  if (fullBy !== undefined) throw overloaded(host, fullBy);
-  // Whatever else is true, a connection may have one operation under way.
-  if (operations > 0 && load.isTooMuchInCrowd(frame.addedBytes)) throw crowded(host);
+function refuseLoad(frame: ReceivedFrame, { host, load, outlet }: ConnectedClient): void {
+  const { sendBufferBytesMax, inFlightMax } = host.bounds;
+  if (outlet.waitingBytes > sendBufferBytesMax) {
+    const what = 'bytes that wait to be sent on this connection';
+    throw overloaded(host, { limit: 'memoryBytesMax', max: sendBufferBytesMax, what, todo: 'read what has come' });
+  }
+  if (load.operations >= inFlightMax) {
+    const what = 'operations under way on this connection';
+    throw overloaded(host, { limit: 'inFlightMax', what, todo: 'wait for an answer before the next one' });
+  }
+  const fullBy = load.total.fullBy(load, frame.addedBytes);
+  if (fullBy === undefined) return;
+  throw full(host, fullBy, { what: 'requests under way', todo: 'wait for answers, or ask for less at a time' });
 }
 
 /** It is handed on, and kept while the operation is under way. */
@@ -130,22 +159,32 @@ function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'trace' });
 }
 
-function refuseOverload(row: SubmitRow, { record, host, admissions, outlet }: ConnectedClient): void {
-  const { sendBufferBytesMax, repliesMax } = host.limits;
-  if (outlet.waitingBytes > sendBufferBytesMax) throw overloaded(host, 'sendBufferBytesMax');
-  if (row[at.effect] === 'update' && record.size + admissions.size >= repliesMax) throw overloaded(host, 'repliesMax');
+/** Refusals for want of room: each names the limit to raise, how much it allows, of what, and what to do. */
+interface Excess {
+  readonly limit: keyof GatewayLimits;
+  /** Default: the limit itself. */
+  readonly max?: number;
+  readonly what: string;
+  readonly todo: string;
+  readonly retryAfterMs?: number;
 }
 
-function overloaded({ counters, limits }: GatewayHost, limit: Budget, retryAfterMs?: number): CorrectableError {
+function overloaded({ counters, bounds }: GatewayHost, { limit, max, what, todo, ...more }: Excess): CorrectableError {
   counters.overloaded++;
-  return beyond(limit, limits, retryAfterMs);
+  const message = `limits.${limit}: at most ${max ?? bounds[limit]} ${what}; nothing was done: ${todo}`;
+  return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS, ...more });
 }
 
-function crowded({ counters }: GatewayHost): CorrectableError {
-  counters.overloaded++;
-  const message =
-    'the store is busy with operations of clients that are gone; nothing was done: wait for an answer before the next one';
-  return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
+/** Whose part of the budget is used up. */
+const WHOSE: Readonly<Record<Whose, string>> = {
+  client: 'this client',
+  principal: 'all clients of this principal',
+  total: 'all clients',
+};
+
+function full(host: GatewayHost, whose: Whose, { what, todo }: Pick<Excess, 'what' | 'todo'>): CorrectableError {
+  const max = host.bounds.budget[whose];
+  return overloaded(host, { limit: 'memoryBytesMax', max, what: `bytes of ${what} of ${WHOSE[whose]}`, todo });
 }
 
 function checked(row: SubmitRow, { catalogue, binding }: GatewayHost): Operation {

@@ -12,24 +12,26 @@ import { fieldsOf } from '../../../protocol/rows/server-fields.ts';
 import type { SubmitRow } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { AdmissionQueue } from './admission-queue.ts';
-import { ClientExpiry } from './client-expiry.ts';
-import { ClientOwner } from './client-owner.ts';
-import type { ClientConnection, ClientRecord } from '../clients/client-record.ts';
-import type { ConnectedClient, ClientOutlet } from './connected-client.ts';
-import { Draining, GOING_AWAY } from './draining.ts';
-import { Greeting } from './greeting.ts';
+import { ClientExpiry, EXPIRED, Renewals, checkToken, type TokenVerdict } from './token-check.ts';
+import type { ClientConnection, ClientRecord } from '../clients/client-table.ts';
+import type { ClientOutlet, ConnectedClient } from './admission.ts';
+import { Greeting, welcomeTo } from './greeting.ts';
 import type { GatewayHost, Peer, Principal } from '../host/host.ts';
 import { Inbox, type RowServer } from './inbox.ts';
 import { SEND_BUFFER_OVERRUN } from '../limits/limits.ts';
 import { Load, type ReceivedFrame } from '../limits/load.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
-import { Renewals } from './renewals.ts';
 import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
 import type { HostedOperation } from '../submission/hosted-operation.ts';
 import { isKnown, submit } from './submit.ts';
-import { checkToken, EXPIRED, type TokenVerdict } from './token-check.ts';
-import { welcomeTo } from './welcome.ts';
+import type { SubmissionOwner } from '../submission/submission-parts.ts';
+
+/** The number of the ping that follows `goaway`. */
+const GOAWAY_PING = 1;
+
+/** The answer to what crosses the `goaway`: its client submits it elsewhere, as if for the first time. */
+const GOING_AWAY = new CorrectableError('UNAVAILABLE', 'the server goes away and has not begun with this operation');
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
 const RUNS_ON = new CorrectableError('UNKNOWN', 'no more views; the update runs to its end');
@@ -55,7 +57,11 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
   readonly #load: Load;
   readonly #greeting: Greeting;
-  readonly #draining = new Draining();
+  /**
+   * Whether the client was sent that the server goes away, and has read that. The connection lives until then: what crosses
+   * would be lost with it, and the client could not tell whether it had begun.
+   */
+  #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: ClientExpiry;
   readonly #renewals: Renewals;
   #isOver = false;
@@ -76,7 +82,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#peer = peer;
     this.#host = host;
     this.#load = new Load(host.load);
-    const { frameBytesMax, stallTimeoutMs, sendBufferBytesMax } = host.limits;
+    const { frameBytesMax, stallTimeoutMs, sendBufferBytesMax } = host.bounds;
     this.#inbox = new Inbox(codec, this);
     this.#sender = new Sender({
       codec,
@@ -114,7 +120,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   }
 
   get isFull(): boolean {
-    return this.#sender.waitingBytes > SEND_BUFFER_OVERRUN * this.#host.limits.sendBufferBytesMax;
+    return this.#sender.waitingBytes > SEND_BUFFER_OVERRUN * this.#host.bounds.sendBufferBytesMax;
   }
 
   get mayRead(): boolean {
@@ -150,7 +156,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   /** Takes no more submissions, and closes once those under way have ended and were sent. */
   drain(drainMs: number): void {
     if (this.#client === undefined) return this.close(CloseCode.goingAway, 'the server is shutting down');
-    return this.#draining.begin(drainMs, (row) => this.push(row));
+    if (this.#goaway !== undefined) return;
+    this.#goaway = 'sent';
+    this.push([0, 'goaway', drainMs]);
+    this.push([GOAWAY_PING, 'ping']);
   }
 
   /** Cuts the connection at once. */
@@ -190,7 +199,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   malformed(id: number, error: unknown): void {
     this.#host.counters.malformed++;
     this.push(failRow(id, error));
-    if (++this.#malformed >= this.#host.limits.malformedMax) {
+    if (++this.#malformed >= this.#host.bounds.malformedMax) {
       this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
     }
   }
@@ -236,7 +245,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   #moved(): void {
     this.#heard = true;
     if (this.#isOver) return;
-    if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.limits.sendBufferBytesMax) {
+    if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.bounds.sendBufferBytesMax) {
       this.#inbox.resume();
       if (!this.#inbox.isWaiting) this.#resume();
     }
@@ -257,7 +266,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#host.logger.warn({ ...this.#peer, waitingBytes: this.waitingBytes }, 'cut off a client that takes nothing');
     this.close(CloseCode.slowReader, 'the client takes nothing of what waits for it');
     // It may still learn why, if it begins to read again.
-    systemClock.setTimer(() => this.#socket.terminate(), this.#host.limits.stallTimeoutMs).hold?.(false);
+    systemClock.setTimer(() => this.#socket.terminate(), this.#host.bounds.stallTimeoutMs).hold?.(false);
   }
 
   // A method, since the checker believes that `#isOver` cannot change during a call.
@@ -278,7 +287,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
       case 'ping':
         return this.push([row[NUMBER], 'pong']);
       case 'pong':
-        this.#draining.answered();
+        if (this.#goaway !== undefined) this.#goaway = 'seen';
         return this.#closeIfDrained();
       case 'hello':
         return this.close(CloseCode.malformed, 'hello may be said only once');
@@ -286,7 +295,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   }
 
   #submit(row: SubmitRow, frame: ReceivedFrame, client: ConnectedClient): void {
-    if (this.#draining.hasBegun && !isKnown(row[NUMBER], client)) return this.push(failRow(row[NUMBER], GOING_AWAY));
+    if (this.#goaway !== undefined && !isKnown(row[NUMBER], client)) return this.push(failRow(row[NUMBER], GOING_AWAY));
     if (this.#expiry.hasEnded) return this.#expire();
     submit(row, client, frame);
   }
@@ -318,7 +327,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#entered = principal.id;
     this.#load.principal = share.load;
-    this.#client = this.#clientOf(record, principal, share.rate);
+    this.#client = this.#clientOf(record, principal, this.#host.authenticated ? share.rate : this.#newRate());
     const expiresInMs = this.#expiry.expect(principal);
     this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
     if (this.#host.draining) this.drain(0);
@@ -337,20 +346,34 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     return true;
   }
 
-  #clientOf(record: ClientRecord, principal: Principal, sharedRate: RateLimit): ConnectedClient {
+  #clientOf(record: ClientRecord, principal: Principal, rate: RateLimit): ConnectedClient {
     return {
-      sharedRate,
       record,
       principal,
       expiry: this.#expiry,
-      rate: new RateLimit(this.#host.limits.operationsPerSecondMax, systemClock.now()),
-      owner: new ClientOwner(record, this.#codec, this.#host),
+      rate,
+      owner: this.#ownerOf(record),
       host: this.#host,
       load: this.#load,
       outlet: this,
       running: this.#running,
       admissions: this.#admissions,
     };
+  }
+
+  #ownerOf(record: ClientRecord): SubmissionOwner {
+    const { levels, bounds } = this.#host;
+    return {
+      record,
+      codec: this.#codec,
+      levels,
+      resultBytesMax: bounds.resultBytesMax,
+      onAnomaly: (operation, what, error) => this.#host.report(operation, what, error),
+    };
+  }
+
+  #newRate(): RateLimit {
+    return new RateLimit(this.#host.bounds.operationsPerSecondMax, systemClock.now());
   }
 
   #renew(verdict: TokenVerdict): void {
@@ -375,7 +398,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   }
 
   #closeIfDrained(): void {
-    if (!this.#draining.isSeen || this.#isClosed() || this.#running.size + this.#admissions.size > 0) return;
+    if (this.#goaway !== 'seen' || this.#isClosed() || this.#running.size + this.#admissions.size > 0) return;
     this.#sender.flush();
     if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }
@@ -392,7 +415,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#greeting.end();
     this.#expiry.stop();
     this.#renewals.stop();
-    if (this.#entered !== undefined) this.#host.principals.leave(this.#entered, systemClock.now());
+    if (this.#entered !== undefined) this.#host.principals.leave(this.#entered);
     this.#admissions.clear();
     this.#inbox.clear();
     this.#sender.clear();
@@ -402,7 +425,6 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
       else submission.abandon();
     });
     this.#running.clear();
-    this.#load.leave();
     if (record?.connection === this) this.#host.clients.left(record, systemClock.now());
   }
 }

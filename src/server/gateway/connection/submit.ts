@@ -7,7 +7,7 @@ import { strongestOf } from '../../../protocol/rows/levels.ts';
 import { submit as kind, type SubmitRow } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
 import { admit, authorise } from './admission.ts';
-import type { ConnectedClient } from './connected-client.ts';
+import type { ConnectedClient } from './admission.ts';
 import { absorb } from '../submission/hooks.ts';
 import type { GatewayHost } from '../host/host.ts';
 import { LoadPlace, type ReceivedFrame } from '../limits/load.ts';

@@ -1,8 +1,97 @@
-/** What a token is good for: a principal, or the end of the connection. */
+/** The tokens of a connection: what one is good for, how fresh ones are checked, and the end of the connection with it. */
 import { CloseCode } from '../../../protocol/close-codes.ts';
 import { isUndecided } from '../submission/hooks.ts';
 import type { GatewayHost, Peer, Principal } from '../host/host.ts';
 import { hasEnded } from '../host/principal.ts';
+import { systemClock, type Clock, type Timer } from '../../../correctable/clock.ts';
+import { RateLimit } from '../limits/rate-limit.ts';
+
+/** Ends a connection when its token does, unless that was renewed. */
+export class ClientExpiry {
+  readonly #onExpired: () => void;
+  #principal: Principal | undefined;
+  #endsAt = Infinity;
+  #timer: Timer | undefined;
+
+  constructor(onExpired: () => void) {
+    this.#onExpired = onExpired;
+  }
+
+  /** Waits for the end of this principal's token; returns how long that is, `undefined` if for ever. */
+  expect(principal: Principal): number | undefined {
+    this.stop();
+    this.#principal = principal;
+    const leftMs = Math.max(0, Math.floor((principal.expiresAt ?? Infinity) - Date.now()));
+    this.#endsAt = systemClock.now() + leftMs;
+    if (!Number.isSafeInteger(leftMs)) return undefined;
+    this.#timer = systemClock.setTimer(this.#onExpired, leftMs);
+    return leftMs;
+  }
+
+  /** Whether the token has ended, by either clock: the timer may be late, and the day may have been set anew. */
+  get hasEnded(): boolean {
+    if (this.#endsAt === Infinity) return false;
+    return systemClock.now() >= this.#endsAt || (this.#principal !== undefined && hasEnded(this.#principal));
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+}
+
+/** Each check may cost the server a signature, or a call elsewhere. */
+const CHECKS_PER_SECOND_MAX = 4;
+
+/** The fresh tokens of one connection: checked one at a time and not too often, the newest last. */
+export class Renewals {
+  readonly #check: (token: string) => Promise<TokenVerdict>;
+  readonly #decided: (verdict: TokenVerdict) => void;
+  readonly #clock: Clock;
+  readonly #rate: RateLimit;
+  #isBusy = false;
+  #isOver = false;
+  #next: string | undefined;
+
+  constructor(check: (token: string) => Promise<TokenVerdict>, decided: (verdict: TokenVerdict) => void, clock: Clock) {
+    this.#check = check;
+    this.#decided = decided;
+    this.#clock = clock;
+    this.#rate = new RateLimit(CHECKS_PER_SECOND_MAX, clock.now());
+  }
+
+  /** Of several that come before one can be checked, only the last counts. */
+  renew(token: string): void {
+    if (this.#isOver) return;
+    if (this.#isBusy) {
+      this.#next = token;
+      return;
+    }
+    this.#isBusy = true;
+    const waitMs = this.#rate.take(this.#clock.now());
+    if (waitMs > 0) {
+      this.#next = token;
+      this.#clock.setTimer(() => this.#goOn(), waitMs).hold?.(false);
+      return;
+    }
+    void this.#check(token).then((verdict) => {
+      this.#decided(verdict);
+      this.#goOn();
+    });
+  }
+
+  /** The connection has ended: what waits is not checked any more. */
+  stop(): void {
+    this.#isOver = true;
+    this.#next = undefined;
+  }
+
+  #goOn(): void {
+    this.#isBusy = false;
+    const next = this.#next;
+    this.#next = undefined;
+    if (next !== undefined) this.renew(next);
+  }
+}
 
 /** What is said of a token. */
 export type TokenVerdict = { readonly principal: Principal } | TokenRefusal;

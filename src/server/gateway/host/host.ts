@@ -3,7 +3,7 @@ import type { Binding } from '../../../correctable/binding.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import type { ClientTable } from '../clients/client-table.ts';
 import type { CompiledCatalogue } from './compile-schema.ts';
-import type { GatewayLimits } from '../limits/limits.ts';
+import type { GatewayBounds } from '../limits/limits.ts';
 import type { TotalLoad } from '../limits/load.ts';
 import type { Logger } from './logger.ts';
 import type { Principals } from '../limits/principals.ts';
@@ -60,7 +60,7 @@ export interface GatewayHost {
   /** Who has this token; rejects where that is refused. The token may have ended. */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly authorise: Authorise;
-  readonly limits: GatewayLimits;
+  readonly bounds: GatewayBounds;
   readonly logger: Logger;
   readonly clients: ClientTable;
   readonly principals: Principals;

@@ -13,29 +13,15 @@ export const peerClock: PeerClock = {
   afterTick: (fn) => void setImmediate(fn),
 };
 
-/** Repeats `act` until it is stopped; never if the time between is `Infinity`. `setTimer` is how it waits. */
-export class Interval {
-  readonly #act: () => void;
-  readonly #everyMs: number;
-  readonly #setTimer: PeerClock['setTimer'];
-  #cancel: (() => void) | undefined;
-
-  constructor(act: () => void, everyMs: number, setTimer: PeerClock['setTimer'] = peerClock.setTimer) {
-    this.#act = act;
-    this.#everyMs = everyMs;
-    this.#setTimer = setTimer;
-    this.#arm();
-  }
-
-  stop(): void {
-    this.#cancel?.();
-  }
-
-  #arm(): void {
-    if (this.#everyMs === Infinity) return;
-    this.#cancel = this.#setTimer(() => {
-      this.#arm();
-      this.#act();
-    }, this.#everyMs);
-  }
+/** Repeats `act` until the function that it returns is called; never if the time between is `Infinity`. */
+export function repeat(act: () => void, everyMs: number, setTimer = peerClock.setTimer): () => void {
+  let cancel = (): void => {};
+  const arm = (): void => {
+    cancel = setTimer(() => {
+      arm();
+      act();
+    }, everyMs);
+  };
+  if (everyMs !== Infinity) arm();
+  return () => cancel();
 }

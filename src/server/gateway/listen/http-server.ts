@@ -3,8 +3,19 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isThenable } from '../../../correctable/given.ts';
-import { Addresses } from '../addresses.ts';
+import { Addresses } from '../host/ip-addresses.ts';
 import type { Logger } from '../host/logger.ts';
+import fs from 'node:fs';
+import type { Gateway } from '../gateway.ts';
+
+/** Requests for `/health`, pages and the like, beside the clients of the sites. */
+const OTHERS_MAX = 256;
+/** Of those, from one address: what a browser opens at a time, and as much again. */
+const OTHERS_PER_ADDRESS_MAX = 16;
+/** Of the descriptors of the process; the others are for files. */
+const SHARE_MAX = 0.75;
+/** So many at least are no connections: Node takes some 30, in the two threads of the command, before any file. */
+const OTHER_DESCRIPTORS_MIN = 48;
 
 /** A client that takes longer to say what it wants holds a socket for nothing. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -28,21 +39,16 @@ const STATUS = {
 /** A status with which an upgrade is refused. */
 export type RefusalStatus = keyof typeof STATUS;
 
-/** How many connections a server takes. */
-export interface ConnectionBounds {
-  readonly connectionsMax: number;
-  readonly connectionsPerAddressMax: number;
-}
-
-/** A server whose connections cannot wait for ever, and of which there are so many at most. */
-export function createHttpServer({ connectionsMax, connectionsPerAddressMax }: ConnectionBounds): Server {
+/** A server whose connections cannot wait for ever, and of which there are no more than the sites may have. */
+export function createHttpServer(sites: Readonly<Record<string, Gateway>>): Server {
   const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
-  server.maxConnections = connectionsMax;
-  if (connectionsPerAddressMax !== Infinity) boundAddresses(server, connectionsPerAddressMax);
+  server.maxConnections = connectionsMaxOf(sites);
+  const perAddressMax = connectionsPerAddressMaxOf(sites);
+  if (perAddressMax !== Infinity) boundAddresses(server, perAddressMax);
   return server;
 }
 
@@ -112,4 +118,36 @@ function answerFailed(response: ServerResponse): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.statusMessage = '';
   answerEmpty(response, 500, { connection: 'close', 'content-length': '0' });
+}
+
+/**
+ * How many connections a port takes for its sites, those that never say a word among them. Each is a descriptor, and the
+ * process needs some for its own files.
+ */
+export function connectionsMaxOf(
+  sites: Readonly<Record<string, Gateway>>,
+  descriptorsMax: number = readDescriptorsMax(),
+): number {
+  const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsMax, 0);
+  const descriptors = Math.min(Math.floor(descriptorsMax * SHARE_MAX), descriptorsMax - OTHER_DESCRIPTORS_MIN);
+  return Math.max(1, Math.min(clientsMax + OTHERS_MAX, descriptors));
+}
+
+/**
+ * From one address, as far as each site has a bound for that: its clients, and a part for requests. A bound of clients
+ * alone would leave the port to whoever connects and says nothing.
+ */
+export function connectionsPerAddressMaxOf(sites: Readonly<Record<string, Gateway>>): number {
+  const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsPerAddressMax, 0);
+  return clientsMax + OTHERS_PER_ADDRESS_MAX;
+}
+
+/** Where the system does not say: no bound. */
+function readDescriptorsMax(): number {
+  try {
+    const limits = fs.readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
 }

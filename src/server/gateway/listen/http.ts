@@ -12,15 +12,6 @@ import { addressOf } from '../host/ip-addresses.ts';
 import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
 import type { ServerLocation } from './server-location.ts';
 
-/** One site in the directory. */
-export interface SiteEntry {
-  readonly name: string;
-  /** Websocket path on the same host and port. */
-  readonly path: string;
-  readonly levels: readonly string[];
-  readonly contract?: { readonly name: string; readonly hash: string };
-}
-
 /** First parts of the paths that are not sites. */
 export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
 
@@ -130,7 +121,8 @@ function readiness(sites: Sites, name: string | undefined): Answer {
   return { status: ready ? 200 : 503, body: { ready } };
 }
 
-function directoryOf(sites: Sites): SiteEntry[] {
+/** The sites, each with its websocket path on the same host and port. */
+function directoryOf(sites: Sites): object[] {
   return Object.entries(sites).map(([name, { levels, contract }]) => ({
     name,
     path: `/${name}`,

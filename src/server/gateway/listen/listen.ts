@@ -2,18 +2,22 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import { invalidArgument } from '../../../correctable/errors.ts';
-import type { NamesOf } from '../../../correctable/given.ts';
+import { checkKinds, checkNamed, hasMethods, isName, isRecord, type NamesOf } from '../../../correctable/given.ts';
 import type { Gateway } from '../gateway.ts';
-import { createHttpHandler } from './http.ts';
+import { HTTP_PATHS, createHttpHandler } from './http.ts';
 import type { StoreMetric } from './metrics.ts';
 import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
 import { IdlePoll } from '../connection/idle-poll.ts';
-import { connectionsMaxOf, connectionsPerAddressMaxOf } from './connections-max.ts';
-import { checkListenOptions } from './listen-checks.ts';
 import { normalizeHost } from '../host/ip-addresses.ts';
 import { guardedLogger, silentLogger, type Logger } from '../host/logger.ts';
 import { ServerLocation } from './server-location.ts';
 import { attachUpgrades } from './upgrades.ts';
+import { checkFunction, checkLogger } from '../gateway-checks.ts';
+
+const SITE_NAME = /^[\w-]+$/;
+const PORT_MAX = 65_535;
+
+const CALL = 'listenGateways({ sites: { irl: createGateway({ binding }) } })';
 
 /** Where to listen and what to host. */
 export interface ListenOptions {
@@ -88,15 +92,10 @@ const DEFAULT_HOST = '127.0.0.1';
  * listener.siteUrl('irl'); // 'ws://127.0.0.1:7070/irl'
  */
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
-  checkListenOptions(options, OPTIONS);
+  checkOptions(options);
   const { sites, server: given } = options;
   const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
-  const server =
-    given ??
-    createHttpServer({
-      connectionsMax: connectionsMaxOf(sites),
-      connectionsPerAddressMax: connectionsPerAddressMaxOf(sites),
-    });
+  const server = given ?? createHttpServer(sites);
   const location = new ServerLocation(server, options.allowUnauthenticated === true ? [] : openSites(sites));
   const handleHttp = createHttpHandler(sites, location, options.metrics);
   if (given === undefined) answerRequests(server, handleHttp, options);
@@ -177,4 +176,54 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
+function checkOptions(given: Partial<Record<keyof ListenOptions, unknown>>): void {
+  if (isGateway(given)) throw invalidArgument('sites', `is an option: write ${CALL}`);
+  checkNamed(given, { call: CALL }, OPTIONS);
+  const { sites, host, port, page, server, logger } = given;
+  checkSites(sites);
+  checkKinds(given, 'boolean', 'allowUnauthenticated');
+  if (host !== undefined && !isName(host)) {
+    throw invalidArgument('host', 'must be an address or a name, for example 127.0.0.1; 0.0.0.0 stands for all');
+  }
+  if (port !== undefined && !isPort(port)) {
+    throw invalidArgument('port', `must be a whole number from 0, any free one, to ${PORT_MAX}, not ${String(port)}`);
+  }
+  checkFunction('page', page);
+  if (server !== undefined && !hasMethods(server, 'on', 'listeners', 'listen', 'address')) {
+    throw invalidArgument('server', 'must be a server of node:http or node:https, or none');
+  }
+  if (page !== undefined && server !== undefined) {
+    throw invalidArgument('page', 'is not asked with a server of your own: answer in its own request listener');
+  }
+  checkLogger(logger);
+}
+
+function checkSites(sites: unknown): void {
+  if (!isRecord(sites) || Object.keys(sites).length === 0) {
+    throw invalidArgument('sites', `name at least one, as ${CALL}`);
+  }
+  for (const [name, gateway] of Object.entries(sites)) {
+    if (!SITE_NAME.test(name) || HTTP_PATHS.includes(name)) {
+      const paths = HTTP_PATHS.join(', ');
+      throw invalidArgument('sites', `"${name}" cannot be a path; use letters, digits, - and _, and none of ${paths}`);
+    }
+    checkGateway(`sites.${name}`, gateway);
+  }
+}
+
+function checkGateway(field: string, gateway: unknown): void {
+  if (!isGateway(gateway)) throw invalidArgument(field, 'must be a gateway, made by createGateway');
+  const { state } = gateway.status();
+  if (state !== 'serving') throw invalidArgument(field, `is ${state}, and lets nobody in: make another gateway`);
+}
+
+function isGateway(given: unknown): given is Gateway {
+  return hasMethods(given, 'accept', 'status');
+}
+
+function isPort(given: unknown): boolean {
+  return typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= PORT_MAX;
 }

@@ -9,9 +9,12 @@ import { pathOf, refuseUpgrade } from './http-server.ts';
 import type { IdlePoll } from '../connection/idle-poll.ts';
 import { addressOf } from '../host/ip-addresses.ts';
 import { isAllowedHost, isAllowedOrigin } from '../host/origins.ts';
-import { answerPlainly, isForWebsocket } from './plain-request.ts';
 import type { ServerLocation } from './server-location.ts';
 import { WsSocket } from '../connection/socket.ts';
+import { Server as SecureServer } from 'node:tls';
+
+/** Headers that belong to an upgrade. */
+const OF_UPGRADE = /^(upgrade|http2-settings)$/i;
 
 /** How long another listener may take to answer an upgrade that was left to it. */
 const UNTAKEN_MS = 30_000;
@@ -132,4 +135,36 @@ function leaveToOthers(socket: Socket): void {
   }, UNTAKEN_MS);
   timer.hold?.(false);
   socket.once('close', () => timer.cancel());
+}
+
+/** Whether a websocket is asked for. */
+function isForWebsocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * Hands the socket to the server again, with the same request but for the wish to upgrade, and what came after it. Clients of
+ * HTTP/2 ask for an upgrade by habit, and Node passes each to the listeners for upgrades only.
+ */
+function answerPlainly(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  socket.unshift(Buffer.concat([plainHead(request), head]));
+  // Of a server with TLS, the other event is about bytes that are still to be decrypted.
+  server.emit(server instanceof SecureServer ? 'secureConnection' : 'connection', socket);
+}
+
+/** The head as it came, in the encoding of the wire, without what belongs to the upgrade. */
+function plainHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    const value = rawHeaders[at + 1] as string;
+    if (OF_UPGRADE.test(name)) continue;
+    lines.push(`${name}: ${/^connection$/i.test(name) ? withoutUpgrade(value) : value}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}
+
+function withoutUpgrade(connection: string): string {
+  const options = connection.split(',').map((option) => option.trim());
+  return options.filter((option) => !OF_UPGRADE.test(option)).join(', ');
 }

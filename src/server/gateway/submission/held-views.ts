@@ -2,8 +2,14 @@
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { Encoded } from '../../../protocol/codec/codec.ts';
-import { lodge, type Lodger } from './lodgers.ts';
 import { covers } from './view-rows.ts';
+
+/**
+ * The block of memory that is being written, and whose values lie in it. Most are gone before it is full. The others are
+ * set apart once the next block is begun: 20 bytes would keep all of the one before, and count as 20.
+ */
+let block: ArrayBufferLike | undefined;
+let written: HeldViews[] = [];
 
 /** How many views of one operation can be confirmed: as many as clients keep. */
 const HELD_VIEWS_MAX = 1024;
@@ -34,7 +40,7 @@ export function isHeld(entry: HeldView | NotHeld | undefined): entry is HeldView
 }
 
 /** By the number given to the store. A later one takes the place of that which came so many before it. */
-export class HeldViews implements Lodger {
+export class HeldViews {
   #entries: (HeldView | NotHeld | undefined)[] = [];
   #last = 0;
   /** The block for which it is to be set apart. */
@@ -100,7 +106,12 @@ export class HeldViews implements Lodger {
   #lodge(writtenIn: ArrayBufferLike): void {
     if (this.#lodgedIn === writtenIn) return;
     this.#lodgedIn = writtenIn;
-    lodge(this, writtenIn);
+    if (writtenIn !== block) {
+      for (const earlier of written) earlier.setApart();
+      written = [];
+      block = writtenIn;
+    }
+    written.push(this);
   }
 }
 

@@ -37,12 +37,10 @@ export function isUndecided(error: unknown): boolean {
 export function askHook(name: string, timeoutMs: number, hook: () => unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const asked = Promise.resolve().then(hook);
-    if (timeoutMs === Infinity) return void asked.then(resolve, reject);
     const timer = systemClock.setTimer(() => {
       reject(new HookTimeout(name, timeoutMs));
     }, timeoutMs);
     timer.hold?.(false);
-    asked.then(resolve, reject).finally(() => timer.cancel());
-    return undefined;
+    void asked.then(resolve, reject).finally(() => timer.cancel());
   });
 }

@@ -20,7 +20,7 @@ import { confirm } from '../../../protocol/rows/confirm.ts';
 import { encodeAs } from '../../../protocol/rows/define-row.ts';
 import type { Move } from '../../../protocol/rows/submit.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
-import { EndedUpdate } from './ended-update.ts';
+import { EndedUpdate } from './kept-reply.ts';
 import { guardedController } from './guarded-signal.ts';
 import { HeldViews, isHeld, type HeldView } from './held-views.ts';
 import { absorb } from './hooks.ts';
@@ -90,12 +90,12 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   get operationId(): string {
-    return `${this.#owner.key}/${this.id}`;
+    return `${this.#owner.record.key}/${this.id}`;
   }
 
   get origin(): SubmissionOrigin {
-    const { key, acknowledged } = this.#owner;
-    return { client: key, sequence: this.id, acknowledged, home: this.#move?.[0], hop: this.#move?.[1] };
+    const { key, acked } = this.#owner.record;
+    return { client: key, sequence: this.id, acknowledged: acked, home: this.#move?.[0], hop: this.#move?.[1] };
   }
 
   get signal(): AbortSignal {
@@ -254,9 +254,9 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   #kept(row: EncodedRow, error: unknown): KeptReply {
-    if (this.#owner.take(row.length)) return { row };
+    if (this.#owner.record.take(row.length)) return { row };
     const reply = shortFailure(this.id, error, this.#owner.codec);
-    this.#owner.charge(bytesOf(reply));
+    this.#owner.record.charge(bytesOf(reply));
     return reply;
   }
 
@@ -327,8 +327,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   #canKeep(bytes: number): boolean {
-    if (!this.#owner.take(bytes)) return false;
-    this.#owner.give(bytes);
+    if (!this.#owner.record.take(bytes)) return false;
+    this.#owner.record.give(bytes);
     return true;
   }
 
@@ -336,14 +336,14 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   #endAs(reply: KeptReply | undefined): void {
     this.#release();
     const bytes = bytesOf(reply);
-    const isKept = this.#isKept && (bytes === 0 || this.#owner.take(bytes));
+    const isKept = this.#isKept && (bytes === 0 || this.#owner.record.take(bytes));
     this.#end(isKept ? reply : undefined);
   }
 
   /** Ends; what `reply` takes has been taken. */
   #end(reply: KeptReply | undefined): void {
     this.#hasEnded = true;
-    if (this.#isKept) this.#owner.ended(this, new EndedUpdate(this.id, reply));
+    if (this.#isKept) this.#owner.record.ended(this, new EndedUpdate(this.id, reply));
     this.#leave();
     const outlet = this.#outlet;
     this.#outlet = undefined;
@@ -375,7 +375,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   #hold(view: HeldView): void {
     if (this.#hasEnded) return;
     const views = this.#roomFor(view.seq);
-    const hasRoom = this.#owner.take(view.bytes);
+    const hasRoom = this.#owner.record.take(view.bytes);
     if (hasRoom) this.#bytes += view.bytes;
     views.set(hasRoom ? view : { seq: view.seq, error: overfull() });
   }
@@ -384,7 +384,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   #roomFor(seq: number): HeldViews {
     const views = (this.#views ??= new HeldViews());
     const freed = views.makeRoom(seq);
-    if (freed > 0) this.#owner.give(freed);
+    if (freed > 0) this.#owner.record.give(freed);
     this.#bytes -= freed;
     return views;
   }
@@ -392,7 +392,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   #release(): void {
     this.#views?.clear();
     this.#views = undefined;
-    if (this.#bytes > 0) this.#owner.give(this.#bytes);
+    if (this.#bytes > 0) this.#owner.record.give(this.#bytes);
     this.#bytes = 0;
   }
 

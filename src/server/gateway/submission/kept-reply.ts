@@ -1,8 +1,42 @@
-/** How an update ended, kept for a repetition of it: by itself, without the memory that it was written in. */
+/** How an update ended, kept for a repetition of it: without its arguments, its context, or the memory of its row. */
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Codec, EncodedRow } from '../../../protocol/codec/codec.ts';
 import { wellFormed } from '../../../protocol/codec/value-domain.ts';
 import { failRow } from '../../../protocol/wire-errors.ts';
+import type { Outlet, RepeatableUpdate } from './submission-parts.ts';
+import { viewRow } from './view-rows.ts';
+
+/** What is told of an update whose result there was no room to keep. */
+const NOT_KEPT = 'the update took effect; its result is not kept, since too much waits for an ack of this client';
+
+/** An update that ended with a view or a failure. */
+export class EndedUpdate implements RepeatableUpdate {
+  readonly #id: number;
+  /** What was taken for it; none where it ended with a view for which there was no room. */
+  #reply: KeptReply | undefined;
+
+  /** @param reply for which there is room, and which counts already */
+  constructor(id: number, reply: KeptReply | undefined) {
+    this.#id = id;
+    this.#reply = reply && apart(reply);
+  }
+
+  repeat(outlet: Outlet): void {
+    const id = this.#id;
+    const reply = this.#reply;
+    if (reply === undefined) outlet.push(failRow(id, new CorrectableError('UNKNOWN', NOT_KEPT)));
+    else if ('row' in reply) outlet.pushEncoded(reply.row);
+    else outlet.push(viewRow(id, reply.level, reply.seq, reply.value, reply.isFinal ? { final: true } : undefined));
+  }
+
+  detach(): void {}
+
+  forget(): number {
+    const bytes = bytesOf(this.#reply);
+    this.#reply = undefined;
+    return bytes;
+  }
+}
 
 /** An ending that can be told again. */
 export type KeptReply =
@@ -27,20 +61,17 @@ export function bytesOf(reply: KeptReply | undefined): number {
   return reply !== undefined && 'row' in reply ? reply.row.length : 0;
 }
 
-/** The block of memory that the reply lies in among other rows, if it does. */
-export function blockOf(reply: KeptReply): Uint8Array | undefined {
-  if (!('row' in reply)) return undefined;
+/** The same reply in memory of its own: a small one would keep all of the block that it was written in. */
+function apart(reply: KeptReply): KeptReply {
+  if (!('row' in reply)) return reply;
   const { row } = reply;
-  // Text that was put together keeps its parts, and what those are parts of, until one of its characters is read.
-  if (typeof row === 'string') return void row.charCodeAt(0);
-  return row.length < row.block.length ? row.block : undefined;
-}
-
-/** The same reply in memory of its own. */
-export function apart(reply: KeptReply): KeptReply {
-  if (!('row' in reply) || typeof reply.row === 'string') return reply;
-  const { block, start, length } = reply.row;
-  return { row: { block: block.slice(start, start + length), start: 0, length } };
+  if (typeof row === 'string') {
+    // Text that was put together keeps its parts, and what those are parts of, until one of its characters is read.
+    row.charCodeAt(0);
+    return reply;
+  }
+  const { block, start, length } = row;
+  return length < block.length ? { row: { block: block.slice(start, start + length), start: 0, length } } : reply;
 }
 
 /** A failure in few bytes, whatever it says. */

@@ -18,15 +18,22 @@ export interface Outlet {
 
 /** What all submissions of one client share. */
 export interface SubmissionOwner {
-  /** Unique name of the client: with an operation's number it names the operation. */
-  readonly key: string;
+  readonly record: UpdateRecord;
   readonly codec: Codec;
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];
-  /** Up to this number the client has acknowledged all its updates. */
-  readonly acknowledged: number;
   /** The largest row of a view, in bytes. */
   readonly resultBytesMax: number;
+  /** Reports failures, and what a binding does against its interface. */
+  onAnomaly(operation: string, what: string, error?: unknown): void;
+}
+
+/** What is kept of the client. */
+export interface UpdateRecord {
+  /** Unique name of the client: with an operation's number it names the operation. */
+  readonly key: string;
+  /** Up to this number the client has acknowledged all its updates. */
+  readonly acked: number;
   /** Takes so many bytes more to keep something of the client's, if there is room for them. */
   take(bytes: number): boolean;
   /** The same, whether there is room or not. */
@@ -34,9 +41,7 @@ export interface SubmissionOwner {
   /** Gives back what was taken. */
   give(bytes: number): void;
   /** What is remembered of an update from now on: that it has ended, and how. */
-  ended(update: RepeatableUpdate & { readonly id: number }, as: Ended): void;
-  /** Told of failures, and of what a binding does against its interface. */
-  onAnomaly(operation: string, what: string, error?: unknown): void;
+  ended(update: RepeatableUpdate & { readonly id: number }, as: RepeatableUpdate): void;
 }
 
 /** An update as it is remembered, for a repetition of it: under way, or ended. */
@@ -47,14 +52,6 @@ export interface RepeatableUpdate {
   detach(): void;
   /** Nobody will ask for the reply again. Returns what was taken to keep it, in bytes: to be given back. */
   forget(): number;
-}
-
-/** An update that has ended, as it is remembered. */
-export interface Ended extends RepeatableUpdate {
-  /** The block of memory that its reply lies in among other rows, if it does. */
-  readonly sharedBlock: Uint8Array | undefined;
-  /** Gives its reply memory of its own. */
-  setApart(): void;
 }
 
 /** What a submission is made from. */

@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { costOf } from '../../../../../src/server/gateway/clients/client-record.ts';
+import { costOf } from '../../../../../src/server/gateway/clients/client-table.ts';
 import { ClientTable } from '../../../../../src/server/gateway/clients/client-table.ts';
-import { limitsFrom, type GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
-import type { Ended } from '../../../../../src/server/gateway/submission/submission-parts.ts';
+import { boundsFrom, limitsFrom, type ByteBudget } from '../../../../../src/server/gateway/limits/limits.ts';
+import type { RepeatableUpdate } from '../../../../../src/server/gateway/submission/submission-parts.ts';
 
-const submission = (id: number): Ended & { id: number } => ({
+const submission = (id: number): RepeatableUpdate & { id: number } => ({
   id,
   repeat: () => {},
   detach: () => {},
   forget: () => 0,
-  sharedBlock: undefined,
-  setApart: () => {},
 });
-const table = (bounds: Partial<GatewayLimits> = {}): ClientTable => new ClientTable(limitsFrom(bounds));
+const usual = boundsFrom(limitsFrom(), true).budget;
+const table = (budget: Partial<ByteBudget> = {}): ClientTable => new ClientTable({ ...usual, ...budget });
 const connection = { attempt: 1, replaced: () => {} };
 
 test('acknowledged → forgotten up to that number, later ones kept', () => {
@@ -84,7 +83,7 @@ describe('memory', () => {
 
 describe('bytes', () => {
   test('of one client up to its bound, whatever the others have', () => {
-    const clients = table({ repliesBytesMax: 1_000 });
+    const clients = table({ client: 1_000 });
     const [a, b] = [clients.open('', 'a', 'json'), clients.open('', 'b', 'json')];
     expect([a.take(600), a.take(600), b.take(600), a.take(400)]).toEqual([true, false, true, true]);
     expect(clients.bytes).toBe(1_600 + costOf(a) + costOf(b));
@@ -94,8 +93,7 @@ describe('bytes', () => {
 
   test('of all beyond the bound → who has been gone for longest is forgotten, as many as it takes', () => {
     const forgotten: number[] = [];
-    const bounds = limitsFrom({ repliesBytesTotalMax: 1_000_000 });
-    const clients = new ClientTable(bounds, (count) => forgotten.push(count));
+    const clients = new ClientTable({ ...usual, total: 1_000_000 }, (count) => forgotten.push(count));
     const open = (name: string) => clients.open('', name, 'json');
     const [first, second, here] = [open('first'), open('second'), open('here')];
     for (const record of [second, first]) {
@@ -116,7 +114,7 @@ describe('bytes', () => {
   });
 
   test('many who keep as much as they can, and are here → there is room for one of whom little is kept', () => {
-    const clients = table({ repliesBytesTotalMax: 1_000_000, repliesBytesMax: 200_000, connectionsMax: 20 });
+    const clients = table({ total: 1_000_000, client: 200_000, share: 12_500 });
     for (let n = 0; n < 20; n++) {
       const greedy = clients.open('', `greedy ${n}`, 'json');
       while (greedy.take(1_000));
@@ -126,7 +124,7 @@ describe('bytes', () => {
   });
 
   test('who is here asks for more than its share → nobody is forgotten for that', () => {
-    const clients = table({ repliesBytesTotalMax: 1_000_000 });
+    const clients = table({ total: 1_000_000 });
     const [gone, greedy] = [clients.open('', 'gone', 'json'), clients.open('', 'greedy', 'json')];
     gone.record(submission(1));
     gone.take(100_000);
@@ -135,25 +133,8 @@ describe('bytes', () => {
     expect(clients.open('', 'gone', 'json')).toBe(gone);
   });
 
-  test('somebody gone has a large part of all → forgotten before those with little that have been gone for longer', () => {
-    const clients = table({ repliesBytesTotalMax: 1_000_000 });
-    const open = (name: string) => clients.open('', name, 'json');
-    const [small, large] = [open('small'), open('large')];
-    for (const [record, bytes] of [
-      [small, 1_000],
-      [large, 400_000],
-    ] as const) {
-      record.record(submission(1));
-      record.take(bytes);
-      clients.left(record, 0);
-    }
-    expect(open('here').take(450_000)).toBe(true);
-    expect(open('small')).toBe(small);
-    expect(open('large')).not.toBe(large);
-  });
-
   test('clients that made one update each, and went → as many are remembered as there is room for', () => {
-    const clients = table({ repliesBytesTotalMax: 1_000_000 });
+    const clients = table({ total: 1_000_000 });
     for (let n = 0; n < 2_000; n++) {
       const record = clients.open('', `visitor ${n}`, 'json');
       if (clients.fullBy(record, 1_000) === undefined) record.record(submission(1));
@@ -192,8 +173,8 @@ describe('limits', () => {
     ['inFlightMax', 1.5],
     ['heartbeatMs', -1],
     ['frameBytesMax', Infinity],
-    ['inFlightBytesMax', 0.5],
-    ['repliesBytesMax', '5'],
+    ['memoryBytesMax', 0.5],
+    ['memoryBytesMax', '5'],
     ['inflightMax', 5],
   ])('%s: %s → INVALID_ARGUMENT naming it', (name, value) => {
     const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `limits.${name}` }) as Error;
@@ -209,5 +190,13 @@ describe('limits', () => {
     const names = Object.keys(limitsFrom()).filter((name) => name !== 'frameBytesMax');
     for (const name of names) expect(limitsFrom({ [name]: Infinity })).toMatchObject({ [name]: Infinity });
     expect(limitsFrom({ inFlightMax: undefined } as object)).toEqual(limitsFrom());
+  });
+
+  test.each([
+    [true, { client: 100_000, principal: 200_000, total: 400_000, share: 10_000 }, 5],
+    [false, { client: 100_000, principal: 400_000, total: 400_000, share: 10_000 }, Infinity],
+  ])('clients are told apart: %s → the bounds that follow', (hasPrincipals, budget, connectionsPerPrincipalMax) => {
+    const bounds = boundsFrom(limitsFrom({ memoryBytesMax: 800_000, connectionsMax: 10 }), hasPrincipals);
+    expect(bounds).toMatchObject({ budget, connectionsPerPrincipalMax, sendBufferBytesMax: 12_500 });
   });
 });

@@ -2,16 +2,19 @@
 import { describe, expect, test } from 'vitest';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
-import { RawClient, startGateway, StoreDouble } from '../../../../support/wire.ts';
+import { BOUNDLESS, RawClient, startGateway, StoreDouble } from '../../../../support/wire.ts';
 
 const READ = ['get', 'read', 2, { key: 'x' }];
 const UPDATE = ['put', 'update', 2, { key: 'x' }];
 
 describe('replies that are kept, to the end', () => {
-  test('updates whose admission takes time → count against repliesMax', async () => {
+  test('updates whose admission takes time → count as replies', async () => {
     let allow = (_allowed: boolean): void => {};
     const allowed = new Promise<boolean>((resolve) => (allow = resolve));
-    await using server = await startGateway({ limits: { repliesMax: 2 }, authorise: () => allowed });
+    await using server = await startGateway({
+      bounds: { budget: { ...BOUNDLESS, client: 1_200 } },
+      authorise: () => allowed,
+    });
     server.store.answer = ({ sink }) => sink.update(null, 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
@@ -25,7 +28,7 @@ describe('replies that are kept, to the end', () => {
 describe('one connection', () => {
   // Nothing of a frame is served once it has closed its connection
   test('closed by a row in the middle of a frame → the rest of the frame is not executed', async () => {
-    await using server = await startGateway({ limits: { malformedMax: 1 } });
+    await using server = await startGateway({ bounds: { malformedMax: 1 } });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE], ['nonsense'], [2, 'submit', ...UPDATE]);
@@ -134,7 +137,7 @@ describe('one connection', () => {
   });
 
   test('an older connection that was replaced closes late → the client has not left', async () => {
-    await using server = await startGateway({ limits: { clientIdleMs: 20 } });
+    await using server = await startGateway({ bounds: { clientIdleMs: 20 } });
     server.store.answer = ({ sink }) => sink.update(null, 'strong');
     await using first = new RawClient(server.url);
     await first.greet();

@@ -1,6 +1,6 @@
 /** The server's heartbeat, with a socket and time driven by hand. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createGateway, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
+import { createGatewayWith, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
 import { RawClient, StoreDouble } from '../../../../support/wire.ts';
 import { SocketByHand } from '../listen/socket-by-hand.ts';
 
@@ -22,8 +22,8 @@ afterEach(() => {
 });
 
 function accept(): { gateway: Gateway; socket: QuietSocket } {
-  const limits = { heartbeatMs: 1_000, helloTimeoutMs: 1e6 };
-  const gateway = createGateway({ binding: new StoreDouble(), limits });
+  const bounds = { heartbeatMs: 1_000, helloTimeoutMs: 1e6 };
+  const gateway = createGatewayWith(bounds, { binding: new StoreDouble() });
   const socket = new QuietSocket();
   gateway.accept(socket, { remoteAddress: undefined, origin: undefined });
   return { gateway, socket };

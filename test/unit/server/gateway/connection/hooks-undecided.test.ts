@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RawClient, startGateway } from '../../../../support/wire.ts';
 
 test('says much, and reads nothing of the answers → is not read from meanwhile; once it reads, all of it is answered', async () => {
-  await using server = await startGateway({ limits: { sendBufferBytesMax: 1 << 18 } });
+  await using server = await startGateway({ bounds: { sendBufferBytesMax: 1 << 18 } });
   server.store.answer = ({ sink }) => sink.update('x'.repeat(100_000), 'strong');
   await using client = new RawClient(server.url);
   await client.greet();

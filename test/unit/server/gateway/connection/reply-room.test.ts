@@ -1,12 +1,13 @@
 /** Room for the replies of one client: taken by its updates, given back by its acknowledgements. */
 import { expect, test } from 'vitest';
+import { BOUNDLESS } from '../../../../support/wire.ts';
 import { openByHand, turn } from '../listen/socket-by-hand.ts';
 
 test.each([
   ['a fixed size', null, 800],
   ['any size', { text: 'x'.repeat(100) }, 1_100],
 ])('results of %s: no room for one more → OVERLOADED until those before are acknowledged', async (_, value, max) => {
-  const { gateway, store, socket } = await openByHand({ limits: { repliesBytesMax: max } });
+  const { gateway, store, socket } = await openByHand({ bounds: { budget: { ...BOUNDLESS, client: max } } });
   store.answer = ({ sink }) => sink.update(value, 'strong');
   const kept = (): number => gateway.status().replyBytes;
   const before = kept();

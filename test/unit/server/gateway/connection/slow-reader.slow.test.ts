@@ -1,6 +1,6 @@
 /** Clients that read slowly, or not at all, over real sockets: the slow get everything, nobody costs memory without end. */
 import { describe, expect, test } from 'vitest';
-import { RawClient, startGateway } from '../../../../support/wire.ts';
+import { BOUNDLESS, RawClient, startGateway } from '../../../../support/wire.ts';
 
 const MIB = 1 << 20;
 const READ = ['get', 'read', 2, { key: 'x' }];
@@ -27,7 +27,7 @@ describe('slow reader', () => {
   test.each([1, 100, 16 << 10])(
     'a send buffer of %i bytes → all is answered, however much waits at times',
     async (max) => {
-      await using server = await startGateway({ limits: { sendBufferBytesMax: max } });
+      await using server = await startGateway({ bounds: { sendBufferBytesMax: max } });
       server.store.answer = ({ operation, sink }) => {
         sink.update(operation.args === null ? 'x'.repeat(70_000) : 'small', 'strong');
       };
@@ -45,7 +45,7 @@ describe('slow reader', () => {
 
   test('reader that pauses again and again, longer than the heartbeat → all arrive', async () => {
     const [heartbeatMs, pauseMs] = [50, 120];
-    await using server = await startGateway({ limits: { heartbeatMs, stallTimeoutMs: 10_000 } });
+    await using server = await startGateway({ bounds: { heartbeatMs, stallTimeoutMs: 10_000 } });
     const text = 'x'.repeat(4 * MIB);
     server.store.answer = ({ sink }) => setImmediate(() => sink.update(text, 'strong'));
     await using client = new RawClient(server.url);
@@ -97,7 +97,7 @@ describe('slow reader', () => {
     let cut = (): void => {};
     const wasCut = new Promise<void>((resolve) => (cut = resolve));
     const logger = { debug: () => {}, info: () => {}, warn: () => cut(), error: () => {} };
-    await using server = await startGateway({ limits: { stallTimeoutMs: 300 }, logger });
+    await using server = await startGateway({ bounds: { stallTimeoutMs: 300 }, logger });
     const text = 'x'.repeat(8 * MIB);
     server.store.answer = ({ sink }) => setImmediate(() => sink.update(text, 'strong'));
     await using client = new RawClient(server.url);
@@ -110,7 +110,7 @@ describe('slow reader', () => {
   });
 
   test('asks for the same reply over and over without reading → what waits is bounded, all is answered once it reads', async () => {
-    await using server = await startGateway({ limits: { sendBufferBytesMax: MIB } });
+    await using server = await startGateway({ bounds: { sendBufferBytesMax: MIB } });
     server.store.answer = ({ sink }) => sink.update('x'.repeat(100_000), 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
@@ -133,7 +133,7 @@ describe('slow reader', () => {
   });
 
   test('submits on and on without reading → OVERLOADED, then not read from', async () => {
-    await using server = await startGateway({ limits: { sendBufferBytesMax: 100_000 } });
+    await using server = await startGateway({ bounds: { sendBufferBytesMax: 100_000 } });
     server.store.answer = ({ sink }) => sink.update('x'.repeat(50_000), 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
@@ -151,7 +151,7 @@ describe('slow reader', () => {
 
 describe('replies that are kept', () => {
   test('of one client beyond its bytes → its updates are refused until it acknowledges, reads are served', async () => {
-    await using server = await startGateway({ limits: { repliesBytesMax: 50_000 } });
+    await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 50_000 } } });
     server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(20_000) }, 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
@@ -171,7 +171,7 @@ describe('replies that are kept', () => {
   });
 
   test('of all clients beyond their bytes → who is gone is forgotten, and is told another memory', async () => {
-    await using server = await startGateway({ limits: { repliesBytesTotalMax: 50_000 } });
+    await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, total: 50_000 } } });
     server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(20_000) }, 'strong');
     const memories: unknown[] = [];
     for (const client of ['a', 'b', 'a']) {

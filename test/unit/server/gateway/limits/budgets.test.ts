@@ -1,10 +1,11 @@
 /** Bytes that a principal, and all together, may have under way or kept; and what small things must not keep. */
 import { describe, expect, test } from 'vitest';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
-import { createGateway, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
-import { limitsFrom, type GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
+import { createGatewayWith, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
+import { HeldViews, isHeld } from '../../../../../src/server/gateway/submission/held-views.ts';
+import type { ByteBudget, GatewayBounds, GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
 import { Sender } from '../../../../../src/server/gateway/connection/sender.ts';
-import { RawClient, StoreDouble } from '../../../../support/wire.ts';
+import { BOUNDLESS, RawClient, StoreDouble } from '../../../../support/wire.ts';
 import { SocketByHand, turn } from '../listen/socket-by-hand.ts';
 
 const KB = 1_000;
@@ -35,10 +36,10 @@ class Visitor {
   }
 }
 
-function open(limits: Partial<GatewayLimits>, { authenticated = true } = {}): Shop {
+function open(bounds: Partial<GatewayBounds>, { authenticated = true } = {}): Shop {
   const store = new StoreDouble();
   const authenticate = (token: string | undefined): { id: string } => ({ id: String(token) });
-  const gateway = createGateway({ binding: store, limits, ...(authenticated && { authenticate }) });
+  const gateway = createGatewayWith(bounds, { binding: store, ...(authenticated && { authenticate }) });
   const join = async (token: string, client = token): Promise<Visitor> => {
     const visitor = new Visitor();
     gateway.accept(visitor.socket, { remoteAddress: '::1', origin: undefined });
@@ -49,15 +50,19 @@ function open(limits: Partial<GatewayLimits>, { authenticated = true } = {}): Sh
   return { gateway, store, join };
 }
 
-const named = (limit: keyof GatewayLimits): unknown =>
-  expect.stringMatching(new RegExp(`^OVERLOADED limits\\.${limit}: at most`));
+const budget = (of: Partial<ByteBudget>): Partial<GatewayBounds> => ({ budget: { ...BOUNDLESS, ...of } });
+
+const named = (limit: keyof GatewayLimits, what = ''): unknown =>
+  expect.stringMatching(new RegExp(`^OVERLOADED limits\\.${limit}: at most \\d+ .*${what}; nothing was done: .{10}`));
+const OF_PRINCIPAL = named('memoryBytesMax', 'of all clients of this principal');
+const OF_ALL = named('memoryBytesMax', 'of all clients');
 
 describe('bytes of requests under way', () => {
   test('of one principal over several connections → refused by name; another one is served', async () => {
-    const { gateway, store, join } = open({ inFlightBytesPerPrincipalMax: 10 * KB });
+    const { gateway, store, join } = open(budget({ principal: 10 * KB }));
     const [first, second, other] = [await join('ada', 'a1'), await join('ada', 'a2'), await join('bob')];
     expect(await first.submit(6 * KB)).toBeUndefined();
-    expect(await second.submit(6 * KB)).toEqual(named('inFlightBytesPerPrincipalMax'));
+    expect(await second.submit(6 * KB)).toEqual(OF_PRINCIPAL);
     expect(await other.submit(6 * KB)).toBeUndefined();
     expect(gateway.status().inFlightBytes).toBeGreaterThan(12 * KB);
     store.submitted[0]?.sink.update('v', 'strong');
@@ -67,49 +72,49 @@ describe('bytes of requests under way', () => {
   });
 
   test('of connections that are gone → count for their principal until the store has ended them', async () => {
-    const { store, join } = open({ inFlightBytesPerPrincipalMax: 10 * KB });
+    const { store, join } = open(budget({ principal: 10 * KB }));
     const first = await join('ada', 'a1');
     expect(await first.submit(6 * KB)).toBeUndefined();
     first.leave();
     const second = await join('ada', 'a2');
-    expect(await second.submit(6 * KB)).toEqual(named('inFlightBytesPerPrincipalMax'));
+    expect(await second.submit(6 * KB)).toEqual(OF_PRINCIPAL);
     store.submitted[0]?.sink.update('v', 'strong');
     expect(await second.submit(6 * KB)).toBeUndefined();
   });
 
   test('of all → who takes much is refused, and there is room for who has little under way', async () => {
-    const { gateway, join } = open({ inFlightBytesTotalMax: 40 * KB, connectionsMax: 10 });
+    const { gateway, join } = open(budget({ total: 44 * KB, share: 2 * KB }));
     const greedy = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => join(name)));
     const answers: (string | undefined)[] = [];
     for (const each of greedy) answers.push(await each.submit(7 * KB));
     expect(answers.slice(0, 4)).toEqual([undefined, undefined, undefined, undefined]);
-    expect(answers.slice(4)).toEqual([named('inFlightBytesTotalMax'), named('inFlightBytesTotalMax')]);
+    expect(answers.slice(4)).toEqual([OF_ALL, OF_ALL]);
     expect(await (await join('small')).submit(500)).toBeUndefined();
-    expect(gateway.status().inFlightBytes).toBeLessThanOrEqual(40 * KB);
+    expect(gateway.status().inFlightBytes).toBeLessThanOrEqual(44 * KB);
   });
 
   test('a frame that is larger than may be under way → served while there is nothing else', async () => {
-    const { join } = open({ inFlightBytesPerPrincipalMax: 100, inFlightBytesTotalMax: 100 });
+    const { join } = open(budget({ principal: 100, total: 100 }));
     const [ada, bob] = [await join('ada'), await join('bob')];
-    expect(await ada.submit(6 * KB)).toBeUndefined();
-    expect(await bob.submit(6 * KB)).toEqual(named('inFlightBytesTotalMax'));
+    expect(await ada.submit(6 * KB, 'read')).toBeUndefined();
+    expect(await bob.submit(6 * KB, 'read')).toEqual(OF_ALL);
   });
 });
 
 describe('bytes of replies', () => {
-  const answered = (limits: Partial<GatewayLimits>, given = {}): Shop => {
-    const shop = open(limits, given);
+  const answered = (bounds: Partial<GatewayBounds>, given = {}): Shop => {
+    const shop = open(bounds, given);
     shop.store.answer = ({ sink }) => sink.update('r'.repeat(4 * KB), 'strong');
     return shop;
   };
 
   test('of one principal, whatever its clients are called → refused by name; another one is served', async () => {
-    const { gateway, join } = answered({ repliesBytesPerPrincipalMax: 12 * KB });
+    const { gateway, join } = answered(budget({ principal: 12 * KB }));
     const clients = await Promise.all(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((client) => join('ada', client)));
     const answers: (string | undefined)[] = [];
     for (const client of clients) answers.push(await client.submit(10));
     expect(answers.slice(0, 2)).toEqual(['view', 'view']);
-    expect(answers.at(-1)).toEqual(named('repliesBytesPerPrincipalMax'));
+    expect(answers.at(-1)).toEqual(OF_PRINCIPAL);
     expect(gateway.status().replyBytes).toBeLessThan(14 * KB);
     expect(await (await join('bob')).submit(10)).toBe('view');
     clients[0]?.socket.say([1, 'ack']);
@@ -117,7 +122,7 @@ describe('bytes of replies', () => {
   });
 
   test('of its clients that are gone → those are forgotten for it, and nobody else is', async () => {
-    const { gateway, join } = answered({ repliesBytesPerPrincipalMax: 20 * KB });
+    const { gateway, join } = answered(budget({ principal: 20 * KB }));
     const bob = await join('bob');
     expect(await bob.submit(10)).toBe('view');
     bob.leave();
@@ -132,37 +137,61 @@ describe('bytes of replies', () => {
     await turn();
     expect(back.socket.rows.at(-1)?.[4]).toBe('r'.repeat(4 * KB));
   });
-
-  test('without authenticate everybody is one principal → no limit of that kind, unless it is given', async () => {
-    expect(open({}, { authenticated: false }).gateway.limits).toMatchObject({
-      repliesBytesPerPrincipalMax: Infinity,
-      inFlightBytesPerPrincipalMax: Infinity,
-    });
-    expect(open({}).gateway.limits.repliesBytesPerPrincipalMax).toBe(limitsFrom().repliesBytesPerPrincipalMax);
-    const { join } = answered({ repliesBytesPerPrincipalMax: 6 * KB }, { authenticated: false });
-    expect(await (await join('', 'a1')).submit(10)).toBe('view');
-    expect(await (await join('', 'a2')).submit(10)).toEqual(named('repliesBytesPerPrincipalMax'));
-  });
 });
 
 test.each([
-  ['inFlightMax', { inFlightMax: 1 }],
-  ['inFlightBytesMax', { inFlightBytesMax: 10 }],
-  ['operationsPerSecondMax', { operationsPerSecondMax: 1 }],
-  ['operationsPerSecondPerPrincipalMax', { operationsPerSecondPerPrincipalMax: 1 }],
-  ['repliesMax', { repliesMax: 1 }],
-  ['repliesBytesMax', { repliesBytesMax: 500 }],
-] as const)('%s met → OVERLOADED that names it and says what to do', async (limit, limits) => {
-  const { join } = open(limits);
+  ['inFlightMax', { inFlightMax: 1 }, 'operations under way on this connection'],
+  ['memoryBytesMax', budget({ client: 1_000 }), 'bytes of requests under way of this client'],
+  ['operationsPerSecondMax', { operationsPerSecondMax: 1 }, 'operations a second of this principal'],
+] as const)('%s met → OVERLOADED that names it and says what to do', async (limit, bounds, what) => {
+  const { join } = open(bounds);
   const ada = await join('ada');
   await ada.submit(10);
   await ada.submit(10);
-  const refusal = await ada.submit(10);
-  expect(refusal).toEqual(named(limit));
-  expect(refusal).toMatch(/nothing was done: .{10}/);
+  expect(await ada.submit(10)).toEqual(named(limit, what));
+});
+
+test('operations a second without authenticate → each connection has its own', async () => {
+  const { join } = open({ operationsPerSecondMax: 1 }, { authenticated: false });
+  const [first, second] = [await join('', 'a1'), await join('', 'a2')];
+  expect([await first.submit(10), await second.submit(10)]).toEqual([undefined, undefined]);
+  expect(await first.submit(10)).toEqual(named('operationsPerSecondMax', 'operations a second on this connection'));
 });
 
 describe('what is small and kept', () => {
+  const hold = (views: HeldViews, text: string): void => {
+    const value = msgpackCodec.encodeValue(text);
+    views.set({ seq: 0, level: 0, value, details: undefined, at: 0, told: undefined, bytes: 0 });
+  };
+
+  /** Goes on in the next block of memory. */
+  const fillBlock = (): void => {
+    for (let n = 0; n < 5; n += 1) msgpackCodec.encodeValue('x'.repeat(20_000));
+    hold(new HeldViews(), 'next');
+  };
+
+  test('views that may be confirmed, of very many operations → apart from the rest of their blocks', () => {
+    const all = Array.from({ length: 20 }, (_, n) => {
+      const views = new HeldViews();
+      hold(views, `seat ${n}`);
+      fillBlock();
+      return views;
+    });
+    const kept = all.map((views) => {
+      const view = views.get(0);
+      return isHeld(view) && typeof view.value !== 'string' ? view.value.buffer.byteLength : 0;
+    });
+    expect(Math.max(...kept)).toBeLessThan(20);
+  });
+
+  test('given up before its block is full → not copied any more', () => {
+    const views = new HeldViews();
+    hold(views, 'seat');
+    views.clear();
+    fillBlock();
+    expect(views.get(0)).toBeUndefined();
+  });
+
   test('frames for a client that reads slowly → each in memory of its own', () => {
     const given: Uint8Array[] = [];
     const socket = {

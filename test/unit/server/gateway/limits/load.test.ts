@@ -1,7 +1,7 @@
 /** How much a client may have under way, whatever it does: cancel, leave, send large frames, or let `authorise` wait. */
 import { describe, expect, test } from 'vitest';
 import type { Authorise } from '../../../../../src/server/gateway/host/host.ts';
-import { RawClient, startGateway, StoreDouble, type RunningGateway } from '../../../../support/wire.ts';
+import { BOUNDLESS, RawClient, startGateway, StoreDouble, type RunningGateway } from '../../../../support/wire.ts';
 import { greetAt } from '../listen/socket-by-hand.ts';
 
 const READ = ['get', 'read', 2, { key: 'x' }];
@@ -66,60 +66,32 @@ describe('operations under way', () => {
     expect(inFlight(server)).toBe(1);
   });
 
-  /** Clients that came, had each so many operations begun, and went. */
-  async function leaveBehind(server: RunningGateway, visits: number, each: number): Promise<void> {
-    for (let visit = 1; visit <= visits; visit++) {
-      await using visitor = new RawClient(server.url);
-      await visitor.greet({ client: String(visit).padEnd(32, 'v') });
-      visitor.send(...Array.from({ length: each }, (_, n) => [n + 1, 'submit', ...READ]));
-      await ponged(visitor);
-    }
-    await expect.poll(() => server.gateway.status().connections).toBe(0);
-    expect(inFlight(server)).toBe(visits * each);
-  }
-
-  /** Submits operations in one frame, tells how many of them were refused, and has the store end the others. */
-  async function burst(server: RunningGateway, client: RawClient, from: number, count: number): Promise<number> {
-    const before = server.store.submitted.length;
-    client.send(...Array.from({ length: count }, (_, n) => [from + n, 'submit', ...READ]), [9999, 'ping']);
-    let refused = 0;
-    for (let row = await client.row(); row[1] !== 'pong'; row = await client.row()) {
-      expect(row.slice(1, 4)).toEqual([
-        'fail',
-        'OVERLOADED',
-        'the store is busy with operations of clients that are gone; nothing was done: wait for an answer before the next one',
-      ]);
-      refused += 1;
-    }
-    for (const { sink } of server.store.submitted.slice(before)) sink.update('v', 'strong');
-    for (let n = refused; n < count; n++) expect(await answer(client)).toBe('view');
-    return refused;
-  }
-
-  test('of clients that came and went → who is here keeps a part of what it may have, again and again', async () => {
-    await using server = await startGateway({ limits: { inFlightMax: 64 } });
-    await leaveBehind(server, 4, 64);
+  test('refused once it was decided → does not count', async () => {
+    await using server = await startGateway({ authorise: async () => false });
     await using client = new RawClient(server.url);
     await client.greet();
-    for (let round = 0; round < 3; round++) expect(await burst(server, client, 1 + round * 10, 4)).toBe(0);
-    expect(await burst(server, client, 100, 7)).toBe(3);
+    client.send([1, 'submit', ...READ]);
+    expect(await answer(client)).toBe('FORBIDDEN');
+    expect(inFlight(server)).toBe(0);
   });
 
-  test('of many that came only to leave more → who is here may have as much as it has seen end, up to its part', async () => {
-    await using server = await startGateway({ limits: { inFlightMax: 64 } });
-    await leaveBehind(server, 4, 64);
-    // Each leaves no more than its part.
-    for (let n = 0; inFlight(server) < 8 * 64; n++) {
-      const visitor = await greetAt(server.gateway, { client: String(n).padEnd(32, 'w') });
-      visitor.say(...Array.from({ length: 4 }, (_, id) => [id + 1, 'submit', ...READ]));
+  test('of clients that came and went → who is here has its share, and no more', async () => {
+    const budget = { ...BOUNDLESS, total: 100_000, share: 2_000 };
+    await using server = await startGateway({ bounds: { budget } });
+    for (let visit = 1; visit <= 4; visit++) {
+      const visitor = await greetAt(server.gateway, { client: String(visit).padEnd(32, 'v') });
+      visitor.say(...Array.from({ length: 40 }, (_, n) => [n + 1, 'submit', ...READ]));
       visitor.events.closed();
     }
+    const left = inFlight(server);
+    expect(left).toBeGreaterThan(100);
+    expect(left).toBeLessThan(160);
     await using client = new RawClient(server.url);
     await client.greet();
-    const refused: number[] = [];
-    for (let round = 0; round < 4; round++) refused.push(await burst(server, client, 1 + round * 10, 8));
-    // One, one, two and four are begun.
-    expect(refused).toEqual([7, 7, 6, 4]);
+    client.send(...Array.from({ length: 5 }, (_, n) => [n + 1, 'submit', ...READ]));
+    expect([await answer(client), await answer(client)]).toEqual(['OVERLOADED', 'OVERLOADED']);
+    await ponged(client);
+    expect(inFlight(server)).toBe(left + 3);
   });
 
   test('of a client that comes back → count on its new connection', async () => {
@@ -141,12 +113,12 @@ describe('operations under way', () => {
 
 describe('bytes of operations under way', () => {
   const large = (id: number): unknown[] => [id, 'submit', 'put', 'update', 2, 'x'.repeat(4_000)];
-  const limits = { inFlightBytesMax: 10_000 };
+  const bounds = { budget: { ...BOUNDLESS, client: 12_500 } };
 
   test('in the store, or waiting to be allowed → beyond the bound OVERLOADED, whoever has them', async () => {
     const authorise: Authorise = () => new Promise(() => {});
     for (const waits of [false, true]) {
-      await using server = await startGateway(waits ? { authorise, limits } : { limits });
+      await using server = await startGateway(waits ? { authorise, bounds } : { bounds });
       await using client = new RawClient(server.url);
       await client.greet();
       for (const id of [1, 2, 3]) client.send(large(id));
@@ -155,27 +127,9 @@ describe('bytes of operations under way', () => {
     }
   });
 
-  test('much was left by others → who is here keeps a part of the bytes', async () => {
-    await using server = await startGateway({ limits: { inFlightBytesMax: 64_000 } });
-    for (let visit = 1; visit <= 5; visit++) {
-      await using visitor = new RawClient(server.url);
-      await visitor.greet({ client: String(visit).repeat(32) });
-      for (let id = 1; id <= 15; id++) visitor.send(large(id));
-      visitor.send([16, 'submit', 'put', 'update', 2, 'x'.repeat(3_000)]);
-      await ponged(visitor);
-    }
-    await expect.poll(() => server.gateway.status().connections).toBe(0);
-    await using client = new RawClient(server.url);
-    await client.greet();
-    for (const id of [1, 2, 3]) client.send([id, 'submit', ...READ]);
-    await ponged(client);
-    client.send(large(4));
-    expect(await answer(client)).toBe('OVERLOADED');
-  });
-
   test('a frame counts until the last of its operations has ended', async () => {
     const store = new StoreDouble();
-    await using server = await startGateway({ store, limits });
+    await using server = await startGateway({ store, bounds });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send(large(1), [2, 'submit', ...READ]);
@@ -190,6 +144,15 @@ describe('bytes of operations under way', () => {
     client.send(large(6));
     await ponged(client);
     expect(inFlight(server)).toBe(3);
+  });
+
+  test('one that is larger than all → served while nothing else is under way', async () => {
+    await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 100 } } });
+    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send([1, 'submit', 'get', 'read', 2, 'x'.repeat(4_000)]);
+    expect(await answer(client)).toBe('view');
   });
 });
 

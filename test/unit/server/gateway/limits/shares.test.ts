@@ -1,89 +1,57 @@
 /** What a principal and an address may take up at a gateway, and how often a connection may renew its token. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Addresses } from '../../../../../src/server/gateway/addresses.ts';
+import { describe, expect, test } from 'vitest';
+import { Addresses } from '../../../../../src/server/gateway/host/ip-addresses.ts';
 import type { PrincipalLoad } from '../../../../../src/server/gateway/limits/load.ts';
 import { Principals } from '../../../../../src/server/gateway/limits/principals.ts';
-import { Renewals } from '../../../../../src/server/gateway/connection/renewals.ts';
+import { Renewals } from '../../../../../src/server/gateway/connection/token-check.ts';
 import { virtualClock } from '../../../../../src/testing/virtual-clock.ts';
-import { greetAt, openByHand, turn } from '../listen/socket-by-hand.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-const bounds = { connectionsPerPrincipalMax: 2, operationsPerSecondPerPrincipalMax: 1 };
 
 describe('principals', () => {
+  const bounds = { connectionsPerPrincipalMax: 2, operationsPerSecondMax: 1 };
+
   test('one connection too many → refused; one leaves → room again; another principal has its own', () => {
     const principals = new Principals(bounds);
     const come = (id: string): boolean => principals.enter(id, 0) !== undefined;
     expect([come('a'), come('a'), come('a'), come('b')]).toEqual([true, true, false, true]);
-    principals.leave('a', 0);
+    principals.leave('a');
     expect([come('a'), come('a')]).toEqual([true, false]);
   });
 
-  test('the rate is that of all connections, also of one that has just come back', () => {
-    const principals = new Principals(bounds);
-    const first = principals.enter('a', 0);
-    const second = principals.enter('a', 0);
-    expect([first?.rate.take(0), second?.rate.take(0)]).toEqual([0, 1000]);
-    principals.leave('a', 10);
-    principals.leave('a', 10);
-    expect(principals.enter('a', 20)?.rate.take(20)).toBeGreaterThan(0);
-  });
+  test.each([1, 0.1])(
+    '%d operations a second → of all connections; remembered until there is a permit again',
+    (rate) => {
+      const principals = new Principals({ ...bounds, operationsPerSecondMax: rate });
+      const [first, second] = [principals.enter('a', 0), principals.enter('a', 0)];
+      expect([first?.rate.take(0), second?.rate.take(0)]).toEqual([0, 1000 / rate]);
+      principals.leave('a');
+      principals.leave('a');
+      principals.forgetIdle(999 / rate);
+      expect(principals.enter('a', 999 / rate)?.rate.take(999 / rate)).toBeGreaterThan(0);
+      principals.leave('a');
+      principals.forgetIdle(1000 / rate);
+      expect(principals.size).toBe(0);
+    },
+  );
 
-  test('gone for a while → forgotten', () => {
-    const principals = new Principals(bounds);
-    principals.enter('a', 0);
-    principals.leave('a', 0);
-    principals.enter('b', 1000);
-    expect(principals.size).toBe(1);
-  });
-
-  test('gone for a while, and something of it is under way → remembered until that has ended', () => {
-    const principals = new Principals(bounds);
+  test('gone, and something of it is under way → remembered until that has ended', () => {
+    const principals = new Principals({ ...bounds, operationsPerSecondMax: Infinity });
     const load = principals.enter('a', 0)?.load as PrincipalLoad;
     load.bytes = 100;
-    principals.leave('a', 0);
-    principals.enter('b', 1000);
+    principals.leave('a');
+    principals.forgetIdle(1000);
     expect(principals.enter('a', 1000)?.load).toBe(load);
-    principals.leave('a', 1000);
+    principals.leave('a');
     load.bytes = 0;
-    principals.enter('b', 3000);
-    expect(principals.size).toBe(1);
-  });
-
-  test('less than one operation a second → remembered until there is a permit again, however often it comes back', () => {
-    const principals = new Principals({ ...bounds, operationsPerSecondPerPrincipalMax: 0.1 });
-    let granted = 0;
-    for (let nowMs = 0; nowMs < 10_000; nowMs += 1_200) {
-      if (principals.enter('a', nowMs)?.rate.take(nowMs) === 0) granted += 1;
-      principals.leave('a', nowMs);
-    }
-    expect(granted).toBe(1);
-    principals.forgetIdle(9_600 + 10_000);
+    principals.forgetIdle(1000);
     expect(principals.size).toBe(0);
   });
 
-  test('no bound of operations → forgotten at once, for there is nothing to remember', () => {
-    const principals = new Principals({ ...bounds, operationsPerSecondPerPrincipalMax: Infinity });
+  test('it is here → not forgotten', () => {
+    const principals = new Principals({ ...bounds, connectionsPerPrincipalMax: 1 });
     principals.enter('a', 0);
-    principals.leave('a', 0);
-    expect(principals.size).toBe(0);
+    principals.forgetIdle(100_000);
+    expect(principals.enter('a', 100_000)).toBeUndefined();
   });
-});
-
-test('what a connection asks for beyond its own rate → takes nothing from the others of its principal', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  const limits = { operationsPerSecondMax: 2, operationsPerSecondPerPrincipalMax: 4 };
-  const { gateway, store, socket } = await openByHand({ limits });
-  store.answer = ({ sink }) => sink.update('v', 'strong');
-  const other = await greetAt(gateway, { client: 'b'.repeat(32) });
-  for (const each of [socket, other]) {
-    each.say(...Array.from({ length: 20 }, (_, n) => [n + 1, 'submit', 'get', 'read', 2, { key: 'x' }]));
-    await turn();
-    expect(each.rows.filter(([, kind]) => kind === 'view')).toHaveLength(2);
-  }
 });
 
 test('addresses: connections are counted by address, those without one are not', () => {

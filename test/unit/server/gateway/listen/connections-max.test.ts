@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createGateway } from '../../../../../src/server/gateway/gateway.ts';
-import {
-  connectionsMaxOf,
-  connectionsPerAddressMaxOf,
-} from '../../../../../src/server/gateway/listen/connections-max.ts';
+import { connectionsMaxOf, connectionsPerAddressMaxOf } from '../../../../../src/server/gateway/listen/http-server.ts';
 import { listenGateways } from '../../../../../src/server/gateway/listen/listen.ts';
 import { memory } from '../../../../../src/bindings/memory/index.ts';
 

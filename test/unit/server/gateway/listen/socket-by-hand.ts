@@ -1,11 +1,11 @@
 /** A server's socket that the test drives by hand, and a client that was let in on one. */
-import { createGateway, type Gateway, type GatewayOptions } from '../../../../../src/server/gateway/gateway.ts';
+import { createGatewayWith, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
 import type {
   FramePart,
   ServerSocket,
   ServerSocketEvents,
 } from '../../../../../src/server/gateway/connection/socket.ts';
-import { RawClient, StoreDouble, SUBPROTOCOL_JSON } from '../../../../support/wire.ts';
+import { RawClient, StoreDouble, SUBPROTOCOL_JSON, type BoundedOptions } from '../../../../support/wire.ts';
 
 export class SocketByHand implements ServerSocket {
   readonly subprotocol = SUBPROTOCOL_JSON;
@@ -69,11 +69,13 @@ const { setImmediate: afterEvents } = globalThis;
 export const turn = (): Promise<void> => new Promise((resolve) => void afterEvents(resolve));
 
 /** A gateway with one client, whose socket is in the hands of the test. */
-export async function openByHand(
-  options: Partial<GatewayOptions> = {},
-): Promise<{ readonly gateway: Gateway; readonly store: StoreDouble; readonly socket: SocketByHand }> {
+export async function openByHand({ bounds = {}, ...options }: BoundedOptions = {}): Promise<{
+  readonly gateway: Gateway;
+  readonly store: StoreDouble;
+  readonly socket: SocketByHand;
+}> {
   const store = new StoreDouble();
-  const gateway = createGateway({ binding: store, ...options });
+  const gateway = createGatewayWith(bounds, { binding: store, ...options });
   return { gateway, store, socket: await greetAt(gateway) };
 }
 

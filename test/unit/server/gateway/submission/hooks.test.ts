@@ -13,7 +13,7 @@ import { silentLogger } from '../../../../../src/server/gateway/host/logger.ts';
 import { RawClient, startGateway, StoreDouble, type RunningGateway } from '../../../../support/wire.ts';
 
 /** Long enough for whatever does answer, short enough to wait for what never does. */
-const limits = { hookTimeoutMs: 50 };
+const bounds = { hookTimeoutMs: 50 };
 
 const throws = (): never => {
   throw new Error('secret of the hook');
@@ -71,7 +71,7 @@ const UNDECIDED: [string, () => unknown, number][] = [
 describe('authenticate', () => {
   const start = (hook: () => unknown) =>
     startGateway({
-      limits,
+      bounds,
       authenticate: ((token) => (token === 'good' ? { id: 'ada' } : hook())) as Authenticate,
     });
 
@@ -155,7 +155,7 @@ describe('authorise', () => {
     ],
   ])('%s → refused, not executed', async (_, hook, code) => {
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    await using server = await startGateway({ limits, logger, authorise: hook as Authorise });
+    await using server = await startGateway({ bounds, logger, authorise: hook as Authorise });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE]);

@@ -1,13 +1,13 @@
 /** A submission with everything around it made by the test. */
+import { BOUNDLESS } from '../../../../support/wire.ts';
 import type { BindingSession } from '../../../../../src/correctable/binding.ts';
 import type { Codec, EncodedRow } from '../../../../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
 import type { ServerRow } from '../../../../../src/protocol/rows/server-kinds.ts';
-import { limitsFrom } from '../../../../../src/server/gateway/limits/limits.ts';
 import { Load, LoadPlace, ReceivedFrame, TotalLoad } from '../../../../../src/server/gateway/limits/load.ts';
 import { HostedOperation } from '../../../../../src/server/gateway/submission/hosted-operation.ts';
-import type { Ended, Outlet, RepeatableUpdate } from '../../../../../src/server/gateway/submission/submission-parts.ts';
+import type { Outlet, RepeatableUpdate } from '../../../../../src/server/gateway/submission/submission-parts.ts';
 
 export class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
@@ -52,7 +52,6 @@ export class BudgetDouble {
 export class Memory {
   entry: RepeatableUpdate | undefined;
   /** The entry, once the update has ended. */
-  reply: Ended | undefined;
   readonly #budget: BudgetDouble;
 
   constructor(budget: BudgetDouble) {
@@ -69,7 +68,7 @@ export class Memory {
   }
 }
 
-export const newLoad = (): Load => new Load(new TotalLoad(limitsFrom()));
+export const newLoad = (): Load => new Load(new TotalLoad(BOUNDLESS));
 
 export function start(
   strongest = 2,
@@ -90,15 +89,17 @@ export function start(
   const memory = new Memory(budget);
   const load = newLoad();
   const owner = {
-    key: 'ada/1',
-    acknowledged: 0,
+    record: {
+      key: 'ada/1',
+      acked: 0,
+      take: (bytes: number) => budget.take(bytes),
+      charge: (bytes: number) => budget.charge(bytes),
+      give: (bytes: number) => budget.give(bytes),
+      ended: (_: unknown, as: RepeatableUpdate) => void (memory.entry = as),
+    },
     codec,
     levels: ['tentative', 'causal', 'strong'],
     resultBytesMax: 1_000,
-    take: (bytes: number) => budget.take(bytes),
-    charge: (bytes: number) => budget.charge(bytes),
-    give: (bytes: number) => budget.give(bytes),
-    ended: (_: unknown, as: Ended) => void (memory.entry = memory.reply = as),
     onAnomaly: (_: unknown, what: string) => void anomalies.push(what),
   };
   const parts = {
