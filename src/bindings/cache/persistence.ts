@@ -4,19 +4,17 @@
  */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import type { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/given.ts';
 import { isViewId } from './identity.ts';
 import type { Change, FencesData } from './fences.ts';
 import { ALL, ANY_UPDATE, Pending } from './pending.ts';
 import type { Scope } from './scope.ts';
+import { isLate, late, leftUnwritten, refused, STORE_WAIT_MS, type Call } from './store-errors.ts';
 import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
 import { countingOn, type Moment, type Noted, type TransactionLog } from './transaction-log.ts';
 import { Ledger, LEDGER_ID, settle, withoutViews, type Batch, type Judge, type Written } from './transaction.ts';
 import type { CachedView } from './view-cache.ts';
-
-/** For how long anybody waits for a store, in milliseconds. */
-export const STORE_WAIT_MS = 1_000;
 
 const backoff = exponentialBackoff({ firstMs: 1_000, maxMs: 30_000 });
 
@@ -47,9 +45,6 @@ export interface PersistenceOptions {
    */
   readonly onRead: (stored: Loaded, asOf: number | undefined) => void;
 }
-
-/** What a store may hang at. */
-type Call = 'load' | 'ready' | 'write' | 'close';
 
 /** What a store kept. */
 export type Loaded = readonly (readonly [id: string, entry: CacheEntry])[];
@@ -483,29 +478,6 @@ export class Persistence {
 const newPage = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
 const all = (written: Written): Written => written;
-
-function late(call: Call): CorrectableError {
-  const cause = new CorrectableError('TIMEOUT', `the store has not ended '${call}' within ${STORE_WAIT_MS} ms`);
-  return new CorrectableError('UNAVAILABLE', 'cache: its store does not answer; the cache goes on in memory', {
-    cause,
-  });
-}
-
-/** What a cache closes over: an update is among it, perhaps, so that a later page shows what was before. */
-function leftUnwritten(cause: unknown): CorrectableError {
-  const message = 'cache: closed before its store has taken what was changed last; it may still take it';
-  return new CorrectableError('UNAVAILABLE', message, { cause });
-}
-
-/** Whether an error says that a store has not answered, rather than what it has answered. */
-export function isLate(error: unknown): boolean {
-  return error instanceof CorrectableError && isCorrectableError(error.cause, 'TIMEOUT');
-}
-
-function refused(cause?: unknown): CorrectableError {
-  const message = 'cache: its store has not taken what was changed: try again, or delete the store';
-  return new CorrectableError('UNAVAILABLE', message, { cause });
-}
 
 function isNotice(heard: unknown): heard is Notice {
   if (!isRecord(heard)) return false;
