@@ -168,7 +168,7 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--__proto__', '4'], ' --__proto__ is not an option'],
     [['serve', '--service', SERVICE, '--port', '-4'], '--port takes no number below 0, not "-4"'],
     [['serve', '--service', SERVICE, '--auth', 'nowhere.js'], '--auth names nowhere.js'],
-    [['serve', '--service', SERVICE, '--auth', SERVICE], 'it may export authenticate, authorise, limits'],
+    [['serve', '--service', SERVICE, '--auth', SERVICE], 'exports no `authenticate`: export one, or give --auth-keys'],
     [['serve', '--service', SERVICE, '--auth-keys', 'nowhere.json'], '--auth-keys names nowhere.json'],
     [['sevre'], 'no command "sevre"'],
   ])('%j → exit code 2, a message that names the mistake', async (args, message) => {
