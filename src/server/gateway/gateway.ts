@@ -121,7 +121,7 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
   return new BindingGateway(options);
 }
 
-/** The same within bounds that no option sets, for tests. */
+/** Creates a gateway as `createGateway` does, with internal bounds that no option sets; for tests. */
 export function createGatewayWith<L extends Levels>(
   bounds: Partial<GatewayBounds>,
   options: GatewayOptions<L>,

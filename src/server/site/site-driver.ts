@@ -187,7 +187,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #beginTurn(): Turn {
-    // After all that has come by now was read, and before the loop waits for more.
+    // Runs after the messages that have already arrived were read, and before the loop waits for more.
     setImmediate(() => {
       this.#turn = undefined;
       if (!this.#closed) this.#act();

@@ -40,9 +40,9 @@ export interface ServerSocket {
   listen(events: ServerSocketEvents): void;
 }
 
-/** Longest message whose head takes two bytes. */
+/** Longest payload, in bytes, whose header takes two bytes. */
 const SHORT_BYTES = 125;
-/** Longest message that is copied behind its head: beyond that `ws` hands over the two apart. */
+/** Longest message that is copied behind its header. For longer ones `ws` writes header and payload apart. */
 const JOINED_BYTES = 1024;
 
 /**
@@ -71,7 +71,7 @@ export class WsSocket implements ServerSocket {
 
   send(data: Encoded, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    // What waits would keep the memory that others are written in: that is what `ws` is handed messages apart for.
+    // If the stream holds data back, `ws` sends the message: its buffers are not shared with other messages.
     if (part === undefined && data.length <= JOINED_BYTES && this.#stream.writableLength === 0) {
       this.#stream.write(messageOf(data));
     } else if (part === undefined) this.#socket.send(data);
@@ -110,7 +110,7 @@ export class WsSocket implements ServerSocket {
   }
 }
 
-/** A message as it travels from a server: its head says that it is whole, of which kind, and how long. */
+/** Returns a whole message as an unmasked frame (RFC 6455, §5.2): a header of 2 or 4 bytes, then the payload. */
 function messageOf(data: Encoded): Buffer {
   const isText = typeof data === 'string';
   const length = isText ? Buffer.byteLength(data) : data.length;
