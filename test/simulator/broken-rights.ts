@@ -1,11 +1,8 @@
 /** Replicas that each break one rule of rights (docs/spec/rights.md). */
-import { transferEffect } from '../../src/server/service/fields/bounded.ts';
 import type { Ledger } from '../../src/server/service/fields/ledger.ts';
 import type { Need } from '../../src/server/service/takes.ts';
-import { RED } from '../../src/server/records/origin.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
-import type { BlueOperation, RedOperation } from '../../src/server/records/records.ts';
-import type { Answer } from '../../src/server/records/reply.ts';
+import type { BlueOperation } from '../../src/server/records/records.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import type { StoredReplica } from '../../src/server/replica/replica.ts';
@@ -92,21 +89,6 @@ class RepeatingState extends SiteState {
   }
 }
 
-/** What an incarnation holds goes to the pool when it is closed. */
-class ReclaimingState extends SiteState {
-  override applyRed(operation: RedOperation, version: number): Answer {
-    for (const effect of operation.effects) {
-      if (effect.action !== 'close') continue;
-      const { table, key, field, value } = effect;
-      const closed = value as Origin;
-      const amount = (this.store.read(table, key, field) as Ledger).at(closed);
-      const stamp = { time: operation.clock, site: closed, entry: closed, version, seen: operation.snapshot };
-      if (amount > 0) this.store.apply(transferEffect(effect, { to: RED, amount }), stamp);
-    }
-    return super.applyRed(operation, version);
-  }
-}
-
 /** Machines by their fault. */
 export const BROKEN_RIGHTS = {
   forgetful: withRights(ForgetfulRights),
@@ -114,5 +96,4 @@ export const BROKEN_RIGHTS = {
   patient: withRights(PatientRights),
   created: withState((options, name) => new RepeatingState(options, name, 2)),
   lost: withState((options, name) => new RepeatingState(options, name, 0)),
-  reclaimed: withState(({ service, origins, site }, name) => new ReclaimingState(service, origins, { name, site })),
 } satisfies Readonly<Record<string, MachineFactory>>;

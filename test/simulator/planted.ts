@@ -480,13 +480,6 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     overrides: RIGHTS,
     makeMachine: BROKEN_RIGHTS.greedy,
   },
-  'closed-rights-handed-out': {
-    rule: 'what a closed incarnation held is burnt',
-    caughtBy: ['rights', 'oracle', 'convergence'],
-    profile: 'partitions',
-    overrides: RIGHTS,
-    makeMachine: BROKEN_RIGHTS.reclaimed,
-  },
   'a-question-asked-once': {
     rule: 'a question for rights is asked again where nothing comes',
     caughtBy: ['waits'],

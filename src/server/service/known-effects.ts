@@ -1,7 +1,7 @@
 /** Whether an effect is one that a service can apply: a site that tried any other would end. */
 import type { Effect } from '../records/effect.ts';
 import type { Origins } from '../records/origin.ts';
-import { isRedAction, type FieldKind } from './fields/field.ts';
+import type { FieldKind } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/kinds.ts';
 import { isRemoval, isWholeRow, WHOLE_ROW } from './row-effects.ts';
 import type { Tables } from './tables.ts';
@@ -45,7 +45,7 @@ export class KnownEffects {
     if (!isNamed(effect)) return 'it is no object that names its table, its field and its action';
     const { table, field, action, value } = effect;
     const kind = this.#kindOf(table, field);
-    if (kind?.ownActions?.includes(action) && !isRedAction(kind, action)) {
+    if (kind?.ownActions?.includes(action)) {
       return `only sites themselves have the '${action}' of '${table}.${field}'`;
     }
     return kind?.chooses?.(action, value) === false ? notFor(effect, kind) : this.#problemInAny(effect);
@@ -62,12 +62,11 @@ export class KnownEffects {
     return `it is blue and has the '${effect.action}' of '${nameOf(effect)}', which only red ones may`;
   }
 
-  /** Whether no blue operation may have this effect: its field is changed in the red order only, or by it there. */
+  /** Whether no blue operation may have this effect: its field is changed in the red order only. */
   isBarredFromBlue(effect: Effect): boolean {
-    const { table, field, action } = effect;
+    const { table, field } = effect;
     if (isRemoval(effect)) return this.#tables.get(table)?.hasRed === true;
-    const kind = this.#kindOf(table, field);
-    return kind !== undefined && (kind.redOnly || isRedAction(kind, action));
+    return this.#kindOf(table, field)?.redOnly === true;
   }
 
   /** What is wrong with it whatever colour it has. */

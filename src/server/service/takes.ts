@@ -1,9 +1,7 @@
 /** What operations take from bounded fields: for that a site needs rights. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
-import type { Origin } from '../records/origin.ts';
 import { ownError } from '../records/own-errors.ts';
-import type { Ledger } from './fields/ledger.ts';
 import type { Table, Tables } from './tables.ts';
 
 /** So much of a bounded field. */
@@ -29,18 +27,6 @@ function isWithBounded({ fields }: Table): boolean {
 export function isOnBounded(tables: Tables, { table, field }: Pick<Effect, 'table' | 'field'>): boolean {
   // A question of another site may name anything, `constructor` too.
   return Object.hasOwn(tables, table) && tables[table]?.fields[field]?.kind === 'bounded';
-}
-
-/** As much of a state as is asked for what it has. */
-interface FieldReader {
-  read(table: string, key: string, field: string): unknown;
-}
-
-/** Whether an effect of this site burns rights, as the state is: it closes an incarnation, or gives at a closed one. */
-export function burns(tables: Tables, effect: Effect, site: Origin, state: FieldReader): boolean {
-  const { table, key, field, action } = effect;
-  if ((action !== 'close' && action !== 'give') || !isOnBounded(tables, effect)) return false;
-  return action === 'close' || (state.read(table, key, field) as Ledger).isClosed(site);
 }
 
 /** Whether a red effect depends on what the pool of a bounded field has: all do but a `give`, which only adds. */

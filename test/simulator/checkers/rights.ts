@@ -1,7 +1,7 @@
 /**
  * Rights are neither made nor lost, and nobody takes beyond them (docs/spec/rights.md): at every site, after every
- * operation, each holder has none or some, and rights + pool + taken + burnt = given; and what customers were told to have
- * was given, whichever sites were lost since.
+ * operation, each holder has none or some, and rights + pool + taken = given; and what customers were told to have was
+ * given, whichever sites were lost since.
  */
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
@@ -29,10 +29,10 @@ export class RightsChecker implements Checker {
         require(ledger.at(holder) >= 0, () =>
           `site ${site} shows ${ledger.at(holder)} rights of ${holder} to ${key} after ${id}`);
       }
-      const held = ledger.holders.reduce((sum, each) => sum + (ledger.isClosed(each) ? 0 : ledger.at(each)), 0);
-      const { given, taken, burnt } = ledger;
-      require(held + taken + burnt === given, () =>
-        `site ${site} shows ${held} rights to ${key}, ${taken} taken, ${burnt} burnt, of ${given} given after ${id}`);
+      const held = ledger.holders.reduce((sum, each) => sum + ledger.at(each), 0);
+      const { given, taken } = ledger;
+      require(held + taken === given, () =>
+        `site ${site} shows ${held} rights to ${key}, ${taken} taken, of ${given} given after ${id}`);
     }
   }
 

@@ -1,9 +1,6 @@
 /** Limits that sites take from by rights: gifts and takes of all kinds, at rows that are nearly empty most of the time. */
 import { z } from 'zod/v4';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import type { Effect } from '../../../src/server/records/effect.ts';
-import type { Origin } from '../../../src/server/records/origin.ts';
-import { closeEffect } from '../../../src/server/service/fields/bounded.ts';
 import { defineService } from '../../../src/server/service/service.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import { blue, red } from '../../../src/server/service/shadow-operation.ts';
@@ -22,7 +19,6 @@ const contract = defineContract('rights', {
   take: { effect: 'update', args: one, result: taken },
   takeInOrder: { effect: 'update', args: one, result: taken },
   takeBoth: { effect: 'update', args: z.object({ amount: z.int() }), result: taken },
-  close: { effect: 'update', args: z.object({ site: z.int() }), result: z.null() },
   left: { effect: 'read', args: z.object({ key: z.string() }), result: z.array(z.int()) },
 });
 
@@ -43,9 +39,6 @@ function rightsService(): Service {
       take: blue((a: Amount) => [seats.row(a.key).free.take(a.amount)]),
       takeInOrder: red((a: Amount) => [seats.row(a.key).free.take(a.amount)]),
       takeBoth: blue(({ amount }: { amount: number }) => KEYS.map((key) => seats.row(key).free.take(amount))),
-      close: red(({ site }: { site: number }): Effect[] =>
-        KEYS.map((key) => closeEffect({ table: 'seats', key, field: 'free' }, site as Origin)),
-      ),
     }),
     generators: {
       give: (args, { shadow }) => shadow.give(args, null),
@@ -60,7 +53,6 @@ function rightsService(): Service {
         KEYS.some((key) => tables.seats.row(key).free.left < args.amount)
           ? { taken: false }
           : shadow.takeBoth(args, { taken: true }),
-      close: (args, { shadow }) => shadow.close(args, null),
       left: ({ key }, { tables }) => {
         const { value, left, rights } = tables.seats.row(key).free;
         return [value, left, rights];
@@ -76,7 +68,7 @@ export function rightsWorld(): World {
   return {
     service,
     traits: observedTraits(service),
-    draw: ({ random, options }) => {
+    draw: ({ random }) => {
       const key = random.pick(KEYS);
       const chance = random.fraction();
       if (chance < 0.2) return { operation: 'give', args: { key, amount: random.pick([1, 3, 12]) } };
@@ -84,7 +76,6 @@ export function rightsWorld(): World {
       if (chance < 0.75) return { operation: 'take', args: { key, amount: random.pick([1, 1, 1, 2, 5]) } };
       if (chance < 0.82) return { operation: 'takeInOrder', args: { key, amount: random.between(1, 2) } };
       if (chance < 0.88) return { operation: 'takeBoth', args: { amount: random.between(1, 2) } };
-      if (chance < 0.89) return { operation: 'close', args: { site: random.between(1, options.siteCount) } };
       return { operation: 'left', args: { key } };
     },
     checkers: (circumstances) => [new RightsChecker(), new RightsWaitsChecker(circumstances)],

@@ -16,7 +16,6 @@ import type { Execution, RedOperation } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Laid, RedRequest, Trace } from './red-requests.ts';
 import { isRemoval, isWholeRow } from '../../service/row-effects.ts';
-import { burns } from '../../service/takes.ts';
 import { isRedOnlyField } from '../../service/tables.ts';
 import type { Tables } from '../../service/tables.ts';
 
@@ -43,7 +42,7 @@ export class Chain {
   }
 
   /** Adds what was executed last; what changes nothing lies under nobody. */
-  lay(request: RedRequest, { attempt, effects, created, site }: RedOperation, after: readonly Laid[]): void {
+  lay(request: RedRequest, { attempt, effects, created }: RedOperation, after: readonly Laid[]): void {
     if (effects.length === 0) return;
     const { version } = this.#core.state;
     const laid: Laid = {
@@ -55,8 +54,7 @@ export class Chain {
       after,
       standing: 0,
       version,
-      // What is burnt there, by it or since its site is closed, does not show where it is laid.
-      isMoved: effects.some((effect) => burns(this.#tables, effect, site, this.#core.state.store)),
+      isMoved: false,
       isGone: false,
     };
     request.laid = laid;

@@ -49,7 +49,7 @@ export interface Laid {
   standing: number;
   /** Of the state when it was executed. */
   readonly version: number;
-  /** Somebody else has changed since what it writes, or it does what is not shown. */
+  /** Somebody else has changed since what it writes. */
   isMoved: boolean;
   /** It is decided, or stands on what will not commit as it was. */
   isGone: boolean;

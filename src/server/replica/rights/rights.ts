@@ -227,23 +227,22 @@ export class Rights implements RightsPort {
 
   #available(name: BoundedName): number {
     const { state, options } = this.core;
-    const ledger = ledgerOf(state.store, name);
-    return ledger.isClosed(options.site) ? 0 : exactly(ledger.at(options.site)) - this.#inFlight.of(name);
+    return exactly(ledgerOf(state.store, name).at(options.site)) - this.#inFlight.of(name);
   }
 
-  /** The other sites that may hold rights. */
-  #others(ledger: Ledger): readonly Origin[] {
+  /** The other sites. */
+  get #others(): readonly Origin[] {
     const { origins, site } = this.core.options;
-    return origins.others(site).filter((each) => !ledger.isClosed(each));
+    return origins.others(site);
   }
 
   /** Asks for more in the background, once less than half of an equal share is left here. */
   #refill(name: BoundedName): void {
     const ledger = ledgerOf(this.core.state.store, name);
-    const others = this.#others(ledger);
+    const others = this.#others;
     const available = this.#available(name);
     const share = equalShare(ledger, others);
-    if (available * 2 >= share || ledger.isClosed(this.core.options.site)) return;
+    if (available * 2 >= share) return;
     const lacking = Math.ceil(share - available);
     const turn = this.#turn(name, 'later', others, halfIn(ledger));
     if (turn !== undefined) this.#ask(name, ASKED[turn](lacking, others, halfIn(ledger)));
@@ -259,11 +258,10 @@ export class Rights implements RightsPort {
   #urge(field: string): void {
     const wanted = this.#waiting.wantedOf(field);
     if (wanted === undefined) return;
-    const { state, options } = this.core;
     const { name, amount, ofPool } = wanted;
-    const ledger = ledgerOf(state.store, name);
-    const others = this.#others(ledger);
-    if (ofPool > 0 || ledger.isClosed(options.site)) return this.#gather(wanted, ledger);
+    const ledger = ledgerOf(this.core.state.store, name);
+    const others = this.#others;
+    if (ofPool > 0) return this.#gather(wanted, ledger);
     const lacking = amount - this.#available(name);
     const spared = fromRichest(lacking + Math.floor(equalShare(ledger, others)), others, halfIn(ledger));
     if (totalOf(spared) < lacking) return this.#gather(wanted, ledger);
@@ -280,7 +278,7 @@ export class Rights implements RightsPort {
     if (lacking <= 0 || (asked === undefined && this.#questions.isOpen(name, 'pool', nowMs))) return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
-    const others = this.#others(ledger);
+    const others = this.#others;
     const turn = own === lacking ? undefined : (asked ?? this.#turn(name, 'pool', others, allIn(ledger)));
     if (turn !== undefined) this.#ask(name, ASKED[turn](lacking - own, others, allIn(ledger)), 'pool');
   }
@@ -320,8 +318,7 @@ export class Rights implements RightsPort {
   #givenTo(from: Origin, { amount, waits, ...name }: AskedRights): Transfer | undefined {
     const available = this.#available(name);
     const half = Math.floor(available / 2);
-    const isClosed = ledgerOf(this.core.state.store, name).isClosed(from);
-    const isOfPool = waits === 'pool' || isClosed || (waits === 'here' && half < amount);
+    const isOfPool = waits === 'pool' || (waits === 'here' && half < amount);
     const given = Math.min(amount, isOfPool ? available : half);
     return given > 0 ? { to: isOfPool ? RED : from, amount: given } : undefined;
   }
@@ -334,9 +331,9 @@ export class Rights implements RightsPort {
     const field = nameOf(name);
     if (ledgerOf(state.overlay, name).pool < ledger.pool) return;
     if (this.#waiting.wantedOf(field) !== undefined || this.#wantedElsewhere.has(field)) return;
-    const sites = options.origins.sites.filter((each) => !ledger.isClosed(each));
+    const { sites } = options.origins;
     const amount = Math.floor(exactly(ledger.pool) / sites.length);
-    if (sites.length === 0 || amount === 0) return;
+    if (amount === 0) return;
     const effects = sites.map((to) => transferEffect(name, { to, amount }));
     const choice = { shadow: RIGHTS_SHADOW, colour: 'red', args: undefined, effects, reply: undefined } as const;
     this.#host.red.proposeOwn(this.#nextId(), { reads: NO_READS, choice, reply: { value: null } });
@@ -360,7 +357,7 @@ export class Rights implements RightsPort {
 
   /** Others get equal shares of what was given here, before they ask. */
   #share({ amount, ...name }: Need): void {
-    const others = this.#others(ledgerOf(this.core.state.store, name));
+    const others = this.#others;
     const share = Math.floor(Math.min(amount, this.#available(name)) / (others.length + 1));
     if (share > 0 && others.length > 0) {
       this.#transfer(

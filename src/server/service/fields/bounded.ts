@@ -35,8 +35,6 @@ class BoundedState implements FieldState {
         const { to, amount } = value as Transfer;
         return this.#ledger.transfer(entry, to, amount);
       }
-      case 'close':
-        return this.#ledger.close(value as Origin);
     }
   }
   clear(): void {
@@ -117,24 +115,13 @@ export function transferEffect(
   return { table, key, field, action: 'transfer', value: Object.freeze(value) };
 }
 
-/** An incarnation of a site takes nothing any more, and what it holds is burnt: no author's effect. */
-export function closeEffect({ table, key, field }: Pick<Effect, 'table' | 'key' | 'field'>, origin: Origin): Effect {
-  return { table, key, field, action: 'close', value: origin };
-}
-
 /** What an effect of another site may carry: with anything else rights would be made of nothing. */
 function mayCarry(action: string, value: unknown, origins?: Origins): boolean {
-  // The red order never closes: what its pool holds would be burnt.
-  if (action === 'close') return isSite(value, origins);
   if (action !== 'transfer') return isAmount(value);
   if (typeof value !== 'object' || value === null) return false;
   const { to, amount } = value as Partial<Transfer>;
-  return (to === RED || isSite(to, origins)) && isAmount(amount);
+  return isAmount(to) && (to === RED || origins?.isSite(to) !== false) && isAmount(amount);
 }
-
-/** A site that there is: one that is to come would be closed before it does. Any, where nobody says which there are. */
-const isSite = (value: unknown, origins?: Origins): boolean =>
-  isAmount(value) && (origins?.isSite(value) ?? value !== RED);
 
 const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -142,9 +129,7 @@ export const boundedKind: FieldKind = {
   name: 'bounded',
   redOnly: false,
   effects: { give: changes('give'), take: changes('take') },
-  ownActions: ['transfer', 'close'],
-  // In a blue one any site could take the rights of any other.
-  redActions: ['close'],
+  ownActions: ['transfer'],
   takes: mayCarry,
   state: (saved, options = {}) => new BoundedState(saved as SavedLedger | undefined, options),
   pending: () => new PendingBounded(),

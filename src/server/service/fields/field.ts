@@ -74,8 +74,6 @@ export interface FieldKind {
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** Actions that sites take by themselves, and no author's effect has. */
   readonly ownActions?: readonly string[];
-  /** Of all actions those that only red operations have, where others change the field too. */
-  readonly redActions?: readonly string[];
   /** Whether an effect that was made elsewhere may carry this value; any, unless given. It may name these origins. */
   takes?(action: string, value: unknown, origins?: Origins): boolean;
   /** Whether one that is made here may, by hand or not, where that is less. */
@@ -85,11 +83,6 @@ export interface FieldKind {
   /** The same for a row that can be removed, where it must remember more. */
   removableState?(saved?: unknown): FieldState;
   pending(): PendingEffects;
-}
-
-/** Whether only red operations have this action, though others may change the field. */
-export function isRedAction({ redActions }: FieldKind, action: string): boolean {
-  return redActions?.includes(action) === true;
 }
 
 /** A field of a table. */

@@ -1,6 +1,6 @@
 /**
- * Who may take how much of a bounded field (docs/spec/rights.md). Each right belongs to one origin: to one incarnation of a
- * site, or to the red order, whose rights are the pool. At every site, at all times: rights + pool + taken + burnt = given.
+ * Who may take how much of a bounded field (docs/spec/rights.md). Each right belongs to one origin: to a site, or to the red
+ * order, whose rights are the pool. At every site, at all times: rights + pool + taken = given.
  */
 import { RED, type Origin } from '../../records/origin.ts';
 import { minus, plus, shownSum, type Sum } from './sum.ts';
@@ -30,38 +30,28 @@ export interface Ledger extends BoundedView {
   readonly pool: number;
   readonly given: number;
   readonly taken: number;
-  /** Rights of origins that are closed: nobody takes them any more. */
-  readonly burnt: number;
-  /** What an origin holds, closed or not. */
+  /** What an origin holds. */
   at(origin: Origin): number;
-  isClosed(origin: Origin): boolean;
   /** Those who hold something or have held it, by ordinal. */
   readonly holders: readonly Origin[];
   readonly exact: ExactLedger;
 }
 
 /** A ledger as it is saved. */
-export type SavedLedger = readonly [
-  held: readonly (readonly [origin: Origin, rights: Sum])[],
-  given: Sum,
-  taken: Sum,
-  closed: readonly Origin[],
-];
+export type SavedLedger = readonly [held: readonly (readonly [origin: Origin, rights: Sum])[], given: Sum, taken: Sum];
 
 /** A ledger that changes. All its changes commute. */
 export class LedgerState implements Ledger {
   readonly min: number;
   readonly #held: Map<Origin, Sum>;
-  readonly #closed: Set<Origin>;
   #given: Sum;
   #taken: Sum;
 
-  constructor(min: number, [held, given, taken, closed]: SavedLedger = [[], 0, 0, []]) {
+  constructor(min: number, [held, given, taken]: SavedLedger = [[], 0, 0]) {
     this.min = min;
     this.#held = new Map(held);
     this.#given = given;
     this.#taken = taken;
-    this.#closed = new Set(closed);
   }
 
   get exact(): ExactLedger {
@@ -93,22 +83,12 @@ export class LedgerState implements Ledger {
     return Number(this.#taken);
   }
 
-  get burnt(): number {
-    let burnt: Sum = 0;
-    for (const origin of this.#closed) burnt = plus(burnt, this.#held.get(origin) ?? 0);
-    return Number(burnt);
-  }
-
   get holders(): readonly Origin[] {
     return [...this.#held.keys()].toSorted((a, b) => a - b);
   }
 
   at(origin: Origin): number {
     return Number(this.#held.get(origin) ?? 0);
-  }
-
-  isClosed(origin: Origin): boolean {
-    return this.#closed.has(origin);
   }
 
   /** More rights, for this origin. */
@@ -128,28 +108,21 @@ export class LedgerState implements Ledger {
     this.#add(to, amount);
   }
 
-  /** What the origin holds, and whatever comes to it, is burnt. */
-  close(origin: Origin): void {
-    this.#closed.add(origin);
-  }
-
   /** Equal for equal ledgers, as JSON too. */
   shown(): unknown {
     const held = this.holders.flatMap((origin) => {
       const rights = this.#held.get(origin) ?? 0;
       return rights === 0 ? [] : [[origin, shownSum(rights)]];
     });
-    return [held, shownSum(this.#given), shownSum(this.#taken), [...this.#closed].toSorted((a, b) => a - b)];
+    return [held, shownSum(this.#given), shownSum(this.#taken)];
   }
 
   save(): SavedLedger {
-    return [[...this.#held], this.#given, this.#taken, [...this.#closed]];
+    return [[...this.#held], this.#given, this.#taken];
   }
 
   get #left(): Sum {
-    let left: Sum = 0;
-    for (const [origin, rights] of this.#held) if (!this.#closed.has(origin)) left = plus(left, rights);
-    return left;
+    return minus(this.#given, this.#taken);
   }
 
   #add(origin: Origin, amount: number): void {
@@ -205,10 +178,6 @@ export class LedgerOver implements Ledger {
     return Number(this.exact.taken);
   }
 
-  get burnt(): number {
-    return this.#base.burnt;
-  }
-
   get holders(): readonly Origin[] {
     return this.#base.holders;
   }
@@ -216,15 +185,11 @@ export class LedgerOver implements Ledger {
   at(origin: Origin): number {
     return origin === RED ? this.pool : this.#base.at(origin);
   }
-
-  isClosed(origin: Origin): boolean {
-    return this.#base.isClosed(origin);
-  }
 }
 
 /** As a generator at a site reads it: a copy, since it changes. */
 export function viewAt(ledger: Ledger, site: Origin | undefined): BoundedView {
   const { value, left } = ledger;
-  const rights = site === undefined ? left : ledger.isClosed(site) ? 0 : ledger.at(site);
+  const rights = site === undefined ? left : ledger.at(site);
   return Object.freeze({ value, left, rights });
 }

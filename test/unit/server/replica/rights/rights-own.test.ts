@@ -1,6 +1,5 @@
 /** Of one site: what it gives is shared once, what it asks for is what it lacks, who has gone does not wait. */
 import { expect, test } from 'vitest';
-import { siteAt } from '../../../../support/origins.ts';
 import { contract, held, ledgerAt, one, opened, pooled, service } from './sale.ts';
 import { Sites } from '../sites.ts';
 
@@ -35,15 +34,6 @@ test('more is given where rights are gathered for a take → no more than it lac
   expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([0, 12]);
 });
 
-test('an incarnation that is closed wants some → asks for what it lacks, to be put into the pool', () => {
-  const sites = opened(30);
-  sites.submit(0, contract.close({ site: siteAt(1) }));
-  sites.settle();
-  sites.submit(1, contract.sell({ seats: 2 }));
-  const asked = sites.sent.flatMap(({ message }) => (message.kind === 'rights.ask' ? message.asked : []));
-  expect(asked.map(({ amount, waits }) => [amount, waits])).toEqual([[2, 'pool']]);
-});
-
 test('who waits for rights in the red order is given up → at the next tick nobody waits any more', () => {
   const sites = opened(3);
   sites.crash(2);
@@ -54,21 +44,6 @@ test('who waits for rights in the red order is given up → at the next tick nob
   sites.abandon(1);
   sites.tick();
   expect(isBusy()).toBe(false);
-});
-
-test('what is left in the pool is given back → to open incarnations alone: nothing of it is burnt', () => {
-  const sites = opened(30);
-  sites.submit(0, contract.close({ site: siteAt(2) }));
-  sites.settle();
-  sites.submit(1, contract.sell({ seats: 16 }));
-  sites.abandon(1);
-  sites.settle();
-  expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([16, 20]);
-  // Until nobody waits for them any more.
-  sites.pass(300);
-  sites.submit(0, contract.sellInOrder({ seats: 2 }));
-  sites.settle();
-  expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([0, 18]);
 });
 
 test('one draws on the pool while a larger one waits for more of it → nothing is given back before that has an answer', () => {

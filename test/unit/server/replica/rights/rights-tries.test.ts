@@ -1,10 +1,9 @@
 /** Takes that the red order rejects: for how long they are executed again, and what they are told then. */
 import { expect, test, vi } from 'vitest';
-import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, Sites } from '../sites.ts';
-import { contract, held, ledgerAt, one, opened } from './sale.ts';
+import { contract, held, one, opened } from './sale.ts';
 
-const { count, open, openInOrder, sellBlindlyInOrder, sellInOrder } = contract;
+const { count, open, openInOrder, sellInOrder } = contract;
 
 const SOLD = { sold: true };
 /** As long as sites may be out of reach, in these tests. */
@@ -94,20 +93,6 @@ test.each([1, 100])('%i at a site that is busy with the row all the time → tol
   expect(sites.nowMs).toBeLessThanOrEqual(REACH_MS + 10);
   // One of a crowd looks for all, whenever the row has changed.
   for (const { mock } of runs) expect(mock.calls.length).toBeLessThan(2 * count + 10 * others);
-});
-
-test('what stands is burnt, and an operation of its site in flight gives more → it waits for that, and gets it', () => {
-  const sites = leftAway();
-  const isOwn = (sent: Sites['sent'][number]): boolean => sent.from === 2 && isProposal(sent);
-  const taken = sites.submit(2, sellBlindlyInOrder({ seats: 1 }));
-  sites.submit(2, openInOrder({ seats: 1 }));
-  sites.settle(isOwn);
-  sites.submit(0, contract.close({ site: siteAt(1) }));
-  sites.settle(isOwn);
-  expect([taken, ledgerAt(sites, 2).left]).toEqual([{}, 0]);
-  sites.settle();
-  sites.pass(REACH_MS - 20);
-  expect([taken, ledgerAt(sites, 2).left]).toEqual([{ value: SOLD }, 0]);
 });
 
 test('rejected after it has waited → its time begins once more, from there', () => {

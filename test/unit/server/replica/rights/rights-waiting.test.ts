@@ -1,8 +1,5 @@
 /** Who waits for rights: how many may, and what is told to those who give up. */
 import { describe, expect, test, vi } from 'vitest';
-import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts';
-import type { RefusedMessage } from '../../../../../src/server/messages/envelope.ts';
-import { siteAt } from '../../../../support/origins.ts';
 import { contract, held, ledgerAt, one, opened } from './sale.ts';
 import type { Sites } from '../sites.ts';
 
@@ -194,21 +191,4 @@ describe('behind one that waits for rights in the red order', () => {
     sites.pass(60);
     expect([large.value, small.value, rejected.mock.calls]).toEqual([{ sold: true }, { sold: true }, []]);
   });
-});
-
-test('an incarnation closed by a blue operation of another site → refused and counted, and rights stand', () => {
-  const told: RefusedMessage[] = [];
-  const sites = opened(6, { onRefused: (refusal) => void told.push(refusal) });
-  sites.submit(1, one);
-  sites.sync(1);
-  const sent = sites.sent.find(({ to, message }) => to === 0 && message.kind === 'blue.operations');
-  if (sent?.message.kind !== 'blue.operations') throw new Error('nothing was sent');
-  const effects = [closeEffect({ table: 'events', key: 'E', field: 'seats' }, siteAt(2))];
-  const operations = sent.message.operations.map((each) => ({ ...each, effects }));
-  const envelope = { ...sent.envelope, message: { ...sent.message, operations } };
-  sites.machines[0]?.receive(envelope, sites.nowMs, sites.nowMs);
-  expect(told).toEqual([expect.objectContaining({ reason: 'content', message: expect.stringMatching(/'close'/) })]);
-  expect(sites.machines[0]?.refusals.content).toBe(1);
-  sites.settle();
-  expect([ledgerAt(sites, 0).burnt, ledgerAt(sites, 0).left]).toEqual([0, 5]);
 });

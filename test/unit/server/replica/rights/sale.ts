@@ -1,9 +1,6 @@
 /** A sale at three sites: seats and coats, of which each site has its share. */
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import type { Effect } from '../../../../../src/server/records/effect.ts';
-import type { Origin } from '../../../../../src/server/records/origin.ts';
-import { closeEffect } from '../../../../../src/server/service/fields/bounded.ts';
 import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
@@ -23,7 +20,6 @@ export const contract = defineContract('sale', {
   sellBoth: { effect: 'update', args: seats, result: sold },
   sellBlindly: { effect: 'update', args: seats, result: sold },
   sellBlindlyInOrder: { effect: 'update', args: seats, result: sold },
-  close: { effect: 'update', args: z.object({ site: z.int() }), result: z.null() },
   /** Says in the red order what is left, and takes none of it. */
   count: { effect: 'update', args: z.object({}), result: z.int() },
   left: { effect: 'read', args: z.object({}), result: z.array(z.int()) },
@@ -41,9 +37,6 @@ export const service = defineService(contract, {
     sellCounted: red((a: Seats) => [events.row('E').sold.add(a.seats), events.row('E').seats.take(a.seats)]),
     sellBoth: blue((a: Seats) => [events.row('E').seats.take(a.seats), events.row('E').coats.take(a.seats)]),
     count: red((_args: object) => [events.row('E').coats.give(0)]),
-    close: red(({ site }: { site: number }): Effect[] => [
-      closeEffect({ table: 'events', key: 'E', field: 'seats' }, site as Origin),
-    ]),
   }),
   generators: {
     open: (args, { shadow }) => shadow.open(args, null),
@@ -64,7 +57,6 @@ export const service = defineService(contract, {
     },
     sellBlindly: (args, { shadow }) => shadow.sell(args, { sold: true }),
     sellBlindlyInOrder: (args, { shadow }) => shadow.sellInOrder(args, { sold: true }),
-    close: (args, { shadow }) => shadow.close(args, null),
     count: (_args, { tables, shadow }) => shadow.count({}, tables.events.row('E').seats.left),
     left: (_args, { tables }) => {
       const { left, rights } = tables.events.row('E').seats;

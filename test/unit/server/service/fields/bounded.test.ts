@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import { Origins, RED } from '../../../../../src/server/records/origin.ts';
 import type { Origin } from '../../../../../src/server/records/origin.ts';
-import { boundedKind, closeEffect, transferEffect } from '../../../../../src/server/service/fields/bounded.ts';
+import { boundedKind, transferEffect } from '../../../../../src/server/service/fields/bounded.ts';
 import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
 import { viewAt } from '../../../../../src/server/service/fields/ledger.ts';
 import { effectTables } from '../../../../../src/server/service/table-effects.ts';
@@ -36,7 +36,6 @@ const change: fc.Arbitrary<Change> = fc.oneof(
       fc.nat(9).map(give),
       fc.nat(9).map(take),
       fc.tuple(origin, fc.nat(9)).map(([to, amount]) => transferEffect(address, { to, amount })),
-      fc.constantFrom(IRL, FRK).map((site) => closeEffect(address, site)),
     ),
     stamp: fc.tuple(fc.constantFrom(IRL, FRK), fc.boolean()).map(([site, isRed]) => stampOf(site, isRed)),
   }),
@@ -59,9 +58,8 @@ describe('what a shadow operation gives', () => {
   });
 });
 
-const noteChanges = (changes: readonly Change[], { burnt, taken }: Ledger, note: Note): void => {
+const noteChanges = (changes: readonly Change[], { taken }: Ledger, note: Note): void => {
   if (changes.length > 5) note('many changes');
-  if (burnt > 0) note('something stands no more');
   if (taken > 0) note('something is taken');
 };
 
@@ -73,9 +71,9 @@ const inAnyOrder = (note: Note): fc.IRawProperty<unknown> => {
     const state = stateAfter(changes);
     expect(stateAfter(others).snapshot()).toEqual(state.snapshot());
     const ledger = state.read() as Ledger;
-    const { given, taken, burnt, holders, left } = ledger;
-    const held = holders.reduce((sum, each) => sum + (ledger.isClosed(each) ? 0 : ledger.at(each)), 0);
-    expect([left, ledger.value, held + taken + burnt]).toEqual([held, 2 + held, given]);
+    const { given, taken, holders, left } = ledger;
+    const held = holders.reduce((sum, each) => sum + ledger.at(each), 0);
+    expect([left, ledger.value, held + taken]).toEqual([held, 2 + held, given]);
     noteChanges(changes, ledger, note);
   });
 };
@@ -95,7 +93,7 @@ const savedAndMadeAgain = (note: Note): fc.IRawProperty<unknown> =>
   );
 
 describe('a ledger', () => {
-  test('the same changes in any order → the same; rights, pool, taken and burnt are all that was given', async () => {
+  test('the same changes in any order → the same; rights, pool and taken are all that was given', async () => {
     await fc.assert(inAnyOrder(unnoted), { numRuns: scaleRuns(300) });
   });
 
@@ -106,9 +104,9 @@ describe('a ledger', () => {
   test.each([
     ['any order', inAnyOrder],
     ['saved', savedAndMadeAgain],
-  ])('the changes, %s → many, of which some take, and some are of what stands no more', async (_, property) => {
+  ])('the changes, %s → many, of which some take', async (_, property) => {
     const shares = await sharesOf(property, 200);
-    for (const what of ['many changes', 'something is taken', 'something stands no more']) {
+    for (const what of ['many changes', 'something is taken']) {
       expect(shares[what], what).toBeGreaterThan(0.4);
     }
   });
@@ -126,16 +124,6 @@ describe('a ledger', () => {
       { value: 12, left: 10, rights: 4 },
       { value: 12, left: 10, rights: 10 },
     ]);
-  });
-
-  test('a closed incarnation → what it holds, and what comes to it, stands no more', () => {
-    const ledger = stateAfter([
-      { effect: give(6), stamp: stampOf(IRL) },
-      { effect: closeEffect(address, FRK), stamp: stampOf(IRL, true) },
-      { effect: transferEffect(address, { to: FRK, amount: 4 }), stamp: stampOf(IRL) },
-      { effect: take(1), stamp: stampOf(FRK) },
-    ]).read() as Ledger;
-    expect([ledger.left, ledger.burnt, ledger.taken, viewAt(ledger, FRK).rights]).toEqual([2, 3, 1, 0]);
   });
 
   test('who has had rights, and has none → the ledger is shown as if he never had', () => {
@@ -226,13 +214,6 @@ describe('an effect of another site', () => {
     },
   );
 
-  test('an incarnation is closed → by the red order alone, where all sites do so at one place', () => {
-    expect(known.problemOf(closeEffect(address, IRL), true)).toBeUndefined();
-    expect(known.problemOf(closeEffect(address, IRL), false)).toContain(
-      "the 'close' of 't.f', which only red ones may",
-    );
-  });
-
   test.each([
     give(-1),
     take(0.5),
@@ -245,13 +226,9 @@ describe('an effect of another site', () => {
     expect(known.problemOf(effect, false)).toContain("'t.f' is a bounded");
   });
 
-  test('of two sites → neither closes a third, nor gives to it', () => {
-    const of = (origin: number): readonly Effect[] => [
-      closeEffect(address, origin as Origin),
-      transferEffect(address, { to: origin as Origin, amount: 2 }),
-    ];
-    for (const effect of of(2)) expect(amongTwo.problemOf(effect, true)).toBeUndefined();
-    for (const effect of of(3)) expect(amongTwo.problemOf(effect, true)).toContain('not for that value');
-    expect(of(RED).map((effect) => amongTwo.problemOf(effect, true) === undefined)).toEqual([false, true]);
+  test('of two sites → neither gives to a third', () => {
+    const of = (origin: number): Effect => transferEffect(address, { to: origin as Origin, amount: 2 });
+    for (const origin of [RED, 2]) expect(amongTwo.problemOf(of(origin), true)).toBeUndefined();
+    expect(amongTwo.problemOf(of(3), true)).toContain('not for that value');
   });
 });
