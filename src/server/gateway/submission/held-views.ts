@@ -4,13 +4,6 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { Encoded } from '../../../protocol/codec/codec.ts';
 import { covers } from './view-rows.ts';
 
-/**
- * The block of memory that is being written, and whose values lie in it. Most are gone before it is full. The others are
- * set apart once the next block is begun: 20 bytes would keep all of the one before, and count as 20.
- */
-let block: ArrayBufferLike | undefined;
-let written: HeldViews[] = [];
-
 /** How many views of one operation can be confirmed: as many as clients keep. */
 const HELD_VIEWS_MAX = 1024;
 
@@ -43,8 +36,6 @@ export function isHeld(entry: HeldView | NotHeld | undefined): entry is HeldView
 export class HeldViews {
   #entries: (HeldView | NotHeld | undefined)[] = [];
   #last = 0;
-  /** The block for which it is to be set apart. */
-  #lodgedIn: ArrayBufferLike | undefined;
 
   get(seq: number): HeldView | NotHeld | undefined {
     const entry = this.#entries[seq % HELD_VIEWS_MAX];
@@ -55,7 +46,7 @@ export class HeldViews {
     this.#entries[entry.seq % HELD_VIEWS_MAX] = entry;
     // One that was confirmed comes again.
     this.#last = Math.max(this.#last, entry.seq);
-    if (isHeld(entry) && isAmongOthers(entry.value)) this.#lodge(entry.value.buffer);
+    if (isHeld(entry)) entry.value = apart(entry.value);
   }
 
   /** Forgets what view `seq` takes the place of. Returns the bytes that this took. */
@@ -90,38 +81,15 @@ export class HeldViews {
     return undefined;
   }
 
-  /** Sets the values apart from the memory that they were written in: they may be held for long. */
-  setApart(): void {
-    this.#lodgedIn = undefined;
-    this.forEach(setApart);
-  }
-
   /** Nobody will ask for them any more. */
   clear(): void {
     this.#entries = [];
-    this.#lodgedIn = undefined;
-  }
-
-  /** Once a block, however many views there are. */
-  #lodge(writtenIn: ArrayBufferLike): void {
-    if (this.#lodgedIn === writtenIn) return;
-    this.#lodgedIn = writtenIn;
-    if (writtenIn !== block) {
-      for (const earlier of written) earlier.setApart();
-      written = [];
-      block = writtenIn;
-    }
-    written.push(this);
   }
 }
 
-function setApart(view: HeldView): void {
-  const { value } = view;
-  if (isAmongOthers(value)) view.value = value.slice();
-}
-
-function isAmongOthers(value: Encoded): value is Exclude<Encoded, string> {
-  return typeof value !== 'string' && value.buffer.byteLength > value.length;
+/** The value in memory of its own: 20 bytes would keep all of the block that they were written in, and count as 20. */
+function apart(value: Encoded): Encoded {
+  return typeof value !== 'string' && value.buffer.byteLength > value.length ? value.slice() : value;
 }
 
 function sameEncoding(a: Encoded, b: Encoded): boolean {

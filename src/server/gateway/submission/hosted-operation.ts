@@ -161,10 +161,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     });
   }
 
-  /** What is held meanwhile is held by itself. */
   detach(): void {
     this.#outlet = undefined;
-    this.#views?.setApart();
   }
 
   /** Nobody wants the views any more. */
