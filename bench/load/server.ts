@@ -25,7 +25,7 @@ process.on('disconnect', () => process.exit());
 
 async function start(): Promise<string> {
   if (target.kind === 'plain') {
-    const gateway = createGateway({ binding: plainService(service, { batched: true }), contract: load });
+    const gateway = createGateway({ binding: plainService(service), contract: load });
     return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
   }
   if (target.kind === 'echo') return serveEcho();

@@ -1,7 +1,8 @@
 /**
  * A service at one place, neither replicated nor certified: generators run on its store, effects are applied, logged and
- * answered. What its client may ask for again it answers from memory, as the backend does. It is for tests of a
- * service's own logic, and the baseline for what the backend's promises cost (RedBlue, OSDI 2012, Table 5).
+ * answered; what comes in one turn is logged and answered together. What its client may ask for again it answers from
+ * memory, as the backend does. It is for tests of a service's own logic, and the baseline for what the backend's promises
+ * cost (RedBlue, OSDI 2012, Table 5).
  */
 import type { Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
@@ -48,16 +49,11 @@ export interface PlainServiceOptions {
   readonly checkInvariants?: boolean;
   /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
   readonly onAlarm?: OnAlarm;
-  /**
-   * Whether what comes in one turn shares one reading of the clock and one write to the log, and is answered together, as
-   * at a site. Default: false, each operation by itself.
-   */
-  readonly batched?: boolean;
 }
 
 const CALL = 'plainService(service, { onAlarm })';
 
-const OPTIONS: NamesOf<PlainServiceOptions> = { checkInvariants: true, onAlarm: true, batched: true };
+const OPTIONS: NamesOf<PlainServiceOptions> = { checkInvariants: true, onAlarm: true };
 
 /**
  * The service as a binding. State lives in memory and is gone with the process. There is one place, so that every answer
@@ -73,7 +69,6 @@ export function plainService(service: Service, options: PlainServiceOptions = {}
   requireService(service, CALL);
   checkNamed(options, { call: CALL }, OPTIONS);
   checkKinds(options, 'boolean', 'checkInvariants');
-  checkKinds(options, 'boolean', 'batched');
   checkKinds(options, 'function', 'onAlarm');
   return new SiteBinding(SITE_NAME, new PlainSite(service, options));
 }
@@ -106,8 +101,7 @@ class PlainSite implements SubmissionPort {
   readonly #waiting = new Fifo<Waiting>();
   /** Answers, for whoever asks again. */
   readonly #answers = new IdTable<Answer>();
-  readonly #isBatched: boolean;
-  /** Reads and entries of the turn under way, and its time; none where each operation stands by itself. */
+  /** Reads and entries of the turn under way, and its time. */
   #read: Read[] = [];
   #gathered: object[] = [];
   #turnMs: number | undefined;
@@ -118,10 +112,9 @@ class PlainSite implements SubmissionPort {
     const { checkInvariants = areChecked(service) } = options;
     const onAlarm = guardedAlarm(options.onAlarm ?? warn);
     this.contract = service.contract;
-    this.#isBatched = options.batched ?? false;
     const onThrown = generatorAlarm(SITE_NAME, onAlarm);
     this.#state = new SiteState(service, ORIGINS, {
-      elapsedMs: this.#isBatched ? elapsedMs : () => performance.now(),
+      elapsedMs,
       name: SITE_NAME,
       onThrown,
     });
@@ -172,9 +165,7 @@ class PlainSite implements SubmissionPort {
     const now = this.#nowMs();
     const input = { serial: version, operation, args, submittedAtMs: now, seed };
     if (this.contract.operations[operation]?.effect === 'read') {
-      const read = { submitter, wants, answer: this.#state.read(input) };
-      if (this.#isBatched) this.#read.push(read);
-      else tellRead(read);
+      this.#read.push({ submitter, wants, answer: this.#state.read(input) });
       return;
     }
     const { choice, reply, refusal } = this.#state.run(input);
@@ -194,12 +185,10 @@ class PlainSite implements SubmissionPort {
 
   #answerOnceSynced(waiting: Waiting, entry: object): void {
     this.#waiting.push(waiting);
-    if (this.#isBatched) this.#gathered.push(entry);
-    else this.#log.append(TERM, 'local', [entry]);
+    this.#gathered.push(entry);
   }
 
   #nowMs(): number {
-    if (!this.#isBatched) return Date.now();
     if (this.#turnMs === undefined) {
       this.#turnMs = Date.now();
       queueMicrotask(() => this.#endTurn());

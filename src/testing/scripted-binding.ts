@@ -59,32 +59,6 @@ export function scriptedBinding<const L extends Levels>(levels: L, options: Scri
   return new Scripted(levels, options);
 }
 
-class Call implements ScriptedCall {
-  readonly operation: Operation;
-  readonly levels: readonly string[];
-  readonly context: InvocationContext;
-  readonly #sink: Sink;
-
-  constructor(operation: Operation, levels: readonly string[], context: InvocationContext, sink: Sink) {
-    this.operation = operation;
-    this.levels = levels;
-    this.context = context;
-    this.#sink = sink;
-  }
-
-  view(value: unknown, level: string, details?: ViewDetails): number {
-    return this.#sink.update(value, level, details);
-  }
-
-  confirm(level: string, seq: number, details?: ViewDetails): void {
-    this.#sink.confirm(level, seq, details);
-  }
-
-  fail(error: unknown, level?: string): void {
-    this.#sink.fail(error, level);
-  }
-}
-
 class Scripted<L extends Levels> implements ScriptedBinding<L> {
   readonly name = 'scripted';
   readonly calls: ScriptedCall<L[number]>[] = [];
@@ -117,7 +91,14 @@ class Scripted<L extends Levels> implements ScriptedBinding<L> {
     sink: Sink<T, L[number]>,
     context: InvocationContext,
   ): void {
-    const call: ScriptedCall<L[number]> = new Call(operation, levels, context, sink as Sink);
+    const call: ScriptedCall<L[number]> = {
+      operation,
+      levels,
+      context,
+      view: (value, level, details) => sink.update(value as T, level, details),
+      confirm: (level, seq, details) => sink.confirm(level, seq, details),
+      fail: (error, level) => sink.fail(error, level),
+    };
     this.calls.push(call);
     this.#options.onCall?.(call);
     const waiting = this.#waiting.shift();

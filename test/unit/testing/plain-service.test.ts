@@ -32,8 +32,8 @@ describe('plain service', () => {
     expect(await client.invokeStrong(bank.balance({ account: 'a' }))).toBe(3);
   });
 
-  test('batched → the same answers, once the turn is over', async () => {
-    const client = createClient(plainService(bankService(), { batched: true }));
+  test('asked in one turn → answered once it is over', async () => {
+    const client = createClient(plainService(bankService()));
     const heard: string[] = [];
     const deposited = client.invoke(bank.deposit({ account: 'a', amount: 10 })).onFinal(() => heard.push('deposit'));
     const read = client.invokeWeak(bank.balance({ account: 'a' })).onFinal(() => heard.push('read'));
@@ -45,8 +45,8 @@ describe('plain service', () => {
     expect(await client.invokeStrong(bank.balance({ account: 'a' }))).toBe(3);
   });
 
-  test('batched, closed in the turn → neither its read nor its update is answered any more', async () => {
-    const binding = plainService(bankService(), { batched: true });
+  test('closed in the turn → neither its read nor its update is answered any more', async () => {
+    const binding = plainService(bankService());
     const heard: unknown[] = [];
     const context = { signal: new AbortController().signal } as InvocationContext;
     const sink = {

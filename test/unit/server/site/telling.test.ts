@@ -55,7 +55,6 @@ const codeOf = (invoked: PromiseLike<unknown>): PromiseLike<unknown> =>
 const PLACES: readonly [string, () => Promise<Binding<RedBlueLevels>>][] = [
   ['a site', siteOf],
   ['a plain service', async () => plainService(service)],
-  ['a batched one', async () => plainService(service, { batched: true })],
 ];
 
 describe.each(PLACES)('%s', (_name, bindingOf) => {
