@@ -7,7 +7,6 @@ import { BluePath } from './causal/blue-path.ts';
 import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
 import { Coverage } from './core/coverage.ts';
-import { START_MAX } from '../records/epoch.ts';
 import { droppedError } from '../records/failure.ts';
 import { Floors } from './floors.ts';
 import { operationId } from '../records/operation-id.ts';
@@ -366,7 +365,7 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advance(own.clock);
-    for (const [site, term] of own.terms ?? []) this.#recallTerm(site, term);
+    for (const [site, term] of own.terms ?? []) this.terms.set(site, term);
     const streams = shared.applied.map((applied, origin) => {
       const waiting = own.waiting[origin] ?? [];
       return { synced: applied + waiting.length, waiting };
@@ -386,13 +385,8 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
       case 'expire':
         return void this.walks.slots.expire(entry.client, entry.upTo);
       case 'term':
-        return this.#recallTerm(entry.site, entry.term);
+        return void this.terms.set(entry.site, entry.term);
     }
-  }
-
-  /** One that no start can have had was written before such were refused: above it nothing of that site would be taken. */
-  #recallTerm(site: Origin, term: number): void {
-    if (term <= START_MAX) this.terms.set(site, term);
   }
 
   #restoreBlue(logged: LoggedOperation): void {

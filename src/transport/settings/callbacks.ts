@@ -75,17 +75,9 @@ function problemOf(token: unknown): string | undefined {
 /** A policy that always knows: where the one given does not, delays grow as they do by default. */
 export function guardedReconnect(policy: Backoff, random: () => number): (attempt: number) => number | undefined {
   const fallback = exponentialBackoff();
-  const guardedRandom = (): number => {
-    try {
-      return random();
-    } catch (error) {
-      reportUncaught(error);
-      return Math.random();
-    }
-  };
   return (attempt) => {
     try {
-      const delayMs: unknown = policy.delayMs(attempt, guardedRandom);
+      const delayMs: unknown = policy.delayMs(attempt, random);
       if (delayMs === undefined || (typeof delayMs === 'number' && delayMs >= 0)) return delayMs;
       const message = `reconnect.delayMs: must give milliseconds or undefined, not ${String(delayMs)}`;
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'reconnect' });

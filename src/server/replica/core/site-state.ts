@@ -17,7 +17,7 @@ import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import type { Answer, Choice, Reply } from '../../records/reply.ts';
 import type { Service } from '../../service/service.ts';
 import { Store } from '../../state/store.ts';
-import { redOf, zeroVector } from '../../records/vector.ts';
+import { zeroVector } from '../../records/vector.ts';
 import type { Vector } from '../../records/vector.ts';
 import { keptReply } from '../../generator/writable.ts';
 
@@ -54,11 +54,6 @@ export class SiteState {
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
   get stable(): Vector {
     return this.#stable;
-  }
-
-  /** The red stamp of the stable snapshot. */
-  get redStamp(): number {
-    return redOf(this.#stable);
   }
 
   /** Grows with every operation that is applied. */

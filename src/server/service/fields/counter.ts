@@ -6,7 +6,7 @@ import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
 import { kindOf, ownError } from '../../records/own-errors.ts';
 import { writes, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
-import { OwnedEffects, OwnedFifo, type Owned } from './owned-effects.ts';
+import { SummedEffects, type Owned } from './owned-effects.ts';
 import { plus, shownSum, type Sum } from './sum.ts';
 
 class CounterState implements FieldState {
@@ -73,31 +73,14 @@ class RemovableCounterState implements FieldState {
   }
 }
 
-class PendingAdditions extends OwnedEffects {
-  readonly #pending = new OwnedFifo();
+class PendingAdditions extends SummedEffects {
   #sum = 0;
   #removals = 0;
-  protected add(owned: Owned): undefined {
-    this.#pending.push(owned);
-    this.#count(owned, 1);
-  }
-  protected addRemoval(owner: number): void {
-    this.add({ owner, effect: undefined });
-  }
-  protected takeOldest(owner: number): boolean {
-    return this.#pending.takeOldest(owner, (owned) => this.#count(owned, -1));
-  }
-  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    const rest = this.#pending.keep(isWanted);
-    this.#sum = this.#removals = 0;
-    for (const owned of rest) this.#count(owned, 1);
-    return rest;
-  }
   protected shown(base: unknown): number {
     if (this.#removals === 0) return (base as number) + this.#sum;
-    return this.#pending.all().reduce((sum, { effect }) => (effect === undefined ? 0 : sum + amountOf(effect)), 0);
+    return this.pending.all().reduce((sum, { effect }) => (effect === undefined ? 0 : sum + amountOf(effect)), 0);
   }
-  #count({ effect }: Owned, sign: number): void {
+  protected count({ effect }: Owned, sign: 1 | -1): void {
     if (effect === undefined) this.#removals += sign;
     else this.#sum += sign * amountOf(effect);
   }

@@ -127,3 +127,32 @@ export class OwnedFifo {
     return rest;
   }
 }
+
+/** Effects in flight of which sums say all that is asked. */
+export abstract class SummedEffects extends OwnedEffects {
+  protected readonly pending = new OwnedFifo();
+
+  /** Counts an effect that comes, or one that goes. */
+  protected abstract count(owned: Owned, sign: 1 | -1): void;
+
+  protected add(owned: Owned): undefined {
+    this.pending.push(owned);
+    this.count(owned, 1);
+  }
+
+  protected addRemoval(owner: number): void {
+    this.add({ owner, effect: undefined });
+  }
+
+  protected takeOldest(owner: number): boolean {
+    return this.pending.takeOldest(owner, (owned) => this.count(owned, -1));
+  }
+
+  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+    return this.pending.keep((owned) => {
+      if (isWanted(owned)) return true;
+      this.count(owned, -1);
+      return false;
+    });
+  }
+}

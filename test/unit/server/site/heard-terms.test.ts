@@ -1,11 +1,7 @@
 /** Which start of another site a site has heard of outlives its own restart: what an earlier one has sent stays refused. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { savedSiteOf } from '../../../../src/server/log/stored-site.ts';
-import type { StoredSite } from '../../../../src/server/log/stored-site.ts';
 import { put } from '../../../../src/operations/index.ts';
-import type { Envelope } from '../../../../src/server/messages/envelope.ts';
-import { START_MAX } from '../../../../src/server/records/epoch.ts';
-import type { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
@@ -40,27 +36,4 @@ test('started again → nothing of an earlier start of the sender is taken', () 
 test('saved → in the part that is the site’s own', () => {
   const saved = savedSiteOf({ sections: {}, rest: sites.machines[RECEIVER]?.cut().rest });
   expect(saved.own.terms).toContainEqual([siteAt(SENDER), term]);
-});
-
-describe('a term that no start can have, from before such were refused → forgotten: the sender is heard', () => {
-  const wild = START_MAX + 1;
-  const red = { start: 0, entries: [] };
-
-  test.each<[string, () => StoredSite]>([
-    ['in the log', () => ({ local: { start: 0, entries: [{ kind: 'term', site: siteAt(SENDER), term: wild }] }, red })],
-    ['in the checkpoint', () => ({ local: { start: 0, entries: [] }, red, checkpoint: checkpointWith(wild) })],
-  ])('%s', (_, stored) => {
-    sites = new Sites(notesService(), 3);
-    sites.start(RECEIVER, stored());
-    const [receiver, sender] = [RECEIVER, SENDER].map((site) => (sites.machines[site] as SiteMachine).door);
-    const sent = sender?.seal(siteAt(RECEIVER), { kind: 'blue.heartbeat', sequence: 0 });
-    expect(receiver?.open(sent as Envelope)).toBe(sent?.message);
-    expect(receiver?.refusals.term).toBe(0);
-  });
-
-  function checkpointWith(heard: number): StoredSite['checkpoint'] {
-    const rest = new Sites(notesService(), 3).machines[RECEIVER]?.cut().rest;
-    const { shared, own } = savedSiteOf({ sections: {}, rest });
-    return { sections: {}, rest: { shared, own: { ...own, terms: [[siteAt(SENDER), heard]] } } };
-  }
 });
