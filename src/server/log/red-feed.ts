@@ -4,8 +4,7 @@
  * log's prefix, so a site that went on would decide otherwise than the others, for ever.
  */
 import type { LogOutput, RedLog, SavedLog } from './log.ts';
-import { BEGINNING, comparePositions } from './position.ts';
-import type { Position } from './position.ts';
+import { BEGINNING, comparePositions, type Position } from './position.ts';
 
 /** Why a site takes nothing more of the red log. */
 export interface RedHalt {

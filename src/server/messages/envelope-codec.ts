@@ -10,8 +10,7 @@ import type { LogMessages } from '../log/red-log-engine.ts';
 import { START_MAX } from '../records/epoch.ts';
 import type { Origins } from '../records/origin.ts';
 import type { Shape } from '../records/shapes.ts';
-import { RefusedMessage, refusalOfOthers } from './envelope.ts';
-import type { Address, Envelope, SiteMessage } from './envelope.ts';
+import { RefusedMessage, refusalOfOthers, type Address, type Envelope, type SiteMessage } from './envelope.ts';
 import { messageShape } from './message-shapes.ts';
 
 /** Version in which envelopes are written. */

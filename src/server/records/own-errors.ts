@@ -2,8 +2,7 @@
  * Errors of our own that come out of a generator's run: what its tools throw, and what its result is refused with. They may
  * leave the site, since their words are ours and hold no data. Whatever else is thrown there may hold anything.
  */
-import { CorrectableError } from '../../correctable/errors.ts';
-import type { ErrorCode } from '../../correctable/errors.ts';
+import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 
 type Words = Pick<CorrectableError, 'code' | 'message' | 'field'>;
 

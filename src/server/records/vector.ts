@@ -3,8 +3,7 @@
  * ⟨⟨b0…bk-1⟩, r⟩). An entry says: all operations of that origin up to this stamp. The red order behaves like one more
  * site. What a vector has no entry for, it has seen nothing of: one from before a site joined says the same after it.
  */
-import { RED } from './origin.ts';
-import type { Origins } from './origin.ts';
+import { RED, type Origins } from './origin.ts';
 
 /** Stamps by ordinal. */
 export type Vector = readonly number[];

@@ -10,8 +10,7 @@ import { Coverage } from './core/coverage.ts';
 import { droppedError } from '../records/failure.ts';
 import { Floors } from './floors.ts';
 import { operationId } from '../records/operation-id.ts';
-import { startName } from '../records/origin.ts';
-import type { Origin } from '../records/origin.ts';
+import { startName, type Origin } from '../records/origin.ts';
 import { Quarantine } from './core/quarantine.ts';
 import type {
   BlueMessage,
@@ -30,13 +29,11 @@ import type { RedPathHost } from './red/red-path-host.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput, Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
-import { isReply } from '../records/reply.ts';
-import type { Answer } from '../records/reply.ts';
+import { isReply, type Answer } from '../records/reply.ts';
 import type { Vector } from '../records/vector.ts';
 import type { LoggedOperation } from './causal/streams.ts';
 import type { Remembered } from './once/remembered.ts';
-import { Updates } from './updates.ts';
-import type { UpdatesHost } from './updates.ts';
+import { Updates, type UpdatesHost } from './updates.ts';
 import type { Walks } from './once/walks.ts';
 
 /** Told when an entry of the site's own log is synced, with its place there. */

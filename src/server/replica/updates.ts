@@ -2,8 +2,7 @@
  * Updates at one site: executed where their slot is, on a state that holds what their session has seen, and answered by
  * an entry in a log (docs/spec/exactly-once.md).
  */
-import { isCorrectableError } from '../../correctable/errors.ts';
-import type { CorrectableError } from '../../correctable/errors.ts';
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
 import { failureOf, mayHaveBegunError, sessionBehindError, unacknowledgedError } from '../records/failure.ts';
@@ -11,13 +10,11 @@ import type { GeneratorOutcome } from '../generator/generator-run.ts';
 import type { AnswerRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
-import { Lack } from './core/rights-port.ts';
-import type { RightsWaiter } from './core/rights-port.ts';
+import { Lack, type RightsWaiter } from './core/rights-port.ts';
 import type { Identity, Stage, Submission } from '../records/submissions.ts';
 import type { Answer } from '../records/reply.ts';
 import type { Slot } from './once/slots.ts';
-import { Walks } from './once/walks.ts';
-import type { Walk, WalkHost } from './once/walks.ts';
+import { Walks, type Walk, type WalkHost } from './once/walks.ts';
 
 /** Names the marker of this start: submissions have serials from 1 on. */
 const NO_TOKEN = 0;

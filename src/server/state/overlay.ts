@@ -6,8 +6,7 @@
 import type { Effect } from '../records/effect.ts';
 import type { PendingEffects } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/kinds.ts';
-import { compareEntries } from '../records/key-range.ts';
-import type { Entry, ReadRange } from '../records/key-range.ts';
+import { compareEntries, type Entry, type ReadRange } from '../records/key-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';

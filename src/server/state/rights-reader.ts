@@ -1,8 +1,7 @@
 /** A state as the generators of one site read it: of bounded fields they see what that site may take by itself. */
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import type { Origin } from '../records/origin.ts';
-import { viewAt } from '../service/fields/ledger.ts';
-import type { Ledger } from '../service/fields/ledger.ts';
+import { viewAt, type Ledger } from '../service/fields/ledger.ts';
 import { isOnBounded } from '../service/takes.ts';
 import type { Tables } from '../service/tables.ts';
 import type { StateReader } from './store.ts';

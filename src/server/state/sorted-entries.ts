@@ -2,8 +2,7 @@
  * Entries in order, in chunks of bounded length: adding, removing and finding a place cost a binary search and the
  * shifting of one chunk, however many entries there are; a scan costs what it yields.
  */
-import { compareEntries, isBefore, isFrom } from '../records/key-range.ts';
-import type { Entry, ReadRange } from '../records/key-range.ts';
+import { compareEntries, isBefore, isFrom, type Entry, type ReadRange } from '../records/key-range.ts';
 
 /** So many entries a chunk has at most, unless told otherwise. */
 const CHUNK_MAX = 512;

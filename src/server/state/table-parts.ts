@@ -2,8 +2,7 @@
  * Parts of large fields of one table, as rows of a checkpoint beside those of the table: a row of it says what there is of
  * the field, and its parts have the rest.
  */
-import { Changes } from '../records/checkpoint.ts';
-import type { SavedRow } from '../records/checkpoint.ts';
+import { Changes, type SavedRow } from '../records/checkpoint.ts';
 import type { StateParts } from '../service/fields/field.ts';
 
 /** The table that they belong to. */

@@ -3,11 +3,10 @@
  * client, the rest of what it has sent waits as well.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { clientKinds } from '../../../protocol/rows/client-kinds.ts';
+import { clientKinds, type ClientRow } from '../../../protocol/rows/client-kinds.ts';
 import type { Codec, Encoded } from '../../../protocol/codec/codec.ts';
 import { isPlainSubmit } from '../../../protocol/rows/plain-rows.ts';
 import { createRowCheck } from '../../../protocol/rows/row-check.ts';
-import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
 import { systemClock } from '../../../correctable/clock.ts';
 import { compileSchema } from '../host/compile-schema.ts';
 import { ReceivedFrame } from '../limits/load.ts';

@@ -3,8 +3,7 @@
  * site, `/metrics` for Prometheus.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayMetrics } from './metrics.ts';
-import type { StoreMetric } from './metrics.ts';
+import { GatewayMetrics, type StoreMetric } from './metrics.ts';
 import type { Gateway } from '../gateway.ts';
 import { isUndecided } from '../submission/hooks.ts';
 import { ANSWER_HEADERS, answerEmpty, isOpen, pathOf } from './http-server.ts';

@@ -1,6 +1,5 @@
 /** What a client is told of an error that the hosted binding gave, however that was made. */
-import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
-import type { DomainRefusal } from '../../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError, type DomainRefusal } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/check-portable.ts';
 import { fitsFrame, type Codec } from '../../../protocol/codec/codec.ts';
 import { NAME_LENGTH_MAX } from '../../../protocol/rows/elements.ts';

@@ -13,8 +13,7 @@ import { epochAbove, START_MAX } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { Position } from '../position.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
-import { WINDOWS } from '../../records/windows.ts';
-import type { Windows } from '../../records/windows.ts';
+import { WINDOWS, type Windows } from '../../records/windows.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 
 type Output<R> = LogOutput<R, SequencedMessage<R>>;

@@ -1,8 +1,7 @@
 /** What the nodes of the sequenced log send each other, and what their surroundings have to know of it. */
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
-import { count, list, record, siteOrigin, start, word, wholeFrom } from '../../records/shapes.ts';
-import type { Shape } from '../../records/shapes.ts';
+import { count, list, record, siteOrigin, start, word, wholeFrom, type Shape } from '../../records/shapes.ts';
 import { OPERATIONS_MAX } from '../../records/windows.ts';
 import type { LogEntry } from '../log.ts';
 import type { LogMessages, Proposed } from '../red-log-engine.ts';

@@ -6,16 +6,13 @@
  * operations alone; heartbeats only tell how long a stream is.
  */
 import { clientOf, sequenceOf } from '../../records/operation-id.ts';
-import { RED } from '../../records/origin.ts';
-import type { Origin } from '../../records/origin.ts';
+import { RED, type Origin } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { BlueMessage, BlueOperation } from '../../records/records.ts';
 import { Fifo } from '../../collections/fifo.ts';
-import { OPERATIONS_MAX, WINDOWS } from '../../records/windows.ts';
-import type { Windows } from '../../records/windows.ts';
-import { IncomingStream, OutgoingStream } from './streams.ts';
-import type { LoggedOperation, SavedStream } from './streams.ts';
+import { OPERATIONS_MAX, WINDOWS, type Windows } from '../../records/windows.ts';
+import { IncomingStream, OutgoingStream, type LoggedOperation, type SavedStream } from './streams.ts';
 import { plainBytes } from '../../../values/size.ts';
 import { isCovered, maxEntry } from '../../records/vector.ts';
 

@@ -1,8 +1,7 @@
 /** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
 import { Counts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
-import { isCovered } from '../../records/vector.ts';
-import type { Vector } from '../../records/vector.ts';
+import { isCovered, type Vector } from '../../records/vector.ts';
 
 /** Who may wait. */
 interface Waiter {

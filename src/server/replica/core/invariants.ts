@@ -1,7 +1,6 @@
 /** Whether the rows that an operation has changed keep what the service says of them (RedBlue, OSDI 2012, Theorem 2). */
 import type { Effect } from '../../records/effect.ts';
-import { failureOf } from '../../service/invariants.ts';
-import type { InvariantFailure } from '../../service/invariants.ts';
+import { failureOf, type InvariantFailure } from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';
 import type { SiteState } from './site-state.ts';
 import { NO_NOTES, tablesReader } from '../../generator/table-readers.ts';

@@ -6,19 +6,16 @@ import type { Stamp } from '../../records/effect.ts';
 import { errorOf } from '../../records/failure.ts';
 import { handedOut, kept } from '../../../values/frozen.ts';
 import type { GeneratorPorts } from '../../generator/generator-budget.ts';
-import { GeneratorRunner } from '../../generator/generator-run.ts';
+import { GeneratorRunner, type GeneratorOptions, type GeneratorOutcome } from '../../generator/generator-run.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';
-import type { GeneratorOptions, GeneratorOutcome } from '../../generator/generator-run.ts';
 import { Overlay } from '../../state/overlay.ts';
 import { ownError, toldOf } from '../../records/own-errors.ts';
-import { RED } from '../../records/origin.ts';
-import type { Origins } from '../../records/origin.ts';
+import { RED, type Origins } from '../../records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import type { Answer, Choice, Reply } from '../../records/reply.ts';
 import type { Service } from '../../service/service.ts';
 import { Store } from '../../state/store.ts';
-import { zeroVector } from '../../records/vector.ts';
-import type { Vector } from '../../records/vector.ts';
+import { zeroVector, type Vector } from '../../records/vector.ts';
 import { keptReply } from '../../generator/writable.ts';
 
 /** An operation of the contract with the shadow operation that was chosen for it. */

@@ -1,6 +1,5 @@
 /** Whether all that a site shows together keeps what the service says of it (RedBlue, OSDI 2012, Theorem 2). */
-import { tablesReader } from '../../generator/table-readers.ts';
-import type { ReadNotes } from '../../generator/table-readers.ts';
+import { tablesReader, type ReadNotes } from '../../generator/table-readers.ts';
 import type { ReadRange } from '../../records/key-range.ts';
 import { failureOf } from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';

@@ -5,13 +5,11 @@
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { IdTableLimits } from '../../records/bounds.ts';
-import { Changes } from '../../records/checkpoint.ts';
-import type { SavedRow, Section, SectionRows } from '../../records/checkpoint.ts';
+import { Changes, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
 import { clientOf, operationId, sequenceOf } from '../../records/operation-id.ts';
 import { OperationChanges } from './operation-changes.ts';
 import { OperationWindow } from './operation-window.ts';
-import { EXPIRED, isHeld } from './remembered.ts';
-import type { ClientEntry, Held, RememberedInLog } from './remembered.ts';
+import { EXPIRED, isHeld, type ClientEntry, type Held, type RememberedInLog } from './remembered.ts';
 import { RememberedPrincipals } from './remembered-principals.ts';
 import type { OperationId } from '../../records/records.ts';
 

@@ -3,8 +3,7 @@
  * name clients `principal/client`; a client whose name does not say whose it is stands for itself.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { isHeld } from './remembered.ts';
-import type { Held, PrincipalEntry } from './remembered.ts';
+import { isHeld, type Held, type PrincipalEntry } from './remembered.ts';
 
 /** What has left stays in an order up to so many times what is held there, and so many more. */
 const LEFT_SHARE = 2;

@@ -5,8 +5,7 @@
  */
 import { OWN_SECTION } from '../../records/checkpoint.ts';
 import type { Section } from '../../records/checkpoint.ts';
-import { EXPIRED, ID_TABLE_LIMITS, IdTable } from './id-table.ts';
-import type { ValueCodec } from './id-table.ts';
+import { EXPIRED, ID_TABLE_LIMITS, IdTable, type ValueCodec } from './id-table.ts';
 import type { IdTableLimits } from '../../records/bounds.ts';
 import { plainBytes } from '../../../values/size.ts';
 import type { OperationId, SlotDecision } from '../../records/records.ts';

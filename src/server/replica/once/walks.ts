@@ -13,8 +13,7 @@ import type { Origin } from '../../records/origin.ts';
 import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Identity, Submission } from '../../records/submissions.ts';
-import { Slots } from './slots.ts';
-import type { Slot } from './slots.ts';
+import { Slots, type Slot } from './slots.ts';
 import type { Answer } from '../../records/reply.ts';
 
 /** The way of one submission to its answer. */

@@ -7,8 +7,7 @@
  * Commit stamps grow with the log; rejected and repeated operations take none.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { Changes } from '../../records/checkpoint.ts';
-import type { SavedRow, Section, SectionRows } from '../../records/checkpoint.ts';
+import { Changes, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
 import type { Effect } from '../../records/effect.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from '../once/id-table.ts';
 import type { CertifierLimits } from '../../records/bounds.ts';

@@ -10,14 +10,12 @@ import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { Overlay } from '../../state/overlay.ts';
 import type { ReadRange } from '../../records/key-range.ts';
-import { isSeenInRange, rowName, writtenNames } from '../../generator/read-set.ts';
-import type { ReadSet } from '../../generator/read-set.ts';
+import { isSeenInRange, rowName, writtenNames, type ReadSet } from '../../generator/read-set.ts';
 import type { Execution, RedOperation } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Laid, RedRequest, Trace } from './red-requests.ts';
 import { isRemoval, isWholeRow } from '../../service/row-effects.ts';
-import { isRedOnlyField } from '../../service/tables.ts';
-import type { Tables } from '../../service/tables.ts';
+import { isRedOnlyField, type Tables } from '../../service/tables.ts';
 
 /** Own undecided operations that may lie under a run, among what it reads. */
 export const CHAIN_MAX = 64;

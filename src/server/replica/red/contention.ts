@@ -3,10 +3,8 @@
  * other there would keep them out: a whole chain stands in the log before they are there again. So would one that is nearer
  * to the leader, whose takes come one after the other: a new one waits for the end of one of them first.
  */
-import { namesMet } from '../../records/verdict.ts';
-import type { Conflict } from '../../records/verdict.ts';
-import { SEPARATOR } from '../../generator/read-set.ts';
-import type { ReadSet } from '../../generator/read-set.ts';
+import { namesMet, type Conflict } from '../../records/verdict.ts';
+import { SEPARATOR, type ReadSet } from '../../generator/read-set.ts';
 import type { OperationId, RedOperation } from '../../records/records.ts';
 import { RIGHTS_SHADOW } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';

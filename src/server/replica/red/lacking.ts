@@ -7,8 +7,7 @@ import type { GeneratorOutcome } from '../../generator/generator-run.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Lack } from '../core/rights-port.ts';
-import { takeAllBehind, waitFor } from './red-requests.ts';
-import type { RedRequest, RedRequests } from './red-requests.ts';
+import { takeAllBehind, waitFor, type RedRequest, type RedRequests } from './red-requests.ts';
 
 /** What comes of one that waits. */
 interface Comes {

@@ -2,8 +2,7 @@
  * The paced operations of one site: those that have a place, and those that wait for one. As every site keeps to the pace,
  * each can say how many operations of the others a preview cannot know of (docs/spec/thresholds.md).
  */
-import { AgreementTime } from '../../../correctable/pace/agreement-time.ts';
-import type { Awaited } from '../../../correctable/pace/agreement-time.ts';
+import { AgreementTime, type Awaited } from '../../../correctable/pace/agreement-time.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { Places } from '../../../correctable/pace/places.ts';
 import type { Elsewhere, Pace } from '../../../correctable/pace/unseen.ts';

@@ -1,7 +1,6 @@
 /** What became of red operations, for whoever asks again: it is told once the end of the operation has passed the gate. */
 import { isCorrectableError } from '../../../correctable/errors.ts';
-import { EXPIRED, IdTable } from '../once/id-table.ts';
-import type { ValueCodec } from '../once/id-table.ts';
+import { EXPIRED, IdTable, type ValueCodec } from '../once/id-table.ts';
 import type { RememberedInLog } from '../once/remembered.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Section } from '../../records/checkpoint.ts';

@@ -1,7 +1,6 @@
 /** How often a red operation is executed that is rejected again and again. */
 import { fieldName } from '../../generator/read-set.ts';
-import { namesMet } from '../../records/verdict.ts';
-import type { Conflict } from '../../records/verdict.ts';
+import { namesMet, type Conflict } from '../../records/verdict.ts';
 import { takesOf } from '../../service/takes.ts';
 import type { Tables } from '../../service/tables.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';

@@ -7,8 +7,7 @@ import { RED } from '../../records/origin.ts';
 import type { Transfer } from '../../service/fields/bounded.ts';
 import { isOnBounded } from '../../service/takes.ts';
 import type { Tables } from '../../service/tables.ts';
-import { nameOf } from './field-name.ts';
-import type { BoundedName } from './field-name.ts';
+import { nameOf, type BoundedName } from './field-name.ts';
 
 /** What own operations in flight use, by field. */
 export class InFlight {

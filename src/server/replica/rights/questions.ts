@@ -1,6 +1,5 @@
 /** What a site has asked for and not been given yet: once at a time, and of more sites where nothing comes. */
-import type { BoundedName } from './field-name.ts';
-import { nameOf } from './field-name.ts';
+import { nameOf, type BoundedName } from './field-name.ts';
 
 /** What rights are asked for: to be here later, or for somebody who waits. */
 const WHATS = ['later', 'here', 'pool'] as const;

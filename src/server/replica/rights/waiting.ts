@@ -2,12 +2,10 @@
 import { Counts } from '../../collections/counts.ts';
 import type { OperationId } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
-import type { Sum } from '../../service/fields/sum.ts';
-import { plus } from '../../service/fields/sum.ts';
+import { plus, type Sum } from '../../service/fields/sum.ts';
 import type { Need } from '../../service/takes.ts';
 import type { Lack, RightsWaiter } from '../core/rights-port.ts';
-import type { BoundedName } from './field-name.ts';
-import { nameOf } from './field-name.ts';
+import { nameOf, type BoundedName } from './field-name.ts';
 
 /** One that waits. */
 interface Waiting {
