@@ -2,9 +2,9 @@
  * The gateway: hosts any binding for clients over websockets. One request comes in, all its views go out; beside the
  * store it is the coordinator that sends the preliminary view before it coordinates (Correctables, OSDI 2016, §5.2).
  */
-import { systemClock } from '../../correctable/clock.ts';
+import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, isCorrectableError, invalidArgument } from '../../correctable/errors.ts';
 import type { NamesOf } from '../../correctable/given.ts';
 import type { Levels } from '../../correctable/level.ts';
 import type { Catalogue } from '../../protocol/contract/catalogue.ts';
@@ -14,7 +14,6 @@ import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
 import { Addresses } from './host/ip-addresses.ts';
 import { ClientTable } from './clients/client-table.ts';
-import { checkDrainMs, Closing } from './closing.ts';
 import { compileCatalogue, type CompiledCatalogue } from './host/compile-schema.ts';
 import { GatewayConnection } from './connection/connection.ts';
 import { checkGatewayOptions, levelsOf } from './gateway-checks.ts';
@@ -28,6 +27,7 @@ import { checkedOrigins } from './host/origins.ts';
 import { hasEnded, identify } from './host/principal.ts';
 import { Principals } from './limits/principals.ts';
 import type { ServerSocket } from './connection/socket.ts';
+import { CloseCode } from '../../protocol/close-codes.ts';
 
 /** What a gateway is made from. */
 export interface GatewayOptions<L extends Levels = Levels> {
@@ -285,5 +285,82 @@ class BindingGateway implements Gateway, GatewayHost {
 
   #forgot(clients: number): void {
     this.logger.warn({ clients }, 'forgot the replies of clients that did not come back');
+  }
+}
+
+/** How long closed connections may take to go, and cut ones to tell that they have gone. */
+const CLOSE_GRACE_MS = 1_000;
+
+/** Clients are told no longer time than this, some 12 days: they wait a little longer, and timers end at twice as much. */
+const GOAWAY_MS_MAX = 2 ** 30;
+
+/** What is to be closed. */
+interface Closable {
+  drain(drainMs: number): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+}
+
+/** Throws `INVALID_ARGUMENT` for what is no time to drain. */
+function checkDrainMs(drainMs: unknown): void {
+  if (typeof drainMs === 'number' && drainMs >= 0) return;
+  throw invalidArgument('drainMs', `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`);
+}
+
+/** A closing that has begun. */
+class Closing {
+  /** Fulfilled when all connections have gone, or nothing more can be done about them. */
+  readonly done: Promise<void>;
+  readonly #connections: ReadonlySet<Closable>;
+  /** Until when what is under way may end; `undefined` once that is over. */
+  #drainsUntil: number | undefined;
+  #timer: Timer | undefined;
+  #wake: (() => void) | undefined;
+
+  /** @param connections those that are there, each as long as it is */
+  constructor(connections: ReadonlySet<Closable>, drainMs: number) {
+    this.#connections = connections;
+    this.#drainsUntil = systemClock.now() + drainMs;
+    this.done = this.#run(drainMs);
+  }
+
+  /** It is asked for again: in less time perhaps. */
+  hurry(drainMs: number): void {
+    const until = systemClock.now() + drainMs;
+    if (this.#drainsUntil === undefined || until >= this.#drainsUntil) return;
+    this.#drainsUntil = until;
+    this.#wakeIn(drainMs);
+  }
+
+  /** The last connection has gone. */
+  emptied(): void {
+    this.#wake?.();
+  }
+
+  async #run(drainMs: number): Promise<void> {
+    const toldMs = Math.min(Math.ceil(drainMs), GOAWAY_MS_MAX);
+    for (const connection of this.#connections) connection.drain(toldMs);
+    await this.#empty(drainMs);
+    this.#drainsUntil = undefined;
+    for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the server is shutting down');
+    await this.#empty(CLOSE_GRACE_MS);
+    for (const connection of this.#connections) connection.terminate();
+    // A socket that was cut tells so in its own time.
+    await this.#empty(CLOSE_GRACE_MS);
+  }
+
+  /** Waits until the last connection has gone, but not longer than `withinMs`. */
+  async #empty(withinMs: number): Promise<void> {
+    if (this.#connections.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      this.#wakeIn(withinMs);
+    });
+    this.#timer?.cancel();
+  }
+
+  #wakeIn(delayMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = systemClock.setTimer(() => this.#wake?.(), delayMs);
   }
 }

@@ -9,20 +9,23 @@ import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget, checkOperationSize } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
-import { keptArgs, keptOwnArgs } from '../../values/frozen.ts';
+import { keptArgs, keptOwnArgs, handedOut, kept } from '../../values/frozen.ts';
 import { own, ownError, toldOf } from '../records/own-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { Refusal } from '../service/refusal.ts';
-import { Chosen, Local, type Choice, type Reply } from '../records/reply.ts';
+import { Chosen, Local, replyOf, type Choice, type Reply } from '../records/reply.ts';
 import { RunContext, type GeneratorInput, type GeneratorWorld } from './generator-context.ts';
 import { RightsReader } from '../state/rights-reader.ts';
-import { ScratchState } from './scratch-state.ts';
 import { KnownEffects } from '../service/known-effects.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
-import { tablesReader } from './table-readers.ts';
+import { tablesReader, noteField, type ReadNotes } from './table-readers.ts';
 import { hasBounded, takesOf } from '../service/takes.ts';
 import { check, checkEffect, checkRed, keptReply } from './writable.ts';
+import type { Entry, ReadRange } from '../records/key-range.ts';
+import { Overlay } from '../state/overlay.ts';
+import type { Scratchpad } from '../service/readers.ts';
+import { isRedOnly } from '../service/tables.ts';
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -303,4 +306,66 @@ function notBlue(shadow: string, offender: Effect): CorrectableError {
 /** A site can have any name: what cannot stand in a URL as it is becomes the number of its character. */
 function escapeName(name: string): string {
   return name.replaceAll(/[^\w.-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}~`);
+}
+
+/** The state that a generator sees: the snapshot, with what it has applied to its scratchpad. */
+class ScratchState implements StateReader, Scratchpad {
+  readonly #service: Service;
+  readonly #notes: ReadNotes;
+  #snapshot: StateReader;
+  #overlay: Overlay | undefined;
+  #applied = 0;
+
+  /** Of `snapshot` until another one is shown; `notes` hears of what effects read when they are tried. */
+  constructor(service: Service, snapshot: StateReader, notes: ReadNotes) {
+    this.#service = service;
+    this.#snapshot = snapshot;
+    this.#notes = notes;
+    Object.freeze(this);
+  }
+
+  // All runs of all services have it as their scratchpad: none can put something else in the place of what it does.
+  static {
+    for (const method of [this.prototype.apply, this.prototype.discard]) Object.freeze(method);
+    Object.freeze(this.prototype);
+  }
+
+  /** Shows this snapshot from now on. */
+  show(snapshot: StateReader): void {
+    this.#snapshot = snapshot;
+  }
+
+  apply<R>({ choice }: Chosen<R>): R {
+    const { shadow, args, effects, reply } = choice;
+    this.#overlay ??= new Overlay(this.#service.tables, this.#snapshot);
+    this.#applied += 1;
+    const results = this.#overlay.add(this.#applied, effects);
+    const makeReply = this.#service.shadowOperations[shadow]?.reply;
+    if (makeReply === undefined) return replyOf(reply).value as R;
+    for (const effect of effects) this.#noteRead(effect);
+    return replyOf(makeReply(results.map(handedOut), kept(args))).value as R;
+  }
+
+  /** What an effect that reads its field yields, the generator knows from its reply. */
+  #noteRead(effect: Effect): void {
+    const { tables } = this.#service;
+    if (isRedOnly(tables, effect)) noteField(effect, tables[effect.table]?.removable === true, this.#notes);
+  }
+
+  discard(): void {
+    this.#overlay = undefined;
+    this.#applied = 0;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    return (this.#overlay ?? this.#snapshot).read(table, key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    return (this.#overlay ?? this.#snapshot).has(table, key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    return (this.#overlay ?? this.#snapshot).scan(range, reverse);
+  }
 }

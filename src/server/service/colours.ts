@@ -5,11 +5,10 @@
 import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/given.ts';
 import type { Contract, OperationSpec } from '../../protocol/contract/contract.ts';
-import type { Colour } from '../records/effect.ts';
+import type { Colour, Effect } from '../records/effect.ts';
 import { hasBounded } from './takes.ts';
 import type { Tables } from './tables.ts';
 import { frozenTools, kept } from '../../values/frozen.ts';
-import { keptEffects } from '../records/kept-effects.ts';
 import { Chosen } from '../records/reply.ts';
 import type { AnyShadowOperation, Colours, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
 
@@ -108,4 +107,16 @@ function shadowBuilders(
     };
   }
   return frozenTools(builders) as ShadowBuilders<ShadowOperations>;
+}
+
+/** Its author may give the list once more, or an effect that he made by hand. What is no list is refused by others. */
+function keptEffects(given: readonly Effect[]): readonly Effect[] {
+  return Array.isArray(given) ? (given as readonly Effect[]).map(keptEffect) : given;
+}
+
+/** One plain literal, each part of it read once. */
+function keptEffect(effect: Effect): Effect {
+  if (typeof effect !== 'object' || effect === null) return effect;
+  const { table, key, field, action, value } = effect;
+  return value === undefined ? { table, key, field, action } : { table, key, field, action, value: kept(value) };
 }

@@ -1,15 +1,14 @@
 /** The rows of one table at one site, with the orders that scans read: of primary keys, and of each indexed field. */
-import { Changes } from '../records/checkpoint.ts';
+import { Changes, type SavedRow } from '../records/checkpoint.ts';
 import { frozen } from '../../values/frozen.ts';
 import { compareStamps, loadPlace, savePlace } from '../records/effect.ts';
 import type { Effect, Place, SavedPlace, Stamp } from '../records/effect.ts';
-import type { FieldKind, FieldOptions, FieldState } from '../service/fields/field.ts';
+import type { FieldKind, FieldOptions, FieldState, StateParts } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/kinds.ts';
 import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/key-range.ts';
 import { RED } from '../records/origin.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
-import { TableParts } from './table-parts.ts';
 import type { Table } from '../service/tables.ts';
 import type { Vector } from '../records/vector.ts';
 
@@ -37,7 +36,7 @@ interface Row {
 }
 
 /** A row as it is saved: its fields, what the `Row` says beside, and where rows are removed its last removal. */
-type SavedRow = readonly [
+type StoredRow = readonly [
   fields: Readonly<Record<string, unknown>> | null,
   writtenAt?: SavedPlace | null,
   isRed?: boolean,
@@ -173,17 +172,17 @@ export class TableStore {
     const { writtenAt, isRed = false } = row ?? {};
     if (!this.#removable) {
       if (saved === null) return undefined;
-      return (isRed ? [saved, null, isRed] : [saved]) satisfies SavedRow;
+      return (isRed ? [saved, null, isRed] : [saved]) satisfies StoredRow;
     }
     const removedAt = this.#removedAt.get(key);
     if (row === undefined && removedAt === undefined) return undefined;
     const place = (at: Place | undefined): SavedPlace | null => (at === undefined ? null : savePlace(at));
-    return [saved, place(writtenAt), isRed, place(removedAt)] satisfies SavedRow;
+    return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
   }
 
   /** Makes a row of what `save` gave. */
   restore(key: string, saved: unknown): void {
-    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as SavedRow;
+    const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
     if (removedAt !== null) {
       this.#removedAt.set(key, loadPlace(removedAt));
       this.#removals += 1;
@@ -306,4 +305,74 @@ function reindex(index: SortedEntries, key: string, before: readonly Scalar[], a
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : 1;
+}
+
+/** The table that they belong to. */
+interface PartsHost {
+  /** The fields that are saved in parts. */
+  readonly fields: readonly string[];
+  keys(): Iterable<string>;
+  /** None of a field that was never written. */
+  partsOf(key: string, field: string): StateParts | undefined;
+}
+
+const SEPARATOR = '\u0000';
+
+/** Names of fields have no separator in them; keys may. */
+function nameOf(field: string, number: number, key: string): string {
+  return `${field}${SEPARATOR}${number}${SEPARATOR}${key}`;
+}
+
+function splitName(name: string): { field: string; number: number; key: string } {
+  const [field = '', number = ''] = name.split(SEPARATOR, 2);
+  return { field, number: Number(number), key: name.slice(field.length + number.length + 2) };
+}
+
+/** The parts of one table. */
+class TableParts {
+  /** Names of the parts that have changed since they were last saved. */
+  readonly changes: Changes<string> = new Changes<string>();
+  readonly #host: PartsHost;
+
+  constructor(host: PartsHost) {
+    this.#host = host;
+  }
+
+  /** A field has changed. */
+  note(key: string, field: string, parts: StateParts): void {
+    for (const number of parts.takeChanged()) this.changes.add(nameOf(field, number, key));
+  }
+
+  changeAll(): void {
+    this.changes.addAll(this.#names());
+  }
+
+  takeChanges(max: number): SavedRow[] {
+    return this.changes.take(max).map((name) => {
+      const { field, number, key } = splitName(name);
+      return [name, this.#host.partsOf(key, field)?.save(number)];
+    });
+  }
+
+  /** The rows of the table are restored already. */
+  restore(rows: readonly SavedRow[]): void {
+    if (this.#host.fields.length === 0) return;
+    const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));
+    for (const { key, field, number, saved } of parts.toSorted((a, b) => a.number - b.number)) {
+      this.#host.partsOf(key, field)?.restore(number, saved);
+    }
+    for (const key of this.#host.keys()) {
+      for (const field of this.#host.fields) this.#host.partsOf(key, field)?.checkRestored();
+    }
+  }
+
+  *#names(): Iterable<string> {
+    const { fields } = this.#host;
+    if (fields.length === 0) return;
+    for (const key of this.#host.keys()) {
+      for (const field of fields) {
+        for (const number of this.#host.partsOf(key, field)?.numbers() ?? []) yield nameOf(field, number, key);
+      }
+    }
+  }
 }

@@ -1,13 +1,11 @@
 /** Who may connect, as the command line says: modules, and signed tokens. */
-import { generateKeyPairSync } from 'node:crypto';
-import type { JsonWebKey, KeyObject, KeyPairKeyObjectResult } from 'node:crypto';
+import { generateKeyPairSync, type JsonWebKey, type KeyObject, type KeyPairKeyObjectResult } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import type { CryptoKey, JWTPayload } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { authOf } from '../../../src/cli/auth.ts';
+import { authOf } from '../../../src/cli/serve.ts';
 import type { Authenticate, Principal } from '../../../src/server/gateway/host/host.ts';
 
 const PEER = { remoteAddress: undefined, origin: undefined };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closestName } from '../../../src/cli/auth.ts';
+import { closestName } from '../../../src/cli/serve.ts';
 
 test.each([
   ['authorize', 'authorise'],

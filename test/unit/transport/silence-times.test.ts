@@ -1,6 +1,6 @@
 /** How long a line may be silent, to the millisecond: what connections do about it is in `silence.test.ts`. */
 import { expect, test } from 'vitest';
-import { patienceAfter, Silence } from '../../../src/transport/silence.ts';
+import { patienceAfter, Silence } from '../../../src/transport/connection-timer.ts';
 
 const HEARTBEAT_MS = 1000;
 const AWAITED_MS = HEARTBEAT_MS / 5;

@@ -7,10 +7,9 @@ import { Fifo } from '../../collections/fifo.ts';
 import type { IdTableLimits } from '../../records/bounds.ts';
 import { Changes, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
 import { clientOf, operationId, sequenceOf } from '../../records/operation-id.ts';
-import { OperationChanges } from './operation-changes.ts';
 import { OperationWindow } from './operation-window.ts';
-import { EXPIRED, isHeld, type ClientEntry, type Held, type RememberedInLog } from './remembered.ts';
-import { RememberedPrincipals } from './remembered-principals.ts';
+import { EXPIRED, isHeld } from './remembered.ts';
+import type { ClientEntry, Held, RememberedInLog, PrincipalEntry } from './remembered.ts';
 import type { OperationId } from '../../records/records.ts';
 
 export { EXPIRED };
@@ -324,4 +323,126 @@ function byPlace(
   [, [b]]: readonly [string, readonly [number, ...unknown[]]],
 ): number {
   return a - b;
+}
+
+/** An operation as its table keeps it. */
+interface Placed {
+  readonly entry: { readonly client: string };
+  readonly sequence: number;
+  /** Its place in the order in which operations came. */
+  readonly place: number;
+}
+
+/** Changes of operations. Nothing is noted before `addAll`. */
+class OperationChanges {
+  readonly #noted = new Set<OperationId>();
+  /** Operations from this place on have come since. */
+  #takenUpTo = 0;
+  #isNoting = false;
+
+  /** Whether a change of the operation at this place has to be noted: not if it has come since. */
+  counts(place: number): boolean {
+    return place < this.#takenUpTo && this.#isNoting;
+  }
+
+  add(id: OperationId, place: number): void {
+    if (this.counts(place)) this.#noted.add(id);
+  }
+
+  /** All that there are. */
+  addAll(): void {
+    this.#noted.clear();
+    this.#takenUpTo = 0;
+    this.#isNoting = true;
+  }
+
+  /** How many there are, as far as known: zero only when there are none. `order` has the operations by their places. */
+  sizeIn(order: Fifo<Placed>): number {
+    const last = order.at(order.size - 1);
+    return this.#noted.size + (this.#isNoting && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0);
+  }
+
+  /** Takes up to `max`; of those that have come since, only the ones that are held still. */
+  take<P extends Placed>(max: number, order: Fifo<P>, isHeld: (operation: P) => boolean): OperationId[] {
+    const taken: OperationId[] = [];
+    for (const id of this.#noted) {
+      if (taken.length >= max) return taken;
+      this.#noted.delete(id);
+      taken.push(id);
+    }
+    if (!this.#isNoting) return taken;
+    for (let index = this.#firstNew(order); taken.length < max && index < order.size; index += 1) {
+      const operation = order.at(index) as P;
+      this.#takenUpTo = operation.place + 1;
+      if (isHeld(operation)) taken.push(operationId(operation.entry.client, operation.sequence));
+    }
+    return taken;
+  }
+
+  #firstNew(order: Fifo<Placed>): number {
+    let low = 0;
+    for (let high = order.size; low < high;) {
+      const middle = (low + high) >> 1;
+      if ((order.at(middle) as Placed).place < this.#takenUpTo) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** What has left stays in an order up to so many times what is held there, and so many more. */
+const LEFT_SHARE = 2;
+const LEFT_MIN = 64;
+
+/** The principals of one table. */
+class RememberedPrincipals<T> {
+  readonly #principals = new Map<string, PrincipalEntry<T>>();
+
+  /** A client comes: whose it is, if its name says so. */
+  enter(client: string): PrincipalEntry<T> | undefined {
+    const name = client.slice(0, Math.max(0, client.indexOf('/')));
+    if (name === '') return undefined;
+    let principal = this.#principals.get(name);
+    if (principal === undefined) {
+      principal = { name, clients: 0, size: 0, bytes: 0, order: new Fifo() };
+      this.#principals.set(name, principal);
+    }
+    principal.clients += 1;
+    return principal;
+  }
+
+  /** One of its clients is forgotten. */
+  leave(principal: PrincipalEntry<T> | undefined): void {
+    if (principal === undefined) return;
+    principal.clients -= 1;
+    if (principal.clients === 0) this.#principals.delete(principal.name);
+  }
+
+  /** An operation is held from now on. */
+  came(held: Held<T>): void {
+    const { principal } = held.entry;
+    if (principal === undefined) return;
+    principal.order.push(held);
+    principal.size += 1;
+  }
+
+  /** One of its operations is not held any more. */
+  left(principal: PrincipalEntry<T> | undefined): void {
+    if (principal === undefined) return;
+    principal.size -= 1;
+    takeLeft(principal.order);
+    if (principal.order.size <= LEFT_SHARE * principal.size + LEFT_MIN) return;
+    principal.order = new Fifo(principal.order.slice().filter(isHeld));
+  }
+
+  /** The one of its operations that came first, of those that are held; there must be one. */
+  oldestOf({ order }: PrincipalEntry<T>): Held<T> {
+    takeLeft(order);
+    return order.at(0) as Held<T>;
+  }
+}
+
+/** What has left is at the front mostly. */
+function takeLeft<T>(order: Fifo<Held<T>>): void {
+  for (let next = order.at(0); next !== undefined && !isHeld(next); next = order.at(0)) order.shift();
 }

@@ -23,7 +23,6 @@ import { Answered } from './answered.ts';
 import { EarlyQuestions, type EarlyQuestion } from './early-questions.ts';
 import { nameOf, type BoundedName } from './field-name.ts';
 import { InFlight } from './in-flight.ts';
-import { fromAll, fromRichest, totalOf, type MayGive, type Portion } from './portions.ts';
 import { Questions, type Turn, type What } from './questions.ts';
 import { WaitingForRights, type Wanted } from './waiting.ts';
 
@@ -398,4 +397,38 @@ const halfIn =
 
 function only({ table, key, field }: BoundedName): BoundedName {
   return { table, key, field };
+}
+
+/** So much of one holder. */
+interface Portion<H> {
+  readonly from: H;
+  readonly amount: number;
+}
+
+type MayGive<H> = (holder: H) => number;
+
+/** Of the richest as much as it may give, of the next one the rest, and so on: of no more of them than have it all. */
+export function fromRichest<H>(amount: number, holders: readonly H[], mayGive: MayGive<H>): readonly Portion<H>[] {
+  let rest = amount;
+  return holders
+    .toSorted((a, b) => mayGive(b) - mayGive(a))
+    .map((from) => {
+      const portion = Math.min(rest, mayGive(from));
+      rest -= portion;
+      return { from, amount: portion };
+    })
+    .filter(isSome);
+}
+
+/** All of it of each: some of them do not answer. */
+export function fromAll<H>(amount: number, holders: readonly H[], mayGive: MayGive<H>): readonly Portion<H>[] {
+  return holders.map((from) => ({ from, amount: Math.min(amount, mayGive(from)) })).filter(isSome);
+}
+
+function totalOf(portions: readonly Portion<unknown>[]): number {
+  return portions.reduce((total, { amount }) => total + amount, 0);
+}
+
+function isSome({ amount }: Portion<unknown>): boolean {
+  return amount > 0;
 }

@@ -95,7 +95,7 @@ export interface FieldName {
 export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
 
 /**
- * Builds effects with a value, of which the shadow operation that gives them gives a copy (`kept-effects.ts`). One plain
+ * Builds effects with a value, of which the shadow operation that gives them gives a copy (`keptEffects`). One plain
  * literal: the hot path makes one an operation, and to copy what is given costs several times more.
  */
 export function writes(action: string): EffectBuilder {

@@ -1,6 +1,6 @@
 /** One socket under the transport's control: what it tells, and that it tells nothing any more once it was dropped. */
 import { describe, expect, test } from 'vitest';
-import { SocketHandle } from '../../../../src/transport/line/socket-handle.ts';
+import { SocketHandle } from '../../../../src/transport/line/line.ts';
 import { FakeSocket, settled } from '../fake-platform.ts';
 
 /** A socket and what was told of it. */

@@ -1,7 +1,7 @@
 /** Rights that come together for one who takes much, and what is left of them afterwards. */
 import { describe, expect, test, vi } from 'vitest';
 import { WINDOWS } from '../../../../../src/server/records/windows.ts';
-import { fromAll, fromRichest } from '../../../../../src/server/replica/rights/portions.ts';
+import { fromAll, fromRichest } from '../../../../../src/server/replica/rights/rights.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome, SentMessage, Sites } from '../sites.ts';
 import { contract, held, ledgerAt, one, opened, pooled } from './sale.ts';
