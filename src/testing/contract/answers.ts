@@ -64,11 +64,7 @@ export async function speaksInOrder(trial: Trial): Promise<void> {
       for (const requested of requests.filter(({ length }) => length > 0)) {
         const listener = Listener.submit(binding, operation, requested);
         listeners.push(listener);
-        const asked = requested.join(', ');
-        await trial.within(
-          listener.closed,
-          `${nameOf(operation)}, asked for ${asked}: neither a final view nor a failure`,
-        );
+        await trial.ends(listener, `, asked for ${requested.join(', ')}`);
       }
     }
     for (let n = 0; n < READS; n++) listeners.push(await readOnce(trial, binding));
@@ -82,10 +78,7 @@ export async function tellsPreliminaries(trial: Trial): Promise<void> {
   await trial.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
     if (levels.length === 1) return;
-    await trial.within(
-      Listener.submit(binding, update).closed,
-      `${nameOf(update)}: neither a final view nor a failure`,
-    );
+    await trial.ends(Listener.submit(binding, update));
     for (let n = 0; n < READS; n++) {
       const { views } = await readOnce(trial, binding);
       if (views.some(({ isFinal }) => !isFinal)) return;
@@ -97,7 +90,7 @@ export async function tellsPreliminaries(trial: Trial): Promise<void> {
 async function readOnce(trial: Trial, binding: Binding): Promise<Listener> {
   const { read } = trial.subject;
   const listener = Listener.submit(binding, read);
-  await trial.within(listener.closed, `${nameOf(read)}, asked for all levels: neither a final view nor a failure`);
+  await trial.ends(listener, ', asked for all levels');
   return listener;
 }
 

@@ -33,20 +33,14 @@ export async function survivesCancel(trial: Trial): Promise<void> {
 export async function letsGoOfReads(trial: Trial): Promise<void> {
   const { update, read, slow } = trial.subject;
   await trial.withBinding(async (binding) => {
-    await trial.within(
-      Listener.submit(binding, update).closed,
-      `${nameOf(update)}: neither a final view nor a failure`,
-    );
+    await trial.ends(Listener.submit(binding, update));
     const leaving = new AbortController();
     const left = Listener.submit(binding, read, undefined, { signal: leaving.signal });
     const staying = Listener.submit(binding, read);
     leaving.abort(new Error('contract suite'));
     const grace = new Promise((resolve) => setTimeout(resolve, LET_GO_MS));
     const untilThen = grace.then(() => left.views.length);
-    await trial.within(
-      staying.closed,
-      `${nameOf(read)}, while another read was aborted: neither a final view nor a failure`,
-    );
+    await trial.ends(staying, ', while another read was aborted');
     const told = await untilThen;
     await turn();
     hold(

@@ -136,6 +136,12 @@ const PATIENCE_MS_DEFAULT = 4_000;
 /** An update, and what `read` gives at the strongest level once it was done once. */
 export type Mark = Pick<ContractSubject, 'update' | 'read' | 'expected'>;
 
+/** An operation that was submitted. */
+interface Submitted {
+  readonly operation: Operation;
+  readonly closed: Promise<void>;
+}
+
 export class Trial {
   readonly subject: ContractSubject;
   readonly patienceMs: number;
@@ -220,6 +226,11 @@ export class Trial {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Waits for the end of an operation, whichever it is. */
+  ends({ closed, operation }: Submitted, when = ''): Promise<void> {
+    return this.within(closed, `${nameOf(operation)}${when}: neither a final view nor a failure`);
   }
 
   /**

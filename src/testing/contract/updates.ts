@@ -123,10 +123,10 @@ async function repeats(trial: Trial, binding: Binding, mark: Mark, isUnderWay: b
   const { update, read, expected } = mark;
   const name = nextName();
   const first = submitAs(binding, update, name);
-  if (!isUnderWay) await ended(trial, first);
+  if (!isUnderWay) await trial.ends(first);
   const again = submitAs(binding, update, name);
-  await ended(trial, first);
-  await ended(trial, again);
+  await trial.ends(first);
+  await trial.ends(again);
   const client = trial.clientOf(binding);
   const { value } = await trial.finalOf(client, read, [client.strongest]);
   const when = isUnderWay ? `${twice}, the first still under way` : twice;
@@ -147,7 +147,7 @@ async function repeats(trial: Trial, binding: Binding, mark: Mark, isUnderWay: b
 
 /** Every client counts from 1. */
 async function tellsClientsApart(trial: Trial, binding: Binding, marks: readonly Mark[]): Promise<void> {
-  for (const { update } of marks) await ended(trial, submitAs(binding, update, nextName()));
+  for (const { update } of marks) await trial.ends(submitAs(binding, update, nextName()));
   const client = trial.clientOf(binding);
   const what = 'executesOnce is true, but an update is taken for that of another client with the same sequence';
   for (const mark of marks) await trial.shows(client, mark, what);
@@ -156,10 +156,6 @@ async function tellsClientsApart(trial: Trial, binding: Binding, marks: readonly
 function submitAs(binding: Binding, update: Mark['update'], client: string): Listener {
   const origin = { client, sequence: 1, acknowledged: 0 };
   return Listener.submit(binding, update, undefined, { operationId: `${client}-1`, origin });
-}
-
-async function ended(trial: Trial, { closed, operation }: Listener): Promise<void> {
-  await trial.within(closed, `${nameOf(operation)}: neither a final view nor a failure`);
 }
 
 function nextName(): string {
