@@ -85,6 +85,7 @@ const redOperation = record(
     id: operationName,
     site: siteOrigin,
     attempt: ordinalNumber,
+    epoch: start,
     snapshot: byOrdinal,
     operation: word,
     reads: list(longText, OPERATION_PARTS_MAX),
@@ -95,7 +96,6 @@ const redOperation = record(
   {
     shadow: word,
     args: anything,
-    epoch: start,
     after: list(tuple(operationName, ordinalNumber), AFTER_MAX, 1),
     acknowledged: count,
     refusal: failure,

@@ -51,7 +51,7 @@ export interface RedOperation extends ShadowRecord {
   /** Counts the times that the generator has run for the log. */
   readonly attempt: number;
   /** Of the start of the site at which it ran: another start may propose the operation with the same number. */
-  readonly epoch?: number;
+  readonly epoch: number;
   /**
    * Earlier operations of the same start, undecided then, whose effects lay under the run and are among what it read. It
    * stands on them: it commits only behind them. What those stand on, they name themselves.

@@ -25,12 +25,12 @@ export const CERTIFIER_LIMITS: CertifierLimits = {
   endings: ID_TABLE_LIMITS,
 };
 
-/** Which execution of an operation has committed: of commits from before there were chains nobody knows. */
-export type Committed = Pick<RedOperation, 'id' | 'site' | 'attempt' | 'after'> & { readonly epoch: number };
+/** Which execution of an operation has committed. */
+export type Committed = Pick<RedOperation, 'id' | 'site' | 'attempt' | 'after' | 'epoch'>;
 
 interface Commit {
   readonly stamp: number;
-  readonly by: Committed | undefined;
+  readonly by: Committed;
   readonly names: readonly string[];
   readonly effects: readonly Effect[];
   readonly created: ReadonlySet<string>;
@@ -38,7 +38,7 @@ interface Commit {
 }
 
 /** A commit as it is saved. */
-type SavedCommit = readonly [effects: readonly Effect[], created: readonly string[], by?: Committed];
+type SavedCommit = readonly [effects: readonly Effect[], created: readonly string[], by: Committed];
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -167,7 +167,7 @@ export class Certifier implements Section {
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
       const { stamp, by, names, effects, created } = this.#window.at(index) as Commit;
       if (stamp <= read) break;
-      if (by !== undefined && seen.get(by.id) === by.attempt && this.isOfOneStart(by, operation)) {
+      if (seen.get(by.id) === by.attempt && this.isOfOneStart(by, operation)) {
         missing.delete(by.id);
         for (const [id, attempt] of by.after ?? []) seen.set(id, attempt);
         continue;
@@ -208,12 +208,7 @@ export class Certifier implements Section {
     const { effects, id, site, epoch, attempt, after } = record;
     const created = record.created === undefined ? NONE : new Set(record.created);
     // Literals, since this is done for every record: copying objects costs several times more.
-    const by =
-      epoch === undefined
-        ? undefined
-        : after === undefined
-          ? { id, site, attempt, epoch }
-          : { id, site, attempt, after, epoch };
+    const by = after === undefined ? { id, site, attempt, epoch } : { id, site, attempt, after, epoch };
     this.#enterWindow(commitOf(stamp, effects, created, by));
     this.#changes.add(stamp);
     this.#trimWindow();
@@ -239,7 +234,7 @@ export class Certifier implements Section {
     const commit = this.#window.at(low);
     if (commit?.stamp !== stamp) return undefined;
     const { effects, created, by } = commit;
-    return by === undefined ? [effects, [...created]] : [effects, [...created], by];
+    return [effects, [...created], by];
   }
 
   #trimWindow(): void {
@@ -260,12 +255,7 @@ function metNames([name, ...others]: readonly string[]): Conflict | undefined {
   return others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
 }
 
-function commitOf(
-  stamp: number,
-  effects: readonly Effect[],
-  created: ReadonlySet<string>,
-  by: Committed | undefined,
-): Commit {
-  const bytes = plainBytes(effects) + (by?.after === undefined ? 0 : plainBytes(by.after));
+function commitOf(stamp: number, effects: readonly Effect[], created: ReadonlySet<string>, by: Committed): Commit {
+  const bytes = plainBytes(effects) + (by.after === undefined ? 0 : plainBytes(by.after));
   return { stamp, by, names: writtenNames(effects, created), effects, created, bytes };
 }

@@ -11,8 +11,8 @@ const LIMITS = { windowCommits: 2, endings: { operationsMax: 2, clientsMax: 10 }
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 
 function operation(id: string, details: Partial<RedOperation> = {}): RedOperation {
-  const parts = { site: siteAt(0), operation: 'o', attempt: 1, snapshot: [0, 0], reads: [], clock: 1, effects: [] };
-  return { kind: 'operation', id, reply: { value: null }, ...parts, ...details };
+  const parts = { site: siteAt(0), operation: 'o', attempt: 1, epoch: 1, snapshot: [0, 0], reads: [], clock: 1 };
+  return { kind: 'operation', id, effects: [], reply: { value: null }, ...parts, ...details };
 }
 
 describe('certifier: memory', () => {
