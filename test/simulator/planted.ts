@@ -484,7 +484,7 @@ export const PLANTED: Readonly<Record<string, PlantedFault>> = {
     rule: 'a question for rights is asked again where nothing comes',
     caughtBy: ['waits'],
     profile: 'partitions',
-    shownBy: 12,
+    shownBy: 106,
     overrides: { ...RIGHTS, delayMinMs: 0, delayMeanMs: 5, syncMeanMs: 2, windowMax: 1000, clientTimeoutMs: 2000 },
     makeMachine: BROKEN_RIGHTS.patient,
   },
