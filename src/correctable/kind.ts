@@ -16,15 +16,32 @@ interface Class {
 export function kindOf(value: object): string | undefined {
   const prototype = Object.getPrototypeOf(value) as { readonly constructor?: Class } | null;
   if (prototype === Object.prototype) return 'Object';
-  if (prototype === Array.prototype) return 'Array';
-  // Test frameworks replace it by a class that extends it.
-  if (prototype === Date.prototype) return 'Date';
   if (!prototype) return 'null';
+  if (prototype === Array.prototype && Array.isArray(value)) return 'Array';
   const maker = prototype.constructor;
   if (maker?.prototype !== prototype) return undefined;
   const { name } = maker;
   if (name === 'Buffer') return ArrayBuffer.isView(value) ? 'Uint8Array' : undefined;
-  return (globalThis as never)[name] === maker || NATIVE.test(String(maker)) ? name : undefined;
+  const isBuiltIn = (globalThis as never)[name] === maker || NATIVE.test(String(maker));
+  // Test frameworks replace it by a class that extends it.
+  const kind = prototype === Date.prototype ? 'Date' : isBuiltIn && name;
+  return kind && hasStateOf(value, kind) ? kind : undefined;
+}
+
+/**
+ * Whether an object has the internal state of the built-in class named `kind`. `Object.create(Map.prototype)` has none, nor
+ * has a proxy: what the class has throws a `TypeError` for them.
+ */
+export function hasStateOf(value: object, kind: string): boolean {
+  try {
+    if (kind === 'Date') Date.prototype.getTime.call(value);
+    // Getters of the classes that have them.
+    Reflect.get(value, 'size');
+    Reflect.get(value, 'byteLength');
+    return kind !== 'Array' || Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 /** Returns what internal state a value has, whatever realm it comes from: `Error`, `Date`, `Number`, `BigInt`… */

@@ -1,5 +1,5 @@
 /** What values are, whatever realm they come from: an iframe, a `vm` context and Jest have built-in classes of their own. */
-import { kindOf, tagOf } from '../correctable/kind.ts';
+import { hasStateOf, kindOf, tagOf } from '../correctable/kind.ts';
 
 /** Deepest nesting of arrays and objects in a value that is written or sent. */
 export const DEPTH_MAX = 64;
@@ -14,20 +14,23 @@ export function isPlain(value: object): value is Record<string, unknown> {
 
 /** Whether it is bytes: a `Uint8Array`, or of a class that extends it. */
 export function isBytes(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array || (ArrayBuffer.isView(value) && tagOf(value) === 'Uint8Array');
+  return ArrayBuffer.isView(value) && (value instanceof Uint8Array || tagOf(value) === 'Uint8Array');
 }
 
 /** Whether it is a date, or of a class that extends it. */
 export function isDate(value: unknown): value is Date {
-  return value instanceof Date || (tagOf(value) === 'Date' && !(Symbol.toStringTag in (value as object)));
+  if (value instanceof Date) return hasStateOf(value, 'Date');
+  return tagOf(value) === 'Date' && !(Symbol.toStringTag in (value as object));
 }
 
 /** Whether it is a set, or of a class of this realm that extends it. */
 export function isSet(value: unknown): value is ReadonlySet<unknown> {
-  return value instanceof Set || (typeof value === 'object' && value !== null && kindOf(value) === 'Set');
+  if (value instanceof Set) return hasStateOf(value, 'Set');
+  return typeof value === 'object' && value !== null && kindOf(value) === 'Set';
 }
 
 /** Whether it is a map, or of a class of this realm that extends it. */
 export function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
-  return value instanceof Map || (typeof value === 'object' && value !== null && kindOf(value) === 'Map');
+  if (value instanceof Map) return hasStateOf(value, 'Map');
+  return typeof value === 'object' && value !== null && kindOf(value) === 'Map';
 }
