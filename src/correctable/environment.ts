@@ -3,6 +3,7 @@ import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { DeadlineList } from './deadlines.ts';
+import { CorrectableError } from './errors.ts';
 import type { AnyView } from './view.ts';
 
 /** Why a view was not delivered, or a call of the sink had no effect. */
@@ -135,6 +136,13 @@ export function createEnvironment({
     },
   };
   return environment;
+}
+
+/** @throws CorrectableError `UNSUPPORTED` if the platform lacks what every operation needs */
+export function requirePlatform(): void {
+  for (const name of ['AbortController', 'queueMicrotask'] as const) {
+    if (!globalThis[name]) throw new CorrectableError('UNSUPPORTED', `${name} is missing. Load a polyfill.`);
+  }
 }
 
 interface Host {

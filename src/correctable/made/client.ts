@@ -4,7 +4,7 @@ import type { Correctable } from '../correctable.ts';
 import { UPDATE } from '../effects.ts';
 import type { Counters, DropCounts, EnvironmentOptions } from '../environment.ts';
 import type { Environment } from '../environment.ts';
-import { createEnvironment } from '../environment.ts';
+import { createEnvironment, requirePlatform } from '../environment.ts';
 import { check, checkOptions, CorrectableError } from '../errors.ts';
 import { Handle } from './handle.ts';
 import { ASYNC_DISPOSE, DISPOSE } from '../iterate.ts';
@@ -151,7 +151,8 @@ export interface AnyClient extends AsyncDisposable {
 /**
  * A client of the store behind a binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for options that are misspelt, of another kind or out of range.
+ * @throws CorrectableError `INVALID_ARGUMENT` for options that are misspelt, of another kind or out of range; `UNSUPPORTED`
+ * if the platform has no `AbortController` or `queueMicrotask`.
  * @example
  * const store = createClient(memory());
  * await store.invoke(put('greeting', 'hello'));
@@ -161,6 +162,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   given: Binding<L, C>,
   options: ClientOptions = {},
 ): Client<L, C> {
+  requirePlatform();
   check(given?.submitOperation, 'binding', 'give one, as createClient(memory()) or deployment.site(name)');
   const binding = given.share?.() ?? given;
   const levels = binding.consistencyLevels();

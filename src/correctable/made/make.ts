@@ -3,7 +3,7 @@ import type { Sink } from '../binding.ts';
 import type { Correctable } from '../correctable.ts';
 import type { EnvironmentOptions } from '../environment.ts';
 import type { Environment } from '../environment.ts';
-import { createEnvironment, defaultEnvironment } from '../environment.ts';
+import { createEnvironment, defaultEnvironment, requirePlatform } from '../environment.ts';
 import { check, checkFunction, checkOptions } from '../errors.ts';
 import { isThenable } from '../given.ts';
 import { Handle } from './handle.ts';
@@ -134,7 +134,10 @@ const NO_OPTIONS = {};
 let lastLadder: Ladder | undefined;
 
 function ladderFor(levels: Levels): Ladder {
-  if (!(Array.isArray(levels) && lastLadder && sameNames(lastLadder.all, levels))) lastLadder = declareLevels(levels);
+  if (!(Array.isArray(levels) && lastLadder && sameNames(lastLadder.all, levels))) {
+    requirePlatform();
+    lastLadder = declareLevels(levels);
+  }
   return lastLadder;
 }
 

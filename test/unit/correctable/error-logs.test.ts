@@ -50,3 +50,10 @@ test('C14: a failed part of what is made of it → its last view and failed leve
   expect(error).toMatchObject({ code: 'OVERLOADED', retryAfterMs: 5, lastView: { value: 1 }, operation: 'get' });
   expect(Object.keys((error as CorrectableError).levelErrors)).toContain('causal');
 });
+
+test('C14: an error with a cause → only what Node prints of any error shows the cause', () => {
+  const error = new CorrectableError('FINAL_FAILED', 'get: failed', { cause: new Error('refused') });
+  expect(Object.keys(error)).not.toContain('cause');
+  expect(JSON.stringify({ error, ...error })).not.toContain('refused');
+  expect(inspect(error)).toContain('[cause]: Error: refused');
+});

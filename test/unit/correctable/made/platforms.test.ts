@@ -14,3 +14,19 @@ test('C12: the platform has a symbol for observables → a Correctable answers t
     vi.resetModules();
   }
 });
+
+test.each(['AbortController', 'queueMicrotask'] as const)('no %s → UNSUPPORTED, which names it', async (name) => {
+  vi.resetModules();
+  const { correctable, createClient } = await import('../../../../src/index.ts');
+  const { memory } = await import('../../../../src/bindings/memory/index.ts');
+  const store = memory();
+  vi.stubGlobal(name, undefined);
+  try {
+    for (const make of [() => correctable(['final'], () => 1), () => createClient(store)])
+      expect(make).toThrow(
+        expect.objectContaining({ code: 'UNSUPPORTED', message: `${name} is missing. Load a polyfill.` }) as Error,
+      );
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
