@@ -58,6 +58,8 @@ export interface ErrorDetails {
 }
 
 const RETRYABLE = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|SESSION_BEHIND)$/;
+/** Values of users must not reach logs: these fields are not enumerable. */
+const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
 /**
  * Every failure that this package reports. Test for it with `isCorrectableError`, which holds across duplicate copies
@@ -85,14 +87,16 @@ export class CorrectableError extends Error {
   declare readonly field: string | undefined;
   declare readonly domain: DomainRefusal | undefined;
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : details);
-    const { retryable = RETRYABLE.test(code), operation, key, level, field, retryAfterMs } = details;
-    Object.assign(this, { code, retryable, operation, key, level, field, retryAfterMs });
-    const { lastView, levelErrors = {}, domain } = details;
-    for (const [name, value] of Object.entries({ lastView, levelErrors, domain })) {
-      // Not enumerable: values of users must not reach logs. Configurable, so that proxies may wrap it.
-      Object.defineProperty(this, name, { value, configurable: true });
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { retryable = RETRYABLE.test(code), levelErrors = {}, ...details }: ErrorDetails = {},
+  ) {
+    super(message);
+    for (const [name, value] of Object.entries({ ...details, code, retryable, levelErrors })) {
+      if (value === undefined) continue;
+      // Configurable, so that proxies may wrap them.
+      Object.defineProperty(this, name, { value, enumerable: !HIDDEN.test(name), configurable: true });
     }
   }
 

@@ -18,7 +18,7 @@ import type { CorrectableError } from '../errors.ts';
 import { check, checkFunction, checkOptions } from '../errors.ts';
 import { DISPOSE, iterate } from '../iterate.ts';
 import type { Levels } from '../level.ts';
-import { settle, when } from '../settle.ts';
+import { settle } from '../settle.ts';
 import type { Source } from '../source.ts';
 import { cancel, nameOf, promiseOf, SOURCE } from '../source.ts';
 import type { RunFunction } from '../run.ts';
@@ -120,7 +120,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
   }
 
   when(level: string, options?: WhenOptions): Promise<never> {
-    return when(this[SOURCE], level, options) as Promise<never>;
+    return settle(this[SOURCE], options, String(level)) as Promise<never>;
   }
 
   then<A = T, B = never>(
