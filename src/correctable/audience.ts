@@ -95,10 +95,10 @@ export function attach<T>(
 /**
  * Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome.
  */
-export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }: Listener<T>, of?: Whole): Seat<T> {
+export function listen<T>(audience: Audience<T>, listener: Listener<T>, of?: Whole): Seat<T> {
   const { state, latest, accepted } = audience;
   const missed = accepted === 0 ? undefined : state === 'error' ? FAILURE : latest;
-  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, missed, of };
+  const seat: Seat<T> = { ...listener, joinedAt: accepted, missed, of };
   if (audience.extras?.isRelaxed) hold(audience, true);
   if (accepted) queueMicrotask(() => catchUp(audience, seat));
   // After the end nothing follows.
@@ -113,11 +113,8 @@ export function leave<T>(audience: Audience<T>, seat: Seat<T>): void {
 }
 
 /** Whether anybody listens, of those in seats at least one that `counts`. */
-export function hasAudience<T>(
-  { onUpdate, onFinal, onError, seats }: Audience<T>,
-  counts: (seat: Seat<T>) => boolean = () => true,
-): boolean {
-  return Boolean(onUpdate ?? onFinal ?? onError ?? [...(seats ?? [])].some(counts));
+export function hasAudience<T>(audience: Audience<T>, counts: (seat: Seat<T>) => boolean = () => true): boolean {
+  return Boolean(audience.onUpdate ?? audience.onFinal ?? audience.onError ?? [...(audience.seats ?? [])].some(counts));
 }
 
 /**
@@ -180,16 +177,16 @@ export function deliver<T>(audience: Audience<T>, view: Delivery<T>): void {
 
 function catchUp<T>(audience: Audience<T>, seat: Seat<T>): void {
   const { missed } = seat;
-  if (missed === undefined) return;
   seat.missed = undefined;
-  call(audience, seat, missed);
+  if (missed !== undefined) call(audience, seat, missed);
 }
 
 function call<T>(audience: Audience<T>, listener: Listener<T>, view: Delivery<T>): void {
   const { onUpdate, onFinal, onError } = listener;
   try {
-    if (view) (view.final ? onFinal : onUpdate)?.(view.value, view);
-    else onError?.(audience.extras!.error!);
+    if (!view) onError?.(audience.extras!.error!);
+    else if (view.final) onFinal?.(view.value, view);
+    else onUpdate?.(view.value, view);
   } catch (error) {
     audience.environment.uncaught(error);
   }

@@ -110,7 +110,7 @@ export function createEnvironment({
     deadlines: new Map(),
     tickAt: () => tickAt ?? readClock(),
     wallAt(moment) {
-      const now = tickAt ?? readClock();
+      const now = environment.tickAt();
       return (moment ?? now) + wallAheadMs;
     },
     count(name) {

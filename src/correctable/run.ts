@@ -91,16 +91,15 @@ export class Run<T, U> {
     this.phase = 'undone';
     this.stop?.();
     this.#controller?.abort();
-    let failure: { error: unknown } | undefined;
+    const failures: unknown[] = [];
     for (const undo of [...(this.#undos?.reverse() ?? []), () => abort?.(this.view.value, result)]) {
       try {
         await undo();
       } catch (error) {
-        if (failure) this.#environment.uncaught(error);
-        else failure = { error };
+        if (failures.push(error) > 1) this.#environment.uncaught(error);
       }
     }
-    if (failure) throw failure.error;
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Calls what comes too late to be called with the others. */

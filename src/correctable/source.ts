@@ -123,9 +123,9 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
 
   fail(error: unknown, level?: string): void {
     if (!isOpen(this, level)) return;
-    const { ladder, environment } = this;
+    const { ladder } = this;
     const rank = level === undefined ? Infinity : rankOf(ladder, level);
-    if (rank === NO_RANK) environment.drop('unknown-level', level);
+    if (rank === NO_RANK) this.environment.drop('unknown-level', level);
     else if (level !== undefined) extrasOf(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
     if (rank >= ladder.strongest) failWith(this, explain(this, error, level));
   }
@@ -185,10 +185,10 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
 
 /** Counts and reports what became of a view that was taken before the final one (C9). */
 function judgeEarly<T>(source: Source<T>, taken: AnyView<T>, final: AnyView<T>): void {
-  const { environment, subject: operation } = source;
+  const { environment } = source;
   const isRight = isEqual(source, final.value, taken.value);
   environment.count(isRight ? 'earlyConfirmed' : 'earlyCorrected');
-  if (!isRight) environment.report({ type: 'late-correction', operation, taken, final });
+  if (!isRight) environment.report({ type: 'late-correction', operation: source.subject, taken, final });
 }
 
 export function extrasOf<T>(source: Source<T>): Extras {
@@ -285,9 +285,12 @@ export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
   const done = doneOf(source);
   if (done === NOTHING) return error;
-  const { code, message, level } = error;
-  const details = { level, retryable: false, cause: error };
-  return withFacts(source, done === UPDATE ? 'UNKNOWN' : code, message + caveatOf(done), details);
+  const code = done === UPDATE ? 'UNKNOWN' : error.code;
+  return withFacts(source, code, error.message + caveatOf(done), {
+    level: error.level,
+    retryable: false,
+    cause: error,
+  });
 }
 
 /** Fails the whole by what one of its parts failed with. */
@@ -315,8 +318,7 @@ export function relaxAgain<T>(source: Source<T>): void {
 /** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
 export function onClose<T>(source: Source<T>, cleanUp: () => void): void {
   if (source.state !== 'updating') queueMicrotask(cleanUp);
-  else if (source.cleanUps) source.cleanUps.push(cleanUp);
-  else source.cleanUps = [cleanUp];
+  else (source.cleanUps ??= []).push(cleanUp);
 }
 
 /** The one promise of the final value; whoever asks for it sees a failure. */
@@ -334,8 +336,8 @@ export function closeAfter<T>(source: Source<T>, work: unknown): void {
   );
 }
 
-function isEqual<T>({ options: { equals }, environment }: Source<T>, a: T, b: T): boolean {
-  return Object.is(a, b) || ask(environment, equals ?? structurallyEqual, a, b);
+function isEqual<T>(source: Source<T>, a: T, b: T): boolean {
+  return Object.is(a, b) || ask(source.environment, source.options.equals ?? structurallyEqual, a, b);
 }
 
 /** What the application is asked and fails to say counts as no. */
@@ -349,9 +351,10 @@ function ask<V>(environment: Environment, question: (a: V, b: V) => boolean, a: 
 }
 
 /** Whether a call of the sink still counts. */
-function isOpen<T>({ state, environment }: Source<T>, level: string | undefined): boolean {
-  if (state !== 'updating') environment.drop('closed', level);
-  return state === 'updating';
+function isOpen<T>(source: Source<T>, level: string | undefined): boolean {
+  if (source.state === 'updating') return true;
+  source.environment.drop('closed', level);
+  return false;
 }
 
 /** A view while it is made; optional keys are there only where they say something. */
@@ -400,8 +403,7 @@ function explain<T>(source: Source<T>, error: unknown, level: string | undefined
     return withFacts(source, 'FINAL_FAILED', message, { level, cause: error });
   }
   if (!source.latest && !source.extras?.levelErrors) return error;
-  const details = { ...detailsOf(error), level: error.level ?? level, cause: error };
-  return withFacts(source, error.code, error.message, details);
+  return withFacts(source, error.code, error.message, { level, ...detailsOf(error), cause: error });
 }
 
 /** An error with what is known of the operation: its name and key, its latest view, its failed levels. */
@@ -411,10 +413,14 @@ export function withFacts<T>(
   message: string,
   details: ErrorDetails,
 ): CorrectableError {
-  const { latest = details.lastView, extras, subject } = source;
-  const levelErrors = { ...details.levelErrors, ...extras?.levelErrors };
-  const { operation = subject.name, key = subject.key } = details;
-  return new CorrectableError(code, message, { ...details, operation, key, lastView: latest, levelErrors });
+  const { name: operation, key } = source.subject;
+  return new CorrectableError(code, message, {
+    operation,
+    key,
+    ...details,
+    lastView: source.latest ?? details.lastView,
+    levelErrors: { ...details.levelErrors, ...source.extras?.levelErrors },
+  });
 }
 
 /** The one transition (C1): whatever ends the operation comes here. */
@@ -425,9 +431,9 @@ function close<T>(source: Source<T>, state: 'final' | 'error'): void {
 
 /** Apart, so that engines compile the delivery of a view without it as one piece. */
 function tidyUp<T>(source: Source<T>): void {
-  const { extras, cleanUps, deadlines } = source;
+  const { extras, cleanUps } = source;
   source.cleanUps = undefined;
-  deadlines?.forget(!extras?.isRelaxed);
+  source.deadlines?.forget(!extras?.isRelaxed);
   if (extras) {
     source.done = doneDespite(extras.error, doneOf(source));
     extras.kept = extras.parts = extras.steps = extras.isRelaxed = undefined;

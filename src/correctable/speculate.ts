@@ -148,8 +148,8 @@ export function speculate<T, U>(
 
   /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */
   const limitRemaining = (): void => {
-    const { dueAt, deadlines, state } = result;
-    if (dueAt === undefined || deadlines || state !== 'updating') return;
+    const { dueAt } = result;
+    if (dueAt === undefined || result.deadlines || result.state !== 'updating') return;
     limit(result, Math.max(dueAt - environment.tickAt(), 0));
   };
 

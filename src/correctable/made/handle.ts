@@ -150,7 +150,7 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
 
   [INSPECT](depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
     const { subject, state, latest, extras } = this[SOURCE];
-    const oneLine = { ...options, depth, compact: true, breakLength: Infinity };
+    const oneLine = { ...options, depth, compact: true };
     const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
     return `Correctable(${nameOf(subject)}) { ${extras?.error?.code ?? state}${seen} }`.replaceAll(/\s*\n\s*/g, ' ');
   }
