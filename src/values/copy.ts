@@ -31,7 +31,11 @@ export interface Copied<T> {
  */
 export function copyOf<T>(value: T, path = 'value'): Copied<T> {
   const copier = new Copier((part, at) => {
-    throw new NoPlainData(at, part);
+    const kind = kindOf(part as object);
+    if (kind === 'Blob' || kind === 'File') return part;
+    if (typeof Blob === 'undefined' || !(part instanceof Blob)) throw new NoPlainData(at, part);
+    copier.fadesAt ??= at;
+    return part;
   });
   return { value: copier.copy(value, path) as T, fadesAt: copier.fadesAt };
 }
@@ -124,14 +128,9 @@ class Copier {
       }
       case 'ArrayBuffer':
         return this.#keep(value, bytesOf(value as ArrayBuffer).buffer);
-      case 'Blob':
-      case 'File':
-        return value;
       default:
         if (kind !== undefined && ArrayBuffer.isView(value)) return this.#keep(value, copyView(value, kind));
-        if (typeof Blob === 'undefined' || !(value instanceof Blob)) return this.#other(value, path);
-        this.fadesAt ??= path;
-        return value;
+        return this.#other(value, path);
     }
   }
 
