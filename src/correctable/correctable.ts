@@ -26,7 +26,7 @@ export interface ViewObserver<T, L extends Levels, F extends string = L[number]>
 /** Ends what `subscribe` began. Never cancels the operation. */
 export interface Subscription {
   readonly closed: boolean;
-  unsubscribe(): void;
+  unsubscribe(this: void): void;
 }
 
 export interface LeaveOptions {

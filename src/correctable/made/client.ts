@@ -63,7 +63,7 @@ export interface Session extends Disposable {
    */
   readonly tokens: readonly string[];
   /** Releases the session; operations cannot be invoked in it any more. */
-  close(): void;
+  close(this: void): void;
 }
 
 /** How to open a session. */
@@ -106,30 +106,34 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
    * stock.onUpdate((n) => show(n, 'probably')).onFinal((n) => show(n, 'certainly'));
    */
   invoke<T, const S extends readonly [L[number], ...L[number][]], R extends Reach = Reach>(
+    this: void,
     operation: Operation<T, R>,
     options: InvokeOptions<L[number]> & { readonly levels: S },
   ): CorrectableAt<T, L, S, Believed<R, C>>;
   invoke<T, R extends Reach = Reach>(
+    this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]> & { readonly levels?: undefined },
   ): Correctable<T, L, FinalLevel<L, L, Believed<R, C>>>;
   /** One view, at the weakest level: fast, possibly stale. */
   invokeWeak<T, R extends Reach = Reach>(
+    this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
   ): CorrectableAt<T, L, readonly [Weakest<L>], Believed<R, C>>;
   /** One view, at the strongest level that the operation has: correct, possibly slow. */
   invokeStrong<T, R extends Reach = Reach>(
+    this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
   ): CorrectableAt<T, L, readonly [Strongest<L>], Believed<R, C>>;
   /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one, `UNAVAILABLE` after `close`. */
-  session(options?: SessionOptions): Session;
+  session(this: void, options?: SessionOptions): Session;
   /**
    * Closes the binding, or, where several clients share it, this client's part of it. Reads under way fail with
    * `UNAVAILABLE`, updates with `UNKNOWN` unless they certainly do not take effect.
    */
-  close(): Promise<void>;
+  close(this: void): Promise<void>;
 }
 
 /**
@@ -141,11 +145,11 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
  */
 export interface AnyClient extends AsyncDisposable {
   readonly levels: Levels;
-  invoke<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
-  invokeWeak<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
-  invokeStrong<T>(operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
-  session(options?: SessionOptions): Session;
-  close(): Promise<void>;
+  invoke<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  invokeWeak<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  invokeStrong<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  session(this: void, options?: SessionOptions): Session;
+  close(this: void): Promise<void>;
 }
 
 /**

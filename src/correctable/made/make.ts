@@ -40,7 +40,7 @@ export interface Maker<L extends Levels> {
   /** As `correctable(levels, executor, options)`. */
   <T = unknown>(executor: Executor<T, L>, options?: CorrectableOptions<T>): Correctable<T, L>;
   /** A Correctable beside the sink that brings its views: what `Promise.withResolvers()` is to `new Promise(executor)`. */
-  withSink<T = unknown>(options?: CorrectableOptions<T>): WithSink<T, L>;
+  withSink<T = unknown>(this: void, options?: CorrectableOptions<T>): WithSink<T, L>;
 }
 
 /** A Correctable, and what whoever brings its views needs. */
