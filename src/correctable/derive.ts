@@ -6,10 +6,10 @@ import { cancel, failByPart, failWith, ofWhole, onClose, Source } from './source
 
 /** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
 export function derive<T, U>(source: Source<T>): Source<U> {
-  const { ladder, environment, options, dueAt, subject } = source;
-  const derived = new Source<U>(ladder, environment, { refining: true, isOlder: options.isOlder });
-  derived.dueAt = dueAt;
-  derived.subject = subject;
+  const { isOlder } = source.options;
+  const derived = new Source<U>(source.ladder, source.environment, { refining: true, isOlder });
+  derived.dueAt = source.dueAt;
+  derived.subject = source.subject;
   return derived;
 }
 

@@ -113,8 +113,8 @@ export function speculate<T, U>(
   /** Delivers what is known of the live run's result: no stronger than what it was made of, nor than it says itself. */
   const deliverOutcome = (run: Run<T, U>): void => {
     if (!outcome || result.state !== 'updating') return;
-    const { failed, error, final } = outcome;
-    if (failed) return input.final ? fail(error) : undefined;
+    const { final } = outcome;
+    if (outcome.failed) return input.final ? fail(outcome.error) : undefined;
     const value = outcome.value!;
     const own = rankOf(ladder, outcome.level!);
     let rank = rankOf(ladder, input.level);

@@ -119,7 +119,8 @@ export class Handle<T, L extends Levels, F extends string> implements Correctabl
     return settle(this[SOURCE], options as SettleOptions<T, Levels, string>) as Promise<never>;
   }
 
-  when(level: string, options?: WhenOptions): Promise<never> {
+  // What is no text, as programs without types give, names no level either.
+  when(level: unknown, options?: WhenOptions): Promise<never> {
     return settle(this[SOURCE], options, String(level)) as Promise<never>;
   }
 

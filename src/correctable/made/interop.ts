@@ -51,9 +51,7 @@ export function getSnapshot<T, L extends Levels, F extends string>(
   // Before those who are to draw it are told.
   if (!source && !known) correctable.onError((failure) => errors.set(correctable, failure));
   const error = source ? source.extras?.error : errors.get(correctable);
-  if (known?.state !== state || known.latest !== latest || known.error !== error) {
-    known = { state, latest, error };
-    snapshots.set(correctable, known as Snapshot<never, never, never>);
-  }
+  if (known?.state !== state || known.latest !== latest || known.error !== error)
+    snapshots.set(correctable, (known = { state, latest, error }) as Snapshot<never, never, never>);
   return known;
 }
