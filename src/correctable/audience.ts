@@ -95,10 +95,10 @@ export function attach<T>(
 /**
  * Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome.
  */
-export function listen<T>(audience: Audience<T>, listener: Listener<T>, of?: Whole): Seat<T> {
+export function listen<T>(audience: Audience<T>, { onUpdate, onFinal, onError }: Listener<T>, of?: Whole): Seat<T> {
   const { state, latest, accepted } = audience;
   const missed = accepted === 0 ? undefined : state === 'error' ? FAILURE : latest;
-  const seat: Seat<T> = { ...listener, joinedAt: accepted, missed, of };
+  const seat: Seat<T> = { onUpdate, onFinal, onError, joinedAt: accepted, missed, of };
   if (audience.extras?.isRelaxed) hold(audience, true);
   if (accepted) queueMicrotask(() => catchUp(audience, seat));
   // After the end nothing follows.

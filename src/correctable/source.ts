@@ -324,7 +324,11 @@ export function onClose<T>(source: Source<T>, cleanUp: () => void): void {
 /** The one promise of the final value; whoever asks for it sees a failure. */
 export function promiseOf<T>(source: Source<T>): Promise<T> {
   source.observed = true;
-  return (source.promise ??= new Promise((resolve, reject) => attach(source, undefined, resolve, reject)));
+  return (source.promise ??= new Promise((onFinal, onError) => {
+    if (source.state === 'final') onFinal(source.latest!.value);
+    else if (source.state === 'error') onError(source.extras?.error);
+    else attach(source, undefined, onFinal, onError);
+  }));
 }
 
 /** Where `work`, which brings the views, is a promise, the source closes with it. */
