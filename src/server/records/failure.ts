@@ -44,6 +44,19 @@ export function expiredError(): CorrectableError {
   );
 }
 
+/** The idempotency key names another operation, or the same one with other arguments. */
+export function keyTakenError(): CorrectableError {
+  const message =
+    'idempotencyKey: the key was used before, for another operation or other arguments. The write was not applied. Use a new key for each operation.';
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'idempotencyKey' });
+}
+
+/** The log keeps this failure as the outcome of the idempotency key: a retry with the same key gets it again. */
+export function concludedError(error: CorrectableError): CorrectableError {
+  const message = `${error.message} This is the final outcome of the idempotency key: retry with a new key.`;
+  return new CorrectableError(error.code, message, { ...error, cause: error.cause, retryable: false });
+}
+
 /** Whoever asked has gone before anything of it had left the site. */
 export function abandonedError(): CorrectableError {
   const message = 'It was given up, or its time was over, while it waited for the red order. Nothing was done.';

@@ -14,6 +14,22 @@ export function operationId(client: string, sequence: number): OperationId {
   return last.id;
 }
 
+/** Begins the clients that stand for an idempotency key: each has one operation, and any site may be asked for it first. */
+export const KEYED = '\u0001';
+
+/**
+ * The identifier of the operation that an idempotency key names. `variant` is a hash of the operation and its arguments, so
+ * that another operation under the same key has another identifier of the same client.
+ */
+export function keyedOperationId(key: string, variant: number): OperationId {
+  return operationId(KEYED + key, variant);
+}
+
+/** Whether an idempotency key names the operation. */
+export function isKeyed(id: OperationId): boolean {
+  return id.startsWith(KEYED);
+}
+
 function takeApart(id: OperationId): void {
   const end = id.lastIndexOf(SEPARATOR);
   last.id = id;

@@ -7,10 +7,11 @@ import { BluePath } from './causal/blue-path.ts';
 import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
 import { Coverage } from './core/coverage.ts';
-import { droppedError } from '../records/failure.ts';
+import { concludedError, droppedError } from '../records/failure.ts';
 import { Floors } from './floors.ts';
-import { operationId } from '../records/operation-id.ts';
+import { isKeyed, operationId } from '../records/operation-id.ts';
 import { startName, type Origin } from '../records/origin.ts';
+import { START_MAX } from '../records/epoch.ts';
 import { Quarantine } from './core/quarantine.ts';
 import type {
   BlueMessage,
@@ -286,8 +287,12 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     const { serial, wants } = submission;
     const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
     if (!isReply(answer)) {
+      const { identity } = submission;
+      // At this stage an update fails by what the red log says of it, for good.
+      const isConcluded = stage === 'strong' && identity !== undefined && isKeyed(identity.id) && answer.retryable;
       // What a weak level says, a "no" too, ends nothing where a stronger one follows.
-      this.emit({ kind: 'failed', serial, error: answer, stage: last ? undefined : stage });
+      const error = isConcluded ? concludedError(answer) : answer;
+      this.emit({ kind: 'failed', serial, error, stage: last ? undefined : stage });
       return;
     }
     const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);

@@ -5,6 +5,7 @@
 import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
+import { isKeyed } from '../records/operation-id.ts';
 import { failureOf, mayHaveBegunError, sessionBehindError, unacknowledgedError } from '../records/failure.ts';
 import type { GeneratorOutcome } from '../generator/generator-run.ts';
 import type { AnswerRecord, BlueOperation } from '../records/records.ts';
@@ -86,7 +87,9 @@ export class Updates implements WalkHost {
 
   submit(submission: Submission): void {
     const { identity, serial, operation } = submission;
-    if (this.core.options.service.alwaysRed.has(operation)) this.#begin(submission);
+    // What a key names is decided in one log, whatever is asked under it: at its home.
+    const hasKey = identity !== undefined && isKeyed(identity.id);
+    if (this.core.options.service.alwaysRed.has(operation) && !hasKey) this.#begin(submission);
     else if (this.refusal !== undefined && !this.#hasBegun(identity)) this.#refuse(submission, this.refusal);
     else if (identity !== undefined) this.walks.begin(submission, identity);
     else this.whenSeen(submission, () => this.#executeUnnamed(submission, serial));
@@ -194,7 +197,8 @@ export class Updates implements WalkHost {
 
   /** Who waits may find the slot decided: another site has claimed it, a retry was executed. */
   #isDecided({ identity, hop }: Walk): boolean {
-    return this.walks.slots.find(identity.id, hop) !== undefined;
+    const { slots } = this.walks;
+    return slots.find(identity.id, hop) !== undefined || slots.isKeyTaken(identity.id);
   }
 
   #executeOnceSeen(walk: Walk): void {
@@ -229,6 +233,7 @@ export class Updates implements WalkHost {
    * own snapshot will do.
    */
   #isRed({ operation }: Submission, { choice, isLocal }: GeneratorOutcome): boolean {
+    if (this.core.options.service.alwaysRed.has(operation)) return true;
     if (choice !== undefined) return choice.colour === 'red';
     return this.isCertified(operation) && isLocal !== true;
   }
@@ -242,6 +247,8 @@ export class Updates implements WalkHost {
     const { submission, identity, hop } = walk;
     const { stable } = this.core.state;
     if (outcome === this.#host.red.halted) return this.#leaveOpen(walk, outcome);
+    // A retry with the same key has to be able to succeed.
+    if (isCorrectableError(outcome) && outcome.retryable && isKeyed(identity.id)) return this.#leaveOpen(walk, outcome);
     if (!isOutcome(outcome)) {
       return this.record(walk, { kind: 'record', failure: failureOf(outcome), vector: stable.slice() });
     }
@@ -257,11 +264,11 @@ export class Updates implements WalkHost {
   }
 
   /**
-   * What only a red log that has halted is in the way of is no answer: the slot stays open, so that whoever asks again once
+   * What only a red log that has halted is in the way of is no answer, nor is a passing failure of an operation with a key: the slot stays open, so that whoever asks again once
    * that is repaired is executed. Until then nothing of it is done, unless another copy that waits here gets its way.
    */
-  #leaveOpen({ submission, identity: { id } }: Walk, halted: CorrectableError): void {
-    this.answerCommitted(submission, this.core.isWaitedFor(id) ? mayHaveBegunError() : halted);
+  #leaveOpen({ submission, identity: { id } }: Walk, failure: CorrectableError): void {
+    this.answerCommitted(submission, this.core.isWaitedFor(id) ? mayHaveBegunError() : failure);
   }
 
   /** An answer without effects: once told, no late copy of the request may find out otherwise. */

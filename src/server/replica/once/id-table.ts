@@ -107,6 +107,13 @@ export class IdTable<T> {
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
+  /** Whether another operation of its client is known, or was forgotten. */
+  hasOther(id: OperationId): boolean {
+    const entry = this.#entryOf(clientOf(id));
+    if (entry === undefined) return false;
+    return entry.watermark > 0 || entry.operations.size > (entry.operations.get(sequenceOf(id)) === undefined ? 0 : 1);
+  }
+
   /**
    * Remembers an operation, unless its identifier has expired. Gives its place in the order in which operations came, for
    * `touch`.

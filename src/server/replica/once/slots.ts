@@ -8,6 +8,7 @@ import type { Section } from '../../records/checkpoint.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable, type ValueCodec } from './id-table.ts';
 import type { IdTableLimits } from '../../records/bounds.ts';
 import { plainBytes } from '../../../values/size.ts';
+import { isKeyed } from '../../records/operation-id.ts';
 import type { OperationId, SlotDecision } from '../../records/records.ts';
 import type { RememberedInLog } from './remembered.ts';
 
@@ -76,6 +77,11 @@ export class Slots {
     let slot = found;
     while (slot !== undefined && slot.hop !== hop) slot = slot.other;
     return slot;
+  }
+
+  /** Whether its idempotency key already names another operation in this log. */
+  isKeyTaken(id: OperationId): boolean {
+    return isKeyed(id) && this.#table.hasOther(id);
   }
 
   /** Decides an open slot by an entry that is being appended; `settle` once that counts. */

@@ -6,9 +6,16 @@
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { NumberedTable } from '../../../protocol/numbered-table.ts';
 import { Counts } from '../../collections/counts.ts';
-import { errorOf, expiredError, mayHaveBegunError, unacknowledgedError } from '../../records/failure.ts';
+import {
+  errorOf,
+  expiredError,
+  failureOf,
+  keyTakenError,
+  mayHaveBegunError,
+  unacknowledgedError,
+} from '../../records/failure.ts';
 import { EXPIRED } from './id-table.ts';
-import { clientOf } from '../../records/operation-id.ts';
+import { clientOf, isKeyed } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { AnswerRecord, OperationId, SlotDecision, SlotMessage } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
@@ -42,6 +49,14 @@ export interface WalkHost {
 
 /** Walks that wait for another site, by the operation and the number of moves that they were asked with. */
 const keyOf = (id: OperationId, hop: number): string => `${id}#${hop}`;
+
+/**
+ * The number of moves that a slot of another log is asked for with. An operation with an idempotency key has no client that
+ * counts them: each claim counts one more than the slot that it decides, so that claims never lead in a circle.
+ */
+function movesOf({ identity, hop }: Walk): number {
+  return isKeyed(identity.id) ? hop + 1 : identity.hop;
+}
 
 /** The slots of this site's log, and the submissions on their way along slots. */
 export class Walks {
@@ -81,7 +96,8 @@ export class Walks {
   step(walk: Walk): void {
     if (walk.site !== this.#host.core.options.site) return this.#askAt(walk);
     const slot = this.slots.find(walk.identity.id, walk.hop);
-    if (slot === undefined) this.#host.executeIn(walk);
+    if (slot === undefined && this.slots.isKeyTaken(walk.identity.id)) this.#fail(walk, keyTakenError());
+    else if (slot === undefined) this.#host.executeIn(walk);
     else if (slot === EXPIRED) this.#fail(walk, expiredError());
     else if (slot.isSettled) this.#follow(walk, slot.decision);
     else this.#stepOnceSettled(walk, slot);
@@ -92,7 +108,7 @@ export class Walks {
     const walk = this.#waiting.get(serial);
     if (walk === undefined) return undefined;
     this.#goOn(walk);
-    const key = keyOf(walk.identity.id, walk.identity.hop);
+    const key = keyOf(walk.identity.id, movesOf(walk));
     this.#keepAsking(
       key,
       (this.#asking.get(key) ?? []).filter((each) => each !== walk),
@@ -166,7 +182,7 @@ export class Walks {
   }
 
   #askAt(walk: Walk): void {
-    const key = keyOf(walk.identity.id, walk.identity.hop);
+    const key = keyOf(walk.identity.id, movesOf(walk));
     this.#wait(walk);
     walk.sinceMs = this.#host.core.nowMs;
     this.#asking.set(key, [...(this.#asking.get(key) ?? []), walk]);
@@ -174,18 +190,21 @@ export class Walks {
   }
 
   #ask(walk: Walk): void {
-    const { id, hop } = walk.identity;
     walk.askedAtMs = this.#host.core.nowMs;
-    this.#send(walk.site, { kind: 'slot.ask', id, hop: walk.hop, by: hop });
+    this.#send(walk.site, { kind: 'slot.ask', id: walk.identity.id, hop: walk.hop, by: movesOf(walk) });
   }
 
   #onAsk(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.ask' }): void {
-    const slot = this.slots.find(id, hop) ?? this.#claimFor(from, { id, hop, by });
+    const known = this.slots.find(id, hop);
     const tell = (decision: SlotDecision | undefined): void => {
       this.#send(from, { kind: 'slot.told', id, hop, by, decision });
     };
-    if (slot === EXPIRED) tell(undefined);
-    else this.slots.whenSettled(slot, () => tell(slot.decision));
+    if (known === undefined && this.slots.isKeyTaken(id)) {
+      return tell({ kind: 'record', failure: failureOf(keyTakenError()), vector: [] });
+    }
+    const slot = known ?? this.#claimFor(from, { id, hop, by });
+    if (slot === EXPIRED) return tell(undefined);
+    return this.slots.whenSettled(slot, () => tell(slot.decision));
   }
 
   #claimFor(site: Origin, { id, hop, by }: { id: OperationId; hop: number; by: number }): Slot {
@@ -230,6 +249,7 @@ export class Walks {
 
   /** Whether the client has taken the operation elsewhere since, or asks two sites at once. */
   protected hasMovedOn({ identity }: Walk, claim: SlotDecision & { kind: 'claim' }): boolean {
+    if (isKeyed(identity.id)) return false;
     return claim.hop > identity.hop || (claim.hop === identity.hop && claim.site !== this.#host.core.options.site);
   }
 

@@ -30,6 +30,8 @@ interface Sent {
 export interface Outcome {
   value?: unknown;
   code?: string;
+  /** Of a failure. */
+  retryable?: boolean;
   seen?: readonly number[] | undefined;
 }
 
@@ -240,8 +242,10 @@ export class Sites {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));
         if (output.last && outcome !== undefined)
           Object.assign(outcome, { value: output.reply.value, seen: output.seen });
-      } else if (output.kind === 'failed' && output.stage === undefined)
-        Object.assign(this.#outcomes.get(this.#keyOf(site, output.serial)) ?? {}, { code: output.error.code });
+      } else if (output.kind === 'failed' && output.stage === undefined) {
+        const { code, retryable } = output.error;
+        Object.assign(this.#outcomes.get(this.#keyOf(site, output.serial)) ?? {}, { code, retryable });
+      }
     }
   }
 }

@@ -1,0 +1,187 @@
+/** Operations named by an idempotency key: sites are asked for them in any order, and know no client that has moved. */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineContract } from '../../../../src/protocol/contract/contract.ts';
+import { keyedOperationId } from '../../../../src/server/records/operation-id.ts';
+import { defineService } from '../../../../src/server/service/service.ts';
+import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
+import { counter, table } from '../../../../src/server/service/tables.ts';
+import { Sites, type Outcome } from './sites.ts';
+
+const args = z.object({ amount: z.number() });
+const contract = defineContract('till', {
+  add: { effect: 'update', args, result: z.number() },
+  take: { effect: 'update', args, result: z.boolean() },
+  order: { effect: 'update', args, result: z.number() },
+  total: { effect: 'read', args: z.object({}), result: z.number() },
+});
+
+const service = defineService(contract, {
+  tables: { tills: table({ total: counter() }) },
+  shadowOperations: ({ tills }) => ({
+    add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
+    take: red((given: { amount: number }) => [tills.row('one').total.add(-given.amount)]),
+  }),
+  generators: {
+    add: (given, { shadow, tables }) => shadow.add(given, tables.tills.row('one').total),
+    take: (given, { tables, shadow }) =>
+      tables.tills.row('one').total < given.amount ? false : shadow.take(given, true),
+    order: (given, { shadow, tables }) => shadow.add(given, tables.tills.row('one').total),
+    total: (_, { tables }) => tables.tills.row('one').total,
+  },
+  alwaysRed: ['order'],
+});
+
+const ALL = [0, 1, 2] as const;
+const [H, S, T] = ALL;
+const add = contract.add({ amount: 5 });
+const total = contract.total({});
+
+/** Asks a site; `variant` stands for the operation and its arguments. */
+function ask(sites: Sites, site: number, operation = add as { name: string; args: unknown }, variant = 1): Outcome {
+  return sites.ask(site, operation, { id: keyedOperationId('k', variant), home: H, hop: 1 });
+}
+
+function totals(sites: Sites): unknown[] {
+  sites.pass(50);
+  return ALL.map((site) => sites.read(site, total));
+}
+
+const values = (outcomes: readonly Outcome[]): unknown[] => outcomes.map(({ value, code }) => value ?? code);
+
+describe('idempotency keys', () => {
+  const orders = [
+    [H, S, T],
+    [S, T, H],
+    [T, H, S],
+    [S, S, T],
+    [T, S, S],
+  ] as const;
+  const operations = { add, order: contract.order({ amount: 5 }) };
+
+  for (const [name, operation] of Object.entries(operations)) {
+    for (const order of orders) {
+      test(`${name}: asked at ${order.join(', ')} one after another → done once, one answer`, () => {
+        const sites = new Sites(service);
+        const outcomes = order.map((site) => {
+          const outcome = ask(sites, site, operation);
+          sites.pass(50);
+          return outcome;
+        });
+        expect(totals(sites)).toEqual([5, 5, 5]);
+        expect(values(outcomes)).toEqual([0, 0, 0]);
+      });
+
+      test(`${name}: asked at ${order.join(', ')} at the same time → done once, one answer`, () => {
+        const sites = new Sites(service);
+        const outcomes = order.map((site) => ask(sites, site, operation));
+        expect(totals(sites)).toEqual([5, 5, 5]);
+        // Of those who ask one site for the same red operation again and again, only the latest are answered.
+        expect(new Set(values(outcomes))).toEqual(new Set([0]));
+      });
+    }
+  }
+
+  test('the site that has claimed it crashes before it executes → executed where it is asked next', () => {
+    const sites = new Sites(service);
+    ask(sites, S);
+    sites.deliver();
+    sites.sync(H);
+    sites.crash(S);
+    const second = ask(sites, T);
+    sites.pass(50);
+    expect(second).toEqual({});
+    sites.start(S);
+    sites.pass(50);
+    expect(values([second, ask(sites, H)])).toEqual([0, undefined]);
+    expect(totals(sites)).toEqual([5, 5, 5]);
+  });
+
+  test('all sites restart → still known', () => {
+    const sites = new Sites(service);
+    ask(sites, S);
+    sites.pass(50);
+    for (const site of ALL) sites.crash(site);
+    for (const site of ALL) sites.start(site);
+    sites.pass(50);
+    const again = ALL.map((site) => ask(sites, site));
+    expect(totals(sites)).toEqual([5, 5, 5]);
+    expect(values(again)).toEqual([0, 0, 0]);
+  });
+
+  test('its home cannot be reached → UNKNOWN, nothing is done there', () => {
+    const sites = new Sites(service);
+    sites.crash(H);
+    const outcome = ask(sites, S);
+    sites.pass(200);
+    expect(outcome.code).toBe('UNKNOWN');
+    expect(sites.read(S, total)).toBe(0);
+  });
+
+  for (const [first, second] of [
+    [H, S],
+    [S, H],
+    [S, T],
+    [H, H],
+    [S, S],
+  ] as const) {
+    test(`another operation under the key, at ${first} and then ${second} → refused, also if red`, () => {
+      const sites = new Sites(service);
+      const original = ask(sites, first);
+      sites.pass(50);
+      const others = [contract.add({ amount: 7 }), contract.order({ amount: 7 })];
+      const refused = others.map((other, index) => ask(sites, second, other, index + 2));
+      expect(totals(sites)).toEqual([5, 5, 5]);
+      expect(values([original, ...refused])).toEqual([0, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT']);
+    });
+  }
+
+  test('another operation under the key while the first waits for its session → refused', () => {
+    const sites = new Sites(service, 3, { sessionWaitMs: 1000 });
+    sites.submit(T, contract.add({ amount: 1 }));
+    sites.sync(T);
+    const after = [...(sites.machines[T]?.replica.state.stable ?? [])];
+    const outcomes = [1, 2].map((variant) =>
+      sites.ask(H, add, { id: keyedOperationId('k', variant), home: H, hop: 1 }, { after }),
+    );
+    expect(totals(sites)).toEqual([6, 6, 6]);
+    expect(values(outcomes)).toEqual([1, 'INVALID_ARGUMENT']);
+  });
+
+  test('a "no" of an operation that may be red → the same "no" everywhere, whatever has changed since', () => {
+    const sites = new Sites(service);
+    const take = contract.take({ amount: 5 });
+    const first = ask(sites, S, take);
+    sites.pass(50);
+    sites.submit(H, add);
+    sites.pass(50);
+    const again = ALL.map((site) => ask(sites, site, take));
+    expect(totals(sites)).toEqual([5, 5, 5]);
+    expect(values([first, ...again])).toEqual([false, false, false, false]);
+  });
+
+  test('a conflict → the outcome of the key: a retry gets it again, and is not advised to retry', () => {
+    const sites = new Sites(service);
+    sites.submit(H, contract.add({ amount: 20 }));
+    sites.pass(50);
+    const take = contract.take({ amount: 5 });
+    const named = { id: keyedOperationId('k', 1), home: T, hop: 1 };
+    const rivals = [sites.submit(H, take), sites.ask(T, take, named)];
+    sites.pass(50);
+    const again = sites.ask(S, take, named);
+    expect(totals(sites)).toEqual([15, 15, 15]);
+    expect(values([...rivals, again])).toEqual([true, 'CONFLICT', 'CONFLICT']);
+    expect([rivals[1]?.retryable, again.retryable]).toEqual([false, false]);
+  });
+
+  test('a session that is behind → nothing is kept under the key, and a retry executes', () => {
+    const sites = new Sites(service);
+    const after = [0, 0, 0, 1_000];
+    const behind = sites.ask(H, add, { id: keyedOperationId('k', 1), home: H, hop: 1 }, { after });
+    sites.pass(200);
+    expect(behind.code).toBe('SESSION_BEHIND');
+    const again = ask(sites, H);
+    expect(totals(sites)).toEqual([5, 5, 5]);
+    expect(again.value).toBe(0);
+  });
+});
