@@ -111,6 +111,11 @@ export interface InvocationContext {
    * there is an `origin`, that says which submission it is.
    */
   readonly operationId?: string | undefined;
+  /**
+   * Names the update across clients, processes and servers: submitted twice with one key, it is executed once and answered
+   * twice. Set only if the binding says `hasIdempotencyKeys`. A gateway puts the principal of its client in front of the key.
+   */
+  readonly idempotencyKey?: string | undefined;
   /** The same in parts, for a store of several sites: it executes an update once at whichever of them it is asked for. */
   readonly origin?: SubmissionOrigin | undefined;
   /**
@@ -139,6 +144,11 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * executed answers `UNKNOWN` rather than submit it again; it gives both.
    */
   readonly executesOnce?: boolean | undefined;
+  /**
+   * Whether the store executes an update once for each `idempotencyKey`, whoever submits it. A key that comes again with
+   * another operation or other arguments fails with `INVALID_ARGUMENT`. Unless `true`, clients and gateways refuse keys.
+   */
+  readonly hasIdempotencyKeys?: boolean | undefined;
   /**
    * Why this stack has failed for good and answers nothing any more; absent or `undefined` while it works. A gateway that
    * hosts it says so to whoever asks for its health.

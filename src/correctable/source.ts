@@ -94,6 +94,7 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   /** There for those that are invoked with one. */
   declare session: BindingSession | undefined;
   declare trace: unknown;
+  declare idempotencyKey: string | undefined;
   declare levelSignals: Readonly<Record<string, AbortSignal>> | undefined;
   /** There where the binding says. */
   declare whereabouts: Whereabouts | undefined;

@@ -76,9 +76,9 @@ function attempt<T>(
   args: string | undefined,
 ): void {
   const inner = derive<T, T>(source);
-  const { session, trace, levelSignals } = source;
+  const { session, trace, levelSignals, idempotencyKey } = source;
   // Its errors name the operation alone: which attempt it was is said of the whole.
-  Object.assign(inner, { session, trace, levelSignals, subject: operation });
+  Object.assign(inner, { session, trace, levelSignals, idempotencyKey, subject: operation });
   if (number > 1) source.subject = { name: `${nameOf(operation)}, ${attemptOf(number, rules)}` };
   const asker = askerOf(source);
   passOn(inner, source, (error) => {

@@ -27,6 +27,7 @@ import {
   answersUpdates,
   answersWithoutWeak,
   executesOnce,
+  keepsKeys,
   levelsChooseViewsOnly,
   readsWithoutWeak,
   runsCancelledUpdates,
@@ -103,6 +104,8 @@ export function bindingContract(subject: ContractSubject, runner: TestRunner): v
     test('update: cancelled at any time → not done later where that was said', () => deniesTruly(trial));
     test('cancel: a read and an update leave → others are done all the same', () => leavesOthersAlone(trial));
     test('update: submitted twice by one name → done once, if the binding says so', () => executesOnce(trial));
+    test('update: submitted twice with one idempotency key → done once, if the binding has keys', () =>
+      keepsKeys(trial));
     test('read: cancelled → closes, and the binding stays usable', () => survivesCancel(trial));
     test('read: aborted → let go, and others are not', () => letsGoOfReads(trial));
     test('signal: many operations under one → nobody listens after they have closed', () => releasesSignals(trial));

@@ -61,6 +61,7 @@ export function scriptedBinding<const L extends Levels>(levels: L, options: Scri
 
 class Scripted<L extends Levels> implements ScriptedBinding<L> {
   readonly name = 'scripted';
+  readonly hasIdempotencyKeys = true;
   readonly calls: ScriptedCall<L[number]>[] = [];
   closed = false;
   readonly openSession?: () => object;

@@ -390,6 +390,10 @@ class GuessesGarbageAlone extends Tally {
   }
 }
 
+class ForgetsKeys extends Tally {
+  readonly hasIdempotencyKeys = true;
+}
+
 class ForgetsNames extends Tally {
   readonly executesOnce = true;
 }
@@ -540,6 +544,11 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     make: ForgetsNames,
     test: 'update: submitted twice by one name → done once, if the binding says so',
     says: 'executesOnce is true, but "add" of "k", submitted twice with one operationId, is done twice: "total" of "k" gives 2, not 1',
+  },
+  'says that it has idempotency keys, and does not look at them': {
+    make: ForgetsKeys,
+    test: 'update: submitted twice with one idempotency key → done once, if the binding has keys',
+    says: 'hasIdempotencyKeys is true, but "add" of "k", submitted twice with one idempotencyKey, is done twice: "total" of "k" gives 2, not 1',
   },
   'forgets everything, on the spot': {
     make: ForgetsEverything,

@@ -40,6 +40,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   /** Where the store behind does: the identity of a submission is handed on. */
   readonly executesOnce: boolean;
+  readonly hasIdempotencyKeys: boolean;
   /** Where it is known: what is filed, and what is submitted, belongs to them. */
   readonly principal?: () => string;
   /** Who the binding behind asks as, where it says so and the cache was told by itself. */
@@ -69,6 +70,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     const bounds = { entriesMax: options.entriesMax ?? ENTRIES_MAX, bytesMax: options.bytesMax ?? BYTES_MAX };
     this.name = `cache(${inner.name})`;
     this.executesOnce = inner.executesOnce === true;
+    this.hasIdempotencyKeys = inner.hasIdempotencyKeys === true;
     this.#inner = inner;
     this.#options = options;
     this.#levels = ['cache', ...levels];

@@ -31,6 +31,10 @@ export class InnerContext implements InvocationContext {
     return this.#outer.operationId;
   }
 
+  get idempotencyKey(): string | undefined {
+    return this.#outer.idempotencyKey;
+  }
+
   get origin(): SubmissionOrigin | undefined {
     return this.#outer.origin;
   }

@@ -20,7 +20,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { accept, isKnown } from './accept.ts';
 import { DelayLine } from './delay-line.ts';
 import { InFlight } from './in-flight.ts';
-import { Replica } from './replica.ts';
+import { Replica, type Reply } from './replica.ts';
 import { Primary, type MemoryStore, type Update } from './store.ts';
 
 class MemorySession implements BindingSession {
@@ -112,6 +112,7 @@ type Delays = { readonly [level: string]: number | undefined } | undefined;
 
 class Memory<L extends Levels> implements MemoryBinding<L> {
   readonly name = 'memory';
+  readonly hasIdempotencyKeys = true;
   skippedForSession = 0;
   readonly #levels: L;
   readonly #strongest: string;
@@ -166,6 +167,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     const session = context.session instanceof MemorySession ? context.session : undefined;
     const call: Call = {
       operation: accept(operation),
+      idempotencyKey: context.idempotencyKey,
       levels,
       sink: sink as Sink,
       session,
@@ -187,7 +189,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     for (const [level, line] of this.#lines) {
       for (const call of line.drain()) {
         calls.add(call);
-        if (level === this.#strongest && call.operation.effect === 'update') this.#primary.execute(call);
+        if (level === this.#strongest && call.operation.effect === 'update') this.#execute(call);
       }
     }
     this.#stopFollowing();
@@ -198,6 +200,8 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
   #answerFromBackup(call: Call, level: string, rank: number): void {
     const { operation, sink, session } = call;
     if (operation.effect === 'update') {
+      // A repetition has an outcome, which the primary gives.
+      if (this.#primary.hasOutcomeOf(call)) return;
       const { value, meta } = this.#backup.simulate(operation, this.#inFlight.before(call));
       call.answered = rank;
       sink.update(value, level, meta && { meta });
@@ -215,12 +219,25 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
   }
 
   #answerFromPrimary(call: Call, rank: number): void {
-    const reply = this.#primary.execute(call);
+    const reply = this.#execute(call);
+    if (reply === undefined) return;
     call.session?.advanceTo(reply.version);
     // An update comes here whatever was requested: the final answers where the strongest requested level has not.
     const isWanted = call.strongest === this.#strongest || call.answered < this.#levels.indexOf(call.strongest);
     call.answered = rank;
     if (isWanted) call.sink.update(reply.value, this.#strongest, reply);
+  }
+
+  /** Returns nothing if the call has failed. */
+  #execute(call: Call): Reply | undefined {
+    // The backup gets the first one only: it must not wait for a repetition.
+    if (this.#primary.hasOutcomeOf(call)) this.#inFlight.remove(call);
+    try {
+      return this.#primary.execute(call);
+    } catch (error) {
+      call.sink.fail(error);
+      return undefined;
+    }
   }
 
   #applyToBackup(update: Update): void {

@@ -1,4 +1,6 @@
 /** The primary copy, and the order in which its updates reach the backups. */
+import { structurallyEqual } from '../../correctable/equal.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { Reply } from './replica.ts';
 import { Replica } from './replica.ts';
@@ -12,25 +14,53 @@ export interface MemoryStore {
 /** An operation on its way; compared by identity. */
 export interface Update {
   readonly operation: Operation;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Gets every update in the primary's order. */
 type Follower = (update: Update) => void;
 
+/** Updates with idempotency keys that are remembered, the latest. */
+const KEYS_MAX = 100_000;
+
 export class Primary implements MemoryStore {
   readonly #replica = new Replica();
   readonly #followers = new Set<Follower>();
+  readonly #outcomes = new Map<string, { readonly operation: Operation; readonly reply: Reply }>();
 
   get applied(): number {
     return this.#replica.applied;
   }
 
+  /** Whether an update with its idempotency key was executed. */
+  hasOutcomeOf({ idempotencyKey }: Update): boolean {
+    return idempotencyKey !== undefined && this.#outcomes.has(idempotencyKey);
+  }
+
+  /** @throws CorrectableError `INVALID_ARGUMENT` if its idempotency key was used for another update */
   execute(update: Update): Reply {
-    const { operation } = update;
+    const { operation, idempotencyKey } = update;
     if (operation.effect === 'read') return this.#replica.read(operation);
+    const outcome = idempotencyKey === undefined ? undefined : this.#outcomes.get(idempotencyKey);
+    if (outcome !== undefined) {
+      if (structurallyEqual(outcome.operation, operation)) return outcome.reply;
+      const message =
+        'idempotencyKey: the key was used before, for another operation or other arguments. The write was not applied. Use a new key for each operation.';
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'idempotencyKey' });
+    }
     const reply = this.#replica.apply(operation);
+    if (idempotencyKey !== undefined) this.#remember(idempotencyKey, operation, reply);
     for (const follow of this.#followers) follow(update);
     return reply;
+  }
+
+  #remember(key: string, operation: Operation, reply: Reply): void {
+    this.#outcomes.set(key, { operation, reply });
+    if (this.#outcomes.size <= KEYS_MAX) return;
+    for (const oldest of this.#outcomes.keys()) {
+      this.#outcomes.delete(oldest);
+      break;
+    }
   }
 
   /** Makes `backup` a copy of the present state and tells `follower` what follows. Returns what ends that. */

@@ -50,6 +50,12 @@ export interface InvokeOptions<K extends string = string> {
   readonly retry?: Policy | false | undefined;
   /** `false` for a submission of its own, whatever the client does with its reads. */
   readonly shareReads?: false | undefined;
+  /**
+   * Names the update, for retries from another process or after a reload: the store executes it once for each key, and
+   * answers a retry with the first outcome. 1 to 128 characters, none of them control characters. Reads ignore it. Fails
+   * with `UNSUPPORTED` if the binding has no keys, and with `INVALID_ARGUMENT` if the key was used for another update.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /**
@@ -85,7 +91,7 @@ const CLIENT_OPTIONS =
 type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
 
 const INVOKE_OPTIONS =
-  'levels:object,signal:object,timeoutMs:number,levelTimeoutsMs:object,session:object,retry:boolean|function,shareReads:boolean';
+  'levels:object,signal:object,timeoutMs:number,levelTimeoutsMs:object,session:object,retry:boolean|function,shareReads:boolean,idempotencyKey:string';
 
 /** Invokes operations on one store; `C` as in `Binding`. */
 export interface Client<L extends Levels, C extends boolean = boolean> extends AsyncDisposable {
@@ -208,6 +214,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
         source.session = (how.session as OpenSession)[OPENED]?.(environment);
         check(source.session, 'session', 'give an open one of this client');
       }
+      if (how.idempotencyKey !== undefined) nameUpdate(source, how.idempotencyKey, operation.effect, binding);
       if (options.trace) source.trace = options.trace();
       guard(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
@@ -316,6 +323,18 @@ function applied(field: string, policy: Policy | false | undefined, submit: Subm
   if (!policy) return submit;
   check(typeof policy === 'function', field, 'give one of correctables/policies');
   return policy(submit);
+}
+
+/** No control characters, and no halves of surrogate pairs. */
+const IDEMPOTENCY_KEY = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
+
+function nameUpdate<T>(source: Source<T>, key: string, effect: Operation['effect'], binding: Binding): void {
+  check(IDEMPOTENCY_KEY.test(key), 'idempotencyKey', 'give 1 to 128 characters, none of them control characters');
+  if (effect === 'read') return;
+  if (!binding.hasIdempotencyKeys) {
+    throw unsupported(binding, 'idempotencyKey', 'idempotency keys. The write was not sent: invoke it without a key');
+  }
+  source.idempotencyKey = key;
 }
 
 /** Counts each level that is late as failed; the strongest one fails the operation. */

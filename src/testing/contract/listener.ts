@@ -15,7 +15,7 @@ interface Told {
 }
 
 /** The parts of a context that the suite sets. */
-type Circumstances = Partial<Pick<InvocationContext, 'signal' | 'operationId' | 'origin'>>;
+type Circumstances = Partial<Pick<InvocationContext, 'signal' | 'operationId' | 'origin' | 'idempotencyKey'>>;
 
 export class Listener implements Sink {
   readonly operation: Operation;

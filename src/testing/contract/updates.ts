@@ -104,36 +104,63 @@ export async function runsCancelledUpdates(trial: Trial): Promise<void> {
   });
 }
 
-const twice = 'submitted twice with one operationId';
+/** How a binding is to know that two submissions are one. */
+interface Naming {
+  readonly capability: 'executesOnce' | 'hasIdempotencyKeys';
+  readonly part: 'operationId' | 'idempotencyKey';
+  submit(binding: Binding, update: Mark['update'], name: string): Listener;
+}
+
+const BY_CLIENT: Naming = { capability: 'executesOnce', part: 'operationId', submit: submitAs };
+const BY_KEY: Naming = { capability: 'hasIdempotencyKeys', part: 'idempotencyKey', submit: submitWithKey };
 
 /** A repeat is known when the first has ended, and while it is under way; what has another name is no repeat. */
 export async function executesOnce(trial: Trial): Promise<void> {
   await trial.withBinding(async (binding) => {
     if (binding.executesOnce !== true) return;
-    await repeats(trial, binding, trial.subject, false);
+    await repeats(trial, binding, trial.subject, false, BY_CLIENT);
     const [first, second, ...others] = nextMarks(trial.subject, binding, 4);
     if (first === undefined || second === undefined) return;
     await tellsClientsApart(trial, binding, others);
-    await repeats(trial, binding, first, false);
-    await repeats(trial, binding, second, true);
+    await repeats(trial, binding, first, false, BY_CLIENT);
+    await repeats(trial, binding, second, true, BY_CLIENT);
   });
 }
 
-async function repeats(trial: Trial, binding: Binding, mark: Mark, isUnderWay: boolean): Promise<void> {
+/** The same for whoever knows a key. */
+export async function keepsKeys(trial: Trial): Promise<void> {
+  await trial.withBinding(async (binding) => {
+    if (binding.hasIdempotencyKeys !== true) return;
+    await repeats(trial, binding, trial.subject, false, BY_KEY);
+    const [next] = nextMarks(trial.subject, binding, 1);
+    if (next !== undefined) await repeats(trial, binding, next, true, BY_KEY);
+  });
+}
+
+async function repeats(
+  trial: Trial,
+  binding: Binding,
+  mark: Mark,
+  isUnderWay: boolean,
+  { capability, part, submit }: Naming,
+): Promise<void> {
   const { update, read, expected } = mark;
   const name = nextName();
-  const first = submitAs(binding, update, name);
+  const first = submit(binding, update, name);
   if (!isUnderWay) await trial.ends(first);
-  const again = submitAs(binding, update, name);
+  const again = submit(binding, update, name);
   await trial.ends(first);
   await trial.ends(again);
+  // A gateway knows whether the store behind it has keys.
+  if (isCorrectableError(first.error, 'UNSUPPORTED')) return;
   const client = trial.clientOf(binding);
   const { value } = await trial.finalOf(client, read, [client.strongest]);
+  const twice = `submitted twice with one ${part}`;
   const when = isUnderWay ? `${twice}, the first still under way` : twice;
   hold(
     trial.isSame(value, expected),
     () =>
-      `executesOnce is true, but ${nameOf(update)}, ${when}, is done twice: ` +
+      `${capability} is true, but ${nameOf(update)}, ${when}, is done twice: ` +
       `${nameOf(read)} gives ${show(value)}, not ${show(expected)}`,
   );
   const [told, toldAgain] = [first.final, again.final];
@@ -141,7 +168,7 @@ async function repeats(trial: Trial, binding: Binding, mark: Mark, isUnderWay: b
   hold(
     trial.isSame(toldAgain.value, told.value),
     () =>
-      `executesOnce is true, but ${nameOf(update)}, ${when}, gives ${show(told.value)}, then ${show(toldAgain.value)}`,
+      `${capability} is true, but ${nameOf(update)}, ${when}, gives ${show(told.value)}, then ${show(toldAgain.value)}`,
   );
 }
 
@@ -156,6 +183,10 @@ async function tellsClientsApart(trial: Trial, binding: Binding, marks: readonly
 function submitAs(binding: Binding, update: Mark['update'], client: string): Listener {
   const origin = { client, sequence: 1, acknowledged: 0 };
   return Listener.submit(binding, update, undefined, { operationId: `${client}-1`, origin });
+}
+
+function submitWithKey(binding: Binding, update: Mark['update'], idempotencyKey: string): Listener {
+  return Listener.submit(binding, update, undefined, { idempotencyKey });
 }
 
 function nextName(): string {

@@ -278,3 +278,49 @@ test.each([-3_600_000, 3_600_000])(
     }
   },
 );
+
+test('memory: one idempotency key from two clients of a store → done once, the first outcome for both', async () => {
+  const clock = virtualClock();
+  const primary = memoryStore();
+  const [a, b] = [1, 2].map(() => createClient(memory({ clock, store: primary }), { clock }));
+  void a!.invoke(enqueue('q', 'x'));
+  void a!.invoke(enqueue('q', 'y'));
+  await clock.advance(100);
+  const taken = [a!, b!, b!].map((client) => client.invoke(dequeue('q'), { idempotencyKey: 'one' }));
+  await clock.advance(100);
+  const later = b!.invokeWeak(dequeue('q'), { idempotencyKey: 'one' });
+  const other = b!.invokeStrong(dequeue('q'), { idempotencyKey: 'two' });
+  await clock.advance(100);
+  expect(await Promise.all(taken)).toEqual([{ item: 'x' }, { item: 'x' }, { item: 'x' }]);
+  expect([await later, await other]).toEqual([{ item: 'x' }, { item: 'y' }]);
+  expect(primary.applied).toBe(4);
+});
+
+test('memory: a repetition under an idempotency key → later previews do not count it', async () => {
+  const { clock, store } = setup();
+  for (const item of ['x', 'y']) void store.invoke(enqueue('q', item));
+  await clock.advance(100);
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    void store.invoke(dequeue('q'), { idempotencyKey: 'one' });
+    await clock.advance(100);
+  }
+  const next = store.invoke(dequeue('q'));
+  await clock.advance(0);
+  expect(next.latest).toMatchObject({ value: { item: 'y' }, level: 'weak' });
+  await clock.advance(100);
+});
+
+test('memory: another update under the idempotency key → INVALID_ARGUMENT, not applied', async () => {
+  const { clock, store } = setup();
+  void store.invoke(put('k', 1), { idempotencyKey: 'one' });
+  await clock.advance(100);
+  const refused = [put('k', 2), put('l', 1), enqueue('k', 1)].map((operation) =>
+    Promise.resolve(store.invoke(operation, { idempotencyKey: 'one' })).catch((error: unknown) => error),
+  );
+  const read = store.invokeStrong(get('k'));
+  await clock.advance(100);
+  for (const error of await Promise.all(refused)) {
+    expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'idempotencyKey' });
+  }
+  expect(await read).toBe(1);
+});

@@ -1,6 +1,7 @@
 /** What a client tells its binding, and what of it comes back (C1, C10, C14). */
 import { expect, test, vi } from 'vitest';
-import { createClient, getSnapshot } from '../../../../src/index.ts';
+import { CorrectableError, createClient, getSnapshot } from '../../../../src/index.ts';
+import { retries } from '../../../../src/policies/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
@@ -87,3 +88,48 @@ test.each(['onUpdate', 'onFinal', 'onError'] as const)(
     expect(c.state).toBe('updating');
   },
 );
+
+test('idempotencyKey: an update → the binding gets it, at a retry too', async () => {
+  const binding = scriptedBinding(LEVELS);
+  const client = createClient(binding, { retry: retries({ attempts: 2, backoff: { delayMs: () => 0 } }) });
+  const written = client.invoke(put('k', 1), { idempotencyKey: 'order-4711' });
+  const first = await binding.next();
+  first.fail(new CorrectableError('OVERLOADED', 'later'));
+  const second = await binding.next();
+  second.view(undefined, 'strong');
+  await written;
+  expect([first, second].map(({ context }) => context.idempotencyKey)).toEqual(['order-4711', 'order-4711']);
+});
+
+test('idempotencyKey: a read → ignored', async () => {
+  const binding = scriptedBinding(LEVELS);
+  void createClient(binding).invoke(get('k'), { idempotencyKey: 'order-4711' });
+  expect((await binding.next()).context.idempotencyKey).toBeUndefined();
+});
+
+test.each([[''], ['x'.repeat(129)], ['a\nb'], ['\0'], ['\ud800'], [7], [null]])(
+  'idempotencyKey: %j → INVALID_ARGUMENT, nothing is sent',
+  async (key) => {
+    const binding = scriptedBinding(LEVELS);
+    const client = createClient(binding);
+    for (const operation of [put('k', 1), get('k')]) {
+      const error = await errorOf(client.invoke(operation as never, { idempotencyKey: key as never }));
+      expect(error).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'idempotencyKey' });
+    }
+    expect(binding.calls).toEqual([]);
+  },
+);
+
+test.each([['x'.repeat(128)], ['commande nº 4711 – 注文 🧾']])('idempotencyKey: %j → sent', async (idempotencyKey) => {
+  const binding = scriptedBinding(LEVELS);
+  void createClient(binding).invoke(put('k', 1), { idempotencyKey });
+  expect((await binding.next()).context.idempotencyKey).toBe(idempotencyKey);
+});
+
+test('idempotencyKey: a binding without keys → UNSUPPORTED, and the write was not sent', async () => {
+  const binding = Object.assign(scriptedBinding(LEVELS), { hasIdempotencyKeys: undefined });
+  const error = await errorOf(createClient(binding).invoke(put('k', 1), { idempotencyKey: 'order-4711' }));
+  expect(error).toMatchObject({ code: 'UNSUPPORTED', field: 'idempotencyKey' });
+  expect((error as Error).message).toContain('The write was not sent');
+  expect(binding.calls).toEqual([]);
+});
