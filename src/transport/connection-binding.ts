@@ -42,6 +42,8 @@ export function bindConnection<L extends Levels, C extends boolean = boolean>(
   const { principal } = connection;
   return {
     name,
+    // Whether the store behind has them, its gateway knows: it refuses the operation if not.
+    hasIdempotencyKeys: true,
     ready: connection.ready,
     get connectionState() {
       return connection.state;

@@ -140,7 +140,7 @@ export class Sender {
       const message = `${inFlightMax} operations are under way on this connection already`;
       throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
     }
-    requireSendable(operation);
+    requireSendable(operation, context.idempotencyKey);
     let bits = 0;
     for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
     const id = this.inFlight.nextId();

@@ -32,7 +32,7 @@ test.runIf(python.error === undefined)(
       const ask = (...operation: readonly unknown[]): void => {
         client.stdin.write(`${JSON.stringify(operation)}\n`);
       };
-      expect(await next()).toMatchObject([0, 'welcome', { version: 5, levels: ['weak', 'strong'] }]);
+      expect(await next()).toMatchObject([0, 'welcome', { version: 6, levels: ['weak', 'strong'] }]);
 
       ask('put', 'update', { key: 'greeting', value: 'grüße 👋' });
       expect(await next()).toEqual([1, 'view', 0, 0, { $undefined: true }]);

@@ -55,7 +55,7 @@ class Connection:
 
 host, port, path, levels = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4].split(",")
 connection = Connection(host, port, path)
-connection.send([0, "hello", {"version": 5, "client": os.urandom(16).hex(), "attempt": 1, "levels": levels}])
+connection.send([0, "hello", {"version": 6, "client": os.urandom(16).hex(), "attempt": 1, "levels": levels}])
 print(json.dumps(connection.receive()), flush=True)
 for number, line in enumerate(sys.stdin, 1):
     name, effect, args = json.loads(line)

@@ -17,4 +17,5 @@ export const submitFields: (typeof submit)['fields'] = [
   'session',
   'move',
   'again',
+  'idempotencyKey',
 ];

@@ -21,7 +21,7 @@ const move: z.ZodMiniType<Move> = z.tuple([shortText, z.int().check(z.minimum(1)
  * most one a site; empty when it is new. `move` says of an update that was sent to another site before: which was the
  * first, and how often the client has changed sites with it. `again` says of an update that it was sent before, to a
  * server that remembered other updates than this one does: unless the store itself executes a name once, it must not
- * be executed where it is not known.
+ * be executed where it is not known. `idempotencyKey` names an update for all clients of the principal.
  */
 export const submit = /* @__PURE__ */ defineRow('submit', [
   ['id', operationNumber],
@@ -35,5 +35,6 @@ export const submit = /* @__PURE__ */ defineRow('submit', [
   ['session', maybe(session)],
   ['move', maybe(move)],
   ['again', maybe(z.boolean())],
+  ['idempotencyKey', maybe(shortText)],
 ]);
 export type SubmitRow = RowOf<typeof submit>;

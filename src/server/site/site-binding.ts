@@ -6,6 +6,7 @@
  * At one site a session costs nothing: what it answers at `causal` or `strong` is in its own snapshots from then on. What
  * a session saw at another site comes along as a signed token, and is waited for.
  */
+import { createHash } from 'node:crypto';
 import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
@@ -16,8 +17,9 @@ import { REDBLUE_LEVELS, type RedBlueLevel, type RedBlueLevels } from '../../pro
 import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
 import { sentCopy } from '../../protocol/codec/check-portable.ts';
 import { isWellFormed } from '../../protocol/codec/value-domain.ts';
+import { writeOut } from '../../values/text.ts';
 import { CLIENT_LENGTH_MAX } from '../records/bounds.ts';
-import { operationId as operationIdOf } from '../records/operation-id.ts';
+import { keyedOperationId, KEYED, operationId as operationIdOf } from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { Identity, Stage, SubmissionRequest } from '../records/submissions.ts';
 import type { Reply } from '../records/reply.ts';
@@ -98,6 +100,7 @@ class SiteSession implements BindingSession {
 export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
   readonly executesOnce = true;
+  readonly hasIdempotencyKeys = true;
   readonly #siteName: string;
   readonly #site: SubmissionPort;
   #isClosed = false;
@@ -150,7 +153,7 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       const isRead = this.#site.contract.operations[name]?.effect === 'read';
       const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
       const session = this.#sessionOf(context);
-      const identity = isRead ? undefined : identityOf(context, this.#site);
+      const identity = isRead ? undefined : identityOf(context, operation, this.#site);
       const told = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
       this.#site.submit(new Kind(told, wants, session, { door: this, context, operation: name, args, identity }));
@@ -400,8 +403,13 @@ export function untoldError(effect: Access, stage: Stage, cause: unknown): Corre
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */
-function identityOf(context: InvocationContext, { site, origins }: SubmissionPort): Identity | undefined {
-  const { origin } = context;
+function identityOf(
+  context: InvocationContext,
+  operation: Operation,
+  { site, origins }: SubmissionPort,
+): Identity | undefined {
+  const { origin, idempotencyKey } = context;
+  if (idempotencyKey !== undefined) return keyedIdentity(idempotencyKey, operation, origins);
   if (origin === undefined) {
     const { operationId } = context;
     return operationId === undefined ? undefined : opaqueIdentity(operationId, site);
@@ -410,7 +418,9 @@ function identityOf(context: InvocationContext, { site, origins }: SubmissionPor
   const homeSite = home === undefined ? site : origins.find(home);
   // The messages are made when they are needed: this is done for every update.
   if (!isName(client)) misfit('client', `must be a non-empty string of ${NAME_RULE}`);
-  if (client.startsWith(UNOWNED)) misfit('client', 'must not begin with U+0000, as names of operations without one do');
+  if (client.startsWith(UNOWNED) || client.startsWith(KEYED)) {
+    misfit('client', 'must not begin with U+0000 or U+0001, as names of operations without one do');
+  }
   if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
   if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
   if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
@@ -432,6 +442,28 @@ function opaqueIdentity(name: unknown, site: Origin): Identity {
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });
   }
   return { id: operationIdOf(UNOWNED + name, 1), home: site, hop: 0, acknowledged: 0 };
+}
+
+/** Of a SHA-256 that is cut to a number: enough to tell the uses of one key apart. */
+const VARIANT_BYTES = 6;
+
+/**
+ * Its home is the same wherever it is asked for, since that follows from the key: so it is executed once at all sites. It
+ * counts as moved, for another site may have been asked for it before.
+ */
+function keyedIdentity(key: string, operation: Operation, { sites }: Origins): Identity {
+  const args = writeOut(ParsedOperation.inputOf(operation), { isLoose: true, partsMax: Infinity });
+  if (!isName(key) || args === undefined) {
+    const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });
+  }
+  const variant = 1 + hashOf(`${operation.name} ${args}`);
+  const home = sites[hashOf(key) % sites.length]!;
+  return { id: keyedOperationId(key, variant), home, hop: 1, acknowledged: 0 };
+}
+
+function hashOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, VARIANT_BYTES);
 }
 
 const NAME_RULE = `whole characters, ${CLIENT_LENGTH_MAX} at most`;

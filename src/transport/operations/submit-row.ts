@@ -45,24 +45,31 @@ export interface SubmitParts {
 }
 
 /** Throws for what a server would take for a malformed row, and after a few of those for a broken client. */
-export function requireSendable({ name, effect, key }: Operation): void {
+export function requireSendable({ name, effect, key }: Operation, idempotencyKey = '-'): void {
   if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) {
     throw invalidArgument('name', `give an operation a name of 1 to ${NAME_LENGTH_MAX} characters`);
   }
   if (effect !== 'read' && effect !== 'update') throw invalidArgument('effect', "must be 'read' or 'update'");
   if (key !== undefined && typeof key !== 'string') throw invalidArgument('key', 'must be a text');
+  // The gateway in front of this binding may have put a long principal in front of a short key.
+  if (idempotencyKey === '' || idempotencyKey.length > NAME_LENGTH_MAX) {
+    throw invalidArgument('idempotencyKey', `give 1 to ${NAME_LENGTH_MAX} characters, the principal included`);
+  }
 }
 
 /** Builds the row, leaving out what is not there at its end. */
 export function submitRow({ id, operation, levels, context, wallNowMs }: SubmitParts): SubmitRow {
   const { name, effect, args, key } = operation;
-  const { deadlineAt, trace, session } = context;
+  const { deadlineAt, trace, session, idempotencyKey } = context;
   const leftMs = deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));
   // So long a limit is none.
   const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
-  if (session instanceof WireSession) {
-    return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, session.tokens];
+  const tokens = session instanceof WireSession ? session.tokens : null;
+  if (idempotencyKey !== undefined) {
+    const head = [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, tokens] as const;
+    return [...head, null, null, idempotencyKey];
   }
+  if (tokens !== null) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, tokens];
   if (trace !== undefined) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace];
   if (timeoutMs !== null) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs];
   if (key !== undefined) return [id, 'submit', name, effect, levels, args, key];
@@ -89,8 +96,8 @@ export function rowAt(destination: Destination, operation: InFlightOperation, co
   // Read back, since the arguments may have changed in the hands of the application meanwhile.
   const [row] = codec.decode(codec.frame([operation.row])) as [unknown[]];
   while (row.length < MOVE) row.push(null);
-  row.push(move ?? null);
-  if (again) row.push(true);
+  row[MOVE] = move ?? null;
+  if (again) row[MOVE + 1] = true;
   return codec.encodeRow(row, submitFields);
 }
 

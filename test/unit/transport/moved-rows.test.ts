@@ -54,6 +54,15 @@ describe('an update', () => {
     expect(readAt(FRK)).toEqual([...given, ['irl', 1]]);
   });
 
+  test('with an idempotency key → keeps it behind the move, sent again or not', () => {
+    const given = [7, 'submit', 'put', 'update', 3, ['k', 1], 'k', null, null, null, null, null, 'i'];
+    const { readAt, losesLineOf } = start('update', given);
+    readAt(IRL);
+    expect(readAt(FRK)).toEqual([...given.slice(0, 10), ['irl', 1], null, 'i']);
+    losesLineOf('other');
+    expect(readAt(FRK)).toEqual([...given.slice(0, 10), ['irl', 1], true, 'i']);
+  });
+
   test('sent before to a server that remembered something else → says that it is sent again, and no move', () => {
     const { given, readAt, losesLineOf } = start('update');
     readAt(IRL);

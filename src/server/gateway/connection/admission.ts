@@ -62,6 +62,7 @@ export function admit(row: SubmitRow, client: ConnectedClient, frame: ReceivedFr
       throw full(host, fullBy, { what: 'replies kept', todo: 'acknowledge those that have come' });
   }
   checkTrace(row[at.trace], client);
+  if (row[at.effect] === 'update' && typeof row[at.idempotencyKey] === 'string') requireKeys(host);
   return checked(row, host);
 }
 
@@ -148,6 +149,12 @@ function refuseLoad(frame: ReceivedFrame, { host, load, outlet }: ConnectedClien
   const fullBy = load.total.fullBy(load, frame.addedBytes);
   if (fullBy === undefined) return;
   throw full(host, fullBy, { what: 'requests under way', todo: 'wait for answers, or ask for less at a time' });
+}
+
+function requireKeys({ binding }: GatewayHost): void {
+  if (binding.hasIdempotencyKeys === true) return;
+  const message = `The ${binding.name} binding has no idempotency keys. The write was not applied: invoke it without a key.`;
+  throw new CorrectableError('UNSUPPORTED', message, { field: 'idempotencyKey' });
 }
 
 /** It is handed on, and kept while the operation is under way. */

@@ -101,7 +101,9 @@ function start({ row, client, operation, place, receivedAt }: Admitted): void {
   const session = sessionOf(row, host);
   const move = row[at.move] ?? undefined;
   const isKept = isUpdate && host.binding.executesOnce !== true;
-  const parts = { id, name: operation.name, isUpdate, isKept, strongest, deadlineAt, trace, session, move, place };
+  const idempotencyKey = isUpdate ? (row[at.idempotencyKey] ?? undefined) : undefined;
+  const { name } = operation;
+  const parts = { id, name, isUpdate, isKept, strongest, deadlineAt, trace, session, move, idempotencyKey, place };
   const submission = new HostedOperation(owner, parts, outlet);
   running.set(id, submission);
   if (isKept) record.record(submission);

@@ -47,6 +47,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   readonly #name: string;
   readonly isUpdate: boolean;
   readonly #move: Move | undefined;
+  readonly #idempotencyKey: string | undefined;
   readonly #strongest: number;
   /** When its time is up, by the clock of the process. */
   readonly #dueAt: number | undefined;
@@ -75,6 +76,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.trace = parts.trace;
     this.session = parts.session;
     this.#move = parts.move;
+    this.#idempotencyKey = parts.idempotencyKey;
     this.#owner = owner;
     this.#name = parts.name;
     this.isUpdate = parts.isUpdate;
@@ -90,6 +92,14 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
 
   get operationId(): string {
     return `${this.#owner.record.key}/${this.id}`;
+  }
+
+  /** With its principal in front, so that none gets the reply of another. No client in this process can give such a key. */
+  get idempotencyKey(): string | undefined {
+    const { key } = this.#owner.record;
+    return this.#idempotencyKey === undefined
+      ? undefined
+      : `\0${key.slice(0, key.indexOf('/') + 1)}${this.#idempotencyKey}`;
   }
 
   get origin(): SubmissionOrigin {

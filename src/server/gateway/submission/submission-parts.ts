@@ -71,6 +71,8 @@ export interface SubmissionParts {
   readonly session?: BindingSession | undefined;
   /** Where it was sent first, if it has moved. */
   readonly move?: Move | undefined;
+  /** What the client calls it, whoever submits it for its principal. */
+  readonly idempotencyKey?: string | undefined;
   /** Its own until the store is done with it. */
   readonly place: LoadPlace;
 }

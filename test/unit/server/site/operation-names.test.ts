@@ -7,7 +7,7 @@ import type { Embedded } from '../../../../src/server/embedded.ts';
 import { bank, bankService } from '../replica/services.ts';
 
 type Site = 'irl' | 'frk';
-type Names = Pick<InvocationContext, 'operationId' | 'origin'>;
+type Names = Pick<InvocationContext, 'operationId' | 'origin' | 'idempotencyKey'>;
 
 const deployments: Embedded<Site>[] = [];
 
@@ -63,6 +63,34 @@ test('an operationId that a client is called by → an operation of its own, not
 });
 
 test('a client that is called as only operations without one are → refused', async () => {
-  const asked = finalOf(start(), 'irl', deposit, { origin: { ...origin, client: '\u0000q' } });
-  await expect(asked).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'context.origin.client' });
+  for (const client of ['\u0000q', '\u0001q']) {
+    const asked = finalOf(start(), 'irl', deposit, { origin: { ...origin, client } });
+    await expect(asked).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'context.origin.client' });
+  }
+});
+
+test('one idempotencyKey at two sites, from two clients → done once, whatever else the operation is called', async () => {
+  for (const idempotencyKey of ['a', 'b', 'c', 'd']) {
+    const deployment = start();
+    const asked = (['irl', 'frk', 'irl'] as const).map((site, index) =>
+      finalOf(deployment, site, deposit, { idempotencyKey, origin: { ...origin, client: `q${index}` } }),
+    );
+    expect(new Set(await Promise.all(asked)).size).toBe(1);
+    expect(await balanceOf(deployment)).toBe(10);
+  }
+});
+
+test('another operation or other arguments under an idempotencyKey → refused; the same in another order → answered', async () => {
+  const deployment = start();
+  const named = { idempotencyKey: 'a' };
+  await finalOf(deployment, 'irl', deposit, named);
+  const reordered = { ...deposit, args: { amount: 10, account: 'a' } };
+  await finalOf(deployment, 'frk', reordered, named);
+  for (const other of [bank.deposit({ account: 'a', amount: 11 }), bank.withdraw({ account: 'a', amount: 10 })]) {
+    await expect(finalOf(deployment, 'frk', other, named)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      field: 'idempotencyKey',
+    });
+  }
+  expect(await balanceOf(deployment)).toBe(10);
 });

@@ -37,6 +37,21 @@ describe('what is not there', () => {
   });
 });
 
+test('an idempotency key → the last element', () => {
+  const session = new WireSession(['token']);
+  expect(rowOf({ idempotencyKey: 'i' })).toEqual([...START, null, null, null, null, null, null, 'i']);
+  expect(rowOf({ idempotencyKey: 'i', session, trace: 't', deadlineAt: NOW_MS + 1 }, 'k')).toEqual([
+    ...START,
+    'k',
+    1,
+    't',
+    session.tokens,
+    null,
+    null,
+    'i',
+  ]);
+});
+
 describe('the time that is left', () => {
   test.each([
     ['is no whole number of milliseconds → rounded', NOW_MS + 10.6, 11],
@@ -58,6 +73,12 @@ describe('an operation that a server would take for a malformed row', () => {
   ])('%s → INVALID_ARGUMENT', (_, operation, field) => {
     expect(() => requireSendable(operation as never)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error,
+    );
+  });
+
+  test.each([[''], ['x'.repeat(NAME_LENGTH_MAX + 1)]])('the idempotency key %j → INVALID_ARGUMENT', (key) => {
+    expect(() => requireSendable(READ as never, key)).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'idempotencyKey' }) as Error,
     );
   });
 

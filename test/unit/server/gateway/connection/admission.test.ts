@@ -269,3 +269,41 @@ describe('time limits', () => {
     spy.mockRestore();
   });
 });
+
+describe('idempotency keys', () => {
+  const withKey = (id: number, effect = 'update'): unknown[] => {
+    const nothing = Array.from({ length: 6 }, () => null);
+    return [id, 'submit', effect === 'read' ? 'get' : 'put', effect, 2, {}, ...nothing, 'order-4711'];
+  };
+
+  test('a store with keys → given the key behind the principal, the same from each of its clients', async () => {
+    const store = Object.assign(new StoreDouble(), { hasIdempotencyKeys: true });
+    await using server = await startGateway({ store, authenticate: (token) => ({ id: token ?? '' }) });
+    const keys: unknown[] = [];
+    for (const [index, token] of ['ada', 'ada', 'b/ob'].entries()) {
+      await using client = new RawClient(server.url);
+      await client.greet({ token, client: String(index).repeat(32) });
+      client.send(withKey(1));
+      keys.push((await store.next()).context.idempotencyKey);
+    }
+    expect(keys).toEqual(['\0ada/order-4711', '\0ada/order-4711', '\0b%2Fob/order-4711']);
+  });
+
+  test('a store without keys → UNSUPPORTED for an update, and a read goes without its key', async () => {
+    await using server = await startGateway();
+    await using client = new RawClient(server.url);
+    await client.greet();
+    client.send(withKey(1), withKey(2, 'read'));
+    const [id, kind, code, message, level, details] = await client.row();
+    expect([id, kind, code, level, details]).toEqual([
+      1,
+      'fail',
+      'UNSUPPORTED',
+      null,
+      { retryable: false, field: 'idempotencyKey' },
+    ]);
+    expect(message).toContain('not applied');
+    expect((await server.store.next()).context.idempotencyKey).toBeUndefined();
+    expect(executed(server.store)).toEqual([2]);
+  });
+});
