@@ -1,0 +1,142 @@
+/** Updates that a caller names: retried by another client of the same principal, at any site, before and after restarts. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket } from 'ws';
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { redblue } from '../../src/bindings/redblue/index.ts';
+import { createClient } from '../../src/correctable/made/client.ts';
+import { isCorrectableError } from '../../src/correctable/errors.ts';
+import type { Operation } from '../../src/correctable/operation.ts';
+import { defineContract } from '../../src/protocol/contract/contract.ts';
+import { createEmbedded } from '../../src/server/embedded.ts';
+import { createGateway } from '../../src/server/gateway/gateway.ts';
+import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
+import { defineService } from '../../src/server/service/service.ts';
+import { blue, red } from '../../src/server/service/shadow-operation.ts';
+import { counter, table } from '../../src/server/service/tables.ts';
+
+const args = z.object({ amount: z.number() });
+const shop = defineContract('shop', {
+  order: { effect: 'update', args, result: z.number() },
+  pay: { effect: 'update', args, result: z.number() },
+  total: { effect: 'read', args: z.object({}), result: z.number() },
+});
+
+const service = defineService(shop, {
+  tables: { rows: table({ total: counter() }) },
+  shadowOperations: ({ rows }) => ({
+    order: blue((given: { amount: number }) => [rows.row('one').total.add(given.amount)]),
+    pay: red((given: { amount: number }) => [rows.row('one').total.add(given.amount)]),
+  }),
+  generators: {
+    order: (given, { shadow, tables }) => shadow.order(given, tables.rows.row('one').total),
+    pay: (given, { shadow, tables }) => shadow.pay(given, tables.rows.row('one').total),
+    total: (_, { tables }) => tables.rows.row('one').total,
+  },
+});
+
+const SITES = ['irl', 'frk'] as const;
+type Site = (typeof SITES)[number];
+
+/** Starts all sites with a gateway each. */
+async function start(dataDir?: string) {
+  const backend = await createEmbedded(service, {
+    sites: SITES,
+    wan: 'none',
+    checkLabels: false,
+    ...(dataDir !== undefined && { dataDir }),
+  });
+  const gateways = SITES.map((site) => [
+    site,
+    createGateway({
+      site,
+      binding: backend.site(site),
+      contract: shop,
+      authenticate: (token = '') => ({ id: token }),
+    }),
+  ]);
+  const listener = await listenGateways({ sites: Object.fromEntries(gateways) });
+  const stop = async (): Promise<void> => {
+    await listener.close({ drainMs: 0 });
+    await backend.close();
+  };
+  return { url: (site: Site) => listener.siteUrl(site), stop };
+}
+
+type Deployment = Awaited<ReturnType<typeof start>>;
+
+/** What a process of its own is answered: the final value, or the code of the error. */
+async function invoke(sites: Deployment, site: Site, operation: Operation, key?: string, token = 'ann') {
+  const client = createClient(redblue(shop, { url: sites.url(site), WebSocket, token }));
+  try {
+    return await client.invoke(operation, { idempotencyKey: key });
+  } catch (error) {
+    return isCorrectableError(error) ? error.code : error;
+  } finally {
+    await client.close();
+  }
+}
+
+const total = (sites: Deployment, site: Site): Promise<unknown> => invoke(sites, site, shop.total({}));
+
+test.each([['order'], ['pay']] as const)('%s: retried by another process, at each site → done once', async (name) => {
+  const sites = await start();
+  onTestFinished(sites.stop);
+  const update = shop[name]({ amount: 5 });
+  const first = await invoke(sites, 'irl', update, 'order-4711');
+  const later = [
+    await invoke(sites, 'irl', update, 'order-4711'),
+    await invoke(sites, 'frk', update, 'order-4711'),
+    await invoke(sites, 'frk', shop[name]({ amount: 6 }), 'order-4711'),
+    await invoke(sites, 'irl', update, 'order-4712'),
+    await invoke(sites, 'irl', update, 'order-4711', 'bob'),
+  ];
+  expect([first, ...later]).toEqual([0, 0, 0, 'INVALID_ARGUMENT', 5, 10]);
+  expect(await total(sites, 'irl')).toBe(15);
+});
+
+test.each([['order'], ['pay']] as const)('%s: asked for at both sites at once → done once', async (name) => {
+  const sites = await start();
+  onTestFinished(sites.stop);
+  const update = shop[name]({ amount: 5 });
+  const asked = SITES.flatMap((site) => [1, 2].map(() => invoke(sites, site, update, 'order-4711')));
+  expect(await Promise.all(asked)).toContain(0);
+  expect(await invoke(sites, 'frk', update, 'order-4711')).toBe(0);
+  expect(await total(sites, 'irl')).toBe(5);
+});
+
+test('a process that ends before the answer comes → another one gets it', async () => {
+  const sites = await start();
+  onTestFinished(sites.stop);
+  const update = shop.order({ amount: 5 });
+  const client = createClient(redblue(shop, { url: sites.url('irl'), WebSocket, token: 'ann' }));
+  await client.invoke(shop.total({}));
+  const left = Promise.resolve(client.invoke(update, { idempotencyKey: 'order-4711' })).catch(() => {});
+  await new Promise(setImmediate);
+  await client.close();
+  await left;
+  expect(await invoke(sites, 'frk', update, 'order-4711')).toBe(0);
+  expect(await invoke(sites, 'irl', update, 'order-4711')).toBe(0);
+  expect(await total(sites, 'irl')).toBe(5);
+});
+
+test('all sites started again from their folder → what was done is known', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'correctables-keys-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const before = await start(folder);
+  const updates = [shop.order({ amount: 5 }), shop.pay({ amount: 7 })];
+  const first = [];
+  for (const update of updates) first.push(await invoke(before, 'irl', update, `key of ${update.name}`));
+  await before.stop();
+  const after = await start(folder);
+  onTestFinished(after.stop);
+  for (const site of SITES) {
+    const again = [];
+    for (const update of updates) again.push(await invoke(after, site, update, `key of ${update.name}`));
+    expect(again).toEqual(first);
+  }
+  expect(await invoke(after, 'frk', shop.order({ amount: 6 }), 'key of order')).toBe('INVALID_ARGUMENT');
+  expect(await total(after, 'irl')).toBe(12);
+});
