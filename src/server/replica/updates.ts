@@ -198,7 +198,7 @@ export class Updates implements WalkHost {
   /** Who waits may find the slot decided: another site has claimed it, a retry was executed. */
   #isDecided({ identity, hop }: Walk): boolean {
     const { slots } = this.walks;
-    return slots.find(identity.id, hop) !== undefined || slots.isKeyTaken(identity.id);
+    return slots.find(identity.id, hop) !== undefined || slots.rivalOf(identity.id) !== undefined;
   }
 
   #executeOnceSeen(walk: Walk): void {

@@ -107,11 +107,13 @@ export class IdTable<T> {
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
-  /** Whether another operation of its client is known, or was forgotten. */
-  hasOther(id: OperationId): boolean {
+  /** The first operation of the same client, unless it is this one; `EXPIRED` if the client's first ones were forgotten. */
+  otherOf(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#entryOf(clientOf(id));
-    if (entry === undefined) return false;
-    return entry.watermark > 0 || entry.operations.size > (entry.operations.get(sequenceOf(id)) === undefined ? 0 : 1);
+    if (entry === undefined) return undefined;
+    if (entry.watermark > 0) return EXPIRED;
+    const { first } = entry.operations;
+    return first?.sequence === sequenceOf(id) ? undefined : first?.value;
   }
 
   /**

@@ -79,9 +79,9 @@ export class Slots {
     return slot;
   }
 
-  /** Whether its idempotency key already names another operation in this log. */
-  isKeyTaken(id: OperationId): boolean {
-    return isKeyed(id) && this.#table.hasOther(id);
+  /** The slot of another operation with the same idempotency key in this log. */
+  rivalOf(id: OperationId): Slot | typeof EXPIRED | undefined {
+    return isKeyed(id) ? this.#table.otherOf(id) : undefined;
   }
 
   /** Decides an open slot by an entry that is being appended; `settle` once that counts. */

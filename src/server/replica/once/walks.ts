@@ -96,11 +96,18 @@ export class Walks {
   step(walk: Walk): void {
     if (walk.site !== this.#host.core.options.site) return this.#askAt(walk);
     const slot = this.slots.find(walk.identity.id, walk.hop);
-    if (slot === undefined && this.slots.isKeyTaken(walk.identity.id)) this.#fail(walk, keyTakenError());
-    else if (slot === undefined) this.#host.executeIn(walk);
+    if (slot === undefined) this.#stepToOpen(walk);
     else if (slot === EXPIRED) this.#fail(walk, expiredError());
     else if (slot.isSettled) this.#follow(walk, slot.decision);
     else this.#stepOnceSettled(walk, slot);
+  }
+
+  #stepToOpen(walk: Walk): void {
+    const rival = this.slots.rivalOf(walk.identity.id);
+    if (rival === undefined) this.#host.executeIn(walk);
+    // Until its entry is synced, a crash may undo it.
+    else if (rival !== EXPIRED && !rival.isSettled) this.#stepOnceSettled(walk, rival);
+    else this.#fail(walk, keyTakenError());
   }
 
   /** Nobody waits any more for what was submitted under this serial: gives it where its walk waits here. */
@@ -196,15 +203,14 @@ export class Walks {
 
   #onAsk(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.ask' }): void {
     const known = this.slots.find(id, hop);
+    const rival = known === undefined ? this.slots.rivalOf(id) : undefined;
+    const refusal = rival && ({ kind: 'record', failure: failureOf(keyTakenError()), vector: [] } as const);
+    const slot = known ?? rival ?? this.#claimFor(from, { id, hop, by });
     const tell = (decision: SlotDecision | undefined): void => {
-      this.#send(from, { kind: 'slot.told', id, hop, by, decision });
+      this.#send(from, { kind: 'slot.told', id, hop, by, decision: refusal ?? decision });
     };
-    if (known === undefined && this.slots.isKeyTaken(id)) {
-      return tell({ kind: 'record', failure: failureOf(keyTakenError()), vector: [] });
-    }
-    const slot = known ?? this.#claimFor(from, { id, hop, by });
-    if (slot === EXPIRED) return tell(undefined);
-    return this.slots.whenSettled(slot, () => tell(slot.decision));
+    if (slot === EXPIRED) tell(undefined);
+    else this.slots.whenSettled(slot, () => tell(slot.decision));
   }
 
   #claimFor(site: Origin, { id, hop, by }: { id: OperationId; hop: number; by: number }): Slot {
