@@ -494,7 +494,6 @@ function missed({ operation }: Subject): string {
 /** Offline, a miss has no answer: the error says both. */
 function missedAnd(error: unknown, subject: Subject): unknown {
   if (!isCorrectableError(error, 'UNAVAILABLE')) return error;
-  return new CorrectableError('UNAVAILABLE', `${missed(subject)} and the store behind is unavailable: retry later`, {
-    cause: error,
-  });
+  const message = `${missed(subject)} and the store behind is unavailable: retry later`;
+  return new CorrectableError('UNAVAILABLE', message, { cause: error });
 }

@@ -329,10 +329,10 @@ function applied(field: string, policy: Policy | false | undefined, submit: Subm
 const IDEMPOTENCY_KEY = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
 function nameUpdate<T>(source: Source<T>, key: string, effect: Operation['effect'], binding: Binding): void {
-  check(IDEMPOTENCY_KEY.test(key), 'idempotencyKey', 'give 1 to 128 characters, none of them control characters');
+  check(IDEMPOTENCY_KEY.test(key), 'idempotencyKey', 'give 1 to 128 printable characters');
   if (effect === 'read') return;
   if (!binding.hasIdempotencyKeys) {
-    throw unsupported(binding, 'idempotencyKey', 'idempotency keys. The write was not sent: invoke it without a key');
+    throw unsupported(binding, 'idempotencyKey', 'idempotency keys. The write was not sent');
   }
   source.idempotencyKey = key;
 }

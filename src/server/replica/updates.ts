@@ -264,8 +264,9 @@ export class Updates implements WalkHost {
   }
 
   /**
-   * What only a red log that has halted is in the way of is no answer, nor is a passing failure of an operation with a key: the slot stays open, so that whoever asks again once
-   * that is repaired is executed. Until then nothing of it is done, unless another copy that waits here gets its way.
+   * What only a red log that has halted is in the way of is no answer, nor is a passing failure of an operation with a key:
+   * the slot stays open, so that whoever asks again once that is repaired is executed. Until then nothing of it is done,
+   * unless another copy that waits here gets its way.
    */
   #leaveOpen({ submission, identity: { id } }: Walk, failure: CorrectableError): void {
     this.answerCommitted(submission, this.core.isWaitedFor(id) ? mayHaveBegunError() : failure);

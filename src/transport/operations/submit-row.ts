@@ -45,16 +45,14 @@ export interface SubmitParts {
 }
 
 /** Throws for what a server would take for a malformed row, and after a few of those for a broken client. */
-export function requireSendable({ name, effect, key }: Operation, idempotencyKey = '-'): void {
+export function requireSendable({ name, effect, key }: Operation, idempotencyKey = ''): void {
   if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX) {
     throw invalidArgument('name', `give an operation a name of 1 to ${NAME_LENGTH_MAX} characters`);
   }
   if (effect !== 'read' && effect !== 'update') throw invalidArgument('effect', "must be 'read' or 'update'");
   if (key !== undefined && typeof key !== 'string') throw invalidArgument('key', 'must be a text');
   // The gateway in front of this binding may have put a long principal in front of a short key.
-  if (idempotencyKey === '' || idempotencyKey.length > NAME_LENGTH_MAX) {
-    throw invalidArgument('idempotencyKey', `give 1 to ${NAME_LENGTH_MAX} characters, the principal included`);
-  }
+  if (idempotencyKey.length > NAME_LENGTH_MAX) throw invalidArgument('idempotencyKey', 'give a shorter one');
 }
 
 /** Builds the row, leaving out what is not there at its end. */
@@ -66,8 +64,8 @@ export function submitRow({ id, operation, levels, context, wallNowMs }: SubmitP
   const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
   const tokens = session instanceof WireSession ? session.tokens : null;
   if (idempotencyKey !== undefined) {
-    const head = [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, tokens] as const;
-    return [...head, null, null, idempotencyKey];
+    const start = [id, 'submit', name, effect, levels, args] as const;
+    return [...start, key ?? null, timeoutMs, trace ?? null, tokens, null, null, idempotencyKey];
   }
   if (tokens !== null) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace ?? null, tokens];
   if (trace !== undefined) return [id, 'submit', name, effect, levels, args, key ?? null, timeoutMs, trace];

@@ -76,8 +76,8 @@ describe('an operation that a server would take for a malformed row', () => {
     );
   });
 
-  test.each([[''], ['x'.repeat(NAME_LENGTH_MAX + 1)]])('the idempotency key %j → INVALID_ARGUMENT', (key) => {
-    expect(() => requireSendable(READ as never, key)).toThrow(
+  test('an idempotency key that is too long with its principal → INVALID_ARGUMENT', () => {
+    expect(() => requireSendable(READ as never, 'x'.repeat(NAME_LENGTH_MAX + 1))).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'idempotencyKey' }) as Error,
     );
   });
