@@ -172,7 +172,7 @@ describe('embedded: many clients of one site', () => {
 
   test('a cache in front of a site → executes a repeated submission once, as the site does', () => {
     start(bankService());
-    expect(cached(deployments[0]!.site('irl'))).toMatchObject({ executesOnce: true });
+    expect(cached(deployments[0]!.site('irl'))).toMatchObject({ executesOnce: true, hasIdempotencyKeys: true });
     expect(cached(memory())).toMatchObject({ executesOnce: false });
   });
 
