@@ -355,7 +355,7 @@ export class Persistence {
 
   /** After a failed call, a store may acknowledge what it loses until it is opened again: it is closed before the next. */
   async #use<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
-    const { store } = this.#options;
+    const { store, onError } = this.#options;
     if (this.#hasFailed) await store.close();
     this.#hasFailed = false;
     try {
@@ -363,6 +363,9 @@ export class Persistence {
     } catch (error) {
       this.#hasFailed = true;
       throw error;
+    } finally {
+      // The call has opened it again if the cache was closed before the call began.
+      if (this.#isClosed) await attempt(() => store.close()).catch(onError);
     }
   }
 

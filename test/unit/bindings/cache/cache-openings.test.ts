@@ -213,6 +213,47 @@ describe('cache: its end', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'UNAVAILABLE', message }));
   });
 
+  test.each([
+    ['load', 1],
+    ['write', 3],
+  ] as const)('its store ends a %s only after the cache has closed → it is not left open', async (hanging, writes) => {
+    const clock = virtualClock();
+    const kept = mapStore();
+    let go = (): void => {};
+    const gone = new Promise<void>((resolve) => (go = resolve));
+    let isOpen = false;
+    let written = 0;
+    const store: CacheStore = {
+      ...kept,
+      load: async () => {
+        isOpen = true;
+        if (hanging === 'load') await gone;
+        return kept.load();
+      },
+      write: async (...given) => {
+        isOpen = true;
+        await gone;
+        written += 1;
+        if (hanging === 'write' && written === 1) throw new Error('full');
+        await kept.write(...given);
+      },
+      close: async () => void (isOpen = false),
+    };
+    const mine = page({ store, clock });
+    if (hanging === 'write') await mine.binding.ready();
+    await fill(mine, get('x'), 'new');
+    const told = mine.client.invokeStrong(put('y', 'new'));
+    mine.store.last.sink.update(undefined, 'strong');
+    await clock.advance(1_000);
+    await told;
+    const closed = mine.client.close();
+    await clock.advance(2_000);
+    await closed;
+    go();
+    await expect.poll(() => written).toBe(writes);
+    await expect.poll(() => isOpen).toBe(false);
+  });
+
   test('its store hangs as it closes, then refuses → nothing is thrown that nobody hears', async () => {
     const clock = virtualClock();
     const closings = [new Promise<never>(() => {}), Promise.reject(new Error('cannot close'))];
