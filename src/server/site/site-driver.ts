@@ -310,10 +310,11 @@ export class SiteDriver implements SubmissionPort {
    * so that the others cost no signal.
    */
   #watch(): void {
-    const now = Date.now();
+    // A tick later than the deadline: so its client fails with TIMEOUT before the site fails it with ABORTED.
+    const overBefore = Date.now() - this.#options.tickMs;
     this.#submitters.forEach((submitter, serial) => {
       if (serial >= this.#tickedAtSerial) return;
-      if ((submitter.deadlineAt ?? Infinity) <= now) return this.#machine.abandon(serial);
+      if ((submitter.deadlineAt ?? Infinity) <= overBefore) return this.#machine.abandon(serial);
       if (serial < this.#watchedBefore) return;
       const { signal } = submitter;
       if (signal.aborted) this.#machine.abandon(serial);

@@ -1,0 +1,21 @@
+/** What a site does with an operation whose time is over: its client reports `TIMEOUT` before the site drops it. */
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createEmbedded } from '../../../../src/server/embedded.ts';
+import { get } from '../../../../src/operations/index.ts';
+import { notesService } from '../storage/notes-service.ts';
+
+test('drops a read a tick after its deadline, so that its client reports the timeout first', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const deployment = createEmbedded(notesService(), { sites: ['irl', 'frk'], wan: { 'irl-frk': 60_000 } });
+  onTestFinished(() => deployment.close());
+  const fail = vi.fn<(error: unknown) => void>();
+  const context = { signal: new AbortController().signal, deadlineAt: Date.now() + 500, session: undefined };
+  const sink = { update: () => 0, confirm: () => {}, fail };
+  deployment.site('frk').submitOperation(get('k'), ['strong'], sink, { ...context, trace: undefined });
+  await new Promise((resolve) => setImmediate(resolve));
+  await vi.advanceTimersByTimeAsync(500);
+  expect(fail).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(500);
+  expect(fail).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'ABORTED' }));
+});
