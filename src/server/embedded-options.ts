@@ -64,10 +64,9 @@ export interface EmbeddedOptions<N extends string = string> {
    */
   readonly checkInvariants?: boolean;
   /**
-   * Looks for a second at most, before it starts, for what two sites can break, and refuses a service in which a shadow
-   * operation has a colour that it must not have, with the story. The `dataDir` remembers how much was looked at of which
-   * version of the service. What else it finds is told to `onAlarm`, as `labels-in-doubt`. Default: with a `dataDir`, unless
-   * `NODE_ENV` is `production`.
+   * Looks for half a second, before it starts, for what two sites can break, and refuses a service in which a shadow
+   * operation has a colour that it must not have, with the story. What else it finds is reported to `onAlarm`, as
+   * `labels-in-doubt`. Default: with a `dataDir`, unless `NODE_ENV` is `production`.
    */
   readonly checkLabels?: boolean;
   /** What a generator may take before its operation fails, and how it is checked. */
