@@ -2,7 +2,7 @@
 import { openDB, type DBSchema, type IDBPDatabase, type IDBPTransaction } from 'idb';
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isName } from '../../correctable/given.ts';
-import type { CacheEntry, CacheStore } from './store.ts';
+import type { CacheChange, CacheEntry, CacheStore } from './store.ts';
 
 /** What `indexedDbStore` is made from. */
 export interface IndexedDbStoreOptions {
@@ -105,8 +105,10 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
         await Promise.all(changes.map(([id]) => find(id)));
         // In the same turn as the last answer, or the transaction would end.
         const written = settle?.(found) ?? changes;
-        const requests = written.map(([id, entry]) => (entry === undefined ? store.delete(id) : store.put(entry, id)));
-        await Promise.all([...requests, done]);
+        // Asynchronous: if one throws, the others are still waited for, and their rejections handled.
+        const request = async ([id, entry]: CacheChange): Promise<unknown> =>
+          entry === undefined ? store.delete(id) : store.put(entry, id);
+        await Promise.all([...written.map(request), done]);
       }),
     connect: (hear) => {
       if (typeof BroadcastChannel === 'undefined') return { tell: () => {}, close: () => {} };

@@ -126,3 +126,17 @@ describe('indexedDbStore: its connection is lost', () => {
     expect(() => databases[0]?.transaction('views')).toThrow(/./);
   });
 });
+
+test('indexedDbStore: a value cannot be copied, behind one that can → the write fails, and no rejection is unhandled', async () => {
+  globalThis.indexedDB = new IDBFactory();
+  const store = indexedDbStore({ name: 'copies' });
+  onTestFinished(() => store.close());
+  const onUnhandled = vi.fn<(error: unknown) => void>();
+  process.on('unhandledRejection', onUnhandled);
+  onTestFinished(() => void process.off('unhandledRejection', onUnhandled));
+  const entry = (value: unknown): CacheEntry => ({ value, level: 'strong', cachedAt: 1, touches: ['x'] });
+  const changes = [['a', entry(1)] as const, ['b', entry(() => {})] as const];
+  await expect(store.write(changes)).rejects.toMatchObject({ name: 'DataCloneError' });
+  expect([...(await store.load())]).toEqual([]);
+  expect(onUnhandled).not.toHaveBeenCalled();
+});
