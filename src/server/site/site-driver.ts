@@ -6,6 +6,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { NumberedTable } from '../../protocol/numbered-table.ts';
 import { epochOf } from '../records/epoch.ts';
+import type { LogId } from '../log/log-id.ts';
 import type { SiteStorage } from '../log/storage.ts';
 import type { Remembered } from '../replica/once/remembered.ts';
 import { interruptedError } from './site-binding.ts';
@@ -83,6 +84,9 @@ export class SiteDriver implements SubmissionPort {
   /** Why nothing is taken any more. */
   #end: SiteEnd | undefined;
   #closed = false;
+  /** Up to where the logs are synced, of which the machine has not heard. */
+  readonly #synced = new Map<LogId, number>();
+  #isActing = false;
 
   constructor(options: SiteDriverOptions) {
     this.#options = options;
@@ -121,8 +125,8 @@ export class SiteDriver implements SubmissionPort {
     this.#options.storage.attach(this.#machine, {
       synced: (log, length) => {
         if (this.#closed) return;
-        this.#machine.onSynced(log, length, performance.now(), Date.now());
-        this.#act();
+        this.#synced.set(log, length);
+        if (!this.#isActing) this.#act();
       },
       fenced: (cause) =>
         this.#endWith({ why: `The site has stopped, because another one has its data (${cause.message})`, cause }),
@@ -242,12 +246,27 @@ export class SiteDriver implements SubmissionPort {
   #act(): void {
     // After a pause another process may have the data: nothing more is told then.
     if (this.#closed || !this.#options.storage.isHeld()) return;
-    const outputs = this.#machine.takeOutputs();
-    // One reading of the clock for all that is told now.
-    const nowMs = outputs.length > 0 ? performance.now() : 0;
-    for (const output of outputs) this.#do(output, nowMs);
+    this.#isActing = true;
+    try {
+      let outputs: SiteOutput[];
+      do {
+        this.#takeSynced();
+        outputs = this.#machine.takeOutputs();
+        // One reading of the clock for all that is told now.
+        const nowMs = outputs.length > 0 ? performance.now() : 0;
+        for (const output of outputs) this.#do(output, nowMs);
+      } while (this.#synced.size > 0);
+    } finally {
+      this.#isActing = false;
+    }
     this.#tickWhileBusy();
     this.#wakeInTime();
+  }
+
+  /** Storage in memory reports within `append`: what that leads to is answered together with the rest of the turn. */
+  #takeSynced(): void {
+    for (const [log, length] of this.#synced) this.#machine.onSynced(log, length, performance.now(), Date.now());
+    this.#synced.clear();
   }
 
   #do(output: SiteOutput, nowMs: number): void {

@@ -12,14 +12,10 @@ interface VolatilePlace {
   readonly lengths: Map<LogId, number>;
 }
 
-/**
- * Keeps nothing: an entry counts as synced at once, and is trimmed as soon. The whole of one turn is reported together, as
- * a disk would.
- */
+/** Keeps nothing: an entry counts as synced at once, and is trimmed as soon. */
 export class VolatileLog implements LocalLog {
   readonly #place: VolatilePlace;
   readonly #listener: LocalLogListener;
-  readonly #grown = new Set<LogId>();
   #isOver = false;
 
   /** The first term will be above that of `place`. */
@@ -42,9 +38,9 @@ export class VolatileLog implements LocalLog {
   append(term: Term, log: LogId, entries: readonly unknown[]): void {
     const { lengths, term: held } = this.#place;
     if (term !== held) return this.#fence(term);
-    lengths.set(log, (lengths.get(log) ?? 0) + entries.length);
-    if (this.#grown.size === 0) queueMicrotask(() => this.#report());
-    this.#grown.add(log);
+    const length = (lengths.get(log) ?? 0) + entries.length;
+    lengths.set(log, length);
+    this.#listener.synced(log, length);
   }
 
   trim(): void {}
@@ -57,13 +53,6 @@ export class VolatileLog implements LocalLog {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#listener.fenced(fencedError(`term ${term} is not that of the holder of this log`));
-  }
-
-  #report(): void {
-    const grown = [...this.#grown];
-    this.#grown.clear();
-    if (this.#isOver) return;
-    for (const log of grown) this.#listener.synced(log, this.#place.lengths.get(log) ?? 0);
   }
 }
 
