@@ -4,7 +4,7 @@
  */
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
 import { CorrectableError, type Binding, type Access, type Operation } from 'correctables';
-import { answer, levels, noAnswer, type TierContext } from 'correctables/bindings/primary-backup';
+import { answer, tiered, noAnswer, type TierContext } from 'correctables/bindings/primary-backup';
 
 /** What each operation does, whatever a caller says of it. */
 const EFFECTS: ReadonlyMap<string, Access> = new Map<string, Access>([
@@ -30,7 +30,7 @@ export const rename = (id: string, title: string): Operation<{ title: string }> 
 export function articles(urls: { cache: string; origin: string }): Binding<readonly ['cache', 'origin']> {
   const cache = axios.create({ baseURL: urls.cache, headers: { 'Cache-Control': 'only-if-cached' } });
   const origin = axios.create({ baseURL: urls.origin, headers: { 'Cache-Control': 'no-cache' } });
-  return levels(
+  return tiered(
     ['cache', 'origin'],
     {
       cache: (operation, context) => ask(cache, operation, context).catch(missOrThrow),

@@ -3,7 +3,7 @@
  * access; the binding makes three of it: to the phone's cache, the closest backup, and the distant primary.
  */
 import { createClient, type Operation } from 'correctables';
-import { answer, levels, noAnswer } from 'correctables/bindings/primary-backup';
+import { answer, tiered, noAnswer } from 'correctables/bindings/primary-backup';
 
 interface Edition {
   readonly revision: number;
@@ -17,7 +17,7 @@ const backup: Edition = { revision: 2, items: ['Storm nears', 'Cup final tonight
 const primary: Edition = { revision: 3, items: ['Storm passes', 'Cup final tonight'] };
 
 const news = createClient(
-  levels(
+  tiered(
     ['cache', 'backup', 'primary'],
     {
       cache: ({ name }) => show(latest.get(name)),

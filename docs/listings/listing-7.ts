@@ -1,6 +1,6 @@
 /**
  * Listing 7 (Correctables, OSDI 2016, §5.1): a simple binding to a storage system with primary-backup replication, by
- * hand. `primaryBackup` of 'correctables/bindings/primary-backup' is this, ready made.
+ * hand. `tiered` of 'correctables/bindings/tiered' is this, ready made.
  */
 import { createClient, type Binding, type Operation, type Sink } from 'correctables';
 import { get, put } from 'correctables/operations';

@@ -3,7 +3,7 @@
  * node-postgres' pool that is used, so that any client, or a test, can stand in.
  */
 import type { Binding, Access, Operation } from 'correctables';
-import { answer, primaryBackup } from 'correctables/bindings/primary-backup';
+import { answer, tiered } from 'correctables/bindings/primary-backup';
 
 /** What is needed of `pg.Pool`. */
 export interface Pool {
@@ -49,15 +49,17 @@ export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly 
     // The revision orders the answers: a replica that lags behind is seen to do so.
     return row === undefined ? null : answer(row['body'], { version: row['revision'] });
   };
-  return primaryBackup({
-    levels: ['weak', 'strong'],
-    tiers: {
+  return tiered(
+    ['weak', 'strong'],
+    {
       weak: (operation) => ask(pools.replica, operation),
       strong: (operation) => ask(pools.primary, operation),
     },
-    supports: ({ name, effect }) => Object.hasOwn(STATEMENTS, name) && STATEMENTS[name]?.effect === effect,
-    close: async () => {
-      await Promise.all([pools.replica.end(), pools.primary.end()]);
+    {
+      supports: ({ name, effect }) => Object.hasOwn(STATEMENTS, name) && STATEMENTS[name]?.effect === effect,
+      close: async () => {
+        await Promise.all([pools.replica.end(), pools.primary.end()]);
+      },
     },
-  });
+  );
 }

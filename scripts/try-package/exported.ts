@@ -28,7 +28,7 @@ import {
   statement,
 } from 'correctables/bindings/cassandra';
 import { memory, memoryStore } from 'correctables/bindings/memory';
-import { answer, levels, noAnswer, primaryBackup } from 'correctables/bindings/primary-backup';
+import { answer, tiered, noAnswer } from 'correctables/bindings/primary-backup';
 import { exponentialBackoff, findSites, neverReconnect, redblue, REDBLUE_LEVELS } from 'correctables/bindings/redblue';
 import { remote } from 'correctables/bindings/remote';
 import { minimumThreshold, OPEN_ACL, ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
@@ -117,8 +117,8 @@ export async function* views() {
 export const front = { ...cached(memory(), {}) };
 export const behind = createClient(cached(memory(), { store: mapStore() }));
 export const kept = [indexedDbStore({ name: 'x' }), directoryStore({ directory: '/tmp/x' })];
-export const tiers = primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => 1, strong: async () => 2 } });
-export const fallback = levels(['cache', 'origin'], {
+export const tiers = tiered(['weak', 'strong'], { weak: () => 1, strong: async () => 2 });
+export const fallback = tiered(['cache', 'origin'], {
   cache: () => noAnswer,
   origin: async () => answer(1, { version: 2 }),
 });

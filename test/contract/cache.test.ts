@@ -2,7 +2,7 @@
 import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory } from '../../src/bindings/memory/index.ts';
 import type { Binding } from '../../src/index.ts';
-import { primaryBackup } from '../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../src/bindings/primary-backup/index.ts';
 import { enqueue, get, peek, put } from '../../src/operations/index.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { ContractSubject } from '../../src/testing/index.ts';
@@ -56,7 +56,7 @@ const subjects: readonly ContractSubject[] = [
       const only = async ({ name, key = '', args }: { name: string; key?: string; args: unknown }): Promise<unknown> =>
         name === 'put' ? void values.set(key, (args as { value: unknown }).value) : values.get(key);
       const supports = ({ name }: { name: string }): boolean => name === 'get' || name === 'put';
-      return { binding: cached(primaryBackup({ levels: ['only'], tiers: { only }, supports })) };
+      return { binding: cached(tiered(['only'], { only }, { supports })) };
     },
     ...keys,
   },

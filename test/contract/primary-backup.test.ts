@@ -1,5 +1,5 @@
 /** The primary-backup binding keeps the contract of every binding, however its tiers are asked. */
-import { answer, noAnswer, primaryBackup, type Mode, type Tier } from '../../src/bindings/primary-backup/index.ts';
+import { answer, noAnswer, tiered, type Mode, type Tier } from '../../src/bindings/primary-backup/index.ts';
 import type { Binding } from '../../src/correctable/binding.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { keepsContract } from '../support/keeps-contract.ts';
@@ -27,29 +27,28 @@ function threeTiers(mode: Mode, weak?: Tier, delayMs = 0): Binding<readonly ['ca
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     return read(primary, undefined)(operation, context);
   };
-  return primaryBackup({
-    levels: ['cache', 'backup', 'primary'],
-    mode,
-    tiers: {
+  return tiered(
+    ['cache', 'backup', 'primary'],
+    {
       cache: weak ?? read(backup, noAnswer),
       backup: weak ?? read(backup, undefined),
       primary: (operation, context) => (operation.effect === 'update' ? update : readPrimary)(operation, context),
     },
-    supports: ({ name }) => name === 'get' || name === 'put',
-  });
+    { mode, supports: ({ name }) => name === 'get' || name === 'put' },
+  );
 }
 
 /** A backup that takes its time, and no primary. */
 function offline(mode: Mode): Binding<readonly ['backup', 'primary']> {
   const backup: Tier = () => new Promise((resolve) => setTimeout(resolve, 1, { n: 1 }));
   const primary: Tier = () => Promise.reject(new Error('offline'));
-  return primaryBackup({ levels: ['backup', 'primary'], mode, tiers: { backup, primary } });
+  return tiered(['backup', 'primary'], { backup, primary }, { mode });
 }
 
 /** No primary, and a backup that hangs. */
 function silent(): Binding<readonly ['backup', 'primary']> {
   const tiers = { backup: () => new Promise(() => {}), primary: () => Promise.reject(new Error('offline')) };
-  return primaryBackup({ levels: ['backup', 'primary'], mode: 'parallel', tiers });
+  return tiered(['backup', 'primary'], tiers, { mode: 'parallel' });
 }
 
 for (const mode of ['parallel', 'sequential'] as const) {

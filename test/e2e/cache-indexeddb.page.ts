@@ -1,6 +1,6 @@
 /** What the page of the cache's browser test runs: bundled for the browser, it shows what IndexedDB brings back. */
 import { cached, indexedDbStore } from '../../src/bindings/cache/index.ts';
-import { primaryBackup, type Tier } from '../../src/bindings/primary-backup/index.ts';
+import { tiered, type Tier } from '../../src/bindings/primary-backup/index.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import { createClient } from '../../src/correctable/made/client.ts';
 import { get } from '../../src/operations/index.ts';
@@ -18,7 +18,7 @@ async function visit(options: { isOffline: boolean; principal: string; clear?: b
   };
   const { principal } = options;
   const errors: unknown[] = [];
-  const binding = cached(primaryBackup({ levels: ['origin'], tiers: { origin } }), {
+  const binding = cached(tiered(['origin'], { origin }), {
     store: indexedDbStore({ name: 'views' }),
     principal,
     onError: (error) => errors.push(error),

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory, memoryStore } from '../../src/bindings/memory/index.ts';
-import { primaryBackup } from '../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../src/bindings/primary-backup/index.ts';
 import { redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import type { AnyClient } from '../../src/index.ts';
@@ -80,33 +80,28 @@ test(row('a `session`, in which each read sees what was written and read in it b
   expect(await isOpen(client)).toBe(true);
 });
 
-test(
-  row('a client of `memory`, `levels`, `primaryBackup`, `remote`, `redblue`, `zookeeper`, `cassandra`'),
-  async () => {
-    const store = memoryStore();
-    const listener = closeLater(
-      await listenGateways({ sites: { here: createGateway({ binding: memory({ store }) }) } }),
-    );
-    let hooks = 0;
-    const bindings = [
-      memory({ store }),
-      primaryBackup({ levels: LEVELS, tiers: { weak: () => 1, strong: () => 1 }, close: () => void hooks++ }),
-      remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket }),
-    ];
-    for (const binding of bindings) {
-      const [client, other] = [createClient(binding), createClient(binding)];
-      expect(await isOpen(client)).toBe(true);
-      await client.close();
-      await client.close();
-      expect(await codeOf(client.invoke(get('k')))).toBe('UNAVAILABLE');
-      expect(await codeOf(other.invoke(get('k')))).toBe('UNAVAILABLE');
-    }
-    expect(hooks).toBe(1);
-    for (const binding of [memory({ store }), remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket })]) {
-      expect(await isOpen(closeLater(createClient(binding)))).toBe(true);
-    }
-  },
-);
+test(row('a client of `memory`, `tiered`, `remote`, `redblue`, `zookeeper`, `cassandra`'), async () => {
+  const store = memoryStore();
+  const listener = closeLater(await listenGateways({ sites: { here: createGateway({ binding: memory({ store }) }) } }));
+  let hooks = 0;
+  const bindings = [
+    memory({ store }),
+    tiered(LEVELS, { weak: () => 1, strong: () => 1 }, { close: () => void hooks++ }),
+    remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket }),
+  ];
+  for (const binding of bindings) {
+    const [client, other] = [createClient(binding), createClient(binding)];
+    expect(await isOpen(client)).toBe(true);
+    await client.close();
+    await client.close();
+    expect(await codeOf(client.invoke(get('k')))).toBe('UNAVAILABLE');
+    expect(await codeOf(other.invoke(get('k')))).toBe('UNAVAILABLE');
+  }
+  expect(hooks).toBe(1);
+  for (const binding of [memory({ store }), remote({ url: listener.siteUrl('here'), levels: LEVELS, WebSocket })]) {
+    expect(await isOpen(closeLater(createClient(binding)))).toBe(true);
+  }
+});
 
 test(row('a client of `cached(…)`'), async () => {
   const [store, kept] = [memoryStore(), mapStore()];

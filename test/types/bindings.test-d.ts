@@ -1,7 +1,7 @@
 /** Bindings whose levels are functions: levels in their order, one function each, arguments by the contract. */
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { answer, levels, noAnswer, type TierContext } from '../../src/bindings/primary-backup/index.ts';
+import { answer, tiered, noAnswer, type TierContext } from '../../src/bindings/primary-backup/index.ts';
 import { byContract, defineContract } from '../../src/contract/index.ts';
 import { createClient, type Binding, type Operation } from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
@@ -12,7 +12,7 @@ const articles = defineContract('articles', {
 });
 
 test('levels: the tuple of the names, in their order', () => {
-  const binding = levels(['cache', 'origin'], { cache: () => noAnswer, origin: async () => answer(1, { version: 2 }) });
+  const binding = tiered(['cache', 'origin'], { cache: () => noAnswer, origin: async () => answer(1, { version: 2 }) });
   expectTypeOf(binding).toEqualTypeOf<Binding<readonly ['cache', 'origin']>>();
   const client = createClient(binding);
   expectTypeOf(client.weakest).toEqualTypeOf<'cache'>();
@@ -26,19 +26,19 @@ test('levels: the tuple of the names, in their order', () => {
 
 test('levels: a function for each, and for no other', () => {
   // @ts-expect-error the origin has none
-  levels(['cache', 'origin'], { cache: () => 1 });
+  tiered(['cache', 'origin'], { cache: () => 1 });
   // @ts-expect-error there is no such level
-  levels(['origin'], { origin: () => 1, cahce: () => 1 });
+  tiered(['origin'], { origin: () => 1, cahce: () => 1 });
   // @ts-expect-error an object has no order
-  levels({ cache: () => 1, origin: () => 1 });
+  tiered({ cache: () => 1, origin: () => 1 });
   // @ts-expect-error at least one
-  levels([], {});
+  tiered([], {});
   // @ts-expect-error no such mode
-  levels(['origin'], { origin: () => 1 }, { mode: 'both' });
+  tiered(['origin'], { origin: () => 1 }, { mode: 'both' });
 });
 
 test('levels: what a function gets', () => {
-  levels(['origin'], {
+  tiered(['origin'], {
     origin: (operation, context) => {
       expectTypeOf(operation).toEqualTypeOf<Operation>();
       expectTypeOf(context).toEqualTypeOf<TierContext>();
@@ -47,7 +47,7 @@ test('levels: what a function gets', () => {
 });
 
 test('byContract: arguments as the schema gives them back, the context of the tier', () => {
-  levels(['origin'], {
+  tiered(['origin'], {
     origin: byContract(
       articles,
       {

@@ -14,83 +14,69 @@ import type { Tier } from './tier.ts';
 /** For each level, the function that answers at it. Updates go to that of the strongest level only, once. */
 export type Tiers<L extends Levels> = Readonly<Record<L[number], Tier>>;
 
-/** What `levels` can be told beside the levels and their functions. */
-export interface LevelsOptions {
+/** Options of `tiered`. */
+export interface TieredOptions {
   /**
-   * How the tiers of a read are asked. `'parallel'` (default): all at once, so that a slow or hanging backup delays
-   * nothing. `'sequential'`: the next one after the weaker one has answered, as in Listing 7; spares the primary when
-   * the caller leaves early.
+   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow or hanging tier delays no other.
+   * `'sequential'` calls the next tier after the weaker one has answered, as in Listing 7, and spares the strongest tier
+   * when the caller cancels early. Default: `'parallel'`.
    */
   readonly mode?: Mode;
-  /** Whether the tiers can execute an operation; all of them unless given. */
+  /** Returns whether the tiers can execute an operation. Default: they can execute all of them. */
   readonly supports?: (operation: Operation) => boolean;
-  /** Named in messages; `'levels'` or `'primary-backup'`, as it was made by, unless given. */
+  /** The name in error messages. Default: `'tiered'`. */
   readonly name?: string;
   /** Called once by `close()`, to release pools and sockets. */
   readonly close?: () => void | PromiseLike<void>;
 }
 
-/** What `primaryBackup` is made from. */
-export interface PrimaryBackupOptions<L extends Levels> extends LevelsOptions {
-  /** The levels, weakest first. */
+/** The options with what they apply to. */
+interface TieredSetup<L extends Levels> extends TieredOptions {
   readonly levels: L;
   readonly tiers: Tiers<L>;
 }
 
 /**
- * A binding whose levels are functions: the names of the levels, weakest first, and what answers at each of them.
+ * Creates a binding whose levels are functions, such as a cache in front of an origin, or a backup and its primary
+ * (Correctables, OSDI 2016, Listing 7). `levels` names the levels, weakest first; `tiers` has one function for each.
  *
- * A tier that throws fails its level only, while a stronger one is pending; a tier that returns `noAnswer` is skipped.
- * Where the strongest fails, weaker ones that are still under way are heard first, for 1,000 ms at most.
- * The names are in a list of their own because the order of an object's keys says nothing to the compiler, and tools that
- * sort keys would make the cache the strongest level, which gets the updates.
+ * If a tier throws, only its level fails while a stronger tier is pending. If a tier returns `skipLevel`, its level is
+ * left out. If the strongest tier fails, the binding waits up to 1,000 ms for weaker tiers that are pending.
+ * Writes go to the strongest tier only.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` where levels and tiers do not fit together
+ * The names are an array of their own because object keys have no order for the compiler: a tool that sorts keys would
+ * make the cache the strongest level.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if levels and tiers do not match
  * @example
  * const pages = createClient(
- *   levels(['cache', 'origin'], {
- *     cache: ({ key }, { signal }) => askCache(key, signal),
- *     origin: ({ key }, { signal }) => askOrigin(key, signal),
+ *   tiered(['cache', 'origin'], {
+ *     cache: ({ key }, { signal }) => readCache(key, signal),
+ *     origin: ({ key }, { signal }) => fetchOrigin(key, signal),
  *   }),
  * );
  * for await (const view of pages.invoke(get('page:1'))) show(view.value, view.level);
  */
-export function levels<const L extends Levels>(names: L, tiers: Tiers<L>, options: LevelsOptions = {}): Binding<L> {
-  checkNamed(options, { call: LEVELS_CALL }, OPTIONS);
-  const all = { ...options, name: options.name ?? 'levels', levels: names, tiers };
-  checkTiers(all, LEVELS_CALL);
-  return bindMethods(new PrimaryBackupBinding(all));
-}
-
-/**
- * The same by one object, called after the use that the paper makes of it (Listing 7).
- *
- * @throws CorrectableError `INVALID_ARGUMENT` where levels and tiers do not fit together
- * @example
- * const pages = primaryBackup({
- *   levels: ['weak', 'strong'],
- *   tiers: { weak: ({ key }) => queryClosestBackup(key), strong: ({ key }) => queryPrimary(key) },
- * });
- */
-export function primaryBackup<const L extends Levels>(options: PrimaryBackupOptions<L>): Binding<L> {
-  checkNamed(options, { call: CALL }, { levels: true, tiers: true, ...OPTIONS });
-  checkTiers(options, CALL);
-  return bindMethods(new PrimaryBackupBinding(options));
+export function tiered<const L extends Levels>(levels: L, tiers: Tiers<L>, options: TieredOptions = {}): Binding<L> {
+  checkNamed(options, { call: CALL }, OPTIONS);
+  const setup = { ...options, levels, tiers };
+  checkTiers(setup, CALL);
+  return bindMethods(new TieredBinding(setup));
 }
 
 /** So few are not looked through. */
 const RUNS_MIN = 64;
 
-class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
+class TieredBinding<L extends Levels> implements Binding<L> {
   readonly name: string;
-  readonly #options: PrimaryBackupOptions<L>;
+  readonly #options: TieredSetup<L>;
   readonly #runs = new Set<Run>();
   /** At how many runs those are let go whose tiers never settle. */
   #sweepAt = RUNS_MIN;
   #closing: Promise<void> | undefined;
 
-  constructor(options: PrimaryBackupOptions<L>) {
-    this.name = options.name ?? 'primary-backup';
+  constructor(options: TieredSetup<L>) {
+    this.name = options.name ?? 'tiered';
     this.#options = options;
   }
 
@@ -154,12 +140,11 @@ class PrimaryBackupBinding<L extends Levels> implements Binding<L> {
   }
 }
 
-const LEVELS_CALL = "levels(['cache', 'origin'], { cache: askCache, origin: askOrigin }, { mode: 'sequential' })";
-const CALL = "primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: askBackup, strong: askPrimary } })";
+const CALL = "tiered(['cache', 'origin'], { cache: readCache, origin: fetchOrigin }, { mode: 'sequential' })";
 
-const OPTIONS: NamesOf<LevelsOptions> = { mode: true, supports: true, name: true, close: true };
+const OPTIONS: NamesOf<TieredOptions> = { mode: true, supports: true, name: true, close: true };
 
-function checkTiers(options: PrimaryBackupOptions<Levels>, call: string): void {
+function checkTiers(options: TieredSetup<Levels>, call: string): void {
   const { levels: names, tiers, mode = 'parallel' } = options;
   check(Array.isArray(names) && names.length > 0, 'levels', `name at least one, weakest first: write ${call}`);
   check(new Set(names).size === names.length, 'levels', `name each once, not [${names.join(', ')}]`);

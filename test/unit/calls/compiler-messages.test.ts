@@ -7,7 +7,7 @@ const here = fileURLToPath(new URL('./', import.meta.url));
 
 const PREAMBLE = `
   import { z } from 'zod';
-  import { levels, primaryBackup } from '../../../src/bindings/primary-backup/index.ts';
+  import { tiered } from '../../../src/bindings/primary-backup/index.ts';
   import { memory } from '../../../src/bindings/memory/index.ts';
   import { byContract } from '../../../src/contract/index.ts';
   import { createClient } from '../../../src/index.ts';
@@ -21,7 +21,7 @@ const PREAMBLE = `
   });
   const tables = { rows: table({ n: counter() }) };
   const store = createClient(memory());
-  export const all = [levels, primaryBackup, byContract, get, blue, defineService, shop, tables, store];
+  export const all = [tiered, byContract, get, blue, defineService, shop, tables, store];
 `;
 
 const add = 'add: (a, { shadow }) => shadow.add(a, null)';
@@ -47,14 +47,8 @@ const MISTAKES: readonly (readonly [what: string, call: string, ...says: readonl
   ['all are missing', serviceOf(), "defineService: no generator for the operation 'add'"],
   ['a generator of no operation', serviceOf(add, buy, left, 'sell: () => null'), "'sell' does not exist"],
   ['a level that the store does not have', "store.invoke(get('k'), { levels: ['stronk'] })", `'"stronk"'`, `"strong"`],
-  ['a level without a function', "levels(['cache', 'origin'], { cache: () => 1 })", "'origin' is missing"],
-  ['a function of no level', "levels(['origin'], { origin: () => 1, cahce: () => 1 })", "'cahce' does not exist"],
-  [
-    'a tier that is misspelt',
-    "primaryBackup({ levels: ['weak'], tiers: { week: () => 1 } })",
-    "'week' does not exist",
-    '"weak"',
-  ],
+  ['a level without a function', "tiered(['cache', 'origin'], { cache: () => 1 })", "'origin' is missing"],
+  ['a function of no level', "tiered(['origin'], { origin: () => 1, cahce: () => 1 })", "'cahce' does not exist"],
   ['a handler of no operation', 'byContract(shop, { sell: () => 1 })', "'sell' does not exist"],
 ];
 

@@ -162,8 +162,8 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
     memoryStore: 'takes no arguments',
   },
   './bindings/primary-backup': {
-    levels: {
-      shows: "levels(['cache', 'origin'], {",
+    tiered: {
+      shows: "tiered(['cache', 'origin'], {",
       whole: [
         ['nothing', 'levels', (f) => f()],
         ['one object of functions', 'levels', (f) => f({ weak: () => 1, strong: () => 1 })],
@@ -179,27 +179,6 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a function of no level', 'tiers.week', (f) => f(['strong'], { strong: () => 1, week: () => 1 })],
         ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
         ['a mode that nobody knows', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
-      ],
-    },
-    primaryBackup: {
-      shows: "primaryBackup({ levels: ['weak', 'strong'], tiers: {",
-      whole: [
-        ['nothing', 'options', (f) => f()],
-        ['levels and tiers apart', 'options', (f) => f(levels, { weak: () => 1, strong: () => 1 })],
-        ['null', 'options', (f) => f(null)],
-        ['no tiers', 'tiers', (f) => f({ levels })],
-        ['a list of tiers', 'tiers', (f) => f({ levels, tiers: [() => 1, () => 1] })],
-        ['an option that is misspelt', 'tier', (f) => f({ levels, tier: {} })],
-      ],
-      parts: [
-        ['levels without a list', 'levels', (f) => f({ levels: 'weak', tiers: {} })],
-        ['a tier that is a value', 'tiers.weak', (f) => f({ levels, tiers: { weak: 1, strong: () => 1 } })],
-        ['a mode that nobody knows', 'mode', (f) => f({ levels: ['a'], tiers: { a: () => 1 }, mode: 'fast' })],
-        [
-          'a list of what it supports',
-          'supports',
-          (f) => f({ levels: ['a'], tiers: { a: () => 1 }, supports: ['get'] }),
-        ],
       ],
     },
     answer: { shows: 'answer(value, { version: 7 })', whole: [['a version', 'details', (f) => f(1, 7)]], parts: [] },

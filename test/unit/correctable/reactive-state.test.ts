@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
-import { levels } from '../../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../../src/bindings/primary-backup/index.ts';
 
 /** Wraps plain objects and instances of classes, deep, as Vue does; what has a tag of its own stays as it is. */
 function reactive<T extends object>(target: T): T {
@@ -56,7 +56,7 @@ test.each(Object.entries(LIBRARIES))('C12: %s keeps a client and a session → b
 });
 
 test.each(Object.entries(LIBRARIES))('C12: %s keeps a Correctable → it can be used as it is', async (_, keep) => {
-  const store = createClient(levels(['weak', 'strong'], { weak: () => 1, strong: () => 2 }));
+  const store = createClient(tiered(['weak', 'strong'], { weak: () => 1, strong: () => 2 }));
   const { read } = keep({ read: store.invoke(get<number>('k'), { timeoutMs: 100 }) });
   const seen: unknown[] = [];
   read.onUpdate((value) => seen.push(value));

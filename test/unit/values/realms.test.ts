@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { cached, mapStore } from '../../../src/bindings/cache/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
-import { levels } from '../../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../../src/bindings/primary-backup/index.ts';
 import {
   correctable,
   createClient,
@@ -100,7 +100,7 @@ test.each(OF_CLASSES)('%s → plain data nowhere', (code) => {
 test('views of another realm → confirm, are kept by a cache, and reads with equal arguments are shared', async () => {
   let reads = 0;
   const weak = (): unknown => foreign('{ at: new Date(5), tags: new Set(["a"]) }');
-  const store = levels(['weak', 'strong'], { weak, strong: async () => ((reads += 1), Promise.resolve(weak())) });
+  const store = tiered(['weak', 'strong'], { weak, strong: async () => ((reads += 1), Promise.resolve(weak())) });
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const client = createClient(cached(store, { principal: 'a', store: mapStore(), onError }), {

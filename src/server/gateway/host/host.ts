@@ -35,7 +35,7 @@ export type Authenticate = (token: string | undefined, peer: Peer) => Principal 
  *
  * Of a gateway with a contract, arguments are what the schemas made of them, and `key` is what the contract makes of
  * those. Without one all of it is what the client claims: its `key` need not be that of its arguments, so look at what
- * the store looks at. That is `args` in the bindings of this package, `primaryBackup` with functions of yours apart.
+ * the store looks at. That is `args` in the bindings of this package, `tiered` with functions of yours apart.
  */
 export type Authorise = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
 

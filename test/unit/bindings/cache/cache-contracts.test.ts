@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { cached, mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
-import { levels } from '../../../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../../../src/bindings/primary-backup/index.ts';
 import { redblue } from '../../../../src/bindings/redblue/index.ts';
 import { remote } from '../../../../src/bindings/remote/index.ts';
 import { byContract, defineContract, type Contract, type OperationSpec } from '../../../../src/contract/index.ts';
@@ -22,7 +22,7 @@ type Shop = Contract<{ slot: typeof spec; place: typeof spec }>;
 
 function open(store: CacheStore, contract: Shop) {
   const tier = byContract(contract, { slot: () => ({ left: 1 }), place: () => ({ left: 2 }) });
-  const client = createClient(cached(levels(['site'], { site: tier }), { store }));
+  const client = createClient(cached(tiered(['site'], { site: tier }), { store }));
   onTestFinished(() => client.close());
   const peek = async (operation: ReturnType<Shop['slot']>): Promise<unknown> =>
     client.invokeWeak(operation).catch((error: unknown) => isCorrectableError(error) && error.code);
@@ -51,7 +51,7 @@ test.each(Object.entries(changed))('%s → a miss, and the view leaves the store
 
 test('no contract → filed under the name alone', async () => {
   const store = mapStore();
-  const page = createClient(cached(levels(['site'], { site: () => 1 }), { store }));
+  const page = createClient(cached(tiered(['site'], { site: () => 1 }), { store }));
   await page.invoke(get('x'));
   await page.close();
   expect(Array.from(await store.load(), ([id]) => id)).toContain(JSON.stringify(['', 'get', '"x"', '{"key":"x"}']));

@@ -3,7 +3,7 @@
  * there is.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { levels, noAnswer, type Mode, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
+import { tiered, noAnswer, type Mode, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient, type Client } from '../../../../src/correctable/made/client.ts';
 import { CorrectableError } from '../../../../src/correctable/errors.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -26,7 +26,7 @@ function offlineStore(mode: Mode = 'parallel'): {
 } {
   const cache = deferred<unknown>();
   return {
-    client: createClient(levels(['cache', 'origin'], { cache: () => cache.promise, origin: offline }, { mode })),
+    client: createClient(tiered(['cache', 'origin'], { cache: () => cache.promise, origin: offline }, { mode })),
     cache,
   };
 }
@@ -83,7 +83,7 @@ describe('primary-backup: the strongest tier fails at once, a weaker one is unde
 
   test('the strongest has no answer, none is stronger → the weaker view, then CLOSED_WITHOUT_FINAL', async () => {
     const cache = deferred<string>();
-    const client = createClient(levels(['cache', 'origin'], { cache: () => cache.promise, origin: () => noAnswer }));
+    const client = createClient(tiered(['cache', 'origin'], { cache: () => cache.promise, origin: () => noAnswer }));
     const told = outcome(client.invoke(get('x')));
     await turn();
     cache.resolve('kept');
@@ -94,7 +94,7 @@ describe('primary-backup: the strongest tier fails at once, a weaker one is unde
   test('three tiers → waits for those only that may still show more than is known', async () => {
     const backup = deferred<string>();
     const tiers = { cache: hang, backup: () => backup.promise, primary: offline };
-    const client = createClient(levels(['cache', 'backup', 'primary'], tiers));
+    const client = createClient(tiered(['cache', 'backup', 'primary'], tiers));
     const told = outcome(client.invoke(get('x')));
     await turn();
     expect(told.now).toBe('open');
@@ -142,7 +142,7 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
       return new Promise(() => {});
     };
     const clock = virtualClock();
-    const client = createClient(levels(['cache', 'origin'], { cache, origin }), { clock });
+    const client = createClient(tiered(['cache', 'origin'], { cache, origin }), { clock });
     return { client, clock, isTold: () => signal?.aborted === true };
   };
 
@@ -234,7 +234,7 @@ test('primary-backup: sequential: the limit of a level has passed before its tur
   const cache = deferred<unknown>();
   const backup = vi.fn<Tier>(hang);
   const tiers = { cache: () => cache.promise, backup, primary: () => 'p' };
-  const client = createClient(levels(['cache', 'backup', 'primary'], tiers, { mode: 'sequential' }), { clock });
+  const client = createClient(tiered(['cache', 'backup', 'primary'], tiers, { mode: 'sequential' }), { clock });
   const told = outcome(client.invoke(get('x'), { levelTimeoutsMs: { backup: 20 } }));
   await clock.advance(20);
   cache.resolve('c');

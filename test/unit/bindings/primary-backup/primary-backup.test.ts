@@ -1,6 +1,6 @@
 /** The primary-backup binding: levels that are functions (Correctables, OSDI 2016, Listing 7). */
 import { describe, expect, test, vi } from 'vitest';
-import { answer, levels, noAnswer, primaryBackup, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
+import { answer, tiered, noAnswer, type Tier } from '../../../../src/bindings/primary-backup/index.ts';
 import { createClient } from '../../../../src/correctable/made/client.ts';
 import { heldBytes } from '../../correctable/support.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -12,11 +12,7 @@ const LEVELS = ['cache', 'backup', 'primary'] as const;
 describe('primary-backup: reads', () => {
   test.each(['parallel', 'sequential'] as const)('three tiers, %s → three views, weakest first', async (mode) => {
     const store = createClient(
-      primaryBackup({
-        levels: LEVELS,
-        mode,
-        tiers: { cache: () => 'c', backup: async () => 'b', primary: async () => 'p' },
-      }),
+      tiered(LEVELS, { cache: () => 'c', backup: async () => 'b', primary: async () => 'p' }, { mode }),
     );
     expect(await seen(store.invoke(get('x')))).toEqual(['cache=c', 'backup=b', 'primary=p!']);
   });
@@ -25,11 +21,7 @@ describe('primary-backup: reads', () => {
     const backup = deferred<string>();
     const primary = vi.fn<Tier>(() => 'p');
     const store = createClient(
-      primaryBackup({
-        levels: ['weak', 'strong'],
-        mode: 'sequential',
-        tiers: { weak: () => backup.promise, strong: primary },
-      }),
+      tiered(['weak', 'strong'], { weak: () => backup.promise, strong: primary }, { mode: 'sequential' }),
     );
     const read = store.invoke(get('x'));
     await Promise.resolve();
@@ -42,11 +34,7 @@ describe('primary-backup: reads', () => {
     const backup = deferred<string>();
     const primary = vi.fn<Tier>(() => 'p');
     const store = createClient(
-      primaryBackup({
-        levels: ['weak', 'strong'],
-        mode: 'sequential',
-        tiers: { weak: () => backup.promise, strong: primary },
-      }),
+      tiered(['weak', 'strong'], { weak: () => backup.promise, strong: primary }, { mode: 'sequential' }),
     );
     const read = store.invoke(get('x'));
     read.cancel();
@@ -58,17 +46,13 @@ describe('primary-backup: reads', () => {
   });
 
   test('parallel: backup hangs → the final comes all the same', async () => {
-    const store = createClient(
-      primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => new Promise(() => {}), strong: () => 'p' } }),
-    );
+    const store = createClient(tiered(['weak', 'strong'], { weak: () => new Promise(() => {}), strong: () => 'p' }));
     expect(await store.invoke(get('x'))).toBe('p');
   });
 
   test('parallel: backup answers after the primary → dropped and counted', async () => {
     const backup = deferred<string>();
-    const store = createClient(
-      primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => backup.promise, strong: () => 'p' } }),
-    );
+    const store = createClient(tiered(['weak', 'strong'], { weak: () => backup.promise, strong: () => 'p' }));
     expect(await seen(store.invoke(get('x')))).toEqual(['strong=p!']);
     backup.resolve('late');
     await new Promise(setImmediate);
@@ -77,9 +61,7 @@ describe('primary-backup: reads', () => {
 
   test('levels: only the requested tiers are asked', async () => {
     const backup = vi.fn<Tier>(() => 'b');
-    const store = createClient(
-      primaryBackup({ levels: LEVELS, tiers: { cache: () => 'c', backup, primary: () => 'p' } }),
-    );
+    const store = createClient(tiered(LEVELS, { cache: () => 'c', backup, primary: () => 'p' }));
     expect(await seen(store.invoke(get('x'), { levels: ['cache', 'primary'] }))).toEqual(['cache=c', 'primary=p!']);
     expect(await seen(store.invokeWeak(get('x')))).toEqual(['cache=c!']);
     expect(backup).not.toHaveBeenCalled();
@@ -98,9 +80,7 @@ describe('primary-backup: reads', () => {
 
   test('signal: a stronger tier has answered → a weaker one that hangs is told', async () => {
     const { tier, counts } = hanging();
-    const store = createClient(
-      primaryBackup({ levels: ['cache', 'origin'], tiers: { cache: tier, origin: async () => 'fine' } }),
-    );
+    const store = createClient(tiered(['cache', 'origin'], { cache: tier, origin: async () => 'fine' }));
     for (let n = 0; n < 5; n += 1) expect(await store.invoke(get('x'))).toBe('fine');
     expect(counts).toEqual({ asked: 5, aborted: 5 });
     await store.close();
@@ -113,7 +93,7 @@ describe('primary-backup: reads', () => {
       const clock = virtualClock();
       const origin = deferred<string>();
       const tiers = { cache: tier, origin: () => origin.promise };
-      const store = createClient(primaryBackup({ levels: ['cache', 'origin'], mode, tiers }), { clock });
+      const store = createClient(tiered(['cache', 'origin'], tiers, { mode }), { clock });
       const read = store.invoke(get('x'), { levelTimeoutsMs: { cache: 20 } });
       await clock.advance(19);
       expect(counts).toEqual({ asked: 1, aborted: 0 });
@@ -126,7 +106,7 @@ describe('primary-backup: reads', () => {
 
   test('signal: the client is closed → tiers that hang are told', async () => {
     const { tier, counts } = hanging();
-    const store = createClient(primaryBackup({ levels: ['cache', 'origin'], tiers: { cache: tier, origin: tier } }));
+    const store = createClient(tiered(['cache', 'origin'], { cache: tier, origin: tier }));
     const code = store.invoke(get('x')).catch((error: unknown) => (error as { code: string }).code);
     await store.close();
     expect(await code).toBe('UNAVAILABLE');
@@ -136,7 +116,7 @@ describe('primary-backup: reads', () => {
   test('signal: all have answered → nothing is left on the signal of the invocation', async () => {
     const added: string[] = [];
     const tier: Tier = (_operation, { signal }) => void added.push(String(signal.aborted));
-    const store = createClient(primaryBackup({ levels: ['cache', 'origin'], tiers: { cache: tier, origin: tier } }));
+    const store = createClient(tiered(['cache', 'origin'], { cache: tier, origin: tier }));
     const controller = new AbortController();
     await store.invoke(get('x'), { signal: controller.signal });
     controller.abort();
@@ -147,7 +127,7 @@ describe('primary-backup: reads', () => {
     const aborted = deferred<void>();
     const hang: Tier = (_operation, { signal }) =>
       new Promise(() => signal.addEventListener('abort', () => aborted.resolve(), { once: true }));
-    const store = createClient(primaryBackup({ levels: ['only'], tiers: { only: hang } }));
+    const store = createClient(tiered(['only'], { only: hang }));
     const read = store.invoke(get('x'));
     read.cancel();
     await expect(read).rejects.toMatchObject({ code: 'ABORTED' });
@@ -158,36 +138,29 @@ describe('primary-backup: reads', () => {
 describe('primary-backup: what tiers say', () => {
   test('answer: version and meta travel with the view', async () => {
     const store = createClient(
-      primaryBackup({
-        levels: ['weak'],
-        tiers: { weak: () => answer('v', { version: 7, meta: { from: 'backup-2' } }) },
-      }),
+      tiered(['weak'], { weak: () => answer('v', { version: 7, meta: { from: 'backup-2' } }) }),
     );
     expect(await store.invoke(get('x')).settle()).toMatchObject({ value: 'v', version: 7, meta: { from: 'backup-2' } });
   });
 
   test('a value that looks like an answer → is a value', async () => {
     const value = { value: 1, version: 2, meta: {} };
-    const store = createClient(primaryBackup({ levels: ['weak'], tiers: { weak: () => value } }));
+    const store = createClient(tiered(['weak'], { weak: () => value }));
     expect(await store.invoke(get('x'))).toEqual(value);
   });
 
   test('noAnswer: a weak tier misses → its level is skipped, undefined is a value', async () => {
-    const store = createClient(
-      primaryBackup({ levels: LEVELS, tiers: { cache: () => noAnswer, backup: () => undefined, primary: () => 'p' } }),
-    );
+    const store = createClient(tiered(LEVELS, { cache: () => noAnswer, backup: () => undefined, primary: () => 'p' }));
     expect(await seen(store.invoke(get('x')))).toEqual(['backup=undefined', 'primary=p!']);
   });
 
   test('noAnswer: the strongest requested tier misses → the next stronger answers, labelled as such', async () => {
-    const store = createClient(
-      primaryBackup({ levels: LEVELS, tiers: { cache: () => noAnswer, backup: () => noAnswer, primary: () => 'p' } }),
-    );
+    const store = createClient(tiered(LEVELS, { cache: () => noAnswer, backup: () => noAnswer, primary: () => 'p' }));
     expect(await seen(store.invokeWeak(get('x')))).toEqual(['primary=p!']);
   });
 
   test('noAnswer: every tier misses → CLOSED_WITHOUT_FINAL', async () => {
-    const store = createClient(primaryBackup({ levels: ['weak'], tiers: { weak: () => noAnswer } }));
+    const store = createClient(tiered(['weak'], { weak: () => noAnswer }));
     await expect(store.invoke(get('x'))).rejects.toMatchObject({ code: 'CLOSED_WITHOUT_FINAL' });
   });
 
@@ -195,9 +168,7 @@ describe('primary-backup: what tiers say', () => {
     const weak: Tier = () => {
       throw new Error('backup down');
     };
-    const store = createClient(
-      primaryBackup({ levels: ['weak', 'strong'], mode, tiers: { weak, strong: async () => 'p' } }),
-    );
+    const store = createClient(tiered(['weak', 'strong'], { weak, strong: async () => 'p' }, { mode }));
     expect(await seen(store.invoke(get('x')))).toEqual(['strong=p!']);
   });
 
@@ -205,11 +176,11 @@ describe('primary-backup: what tiers say', () => {
     const down = new Error('backup down');
     const gone = new Error('primary gone');
     const store = createClient(
-      primaryBackup({
-        levels: ['weak', 'strong'],
-        mode: 'sequential',
-        tiers: { weak: () => Promise.reject(down), strong: () => Promise.reject(gone) },
-      }),
+      tiered(
+        ['weak', 'strong'],
+        { weak: () => Promise.reject(down), strong: () => Promise.reject(gone) },
+        { mode: 'sequential' },
+      ),
     );
     await expect(store.invoke(get('x'))).rejects.toMatchObject({
       code: 'FINAL_FAILED',
@@ -222,10 +193,7 @@ describe('primary-backup: what tiers say', () => {
   test('C6: a substitute throws → the operation fails with its error', async () => {
     const gone = new Error('primary gone');
     const store = createClient(
-      primaryBackup({
-        levels: ['weak', 'strong'],
-        tiers: { weak: () => noAnswer, strong: () => Promise.reject(gone) },
-      }),
+      tiered(['weak', 'strong'], { weak: () => noAnswer, strong: () => Promise.reject(gone) }),
     );
     await expect(store.invokeWeak(get('x'))).rejects.toMatchObject({ code: 'FINAL_FAILED', cause: gone });
   });
@@ -237,7 +205,7 @@ describe('primary-backup: updates', () => {
     async (levels) => {
       const weak = vi.fn<Tier>();
       const strong = vi.fn<Tier>(async () => 'done');
-      const store = createClient(primaryBackup({ levels: ['weak', 'strong'], tiers: { weak, strong } }));
+      const store = createClient(tiered(['weak', 'strong'], { weak, strong }));
       expect(await seen(store.invoke(put('x', 1), { levels: [...levels] }))).toEqual(['strong=done!']);
       expect(strong).toHaveBeenCalledTimes(1);
       expect(weak).not.toHaveBeenCalled();
@@ -253,7 +221,7 @@ describe('primary-backup: updates', () => {
       await committed.promise;
       ended.resolve(signal.aborted);
     };
-    const store = createClient(primaryBackup({ levels: ['weak', 'strong'], tiers: { weak: () => 'w', strong } }));
+    const store = createClient(tiered(['weak', 'strong'], { weak: () => 'w', strong }));
     const write = store.invoke(put('x', 1));
     await started.promise;
     write.cancel();
@@ -266,9 +234,7 @@ describe('primary-backup: updates', () => {
 describe('primary-backup: closing and options', () => {
   test('close: reads under way → UNAVAILABLE, updates UNKNOWN, later ones UNAVAILABLE, the hook runs once', async () => {
     const close = vi.fn<() => void>();
-    const store = createClient(
-      primaryBackup({ levels: ['weak'], tiers: { weak: () => new Promise(() => {}) }, close }),
-    );
+    const store = createClient(tiered(['weak'], { weak: () => new Promise(() => {}) }, { close }));
     const read = store.invoke(get('x'));
     const update = store.invoke(put('x', 1));
     await Promise.all([
@@ -283,7 +249,7 @@ describe('primary-backup: closing and options', () => {
 
   test('supports: an operation that is not → UNSUPPORTED', async () => {
     const supports = ({ name }: { name: string }): boolean => name === 'get';
-    const store = createClient(primaryBackup({ levels: ['weak'], tiers: { weak: () => 1 }, supports }));
+    const store = createClient(tiered(['weak'], { weak: () => 1 }, { supports }));
     await expect(store.invoke(put('x', 1))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   });
 
@@ -294,19 +260,19 @@ describe('primary-backup: closing and options', () => {
     ['tiers.b', { levels: ['a', 'b'], tiers: { a: tier } }],
     ['tiers.b', { levels: ['a'], tiers: { a: tier, b: tier } }],
     ['mode', { levels: ['a'], tiers: { a: tier }, mode: 'both' }],
-  ])('bad %s → INVALID_ARGUMENT names it', (field, options) => {
-    const make = primaryBackup as (options: unknown) => unknown;
-    expect(() => make(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
+  ])('bad %s → INVALID_ARGUMENT names it', (field, { levels, tiers, ...options }) => {
+    const create = tiered as (...args: unknown[]) => unknown;
+    expect(() => create(levels, tiers, options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
   });
 
-  test('levels: names, functions and options apart → the same binding', async () => {
+  test('creates a binding from names, functions and options', async () => {
     const close = vi.fn<() => void>();
     const supports = ({ name }: { name: string }): boolean => name === 'get';
     const backup = deferred<string>();
     const primary = vi.fn<Tier>(() => 'p');
     const options = { mode: 'sequential', supports, close } as const;
-    const binding = levels(LEVELS, { cache: () => noAnswer, backup: () => backup.promise, primary }, options);
-    expect([binding.name, binding.consistencyLevels()]).toEqual(['levels', LEVELS]);
+    const binding = tiered(LEVELS, { cache: () => noAnswer, backup: () => backup.promise, primary }, options);
+    expect([binding.name, binding.consistencyLevels()]).toEqual(['tiered', LEVELS]);
     const store = createClient(binding);
     const read = seen(store.invoke(get('x')));
     await new Promise(setImmediate);
@@ -321,7 +287,7 @@ describe('primary-backup: closing and options', () => {
 
 test('primary-backup: tiers never settle, and nobody waits any more → nothing is kept of it, and who waits is told', async () => {
   const hang: Tier = () => new Promise(() => {});
-  const binding = levels(['cache', 'origin'], { cache: hang, origin: hang });
+  const binding = tiered(['cache', 'origin'], { cache: hang, origin: hang });
   const store = createClient(binding, { timeoutMs: Infinity });
   const waiting = store.invoke(get('x'));
   const before = heldBytes();

@@ -1,7 +1,7 @@
 /** Functions over the operations of a contract: each handler gets its arguments as the schemas give them back. */
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { levels, noAnswer } from '../../../../src/bindings/primary-backup/index.ts';
+import { tiered, noAnswer } from '../../../../src/bindings/primary-backup/index.ts';
 import { byContract, defineContract } from '../../../../src/contract/index.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
@@ -47,7 +47,7 @@ test('an operation that is named like a method of objects → none of the contra
 test('tiers of levels → typed handlers; a cache that has some operations only is skipped for the others', async () => {
   const titles = new Map([['7', 'Storm nears']]);
   const store = createClient(
-    levels(['cache', 'origin'], {
+    tiered(['cache', 'origin'], {
       cache: byContract(articles, { article: ({ id }, { level }) => `${id} of ${level}` }, () => noAnswer),
       origin: byContract(articles, {
         article: async ({ id }, { signal }) => `${titles.get(String(id))} ${signal.aborted}`,
