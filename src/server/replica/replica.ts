@@ -11,7 +11,6 @@ import { concludedError, droppedError } from '../records/failure.ts';
 import { Floors } from './floors.ts';
 import { isKeyed, operationId } from '../records/operation-id.ts';
 import { startName, type Origin } from '../records/origin.ts';
-import { START_MAX } from '../records/epoch.ts';
 import { Quarantine } from './core/quarantine.ts';
 import type {
   BlueMessage,
