@@ -61,7 +61,7 @@ module.exports = {
       comment:
         'What lies on disks is not changed by a change of the wire: one file knows by which codec it is written.',
       severity: 'error',
-      from: { path: '^src/server/storage/', pathNot: '^src/server/storage/format/values\\.ts$' },
+      from: { path: '^src/server/storage/', pathNot: '^src/server/storage/format/value-text\\.ts$' },
       to: { path: '^src/protocol/codec/' },
     },
     {

@@ -15,7 +15,7 @@ const patient = { testTimeout, hookTimeout: 60_000, expect: { poll: { timeout: 2
  * A process runs many files, and loads the source, and what that imports, once for all of them: that takes longer than most
  * files do. What a file puts in place of the world's own things goes with it.
  */
-const inOneProcess = { isolate: false, setupFiles: ['test/support/leave-nothing.ts'] };
+const inOneProcess = { isolate: false, setupFiles: ['test/support/restore-globals.ts'] };
 
 /** For projects with properties. */
 const FULL_SIZES = 'test/support/full-sizes.ts';
@@ -84,7 +84,7 @@ export default defineConfig({
       ...withApart('property'),
       ...withApart('contract', {
         ...inOneProcess,
-        setupFiles: [...inOneProcess.setupFiles, 'test/contract/side-by-side.ts'],
+        setupFiles: [...inOneProcess.setupFiles, 'test/conformance/concurrent-tests.ts'],
       }),
       project('simulation', { testTimeout: 2 * testTimeout }),
       project('integration', inOneProcess),

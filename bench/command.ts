@@ -24,7 +24,7 @@ export async function runCommand(benches: readonly Bench[]): Promise<void> {
   cli.help();
   const { args, options } = cli.parse(process.argv, { run: false });
   if (options['help'] === true) return;
-  const unknown = unknownOf(args, options);
+  const unknown = createUnreadObject(args, options);
   if (unknown === undefined) process.exitCode = await runNamed(benches, args[0], options).catch(toExitCode);
   else {
     console.error(unknown);
@@ -36,10 +36,13 @@ const CHOICES = ['binding', 'way', 'history', 'connections', 'beside'] as const 
 const NAMES = ['json', 'quick', ...CHOICES];
 
 /** What there is not, for a person: who mistypes `--quick` would wait for a full run, which replaces results. */
-function unknownOf([, ...others]: readonly string[], options: Options): string | undefined {
+function createUnreadObject([, ...others]: readonly string[], options: Options): string | undefined {
   if (others.length > 0) return `one benchmark at a time, not also ${others.map((name) => `"${name}"`).join(', ')}`;
-  const { '--': rest = [], ...named } = options;
-  const [unknown] = [...Object.keys(named).filter((name) => !NAMES.includes(name)), ...(rest as readonly string[])];
+  const { '--': remaining = [], ...named } = options;
+  const [unknown] = [
+    ...Object.keys(named).filter((name) => !NAMES.includes(name)),
+    ...(remaining as readonly string[]),
+  ];
   if (unknown === undefined) return undefined;
   return `no option "${unknown}": there are ${NAMES.map((name) => `--${name}`).join(', ')}`;
 }
@@ -61,9 +64,9 @@ function toExitCode(error: unknown): number {
 type Options = Readonly<Record<string, unknown>>;
 
 async function runNamed(benches: readonly Bench[], name: string | undefined, options: Options): Promise<number> {
-  const bench = benches.find((each) => each.name === name);
+  const bench = benches.find((item) => item.name === name);
   if (bench === undefined) {
-    const names = benches.map((each) => each.name).join(', ');
+    const names = benches.map((item) => item.name).join(', ');
     console.error(name === undefined ? `name a benchmark: ${names}` : `no benchmark "${name}": there are ${names}`);
     return 2;
   }
@@ -71,7 +74,7 @@ async function runNamed(benches: readonly Bench[], name: string | undefined, opt
   const ignored = CHOICES.find((choice) => options[choice] !== undefined && !takes.includes(choice));
   if (ignored !== undefined) {
     const others =
-      takes.length === 0 ? 'it has none of its own' : `it has ${takes.map((each) => `--${each}`).join(', ')}`;
+      takes.length === 0 ? 'it has none of its own' : `it has ${takes.map((item) => `--${item}`).join(', ')}`;
     console.error(`${bench.name} does not go by --${ignored}: ${others}`);
     return 2;
   }

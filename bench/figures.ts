@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Bar } from './harness/bars.ts';
+import type { GoalResult } from './harness/goals.ts';
 import { listResults, readResult, type Report } from './harness/results.ts';
 
 type Reports = ReadonlyMap<string, Report>;
@@ -39,10 +39,10 @@ const HEADLINES: readonly (readonly [file: string, bar: string, words: string])[
   ['server', 'durable-blue-vs-ioredis-aof-1024', 'the same, 1024 at a time'],
   [
     'cassandra-load',
-    'throughput-drop-A-irl',
+    'throughput-drop-A-ireland',
     'of the throughput at the peak, what preliminary views cost on Cassandra (YCSB A)',
   ],
-  ['cassandra-load', 'throughput-drop-A-irl-vs-driver', 'the same, beside cassandra-driver without this package'],
+  ['cassandra-load', 'throughput-drop-A-ireland-vs-driver', 'the same, beside cassandra-driver without this package'],
 ];
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url);
@@ -56,7 +56,7 @@ export function listOlderResults(): string[] {
 }
 
 const three = (figure: number): number => Number(figure.toPrecision(3));
-const range = ({ value, low, high }: Bar): string =>
+const range = ({ value, low, high }: GoalResult): string =>
   low === high ? `${value}` : `${three(value)} (${three(low)} to ${three(high)})`;
 const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
 const table = (heads: readonly string[], rows: readonly (readonly unknown[])[]): string =>
@@ -65,7 +65,7 @@ const table = (heads: readonly string[], rows: readonly (readonly unknown[])[]):
 /** Returns the tables of docs/benchmarks.md. */
 function formatPage(all: Reports): string {
   const parts = [...all].map(([name, { bars, date, commit, judged, machine, versions }]) => {
-    const with_ = Object.entries(versions).map(([what, version]) => `${what} ${version}`);
+    const with_ = Object.entries(versions).map(([description, version]) => `${description} ${version}`);
     const again = judged && ` Judged again on ${judged.date.slice(0, 10)}, commit ${judged.commit}.`;
     const where = `${date.slice(0, 10)}, commit ${commit}; ${machine['cores']} processors (${machine['cpu']}), ${with_.join(', ')}.${again ?? ''}`;
     const rows = bars.map((bar) => [
@@ -84,7 +84,7 @@ function formatPage(all: Reports): string {
 /** Returns the table of README.md. */
 function formatReadme(all: Reports): string {
   const rows = HEADLINES.flatMap(([name, bar, words]) => {
-    const found = all.get(name)?.bars.find((each) => each.name === bar);
+    const found = all.get(name)?.bars.find((item) => item.name === bar);
     return found === undefined ? [] : [[words, range(found), `[\`${name}\`](${PAGE}#${name})`]];
   });
   return table(['what', 'measured', 'how'], rows);
@@ -101,12 +101,12 @@ export function updateFigures(isWriting: boolean): string[] {
   ] as const;
   return contents.flatMap(([page, content]) => {
     const text = read(page);
-    const [before, rest = ''] = text.split(BEGIN);
-    const [, after] = rest.split(END);
+    const [before, remaining = ''] = text.split(BEGIN);
+    const [, after] = remaining.split(END);
     if (after === undefined) throw new Error(`${page} lacks ${BEGIN} … ${END}`);
-    const wanted = `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
-    if (wanted === text) return [];
-    if (isWriting) writeFileSync(urlOf(page), wanted);
+    const requested = `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
+    if (requested === text) return [];
+    if (isWriting) writeFileSync(urlOf(page), requested);
     return [page];
   });
 }

@@ -7,7 +7,7 @@ import { cassandraDivergence } from './cassandra/divergence.ts';
 import { cassandraLatency } from './cassandra/latency.ts';
 import { cassandraLoad } from './cassandra/load.ts';
 import { crowd } from './crowd/bench.ts';
-import { labels } from './case-studies/labels.ts';
+import { labels } from './case-studies/color-analysis.ts';
 import { quoddy } from './case-studies/quoddy.ts';
 import { rubis } from './case-studies/rubis.ts';
 import { tpcw } from './case-studies/tpcw.ts';

@@ -1,10 +1,10 @@
 /** `npm run demo`: a start page with all demos, until interrupted; `npm run demo -- NAME`: one of them by itself. */
 import { UsageError } from '../engines/usage-error.ts';
 import { explainPort } from './port-taken.ts';
-import { demos } from './start/demos.ts';
-import { parsePort } from './start/options.ts';
-import { startLauncher, type RunningLauncher } from './start/server.ts';
-import { untilInterrupted } from './until-interrupted.ts';
+import { demos } from './launcher/demos.ts';
+import { parsePort } from './launcher/options.ts';
+import { startLauncher, type RunningLauncher } from './launcher/server.ts';
+import { waitForSignal } from './wait-for-signal.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -40,7 +40,7 @@ async function open(port: number): Promise<void> {
   const launcher = await start(port);
   console.log(`The demos are ready: ${launcher.url}`);
   console.log('Ctrl-C closes them.');
-  await untilInterrupted();
+  await waitForSignal();
   await launcher.close();
 }
 

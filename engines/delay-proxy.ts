@@ -13,7 +13,7 @@ export interface Route {
   /** The delay in each direction: half the round trip. */
   readonly oneWayMs: number;
   /** How long to try again where nobody listens yet at the target; whoever connects learns of it at once unless given. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 const RETRY_MS = 25;
@@ -32,7 +32,7 @@ export function openRoute(route: Route): Promise<Server> {
 }
 
 function join(client: Socket, route: Route, since: number): void {
-  const { targetHost = LOOPBACK, targetPort, oneWayMs, patienceMs = 0 } = route;
+  const { targetHost = LOOPBACK, targetPort, oneWayMs, timeoutMs = 0 } = route;
   const target = connect({ port: targetPort, host: targetHost, noDelay: true, allowHalfOpen: true });
   // Until the target answers nothing is accepted on its behalf: whoever connects learns at once that it is down.
   const drop = (): void => {
@@ -41,7 +41,7 @@ function join(client: Socket, route: Route, since: number): void {
   };
   client.on('error', drop);
   target.on('error', (error: NodeJS.ErrnoException) => {
-    const isEarly = error.code === 'ECONNREFUSED' && performance.now() - since < patienceMs && !client.destroyed;
+    const isEarly = error.code === 'ECONNREFUSED' && performance.now() - since < timeoutMs && !client.destroyed;
     if (!isEarly) return drop();
     client.removeAllListeners();
     client.on('error', () => {}); // Seen as destroyed, at the next try.

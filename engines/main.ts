@@ -60,7 +60,7 @@ async function printStatus(engine: Engine): Promise<void> {
 }
 
 function engineOf(name: string): Engine {
-  const engine = engines.find((each) => each.name === name);
+  const engine = engines.find((item) => item.name === name);
   if (engine !== undefined) return engine;
-  throw new UsageError(`there is no engine "${name}": there are ${engines.map((each) => each.name).join(', ')}`);
+  throw new UsageError(`there is no engine "${name}": there are ${engines.map((item) => item.name).join(', ')}`);
 }

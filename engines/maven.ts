@@ -30,8 +30,8 @@ export async function librariesOf(
   const partial = mkdtempSync(`${target}.`);
   try {
     const output = [`-DoutputDirectory=${partial}`, '-DincludeScope=runtime'];
-    const given = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`);
-    const args = ['-q', '-B', '-f', pomFile, 'dependency:copy-dependencies', ...output, ...given];
+    const input = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`);
+    const args = ['-q', '-B', '-f', pomFile, 'dependency:copy-dependencies', ...output, ...input];
     await run('mvn', args, { cwd: dirname(pomFile) });
     if (!existsSync(target)) renameSync(partial, target);
   } catch (error) {
@@ -50,9 +50,9 @@ export function hasLibrariesOf(pomFile: string): boolean {
 /** The version of a library that a pom file asks for. */
 export function versionIn(pomFile: string, artifact: string): string {
   const pom = readFileSync(pomFile, 'utf8');
-  const asked = new RegExp(`<artifactId>${artifact}</artifactId>\\s*<version>([^<]+)`).exec(pom)?.[1];
-  const property = asked === undefined ? undefined : /^\$\{(.+)\}$/.exec(asked)?.[1];
-  const found = property === undefined ? asked : new RegExp(`<${property}>([^<]+)`).exec(pom)?.[1];
+  const requested = new RegExp(`<artifactId>${artifact}</artifactId>\\s*<version>([^<]+)`).exec(pom)?.[1];
+  const property = requested === undefined ? undefined : /^\$\{(.+)\}$/.exec(requested)?.[1];
+  const found = property === undefined ? requested : new RegExp(`<${property}>([^<]+)`).exec(pom)?.[1];
   if (found === undefined) throw new Error(`${pomFile} does not say which ${artifact} it asks for`);
   return found;
 }

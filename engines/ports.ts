@@ -11,12 +11,12 @@ export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {
     const port = FIRST + Math.floor(Math.random() * COUNT);
-    if (!ports.has(port) && (await isFree(port))) ports.add(port);
+    if (!ports.has(port) && (await isUnused(port))) ports.add(port);
   }
   return [...ports];
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isUnused(port: number): Promise<boolean> {
   return (await listenProblem(port, LOOPBACK)) === undefined;
 }
 

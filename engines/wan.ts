@@ -1,7 +1,7 @@
 /** Round trips between places, in milliseconds, as the papers give them (Correctables, OSDI 2016, §6). */
 
 /** Where most of the paper's experiments are. */
-export const SITES = ['irl', 'frk', 'vrg'] as const;
+export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 export type Site = (typeof SITES)[number];
 
 /** All places: its Twissandra is in Virginia, Northern California and Oregon (§6.3.1). */
@@ -16,14 +16,14 @@ export type WanPreset = (typeof WANS)[number];
 
 /** Those of the American places the paper does not say: about what public measurements show. */
 export const ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
-  'frk-irl': 20,
-  'irl-vrg': 83,
-  'frk-vrg': 90,
-  'nca-vrg': 65,
-  'ore-vrg': 75,
+  'frankfurt-ireland': 20,
+  'ireland-virginia': 83,
+  'frankfurt-virginia': 90,
+  'nca-virginia': 65,
+  'ore-virginia': 75,
   'nca-ore': 21,
-  'irl-nca': 140,
-  'irl-ore': 130,
+  'ireland-nca': 140,
+  'ireland-ore': 130,
 };
 
 /** The round trip between two places; 0 between one and itself, and without a preset. */

@@ -6,7 +6,7 @@ type Ending = keyof typeof EXIT_CODES;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const ENDINGS = Object.keys(EXIT_CODES) as Ending[];
 
-const cleanUps = new Set<CleanUp>();
+const cleanUpCallbacks = new Set<CleanUp>();
 let isStopping = false;
 
 /** Whether the program was interrupted, and ends as soon as all is stopped: what fails now fails because of that. */
@@ -17,11 +17,11 @@ export const isInterrupted = (): boolean => isStopping;
  * signal would have ended it. A second signal ends it at once.
  */
 export function whenInterrupted(cleanUp: CleanUp): () => void {
-  if (cleanUps.size === 0) for (const ending of ENDINGS) process.on(ending, onInterrupt);
-  cleanUps.add(cleanUp);
+  if (cleanUpCallbacks.size === 0) for (const ending of ENDINGS) process.on(ending, onInterrupt);
+  cleanUpCallbacks.add(cleanUp);
   return () => {
-    cleanUps.delete(cleanUp);
-    if (cleanUps.size === 0) stopListening();
+    cleanUpCallbacks.delete(cleanUp);
+    if (cleanUpCallbacks.size === 0) stopListening();
   };
 }
 
@@ -29,7 +29,7 @@ function onInterrupt(ending: NodeJS.Signals): void {
   isStopping = true;
   stopListening();
   process.stderr.write('\nstopping the engines that were started for this; again to leave them running\n');
-  void Promise.allSettled([...cleanUps].map((cleanUp) => cleanUp())).then((outcomes) => {
+  void Promise.allSettled([...cleanUpCallbacks].map((cleanUp) => cleanUp())).then((outcomes) => {
     for (const outcome of outcomes) if (outcome.status === 'rejected') console.error(String(outcome.reason));
     process.exit(EXIT_CODES[ending as Ending]);
   });

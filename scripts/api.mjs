@@ -7,10 +7,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { root } from './run.mjs';
+import { root } from './exec.mjs';
 
 /** The published entries: subpath and source. */
-function entriesOf() {
+function decodeEntries() {
   const entries = JSON.parse(readFileSync(join(root, 'scripts/entries.json'), 'utf8'));
   return entries.map(({ subpath, source }) => [subpath, join(root, source)]);
 }
@@ -104,7 +104,7 @@ function reportOf(subpath, names, declared, shown) {
       const from = imported.get(used);
       if (from !== undefined && !from.module.startsWith('.')) continue;
       if (from === undefined && !own.has(used)) continue;
-      const place = from === undefined ? file : sourceOf(file, from.module);
+      const place = from === undefined ? file : getSource(file, from.module);
       const known = from?.name ?? used;
       if (!shown.has(`${place} ${known}`)) hidden.set(`${place} ${known}`, known);
       look(place, known);
@@ -141,13 +141,13 @@ function leftOf(name) {
   return ts.isQualifiedName(name) ? leftOf(name.left) : name.text;
 }
 
-function sourceOf(file, module) {
+function getSource(file, module) {
   return resolve(dirname(file), module.replace(/\.js$/, '.ts'));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = join(root, 'api');
-  const wanted = reportsOf(entriesOf());
+  const wanted = reportsOf(decodeEntries());
   if (process.argv.includes('--write')) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);

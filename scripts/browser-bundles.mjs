@@ -7,7 +7,7 @@
 import { build } from 'esbuild';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from './run.mjs';
+import { root } from './exec.mjs';
 
 const budgets = join(root, 'build/size');
 mkdirSync(budgets, { recursive: true });

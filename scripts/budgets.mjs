@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { root } from './run.mjs';
+import { root } from './exec.mjs';
 
 /**
  * @param {Readonly<Record<string, number>>} budgets lines by folders, which a space separates

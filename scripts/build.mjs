@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'tsdown';
-import { root } from './run.mjs';
+import { root } from './exec.mjs';
 
 /** The build writes this file too, so its time is that of the last build. */
 const BUILT = join(root, 'dist/cli/main.js');

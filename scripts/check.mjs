@@ -2,7 +2,7 @@
  * `npm run check`: everything about the code that can be told without running it, and the built package.
  * `npm run check -- types lint` runs the named steps only.
  */
-import { run } from './run.mjs';
+import { run } from './exec.mjs';
 
 const steps = {
   build: ['node', ['scripts/build.mjs']],
@@ -18,7 +18,7 @@ const steps = {
   package: ['publint', ['--strict']],
   browser: ['node', ['scripts/browser-bundles.mjs']],
   size: ['size-limit', []],
-  hygiene: ['node', ['scripts/hygiene.mjs']],
+  hygiene: ['node', ['scripts/lint-repo.mjs']],
   budgets: ['node', ['scripts/budgets.mjs']],
 };
 

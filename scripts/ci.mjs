@@ -3,7 +3,7 @@
  * then use. `--engines` runs the tests of engines even if nothing that they depend on has changed.
  */
 import { engineChanges } from './engines-changed.mjs';
-import { runParts } from './parts.mjs';
+import { runParts } from './run-steps.mjs';
 
 const changes = process.argv.includes('--engines') ? '--engines' : engineChanges();
 console.log(`tests of engines: ${changes === undefined ? 'skipped, nothing has changed' : `run, ${changes}`}`);

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { root } from './run.mjs';
+import { root } from './exec.mjs';
 
 const RECORD = 'test/engines/passed-with.json';
 

@@ -1,5 +1,5 @@
 /** `npm run test:nightly [-- --minutes N]`: what takes too long for each change. */
-import { runParts } from './parts.mjs';
+import { runParts } from './run-steps.mjs';
 
 if (process.argv.includes('--help')) {
   console.log(

@@ -6,9 +6,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LANES, withProjects } from './chosen-projects.mjs';
+import { LANES, withProjects } from './select-projects.mjs';
 import { recordEngines } from './engines-changed.mjs';
-import { root, run } from './run.mjs';
+import { root, run } from './exec.mjs';
 
 const HELP = `node scripts/test.mjs [options] [vitest arguments]
 

@@ -6,20 +6,20 @@ export type {
   Sink,
   SubmissionOrigin,
   ViewDetails,
-  Whereabouts,
+  SubmissionStatus,
 } from './correctable/binding.ts';
-export { boxed, getSnapshot } from './correctable/made/interop.ts';
-export type { Boxed, Snapshot } from './correctable/made/interop.ts';
-export { createClient } from './correctable/made/client.ts';
+export { boxCorrectable, getSnapshot } from './correctable/client/interop.ts';
+export type { CorrectableBox, Snapshot } from './correctable/client/interop.ts';
+export { createClient } from './correctable/client/client.ts';
 export type {
   AnyClient,
   Client,
   ClientOptions,
-  CorrectableAt,
+  CorrectableForLevels,
   InvokeOptions,
   Session,
   SessionOptions,
-} from './correctable/made/client.ts';
+} from './correctable/client/client.ts';
 export { systemClock } from './correctable/clock.ts';
 export type { Clock, Timer } from './correctable/clock.ts';
 export type {
@@ -27,39 +27,45 @@ export type {
   Callbacks,
   Correctable,
   CorrectableState,
-  LeaveOptions,
+  SubscribeOptions,
   SettleOptions,
-  Speculation,
+  SpeculationContext,
   Subscription,
-  UntilFinal,
+  FinalOnlyOptions,
   ViewObserver,
   WhenOptions,
 } from './correctable/correctable.ts';
 export type {
   CorrectableEvent,
-  Counters,
+  ClientStats,
   DropCounts,
   DropReason,
   EnvironmentOptions,
 } from './correctable/environment.ts';
-export { structurallyEqual } from './correctable/equal.ts';
+export { structurallyEqual } from './correctable/structural-equality.ts';
 export { CorrectableError, isCorrectableError } from './correctable/errors.ts';
-export type { DomainRefusal, ErrorCode, ErrorDetails } from './correctable/errors.ts';
-export { all } from './correctable/made/join.ts';
-export type { JoinedLevels, LevelsOf, Parts, ValuesOf } from './correctable/made/join.ts';
+export type { DomainErrorInfo, ErrorCode, ErrorDetails } from './correctable/errors.ts';
+export { all } from './correctable/client/all.ts';
+export type { JoinedLevels, LevelsOf, Parts, ValuesOf } from './correctable/client/all.ts';
 export type {
   AtLeast,
-  Believed,
+  ContractFinalLevels,
   FinalLevel,
   Levels,
-  Reach,
-  Requested,
+  FinalLevels,
+  RequestedLevels,
   Strongest,
   Subset,
   Weakest,
-} from './correctable/level.ts';
-export { correctable, correctableFrom, correctableOf } from './correctable/made/make.ts';
-export type { CorrectableOptions, Executor, Maker, OneLevel, WithSink } from './correctable/made/make.ts';
+} from './correctable/level-types.ts';
+export { correctable, correctableFromPromise, correctableFromValue } from './correctable/client/create.ts';
+export type {
+  CorrectableOptions,
+  Executor,
+  CorrectableFactory,
+  SingleLevel,
+  CorrectableWithSink,
+} from './correctable/client/create.ts';
 export type { Access, Operation, ResultOf } from './correctable/operation.ts';
 export type { Policy } from './correctable/policy.ts';
 export type { AnyView, FinalView, PreliminaryView, View, ViewFrom, ViewInfo } from './correctable/view.ts';

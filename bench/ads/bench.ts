@@ -2,9 +2,9 @@
 import { deployAds } from '../../demo/ad-server/deploy.ts';
 import { deployTimelines } from '../../demo/twissandra/deploy.ts';
 import type { Bench } from '../harness/bench.ts';
-import { chaseBench } from './chase-bench.ts';
+import { createSpeculationBench } from './speculation-bench.ts';
 
-export const ads: Bench = chaseBench({
+export const ads: Bench = createSpeculationBench({
   name: 'ads',
   about: 'ads fetched with and without speculation: latency, throughput',
   title: 'Ads',
@@ -12,7 +12,7 @@ export const ads: Bench = chaseBench({
   deploy: deployAds,
 });
 
-export const twissandra: Bench = chaseBench({
+export const twissandra: Bench = createSpeculationBench({
   name: 'twissandra',
   about: 'timelines in Virginia, California and Oregon, read with and without speculation: latency, throughput',
   title: 'Timelines in VRG, NCA, ORE',

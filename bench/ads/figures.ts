@@ -1,12 +1,12 @@
 /** Figure 11 as two plots: what a request costs in time beside what is possible, and latency against throughput. */
 import * as Plot from '@observablehq/plot';
-import type { Comparison } from '../../demo/shared/chase/report.ts';
-import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
+import type { Comparison } from '../../demo/shared/speculation/report.ts';
+import { WAYS, type Way } from '../../demo/shared/speculation/application.ts';
 import { figure } from '../harness/figure.ts';
 import { median } from '../harness/statistics.ts';
 import { isSwept, placeOf, UNLOADED_WORKERS, type Measured } from './settings.ts';
 
-const COLOURS: Readonly<Record<Way, string>> = { baseline: '#9aa3ad', correctable: '#4a7fb5' };
+const COLORS: Readonly<Record<Way, string>> = { baseline: '#9aa3ad', correctable: '#4a7fb5' };
 const NAMES: Readonly<Record<Way, string>> = { baseline: 'without speculation', correctable: 'with speculation' };
 /** How a point's label stands. */
 const LABELS = {
@@ -26,7 +26,7 @@ export function latencyFigure(title: string, measured: readonly Measured[]): str
       const [mid, min, max] = [median(values), Math.min(...values), Math.max(...values)];
       // The number stands clear of the mark.
       const end = way === 'correctable' ? Math.max(max, idealOf(setting)) : max;
-      return { place, way: NAMES[way], colour: COLOURS[way], mid, min, max, end };
+      return { place, way: NAMES[way], color: COLORS[way], mid, min, max, end };
     });
   });
   const ideals = unloaded.map((setting) => ({
@@ -42,7 +42,7 @@ export function latencyFigure(title: string, measured: readonly Measured[]): str
     y: { label: null, domain: WAYS.map((way) => NAMES[way]), tickSize: 0 },
     fy: { label: null, domain: unloaded.map(labelOf), padding: 0.2 },
     marks: [
-      Plot.barX(bars, { fy: 'place', y: 'way', x: 'mid', fill: 'colour', insetTop: 1, insetBottom: 1 }),
+      Plot.barX(bars, { fy: 'place', y: 'way', x: 'mid', fill: 'color', insetTop: 1, insetBottom: 1 }),
       Plot.ruleY(bars, { fy: 'place', y: 'way', x1: 'min', x2: 'max', stroke: '#1b1f24' }),
       Plot.tickX(ideals, { fy: 'place', y: 'way', x: 'ms', stroke: IDEAL, strokeWidth: 2.5 }),
       Plot.text(bars, {
@@ -82,7 +82,7 @@ export function curvesFigure(title: string, measured: readonly Measured[]): stri
     x: { label: 'operations per second', grid: true, zero: true, ticks: 4, insetRight: 14 },
     y: { label: 'mean time to delivery (ms)', grid: true, zero: true, insetTop: 24 },
     fx: { label: null, padding: 0.12 },
-    color: { domain: WAYS.map((way) => NAMES[way]), range: WAYS.map((way) => COLOURS[way]) },
+    color: { domain: WAYS.map((way) => NAMES[way]), range: WAYS.map((way) => COLORS[way]) },
     marks: [
       Plot.frame({ stroke: '#d8dce0' }),
       Plot.line(points, { ...place, stroke: 'way', strokeWidth: 2, sort: 'workers' }),

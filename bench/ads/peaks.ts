@@ -1,6 +1,6 @@
 /** Where a workload peaks: with speculation, without, and as it was looked for before. */
-import { WAYS, type Way } from '../../demo/shared/chase/application.ts';
-import type { Workload } from '../../demo/shared/chase/workload.ts';
+import { WAYS, type Way } from '../../demo/shared/speculation/application.ts';
+import type { Workload } from '../../demo/shared/speculation/workload.ts';
 import { median } from '../harness/statistics.ts';
 import { isSwept, type Measured } from './settings.ts';
 
@@ -8,10 +8,10 @@ import { isSwept, type Measured } from './settings.ts';
 export const WORKERS_BEFORE = 96;
 
 /** Of the settings of one workload the load where most is done, by the median of the rounds. */
-export function peakOf<Each extends Measured>(swept: readonly Each[], way: Way, workersMax = Infinity): Each {
-  const [first, ...others] = swept.filter(({ workers }) => workers <= workersMax);
+export function peakOf<Each extends Measured>(swept: readonly Each[], way: Way, maxWorkers = Infinity): Each {
+  const [first, ...others] = swept.filter(({ workers }) => workers <= maxWorkers);
   if (first === undefined) throw new RangeError('no load was measured');
-  return others.reduce((most, each) => (opsPerSec(each, way) > opsPerSec(most, way) ? each : most), first);
+  return others.reduce((most, item) => (opsPerSec(item, way) > opsPerSec(most, way) ? item : most), first);
 }
 
 /** A peak, and whether it is known to be one: under the loads on both sides of it less was done. */
@@ -39,15 +39,15 @@ export function peaksFound(measured: readonly Measured[]): Peak[] {
 /** Whether the peak of a workload is known to be one: less was done under fewer requests at a time, and under more. */
 export function isBracketed(swept: readonly Measured[], way: Way): boolean {
   const peak = peakOf(swept, way);
-  const less = swept.filter((each) => opsPerSec(each, way) < opsPerSec(peak, way));
+  const less = swept.filter((item) => opsPerSec(item, way) < opsPerSec(peak, way));
   return less.some(({ workers }) => workers < peak.workers) && less.some(({ workers }) => workers > peak.workers);
 }
 
 /** The sweeps of the workloads, one after the other. */
 export function sweepsOf<Each extends Measured>(measured: readonly Each[]): Each[][] {
-  const swept = measured.filter((each) => isSwept(each) && each.rounds.length > 0);
+  const swept = measured.filter((item) => isSwept(item) && item.rounds.length > 0);
   return [...new Set(swept.map(({ workload }) => workload))].map((workload) =>
-    swept.filter((each) => each.workload === workload),
+    swept.filter((item) => item.workload === workload),
   );
 }
 
@@ -63,7 +63,7 @@ export function openPeaksTold(measured: readonly Measured[]): string[] {
 
 /** Whether what is done there, with speculation or without, is known to be a peak. */
 export function isKnownPeak(setting: Measured, measured: readonly Measured[]): boolean {
-  const swept = sweepsOf(measured).find((each) => each.includes(setting)) ?? [];
+  const swept = sweepsOf(measured).find((item) => item.includes(setting)) ?? [];
   return swept.length > 0 && WAYS.some((way) => peakOf(swept, way) === setting && isBracketed(swept, way));
 }
 

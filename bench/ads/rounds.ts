@@ -1,9 +1,9 @@
 /** The settings of one place, round by round, and as many rounds again of what is held to a goal and undecided. */
-import type { Comparison } from '../../demo/shared/chase/report.ts';
-import { rotated } from '../harness/rotated.ts';
-import { untilDecided } from '../harness/until-decided.ts';
-import { knownGainBars, reductionBars } from './bars.ts';
-import type { Offered } from './offered.ts';
+import type { Comparison } from '../../demo/shared/speculation/report.ts';
+import { rotate } from '../harness/rotate.ts';
+import { runAdaptiveRounds } from '../harness/adaptive-rounds.ts';
+import { knownGainBars, reductionBars } from './goals.ts';
+import type { OpenLoopResult } from './open-loop.ts';
 import { peaksOf, WORKERS_BEFORE } from './peaks.ts';
 import { UNLOADED_WORKERS, type Measured, type Plan, type Setting } from './settings.ts';
 
@@ -11,7 +11,7 @@ import { UNLOADED_WORKERS, type Measured, type Plan, type Setting } from './sett
 export interface Measuring extends Measured {
   readonly rounds: Comparison[];
   readonly atPeak: Comparison[];
-  readonly offered: Offered[];
+  readonly offered: OpenLoopResult[];
 }
 
 /** How long a setting is measured in one round. */
@@ -39,7 +39,7 @@ export async function measureRounds(
   const { sliceMs } = peak;
   const unloaded = here.filter(({ workers }) => workers === UNLOADED_WORKERS);
   const measureAll = async (round: number, of: string): Promise<void> => {
-    for (const setting of rotated(round < rounds ? here : unloaded, round)) {
+    for (const setting of rotate(round < rounds ? here : unloaded, round)) {
       const isHeavy = setting.workers > WORKERS_BEFORE;
       const long = isHeavy ? { seconds: peak.seconds, sliceMs } : { seconds };
       const warmUpPairs = warmUpPairsOf(setting, round === 0 ? 2 : 1);
@@ -48,16 +48,16 @@ export async function measureRounds(
   };
   // What is decided at each place is decided of the worst of them. What bars are called does not matter here.
   const reductions = (): ReturnType<typeof knownGainBars> => Object.values(reductionBars('', here)).flat();
-  await untilDecided(measureAll, { rounds, looks, barsOf: reductions });
+  await runAdaptiveRounds(measureAll, { rounds, looks, computeGoalResults: reductions });
 
   const peaks = peaksOf(here);
   const measurePeaks = async (round: number, of: string): Promise<void> => {
-    for (const setting of rotated(peaks, round)) {
+    for (const setting of rotate(peaks, round)) {
       const extent = { round, of: `at the peak, ${of}`, seconds: peak.seconds, sliceMs };
       setting.atPeak.push(await contest(setting, { ...extent, warmUpPairs: warmUpPairsOf(setting, 1) }));
     }
   };
-  await untilDecided(measurePeaks, { rounds: peak.rounds, looks, barsOf: () => knownGainBars(here) });
+  await runAdaptiveRounds(measurePeaks, { rounds: peak.rounds, looks, computeGoalResults: () => knownGainBars(here) });
 }
 
 /** A slice counts from when each worker has ended an operation: of many workers, that has warmed all up. */

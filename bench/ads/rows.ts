@@ -1,8 +1,8 @@
 /** What was measured as rows of plain data. */
-import { WAYS } from '../../demo/shared/chase/application.ts';
-import type { Comparison } from '../../demo/shared/chase/report.ts';
+import { WAYS } from '../../demo/shared/speculation/application.ts';
+import type { Comparison } from '../../demo/shared/speculation/report.ts';
 import { median, rounded } from '../harness/statistics.ts';
-import { vsPossible } from './bars.ts';
+import { vsPossible } from './goals.ts';
 import { peaksFound } from './peaks.ts';
 import type { Measured } from './settings.ts';
 
@@ -52,7 +52,7 @@ export function rowOf(setting: Measured, isPeak: boolean): Record<string, unknow
 export function offersOf({ workload, placement, client, offered }: Measured): Record<string, unknown>[] {
   const shares = [...new Set(offered.map(({ share }) => share))];
   return shares.map((share) => {
-    const rounds = offered.filter((each) => each.share === share);
+    const rounds = offered.filter((item) => item.share === share);
     const figures = WAYS.flatMap((way) =>
       (['avgMs', 'p50Ms', 'p99Ms'] as const).map((figure): [string, number] => [
         `${way}${figure.charAt(0).toUpperCase()}${figure.slice(1)}`,

@@ -1,10 +1,10 @@
 /** Under which circumstances an application that chases references is measured. */
 import type { Placement } from '../../engines/wan.ts';
 import type { CassandraOptions, Site } from '../../demo/shared/options.ts';
-import type { Comparison } from '../../demo/shared/chase/report.ts';
-import { WORKLOADS, type Workload } from '../../demo/shared/chase/workload.ts';
-import { LOOKS } from '../harness/until-decided.ts';
-import type { Offered } from './offered.ts';
+import type { Comparison } from '../../demo/shared/speculation/report.ts';
+import { WORKLOADS, type Workload } from '../../demo/shared/speculation/workload.ts';
+import { LOOKS } from '../harness/adaptive-rounds.ts';
+import type { OpenLoopResult } from './open-loop.ts';
 
 /** One row of the report. */
 export interface Setting {
@@ -27,7 +27,7 @@ export interface Measured extends Setting {
   /** The longer comparisons that decide about throughput: of the loads where its workload peaks, none elsewhere. */
   readonly atPeak: readonly Comparison[];
   /** At equal rates, where the client stands as the paper's: of each workload's peak, none elsewhere. */
-  readonly offered: readonly Offered[];
+  readonly offered: readonly OpenLoopResult[];
 }
 
 /** Few enough that nobody queues: latencies are compared here. */
@@ -121,14 +121,16 @@ interface Places {
 }
 
 /** The node or site that the paper's client asks: the nearest, 20 ms away, or 83. */
-const COORDINATORS = { paper: 'frk', twissandra: 'vrg' } as const satisfies Readonly<Record<Placement, Site>>;
+const COORDINATORS = { paper: 'frankfurt', twissandra: 'virginia' } as const satisfies Readonly<
+  Record<Placement, Site>
+>;
 
 /** The paper's client in Ireland; one beside the site that it asks; and the one that is farthest from the leader. */
 function redbluePlaces(placement: Placement): Places {
   const asks = COORDINATORS[placement];
   const beside: Place = { placement, client: asks };
-  const far: Place = { placement, client: 'vrg' };
-  return { paper: { placement, client: 'irl', asks }, others: asks === 'vrg' ? [beside] : [beside, far] };
+  const far: Place = { placement, client: 'virginia' };
+  return { paper: { placement, client: 'ireland', asks }, others: asks === 'virginia' ? [beside] : [beside, far] };
 }
 
 /** The paper's client in Ireland; one beside its coordinator; both with reads of three replicas. */
@@ -139,13 +141,13 @@ function cassandraPlaces(placement: Placement, way: CassandraOptions['way']): Pl
     client,
     cassandra: { way, coordinator, readQuorum },
   });
-  return { paper: place('irl', 2), others: [place(coordinator, 2), place(coordinator, 3), place('irl', 3)] };
+  return { paper: place('ireland', 2), others: [place(coordinator, 2), place(coordinator, 3), place('ireland', 3)] };
 }
 
 /** Whether the client stands as the paper's does: in Ireland, asking elsewhere, of Cassandra two replicas. */
 export function isPaper({ client, asks, cassandra }: Place): boolean {
   if (cassandra === undefined) return asks !== undefined;
-  return client === 'irl' && cassandra.readQuorum === 2;
+  return client === 'ireland' && cassandra.readQuorum === 2;
 }
 
 /** Whether the setting belongs to the sweep over all loads: the paper's place. */
@@ -162,13 +164,13 @@ export function isColocatedR3({ client, cassandra }: Place): boolean {
   return client === cassandra?.coordinator && cassandra.readQuorum === 3;
 }
 
-/** As in `frk`, `irl, asks frk`, or `irl, R = 2`. */
+/** As in `frankfurt`, `ireland, asks frankfurt`, or `ireland, R = 2`. */
 export function placeOf({ client, asks, cassandra }: Place): string {
   if (cassandra === undefined) return asks === undefined ? client : `${client}, asks ${asks}`;
   return `${client}, R = ${cassandra.readQuorum}`;
 }
 
-/** As in `B, client beside frk, 4 at a time`. */
+/** As in `B, client beside frankfurt, 4 at a time`. */
 export function labelOf(setting: Setting): string {
   return `${setting.workload}, client beside ${placeOf(setting)}, ${setting.workers} at a time`;
 }

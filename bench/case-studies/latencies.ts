@@ -1,13 +1,13 @@
 /** How long operations took users at each place, with so many sites up: what the latency figures of RedBlue are of. */
 import { SITES, type Site } from '../../demo/case-studies/sites.ts';
-import { grouped } from '../harness/grouped.ts';
+import { groupBy } from '../harness/group-by.ts';
 import { mean, rounded, standardDeviation } from '../harness/statistics.ts';
 
 /** One operation, or click. */
 export interface Taken {
   readonly sites: number;
   readonly place: Site;
-  /** What it is compared by: a colour, or a contender. */
+  /** What it is compared by: a color, or a contender. */
   readonly series: string;
   readonly ms: number;
 }
@@ -21,7 +21,7 @@ export interface LatencyRow extends Readonly<Record<string, unknown>>, Omit<Take
 
 /** A row for each number of sites, place and series, in this order. */
 export function latencyRows(taken: readonly Taken[]): readonly LatencyRow[] {
-  const rows = grouped(taken, ({ sites, place, series }) => `${sites} ${place} ${series}`).map((kind) => {
+  const rows = groupBy(taken, ({ sites, place, series }) => `${sites} ${place} ${series}`).map((kind) => {
     const [{ sites, place, series }] = kind;
     const durations = kind.map(({ ms }) => ms);
     const figures = { meanMs: rounded(mean(durations)), deviationMs: rounded(standardDeviation(durations)) };

@@ -9,11 +9,11 @@ import type { LatencyRow, Taken } from './latencies.ts';
 export const BLUE = '#1f6fc4';
 export const RED = '#c0392b';
 export const GREY = '#8a929b';
-/** For lines of which none is blue or red by itself: a colour each, the darkest last. */
+/** For lines of which none is blue or red by itself: a color each, the darkest last. */
 export const LINES = ['#9aa3ad', '#d08c1d', '#2f9e77', '#7b5ea7', '#1b1f24'];
 
-/** A colour for each series, in the order of the legend. */
-export type Colours = Readonly<Record<string, string>>;
+/** A color for each series, in the order of the legend. */
+export type Colors = Readonly<Record<string, string>>;
 
 const WIDTH = 900;
 /** Room for the legend above the frame, and for the names of panels between both. */
@@ -27,10 +27,10 @@ const LETTER_PX = 8;
 const MEAN_MS = 'mean latency (ms, log scale)';
 const LOG_MS = { type: 'log', grid: true, ticks: 5, tickFormat: String, inset: INSET } as const;
 
-/** Names in their colours above the frame, or above the first panel. */
-function legend(colours: Colours, place: object, dy: number): Plot.Markish[] {
+/** Names in their colors above the frame, or above the first panel. */
+function legend(colors: Colors, place: object, dy: number): Plot.Markish[] {
   let dx = 0;
-  return Object.entries(colours).map(([name, fill]) => {
+  return Object.entries(colors).map(([name, fill]) => {
     const mark = Plot.text([`● ${name}`], { ...place, frameAnchor: 'top-left', dx, dy, fill, fontWeight: 'bold' });
     dx += (name.length + 4) * LETTER_PX;
     return mark;
@@ -38,11 +38,11 @@ function legend(colours: Colours, place: object, dy: number): Plot.Markish[] {
 }
 
 /** Figures 10 (a, b) and 12: mean latencies, a panel a place, by the number of sites. */
-export function bySitesFigure(title: string, rows: readonly LatencyRow[], colours: Colours): string {
+export function bySitesFigure(title: string, rows: readonly LatencyRow[], colors: Colors): string {
   const places = SITES.map((site) => PLACES[site]);
   const points = rows.map((row) => ({ ...row, where: PLACES[row.place] }));
   const at = { fx: 'where', x: 'sites', y: 'meanMs', z: 'series' } as const;
-  const colourOf = ({ series }: LatencyRow): string => colours[series] as string;
+  const colorOf = ({ series }: LatencyRow): string => colors[series] as string;
   return figure(title, {
     ...PANELS,
     x: { label: 'sites', type: 'point', grid: true },
@@ -50,9 +50,9 @@ export function bySitesFigure(title: string, rows: readonly LatencyRow[], colour
     fx: { label: null, domain: places, padding: 0.1 },
     marks: [
       Plot.frame(FRAME),
-      Plot.line(points, { ...at, stroke: colourOf, strokeWidth: 2 }),
-      Plot.dot(points, { ...at, fill: colourOf, r: 3.5 }),
-      ...legend(colours, { fx: () => places[0] }, -42),
+      Plot.line(points, { ...at, stroke: colorOf, strokeWidth: 2 }),
+      Plot.dot(points, { ...at, fill: colorOf, r: 3.5 }),
+      ...legend(colors, { fx: () => places[0] }, -42),
     ],
   });
 }
@@ -67,23 +67,27 @@ export interface Point {
 /** Figures 11, 13 and 14: latency against throughput, a line a series, from the least load to the greatest. */
 export function throughputFigure(
   title: string,
-  { what, points, colours }: { readonly what: string; readonly points: readonly Point[]; readonly colours: Colours },
+  {
+    what: description,
+    points,
+    colors: colors,
+  }: { readonly what: string; readonly points: readonly Point[]; readonly colors: Colors },
 ): string {
   const at = { x: 'perSecond', y: 'ms', z: 'series' } as const;
-  const colourOf = ({ series }: Point): string => colours[series] as string;
+  const colorOf = ({ series }: Point): string => colors[series] as string;
   return figure(title, {
     width: WIDTH,
     height: 400,
     marginLeft: 64,
     marginRight: 24,
     marginTop: 76,
-    x: { label: `${what} a second`, grid: true, zero: true, insetRight: INSET, ...BESIDE },
+    x: { label: `${description} a second`, grid: true, zero: true, insetRight: INSET, ...BESIDE },
     y: { ...LOG_MS, label: MEAN_MS },
     marks: [
       Plot.frame(FRAME),
-      Plot.line(points, { ...at, stroke: colourOf, strokeWidth: 2 }),
-      Plot.dot(points, { ...at, fill: colourOf, r: 3.5 }),
-      ...legend(colours, {}, -16),
+      Plot.line(points, { ...at, stroke: colorOf, strokeWidth: 2 }),
+      Plot.dot(points, { ...at, fill: colorOf, r: 3.5 }),
+      ...legend(colors, {}, -16),
     ],
   });
 }
@@ -94,12 +98,12 @@ const STEPS = 200;
 /** Figures 10 (c, d) and 15: which share took at most so long; a panel a key, a line a series. */
 export function distributionFigure(
   title: string,
-  { panels, colours }: { readonly panels: Readonly<Record<string, readonly Taken[]>>; readonly colours: Colours },
+  { panels, colors: colors }: { readonly panels: Readonly<Record<string, readonly Taken[]>>; readonly colors: Colors },
 ): string {
   const points = Object.entries(panels).flatMap(([panel, taken]) =>
-    Object.keys(colours).flatMap((series) => {
+    Object.keys(colors).flatMap((series) => {
       const sorted = taken
-        .filter((each) => each.series === series)
+        .filter((item) => item.series === series)
         .map(({ ms }) => ms)
         .toSorted((a, b) => a - b);
       if (sorted.length === 0) return [];
@@ -122,10 +126,10 @@ export function distributionFigure(
         x: 'ms',
         y: 'share',
         z: 'series',
-        stroke: ({ series }: { series: string }) => colours[series] as string,
+        stroke: ({ series }: { series: string }) => colors[series] as string,
         strokeWidth: 2,
       }),
-      ...legend(colours, { fx: () => first }, -42),
+      ...legend(colors, { fx: () => first }, -42),
     ],
   });
 }

@@ -4,7 +4,7 @@
  */
 import { PLACES, SITES, type Site } from '../../demo/case-studies/sites.ts';
 import { studyOf } from '../../demo/case-studies/studies.ts';
-import { estimate, reported, type Bar } from '../harness/bars.ts';
+import { estimate, reported, type GoalResult } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { median } from '../harness/statistics.ts';
@@ -45,7 +45,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   return {
     rounds,
     rows: latencyRows(taken.flat()),
-    bars: barsOf(taken),
+    bars: computeGoalResults(taken),
     samples: taken.map((inRound) => latencyRows(inRound)),
     versions: versionsOf('ws'),
     figures: { quoddy: plot(taken.flat()) },
@@ -53,9 +53,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 }
 
 /** By round: how much longer users far from the first site wait than those beside it did when it was alone. */
-function barsOf(rounds: readonly (readonly Taken[])[]): readonly Bar[] {
+function computeGoalResults(rounds: readonly (readonly Taken[])[]): readonly GoalResult[] {
   const middle = (taken: readonly Taken[], sites: number, place: Site): number =>
-    median(taken.filter((each) => each.sites === sites && each.place === place).map(({ ms }) => ms));
+    median(taken.filter((item) => item.sites === sites && item.place === place).map(({ ms }) => ms));
   const [first, ...others] = SITES;
   const slowest = (taken: readonly Taken[], sites: number): number =>
     Math.max(...others.map((place) => middle(taken, sites, place)));
@@ -68,11 +68,11 @@ function barsOf(rounds: readonly (readonly Taken[])[]): readonly Bar[] {
 }
 
 function plot(taken: readonly Taken[]): string {
-  const of = (sites: number): readonly Taken[] => taken.filter((each) => each.sites === sites);
-  const colours = Object.fromEntries(SITES.map((site, at) => [PLACES[site], LINES[at] as string]));
+  const of = (sites: number): readonly Taken[] => taken.filter((item) => item.sites === sites);
+  const colors = Object.fromEntries(SITES.map((site, at) => [PLACES[site], LINES[at] as string]));
   const panels = { 'one site, in US east': of(1), 'five sites': of(SITES.length) };
   return distributionFigure('Quoddy: what asking somebody to be a friend takes, by where the user is', {
     panels,
-    colours,
+    colors: colors,
   });
 }

@@ -8,13 +8,13 @@ import type { Mix } from '../../demo/case-studies/case-study.ts';
 import { SITES } from '../../demo/case-studies/sites.ts';
 import { studyOf, type StudyName } from '../../demo/case-studies/studies.ts';
 import type { Interaction } from '../../demo/case-studies/user.ts';
-import { atMost, estimate, reported, type Bar } from '../harness/bars.ts';
+import { limitTime, estimate, reported, type GoalResult } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { grouped } from '../harness/grouped.ts';
+import { groupBy } from '../harness/group-by.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { mean, median, rounded } from '../harness/statistics.ts';
 import { latencyRows, type Taken } from './latencies.ts';
-import { BLUE, bySitesFigure, LINES, RED, throughputFigure, type Colours, type Point } from './plots.ts';
+import { BLUE, bySitesFigure, LINES, RED, throughputFigure, type Colors, type Point } from './plots.ts';
 import { runLoads, type Load, type Loaded } from './study-loads.ts';
 
 /** A study, and what is looked at. */
@@ -90,13 +90,13 @@ async function run(plan: ShopPlan, { quick, progress }: Settings): Promise<Outco
       measured.push({ sites, loads: await runLoads({ study, sites, scale, seed: round }, [exemplars, ...mixed]) });
     }
   }
-  const latencies = latencyRows(measured.flatMap((each) => takenIn(each, plan)));
+  const latencies = latencyRows(measured.flatMap((item) => takenIn(item, plan)));
   const loads = loadRows(measured);
   return {
     rounds,
     rows: [...latencies, ...loads],
-    bars: barsOf(plan, measured),
-    samples: measured.map(({ sites, loads: all }) => all.map((each) => sampleOf(sites, each))),
+    bars: computeGoalResults(plan, measured),
+    samples: measured.map(({ sites, loads: all }) => all.map((item) => sampleOf(sites, item))),
     versions: versionsOf('ws'),
     figures: figuresOf(plan, latencies, loads),
   };
@@ -111,10 +111,10 @@ function takenIn({ sites, loads }: Round, { exemplars }: ShopPlan): readonly Tak
   return loads
     .filter(({ load }) => load.name === EXEMPLARS)
     .flatMap(({ interactions }) => interactions)
-    .flatMap((each) => {
-      const series = seriesOf(each);
-      if (series === undefined || each.failure !== undefined) return [];
-      return [{ sites, place: each.site, series, ms: each.ms }];
+    .flatMap((item) => {
+      const series = seriesOf(item);
+      if (series === undefined || item.failure !== undefined) return [];
+      return [{ sites, place: item.site, series, ms: item.ms }];
     });
 }
 
@@ -127,7 +127,7 @@ function sampleOf(sites: number, { load, interactions, figures }: Loaded<NamedLo
     perSecond: interactionsPerSecond,
     meanMs: mean(interactions.flatMap(({ ms, failure }) => (failure === undefined ? [ms] : []))),
     ...shares,
-    failures: Object.values(failures).reduce((sum, each) => sum + each, 0),
+    failures: Object.values(failures).reduce((sum, item) => sum + item, 0),
     /** With what: only in the samples. */
     failedWith: failures,
   };
@@ -136,12 +136,12 @@ function sampleOf(sites: number, { load, interactions, figures }: Loaded<NamedLo
 /** Medians of the rounds. */
 function loadRows(rounds: readonly Round[]): readonly LoadRow[] {
   const samples = rounds.flatMap(({ sites, loads }) =>
-    loads.filter(({ load }) => load.name !== EXEMPLARS).map((each) => sampleOf(sites, each)),
+    loads.filter(({ load }) => load.name !== EXEMPLARS).map((item) => sampleOf(sites, item)),
   );
-  return grouped(samples, ({ sites, mix, users }) => `${sites} ${mix} ${users}`).map((kind) => {
+  return groupBy(samples, ({ sites, mix, users }) => `${sites} ${mix} ${users}`).map((kind) => {
     const [{ sites, mix, users }] = kind;
     const middle = (of: Exclude<keyof (typeof kind)[0], 'mix' | 'failedWith'>): number =>
-      rounded(median(kind.map((each) => each[of])));
+      rounded(median(kind.map((item) => item[of])));
     return {
       sites,
       mix,
@@ -158,20 +158,23 @@ function loadRows(rounds: readonly Round[]): readonly LoadRow[] {
 }
 
 /** What is reported of all rounds, and what is held to the paper's figures. */
-export function barsOf({ exemplars, blueShares }: ShopPlan, rounds: readonly Round[]): readonly Bar[] {
+export function computeGoalResults(
+  { exemplars, blueShares }: ShopPlan,
+  rounds: readonly Round[],
+): readonly GoalResult[] {
   const of = (sites: number, mix: string): readonly (readonly Loaded<NamedLoad>[])[] =>
     rounds.filter((round) => round.sites === sites).map(({ loads }) => loads.filter(({ load }) => load.name === mix));
   const [first = ''] = Object.keys(blueShares);
   const peaks = (sites: number): readonly number[] =>
     of(sites, first).map((loads) => Math.max(...loads.map(({ figures }) => figures.interactionsPerSecond)));
-  const one = peaks(1);
-  const gains = peaks(SITES_MAX).map((peak, round) => peak / (one[round] as number));
+  const item = peaks(1);
+  const gains = peaks(SITES_MAX).map((peak, round) => peak / (item[round] as number));
   const redShares = of(SITES_MAX, EXEMPLARS).map(([loaded]) => redShareOf(exemplars.red, loaded?.interactions ?? []));
   const all = rounds.flatMap(({ loads }) => loads).flatMap(({ interactions }) => interactions);
   return [
     reported('five-sites-vs-one', estimate(gains)),
-    atMost('failures', all.filter(({ failure }) => failure !== undefined).length, { aim: 0 }, 'clicks'),
-    atMost(
+    limitTime('failures', all.filter(({ failure }) => failure !== undefined).length, { aim: 0 }, 'clicks'),
+    limitTime(
       `red-share-${exemplars.red}`,
       estimate(redShares.map((share) => Math.abs(share - exemplars.redShare))),
       { aim: SHARE_AIM },
@@ -180,7 +183,7 @@ export function barsOf({ exemplars, blueShares }: ShopPlan, rounds: readonly Rou
     ...Object.entries(blueShares).map(([mix, paper]) => {
       // Of the least load: its users click most often, and come to a purchase as often as the mix says.
       const apart = of(SITES_OF_MIXES, mix).map(([loaded]) => Math.abs((loaded?.figures.shares.blue ?? NaN) - paper));
-      return atMost(`blue-share-${mix}`, estimate(apart), { aim: SHARE_AIM }, 'fraction');
+      return limitTime(`blue-share-${mix}`, estimate(apart), { aim: SHARE_AIM }, 'fraction');
     }),
   ];
 }
@@ -196,12 +199,12 @@ function figuresOf(
   loads: readonly LoadRow[],
 ): Record<string, string> {
   const [first = '', ...others] = Object.keys(blueShares);
-  const coloured = (series: readonly string[]): Colours =>
-    Object.fromEntries(series.map((each, at) => [each, LINES[at % LINES.length] as string]));
+  const colored = (series: readonly string[]): Colors =>
+    Object.fromEntries(series.map((item, at) => [item, LINES[at % LINES.length] as string]));
   const bySites = (sites: number): string => (sites === 1 ? '1 site' : `${sites} sites`);
   const pointOf = (series: string, { perSecond, meanMs: ms }: LoadRow): Point => ({ series, perSecond, ms });
   const plot = (title: string, points: readonly Point[]): string =>
-    throughputFigure(title, { what: 'clicks', points, colours: coloured([...new Set(points.map((p) => p.series))]) });
+    throughputFigure(title, { what: 'clicks', points, colors: colored([...new Set(points.map((p) => p.series))]) });
   const ofFirst = loads.filter(({ mix }) => mix === first).map((row) => pointOf(bySites(row.sites), row));
   const ofAll = loads.filter(({ sites }) => sites === SITES_OF_MIXES).map((row) => pointOf(row.mix, row));
   return {

@@ -38,16 +38,16 @@ export async function runLoads<L extends Load>(setting: Setting, loads: readonly
     const users = doorsEverywhere(running.doors);
     const done: Loaded<L>[] = [];
     for (const [at, load] of loads.entries()) {
-      const tally = new Tally();
+      const stats = new Tally();
       const interactions: Interaction[] = [];
       const onInteraction = (interaction: Interaction): void => {
-        tally.add(interaction);
+        stats.add(interaction);
         interactions.push(interaction);
       };
       // Users of another load are others: nobody registers the same name again.
       const work = { study, scale, think: 0, seed: seed * loads.length + at, onInteraction };
       const seconds = await workFor(users, { ...load, ...work });
-      done.push({ load, interactions, figures: tally.figures(seconds) });
+      done.push({ load, interactions, figures: stats.figures(seconds) });
     }
     const { sound, ...found } = await soundnessOf(study, running);
     if (!sound) throw new Error(`${study.name}: not sound: ${JSON.stringify(found)}`);

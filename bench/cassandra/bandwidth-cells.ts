@@ -2,9 +2,9 @@
  * What is measured of the bytes per operation: the mixes of the paper, and one more that is driven until so many views
  * diverge as the paper reports (Correctables, OSDI 2016, §6.2.1): there most is sent twice.
  */
-import { atLeast, atMost, estimate, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import { atLeast, limitTime, estimate, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { spread } from '../harness/statistics.ts';
-import { LOOKS } from '../harness/until-decided.ts';
+import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Mix } from './divergence.ts';
 import type { System } from './messages.ts';
 import { RECORDS } from './ycsb-table.ts';
@@ -79,7 +79,7 @@ export function rowOf(cell: Cell, samples: readonly Sample[]) {
   const baseline = bytes('C1');
   const overhead = (kind: Kind): Estimate =>
     estimate(
-      bytes(kind).map((each, round) => each / (baseline[round] as number) - 1),
+      bytes(kind).map((item, round) => item / (baseline[round] as number) - 1),
       LOOKS,
     );
   return {
@@ -102,7 +102,7 @@ export function rowOf(cell: Cell, samples: readonly Sample[]) {
   };
 }
 
-export function barsOf(rows: readonly Row[]): Bar[] {
+export function computeGoalResults(rows: readonly Row[]): GoalResult[] {
   const rowFor = (workload: string, isDriven = false): Row => {
     const isIt = (row: Row): boolean =>
       row.workload === workload && row.distribution === 'latest' && row.driven === isDriven;
@@ -115,10 +115,10 @@ export function barsOf(rows: readonly Row[]): Bar[] {
   const plenty = atLeast('divergence-A-driven', much.divergence, { aim: DIVERGENCE_DRIVEN }, 'fraction');
   return [
     // The paper's aim under what it was made for, then as it was measured before.
-    onlyWith(plenty, atMost('bytes-overhead-A-driven', much.overhead, { aim: AIMS.A }, 'fraction')),
+    onlyWith(plenty, limitTime('bytes-overhead-A-driven', much.overhead, { aim: AIMS.A }, 'fraction')),
     plenty,
-    onlyWith(enough, atMost('bytes-overhead-A', a.overhead, { aim: AIMS.A }, 'fraction')),
-    atMost('bytes-overhead-B', b.overhead, { aim: AIMS.B }, 'fraction'),
+    onlyWith(enough, limitTime('bytes-overhead-A', a.overhead, { aim: AIMS.A }, 'fraction')),
+    limitTime('bytes-overhead-B', b.overhead, { aim: AIMS.B }, 'fraction'),
     enough,
     ...rows
       .filter(({ distribution }) => distribution === 'zipfian')
@@ -129,6 +129,6 @@ export function barsOf(rows: readonly Row[]): Bar[] {
 }
 
 /** Where hardly anything diverged, little was sent twice, and that it was little says nothing. */
-function onlyWith(divergence: Bar, overhead: Bar): Bar {
+function onlyWith(divergence: GoalResult, overhead: GoalResult): GoalResult {
   return overhead.verdict === 'met' && divergence.verdict !== 'met' ? { ...overhead, verdict: 'undecided' } : overhead;
 }

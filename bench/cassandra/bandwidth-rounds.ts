@@ -1,7 +1,7 @@
 /** All kinds of requests in all cells, round by round, and as many again while what is held to a goal is undecided. */
-import { rotated } from '../harness/rotated.ts';
-import { untilDecided, type Course } from '../harness/until-decided.ts';
-import { barsOf, KINDS, rowOf, type Cell, type Sample } from './bandwidth-cells.ts';
+import { rotate } from '../harness/rotate.ts';
+import { runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
+import { computeGoalResults, KINDS, rowOf, type Cell, type Sample } from './bandwidth-cells.ts';
 
 /** How many rounds. */
 export type Extent = Pick<Course<Sample>, 'rounds' | 'looks'>;
@@ -9,7 +9,7 @@ export type Extent = Pick<Course<Sample>, 'rounds' | 'looks'>;
 /** How they are measured. */
 export interface Measuring extends Extent {
   readonly measure: (
-    one: Omit<Sample, 'bytesPerOp' | 'divergence'>,
+    item: Omit<Sample, 'bytesPerOp' | 'divergence'>,
   ) => Promise<Pick<Sample, 'bytesPerOp' | 'divergence'>>;
   readonly progress: (cell: Cell, text: string) => void;
 }
@@ -22,13 +22,13 @@ export function measureRounds(
   const contests = cells.flatMap((cell) => KINDS.map((kind) => ({ ...cell, kind })));
   const contest = async (round: number, of: string): Promise<readonly Sample[]> => {
     const samples: Sample[] = [];
-    for (const each of rotated(contests, round)) {
-      progress(each, `${of}, ${each.kind}`);
-      samples.push({ ...each, round, ...(await measure({ ...each, round })) });
+    for (const item of rotate(contests, round)) {
+      progress(item, `${of}, ${item.kind}`);
+      samples.push({ ...item, round, ...(await measure({ ...item, round })) });
     }
     return samples;
   };
-  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof barsOf> =>
-    barsOf(cells.map((cell) => rowOf(cell, rounds.flat())));
-  return untilDecided(contest, { ...extent, barsOf: barsSoFar });
+  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof computeGoalResults> =>
+    computeGoalResults(cells.map((cell) => rowOf(cell, rounds.flat())));
+  return runAdaptiveRounds(contest, { ...extent, computeGoalResults: barsSoFar });
 }

@@ -6,15 +6,24 @@
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
-import { barsOf, cellOf, driven, rowOf, type Cell, type Kind, type Row, type Sample } from './bandwidth-cells.ts';
+import {
+  computeGoalResults,
+  cellOf,
+  driven,
+  rowOf,
+  type Cell,
+  type Kind,
+  type Row,
+  type Sample,
+} from './bandwidth-cells.ts';
 import { measureRounds, type Extent, type Measuring } from './bandwidth-rounds.ts';
-import { openCrew, type Crew } from './crew.ts';
+import { openClientPool, type ClientPool } from './client-pool.ts';
 import { MIXES } from './divergence.ts';
 import { count } from './history.ts';
 import { REPORTED, type LoadReport } from './messages.ts';
-import { nameOf, wayOf } from './way.ts';
+import { nameOf, getReadStrategy } from './read-strategy.ts';
 
-const SITES = ['irl', 'frk', 'vrg'] as const;
+const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 
 export const cassandraBandwidth: Bench = {
   name: 'cassandra-bandwidth',
@@ -30,10 +39,10 @@ interface Times {
 
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
-  const way = wayOf(settings);
+  const way = getReadStrategy(settings);
   const times = quick ? { durationMs: 2_000, warmUpMs: 500 } : { durationMs: 5_000, warmUpMs: 1_000 };
   const extent: Extent = quick ? { rounds: 2, looks: 1 } : { rounds: 7 };
-  const crew = await openCrew({ sites: SITES, way, countBytes: true }, progress);
+  const crew = await openClientPool({ sites: SITES, way, countBytes: true }, progress);
   const cells = MIXES.map(cellOf);
   let rounds: readonly (readonly Sample[])[];
   try {
@@ -42,8 +51,8 @@ async function run(settings: Settings): Promise<Outcome> {
       const { bytes, operations, divergence } = await measure(crew, cell, kind, { ...times, seed: 1 + round });
       return { bytesPerOp: bytes / operations, divergence };
     };
-    const told = (cell: Cell, text: string): void => progress(`${text}: ${labelOf(cell)}`);
-    rounds = await measureRounds(cells, { ...extent, measure: measured, progress: told });
+    const reported = (cell: Cell, text: string): void => progress(`${text}: ${labelOf(cell)}`);
+    rounds = await measureRounds(cells, { ...extent, measure: measured, progress: reported });
   } finally {
     await crew.close();
   }
@@ -55,14 +64,14 @@ async function run(settings: Settings): Promise<Outcome> {
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
     rounds: rounds.length,
     rows: measured.map(flat),
-    bars: barsOf(measured),
+    bars: computeGoalResults(measured),
     samples,
     figures: { [name]: plot(measured) },
   };
 }
 
 /** Fewer records, until enough views diverge. */
-function drivenOn(crew: Crew, times: Times, progress: Settings['progress']): Promise<Cell> {
+function drivenOn(crew: ClientPool, times: Times, progress: Settings['progress']): Promise<Cell> {
   return driven(async (cell) => {
     const divergence = (await measure(crew, cell, 'CC2', { ...times, seed: 0 })).divergence ?? 0;
     progress(`${labelOf(cell)}: ${(100 * divergence).toFixed(1)} % diverge`);
@@ -72,7 +81,7 @@ function drivenOn(crew: Crew, times: Times, progress: Settings['progress']): Pro
 
 type Measured = Pick<LoadReport, 'operations'> & { readonly bytes: number; readonly divergence: number | null };
 
-async function measure(crew: Crew, cell: Cell, system: Kind, times: Times & { seed: number }): Promise<Measured> {
+async function measure(crew: ClientPool, cell: Cell, system: Kind, times: Times & { seed: number }): Promise<Measured> {
   const { driven: _, ...load } = cell;
   const reports = await crew.load({ ...load, ...times, record: true, system });
   const report = reports.get(REPORTED);

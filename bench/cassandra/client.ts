@@ -2,7 +2,7 @@
 import { seeded } from '../../demo/shared/random.ts';
 import { cpuUsedUs } from '../load/messages.ts';
 import { fieldValue, keyOf } from '../ycsb/rows.ts';
-import { requestsOf, type Request } from '../ycsb/workload.ts';
+import { parseRequests, type Request } from '../ycsb/workload.ts';
 import type { HistoryEvent } from './history.ts';
 import type {
   ClientOrder,
@@ -55,25 +55,25 @@ async function load(order: LoadOrder): Promise<LoadReport> {
   runs += 1;
   const before = await drive(system, order, order.warmUpMs);
   const [cpuFrom, bytesFrom, from] = [cpuUsedUs(), relay?.bytes, performance.now()];
-  const tally = await drive(system, { ...order, seed: order.seed + 1_000_003 }, order.durationMs);
+  const stats = await drive(system, { ...order, seed: order.seed + 1_000_003 }, order.durationMs);
   return {
-    operations: tally.operations,
+    operations: stats.operations,
     elapsedMs: performance.now() - from,
-    reads: tally.finalMs.length,
-    preliminaries: tally.preliminaryMs.length,
-    preliminary: latencyOf(tally.preliminaryMs),
-    final: latencyOf(tally.finalMs),
+    reads: stats.finalMs.length,
+    preliminaries: stats.preliminaryMs.length,
+    preliminary: latencyOf(stats.preliminaryMs),
+    final: latencyOf(stats.finalMs),
     bytes: relay === undefined || bytesFrom === undefined ? null : relay.bytes - bytesFrom,
     cpuUs: cpuUsedUs() - cpuFrom,
     // Values written during the warm-up are read afterwards.
-    history: [...before.history.filter(({ kind }) => kind === 'write'), ...tally.history],
+    history: [...before.history.filter(({ kind }) => kind === 'write'), ...stats.history],
   };
 }
 
 /** So many loops that each carry out one request after the other, until the time is over. */
 async function drive(system: OpenSystem, order: LoadOrder, durationMs: number): Promise<Tally> {
-  const requests = requestsOf(order);
-  const tally: Tally = { operations: 0, preliminaryMs: [], finalMs: [], history: [] };
+  const requests = parseRequests(order);
+  const stats: Tally = { operations: 0, preliminaryMs: [], finalMs: [], history: [] };
   const endsAt = performance.now() + durationMs;
   const loop = async (worker: number): Promise<void> => {
     const seed = order.seed + worker * 7919;
@@ -81,26 +81,26 @@ async function drive(system: OpenSystem, order: LoadOrder, durationMs: number): 
     while (performance.now() < endsAt) {
       const request = next();
       await (request.kind === 'read'
-        ? read(system, request, order, tally)
-        : write(system, request, { random, order, tally }));
-      tally.operations += 1;
+        ? read(system, request, order, stats)
+        : write(system, request, { random, order, tally: stats }));
+      stats.operations += 1;
     }
   };
   await Promise.all(Array.from({ length: order.inFlight }, (_, worker) => loop(worker)));
-  return tally;
+  return stats;
 }
 
-async function read(system: OpenSystem, { record }: Request, order: LoadOrder, tally: Tally): Promise<void> {
+async function read(system: OpenSystem, { record }: Request, order: LoadOrder, stats: Tally): Promise<void> {
   const key = keyOf(record);
   const beganMs = nowMs();
   let early: { readonly value: readonly (string | null)[]; readonly ms: number } | undefined;
   const final = await system.read(key, (value) => (early ??= { value, ms: nowMs() - beganMs }));
   const endedMs = nowMs();
-  if (early !== undefined) tally.preliminaryMs.push(early.ms);
-  tally.finalMs.push(endedMs - beganMs);
+  if (early !== undefined) stats.preliminaryMs.push(early.ms);
+  stats.finalMs.push(endedMs - beganMs);
   if (!order.record) return;
   const preliminary = early === undefined ? {} : { preliminary: tagsOf(early.value) };
-  tally.history.push({ kind: 'read', client: setup.site, key, beganMs, endedMs, ...preliminary, final: tagsOf(final) });
+  stats.history.push({ kind: 'read', client: setup.site, key, beganMs, endedMs, ...preliminary, final: tagsOf(final) });
 }
 
 interface Writing {
@@ -113,8 +113,8 @@ let writes = 0;
 
 async function write(
   system: OpenSystem,
-  request: Request & { kind: 'update' },
-  { random, order, tally }: Writing,
+  request: Request & { kind: 'write' },
+  { random, order, tally: stats }: Writing,
 ): Promise<void> {
   const { record, field } = request;
   writes += 1;
@@ -123,7 +123,7 @@ async function write(
   const beganMs = nowMs();
   await system.update(key, field, value);
   if (order.record) {
-    tally.history.push({ kind: 'write', client: setup.site, key, field, tag, beganMs, endedMs: nowMs() });
+    stats.history.push({ kind: 'write', client: setup.site, key, field, tag, beganMs, endedMs: nowMs() });
   }
 }
 

@@ -3,19 +3,19 @@
  * clients at work, updates at one replica. From the same history: finals that are stale, as that profile allows.
  */
 import { writeFileSync } from 'node:fs';
-import { estimate, reported, type Bar } from '../harness/bars.ts';
+import { estimate, reported, type GoalResult } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { DISTRIBUTIONS, type Distribution } from '../ycsb/choosers.ts';
 import type { Workload } from '../ycsb/workload.ts';
-import { openCrew } from './crew.ts';
+import { openClientPool } from './client-pool.ts';
 import { count, type HistoryEvent } from './history.ts';
-import { nameOf, wayOf } from './way.ts';
+import { nameOf, getReadStrategy } from './read-strategy.ts';
 import { RECORDS } from './ycsb-table.ts';
 
-const SITES = ['irl', 'frk', 'vrg'] as const;
+const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const WORKLOADS = ['A', 'B'] as const satisfies readonly Workload[];
 /** Requests of each client under way at a time. */
 const IN_FLIGHT = 48;
@@ -45,9 +45,9 @@ export interface Sample extends Mix {
 
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
-  const way = wayOf(settings);
+  const way = getReadStrategy(settings);
   const [rounds, durationMs, warmUpMs] = quick ? [2, 2_000, 500] : [6, 8_000, 2_000];
-  const crew = await openCrew({ sites: SITES, way }, progress);
+  const crew = await openClientPool({ sites: SITES, way }, progress);
   const samples: Sample[] = [];
   const history: HistoryEvent[] = [];
   try {
@@ -60,7 +60,10 @@ async function run(settings: Settings): Promise<Outcome> {
         const events = [...reports.values()].flatMap((report) => report.history);
         for (const event of events) history.push(event);
         const { preliminaries, diverged } = count(events);
-        const opsPerSec = [...reports.values()].reduce((sum, one) => sum + (one.operations / one.elapsedMs) * 1000, 0);
+        const opsPerSec = [...reports.values()].reduce(
+          (sum, item) => sum + (item.operations / item.elapsedMs) * 1000,
+          0,
+        );
         samples.push({ ...mix, round, reads: preliminaries, divergence: diverged / preliminaries, opsPerSec });
       }
     }
@@ -77,7 +80,7 @@ async function run(settings: Settings): Promise<Outcome> {
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
     rounds,
     rows,
-    bars: barsOf(samples, history),
+    bars: computeGoalResults(samples, history),
     samples,
     figures: { [name]: plot(rows) },
   };
@@ -104,7 +107,7 @@ function samplesOf({ workload, distribution }: Mix, samples: readonly Sample[]):
 }
 
 /** The shares by the rounds; what is stale is counted in the whole history. */
-export function barsOf(samples: readonly Sample[], history: readonly HistoryEvent[]): Bar[] {
+export function computeGoalResults(samples: readonly Sample[], history: readonly HistoryEvent[]): GoalResult[] {
   const { reads, staleFinals, stalePreliminaries } = count(history);
   const divergences = MIXES.map((mix) => {
     const shares = samplesOf(mix, samples).map(({ divergence }) => divergence);
@@ -122,11 +125,11 @@ function plot(rows: readonly Row[]): string {
   return rangesFigure(
     'Preliminary views that differ from the final one, three clients, 1000 records',
     '% of the reads (median and range of the rounds)',
-    rows.map(({ workload, distribution, divergence, divergenceMin, divergenceMax }) => ({
+    rows.map(({ workload, distribution, divergence, divergenceMin, divergenceMax: maxDivergence }) => ({
       label: `workload ${workload}, ${distribution}`,
       median: 100 * divergence,
       min: 100 * divergenceMin,
-      max: 100 * divergenceMax,
+      max: 100 * maxDivergence,
     })),
   );
 }

@@ -2,16 +2,16 @@
  * Single-request latency (Correctables, OSDI 2016, §6.2.1, Figure 5): reads of 100 bytes by a client 20 ms away from its
  * coordinator, for each quorum, with a preliminary view and without. Baseline: plain reads through `cassandra-driver`.
  */
-import { atMost, estimate, largest, type Bar, type Estimate } from '../harness/bars.ts';
+import { limitTime, estimate, largest, type GoalResult, type Estimate } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
-import { checkDelay, checkViews } from '../harness/what-is-there.ts';
-import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
+import { checkDelay, checkViews } from '../harness/preconditions.ts';
+import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
-import { openCrew, type Crew } from './crew.ts';
+import { openClientPool, type ClientPool } from './client-pool.ts';
 import { REPORTED, type System, type TurnsReport } from './messages.ts';
-import { nameOf, wayOf } from './way.ts';
+import { nameOf, getReadStrategy } from './read-strategy.ts';
 
 const PLAIN = ['driver C1', 'driver C2', 'driver C3'] as const satisfies readonly System[];
 const INCREMENTAL = ['CC2', 'CC3'] as const satisfies readonly System[];
@@ -31,9 +31,9 @@ export const cassandraLatency: Bench = {
 
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
-  const way = wayOf(settings);
+  const way = getReadStrategy(settings);
   const extent: Extent = quick ? { rounds: 2, looks: 1, turns: 10 } : { rounds: 7, turns: 60 };
-  const crew = await openCrew({ sites: [REPORTED], way }, progress);
+  const crew = await openClientPool({ sites: [REPORTED], way }, progress);
   let samples: readonly TurnsReport[];
   try {
     await crew.takeTurns({ systems: SYSTEMS, turns: 10 });
@@ -48,7 +48,7 @@ async function run(settings: Settings): Promise<Outcome> {
     versions: { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
     rounds: samples.length,
     rows,
-    bars: barsOf(samples),
+    bars: computeGoalResults(samples),
     samples,
     figures: { [name]: plot(rows) },
   };
@@ -65,7 +65,7 @@ interface Extent extends Pick<Course<TurnsReport>, 'rounds' | 'looks'> {
  * @throws Error where reads lack preliminary views, or plain ones come sooner than the way takes
  */
 export function takeRounds(
-  crew: Pick<Crew, 'takeTurns'>,
+  crew: Pick<ClientPool, 'takeTurns'>,
   { turns, ...course }: Extent,
   progress: Settings['progress'],
 ): Promise<readonly TurnsReport[]> {
@@ -75,7 +75,7 @@ export function takeRounds(
     checkTurns(report);
     return report;
   };
-  return untilDecided(round, { ...course, barsOf });
+  return runAdaptiveRounds(round, { ...course, computeGoalResults });
 }
 
 /** The mean of the preliminary views that came before the final ones says nothing where the others are late. */
@@ -133,7 +133,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-export function barsOf(rounds: readonly TurnsReport[]): Bar[] {
+export function computeGoalResults(rounds: readonly TurnsReport[]): GoalResult[] {
   const avgMs = (round: TurnsReport, system: System, view: keyof Read): number =>
     mean((round[system] ?? []).flatMap((read) => read[view] ?? []));
   const versus = (system: System, view: keyof Read, baseline: System): Estimate =>
@@ -146,9 +146,9 @@ export function barsOf(rounds: readonly TurnsReport[]): Bar[] {
     );
   const preliminaries = INCREMENTAL.map((system) => versus(system, 'preliminaryMs', 'driver C1'));
   return [
-    atMost('prelim-vs-c1', largest(preliminaries), { aim: AIM }),
-    atMost('final-vs-c2', versus('CC2', 'finalMs', 'driver C2'), { aim: AIM }),
-    atMost('final-vs-c3', versus('CC3', 'finalMs', 'driver C3'), { aim: AIM }),
+    limitTime('prelim-vs-c1', largest(preliminaries), { aim: AIM }),
+    limitTime('final-vs-c2', versus('CC2', 'finalMs', 'driver C2'), { aim: AIM }),
+    limitTime('final-vs-c3', versus('CC3', 'finalMs', 'driver C3'), { aim: AIM }),
   ];
 }
 

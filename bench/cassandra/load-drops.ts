@@ -2,9 +2,9 @@
  * What preliminary views cost of the throughput of quorum reads: of the one client that the paper reports on, and of all
  * clients together, each where its own throughput peaks in the sweep.
  */
-import { atMost, estimate, reported, type Bar, type Estimate, type Goals } from '../harness/bars.ts';
+import { limitTime, estimate, reported, type GoalResult, type Estimate, type Goals } from '../harness/goals.ts';
 import { median, pairedRatios, rounded } from '../harness/statistics.ts';
-import { LOOKS } from '../harness/until-decided.ts';
+import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Workload } from '../ycsb/workload.ts';
 import { REPORTED, type LoadReport, type System } from './messages.ts';
 
@@ -33,7 +33,7 @@ export const CLIENTS = [REPORTED, 'all'] as const;
 export type Clients = (typeof CLIENTS)[number];
 
 /** Of the one client, as the paper reports it: the headline. The sum of all stands beside it. */
-const GOALS: Readonly<Record<Clients, Goals>> = { irl: { floor: 0.12, aim: 0.06 }, all: { aim: 0.06 } };
+const GOALS: Readonly<Record<Clients, Goals>> = { ireland: { floor: 0.12, aim: 0.06 }, all: { aim: 0.06 } };
 
 function opsOf(clients: Clients): (sample: Sample) => number {
   return clients === 'all' ? ({ totalOpsPerSec }) => totalOpsPerSec : ({ opsPerSec }) => opsPerSec;
@@ -53,7 +53,7 @@ export function peakOf(
   });
   const [first, ...others] = peaks;
   if (first === undefined) throw new RangeError(`${system} was not measured`);
-  return others.reduce((most, each) => (each.opsPerSec > most.opsPerSec ? each : most), first);
+  return others.reduce((most, item) => (item.opsPerSec > most.opsPerSec ? item : most), first);
 }
 
 /** The loads at which systems are compared: where either peaks, for the one client and for all. */
@@ -61,7 +61,7 @@ export function comparedAt(sweep: readonly Sample[]): number[] {
   const peaks = CLIENTS.flatMap((clients) =>
     (['C2', 'CC2'] as const).map((system) => peakOf(sweep, system, clients).inFlight),
   );
-  return [...new Set(peaks)].sort((one, other) => one - other);
+  return [...new Set(peaks)].sort((item, other) => item - other);
 }
 
 /** Samples of one workload: the sweep over all loads, and systems one after the other at the loads of `comparedAt`. */
@@ -129,7 +129,7 @@ function coordinatorTimeOf(pairs: readonly Sample[]): Estimate | null {
   return more.some(Number.isNaN) ? null : estimate(more, LOOKS);
 }
 
-export function barsOf(measured: Drop): Bar[] {
+export function computeGoalResults(measured: Drop): GoalResult[] {
   const { workload, clients, pairs: samples, dropOfPeaks, coordinatorTime } = measured;
   const taken = { samples, looks: LOOKS };
   const drop = { value: measured.drop, low: measured.dropLow, high: measured.dropHigh, ...taken };
@@ -141,7 +141,7 @@ export function barsOf(measured: Drop): Bar[] {
   };
   const name = `throughput-drop-${workload}-${clients}`;
   return [
-    atMost(name, drop, GOALS[clients], 'fraction'),
+    limitTime(name, drop, GOALS[clients], 'fraction'),
     reported(`${name}-of-peaks`, dropOfPeaks, 'fraction'),
     ...(coordinatorTime === null
       ? []

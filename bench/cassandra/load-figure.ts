@@ -14,7 +14,7 @@ export interface CurveRow extends Readonly<Record<string, unknown>> {
   readonly finalMs: number;
 }
 
-const COLOURS: Readonly<Record<string, string>> = {
+const COLORS: Readonly<Record<string, string>> = {
   C1: '#9aa3ad',
   C2: '#1b1f24',
   'CC2 preliminary': '#7fb0de',
@@ -32,7 +32,7 @@ export function curvesFigure(rows: readonly CurveRow[]): string {
     return preliminaryMs === null ? [final] : [{ ...point, view: 'CC2 preliminary', ms: preliminaryMs }, final];
   });
   const place = { fx: 'workload', x: 'opsPerSec', y: 'ms' } as const;
-  const views = Object.keys(COLOURS);
+  const views = Object.keys(COLORS);
   const first = points[0]?.workload;
   return figure('Reads on Cassandra under load: client in IRL, coordinator in FRK, two more clients at work', {
     width: 900,
@@ -43,7 +43,7 @@ export function curvesFigure(rows: readonly CurveRow[]): string {
     x: { label: 'operations per second of this client', grid: true, zero: true, ticks: 4 },
     y: { label: 'mean latency of reads (ms)', grid: true, zero: true, insetTop: 12 },
     fx: { label: null, padding: 0.12 },
-    color: { domain: views, range: Object.values(COLOURS) },
+    color: { domain: views, range: Object.values(COLORS) },
     marks: [
       Plot.frame({ stroke: '#d8dce0' }),
       Plot.line(points, { ...place, stroke: 'view', strokeWidth: 2, sort: 'inFlight' }),
@@ -56,7 +56,7 @@ export function curvesFigure(rows: readonly CurveRow[]): string {
           dx: LEGEND_AT[index] ?? 0,
           dy: -42,
           text: () => `● ${view}`,
-          fill: COLOURS[view] as string,
+          fill: COLORS[view] as string,
           fontWeight: 'bold',
         }),
       ),

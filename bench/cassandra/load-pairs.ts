@@ -3,8 +3,8 @@
  * the throughput is undecided.
  */
 import type { Settings } from '../harness/bench.ts';
-import { untilDecided, type Course } from '../harness/until-decided.ts';
-import { barsOf, CLIENTS, comparedAt, dropOf, type Measured, type Sample } from './load-drops.ts';
+import { runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
+import { computeGoalResults, CLIENTS, comparedAt, dropOf, type Measured, type Sample } from './load-drops.ts';
 import type { System } from './messages.ts';
 
 /** Those whose throughput is compared, in every round of pairs. */
@@ -36,7 +36,7 @@ export async function comparePairs(
     for (const cell of order) samples.push(await measure({ ...cell, round }));
     return samples;
   };
-  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof barsOf> =>
-    CLIENTS.flatMap((clients) => barsOf(dropOf({ workload, sweep, pairs: rounds.flat() }, clients)));
-  return (await untilDecided(compare, { ...extent, barsOf: barsSoFar })).flat();
+  const barsSoFar = (rounds: readonly (readonly Sample[])[]): ReturnType<typeof computeGoalResults> =>
+    CLIENTS.flatMap((clients) => computeGoalResults(dropOf({ workload, sweep, pairs: rounds.flat() }, clients)));
+  return (await runAdaptiveRounds(compare, { ...extent, computeGoalResults: barsSoFar })).flat();
 }

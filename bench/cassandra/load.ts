@@ -4,20 +4,20 @@
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { median, rounded } from '../harness/statistics.ts';
-import { loadsUntilFall } from '../harness/until-fall.ts';
+import { findPeakLoads } from '../harness/find-peak.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
-import { rotated } from '../harness/rotated.ts';
+import { rotate } from '../harness/rotate.ts';
 import type { Site } from '../../engines/wan.ts';
 import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
-import { COORDINATORS, openCrew, type Crew } from './crew.ts';
-import { barsOf, CLIENTS, dropOf, type Sample } from './load-drops.ts';
+import { COORDINATORS, openClientPool, type ClientPool } from './client-pool.ts';
+import { computeGoalResults, CLIENTS, dropOf, type Sample } from './load-drops.ts';
 import { curvesFigure, type CurveRow } from './load-figure.ts';
 import { comparePairs, PAIR, type Cell, type Extent } from './load-pairs.ts';
 import { REPORTED, type LoadReport, type System } from './messages.ts';
-import { nameOf, wayOf } from './way.ts';
+import { nameOf, getReadStrategy } from './read-strategy.ts';
 import { RECORDS } from './ycsb-table.ts';
 
-const SITES = ['irl', 'frk', 'vrg'] as const;
+const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const CURVES = ['C1', 'C2', 'CC2'] as const satisfies readonly System[];
 
 export const cassandraLoad: Bench = {
@@ -43,9 +43,9 @@ const WARM_UP_MS = 500;
 
 async function run(settings: Settings): Promise<Outcome> {
   const { quick, progress } = settings;
-  const way = wayOf(settings);
+  const way = getReadStrategy(settings);
   const plan = quick ? QUICK : FULL;
-  const crew = await openCrew({ sites: SITES, way }, progress);
+  const crew = await openClientPool({ sites: SITES, way }, progress);
   const sweeps: Sample[] = [];
   const pairs: Sample[] = [];
   try {
@@ -57,10 +57,10 @@ async function run(settings: Settings): Promise<Outcome> {
       const loads = await loadsOf(crew, workload, { plan, progress });
       const swept = await sweep(crew, workload, { plan: { ...plan, loads }, progress });
       sweeps.push(...swept);
-      const told = (text: string): void => progress(`workload ${workload}: ${text}`);
+      const reported = (text: string): void => progress(`workload ${workload}: ${text}`);
       const measured = (cell: Cell): Promise<Sample> => measure(crew, cell, plan.pairMs);
       pairs.push(
-        ...(await comparePairs({ workload, sweep: swept }, { ...plan.pairs, measure: measured, progress: told })),
+        ...(await comparePairs({ workload, sweep: swept }, { ...plan.pairs, measure: measured, progress: reported })),
       );
     }
   } finally {
@@ -93,22 +93,22 @@ function outcomeOf(
         coordinatorTime: coordinatorTime?.value ?? null,
       })),
     ],
-    bars: drops.flatMap(barsOf),
+    bars: drops.flatMap(computeGoalResults),
     samples,
     figures: { [name]: curvesFigure(rows) },
   };
 }
 
-async function measure(crew: Crew, cell: Cell, durationMs: number): Promise<Sample> {
+async function measure(crew: ClientPool, cell: Cell, durationMs: number): Promise<Sample> {
   const { workload, system, inFlight, round } = cell;
   const [nodesFrom, from] = [crew.nodesUs(), performance.now()];
   const order = { workload, system, inFlight, distribution: 'zipfian', records: RECORDS, record: false } as const;
   const reports = await crew.load({ ...order, durationMs, warmUpMs: WARM_UP_MS, seed: 1 + round });
   const report = reports.get(REPORTED);
   if (report === undefined) throw new Error(`the client in ${REPORTED} did not report`);
-  const perSec = (one: LoadReport): number => (1000 * one.operations) / one.elapsedMs;
+  const perSec = (item: LoadReport): number => (1000 * item.operations) / item.elapsedMs;
   const [nodesTo, tookMs] = [crew.nodesUs(), performance.now() - from];
-  const totalOpsPerSec = [...reports.values()].reduce((sum, one) => sum + perSec(one), 0);
+  const totalOpsPerSec = [...reports.values()].reduce((sum, item) => sum + perSec(item), 0);
   /** The warm-up counts as long as it lasts, as if as much had been done in it as afterwards. */
   const usPerOp = (site: Site): number | null => {
     const [before, after] = [nodesFrom[site] ?? null, nodesTo[site] ?? null];
@@ -133,8 +133,8 @@ interface Course {
 }
 
 /** How far the sweep goes: by one short look at each load. */
-function loadsOf(crew: Crew, workload: Workload, { plan, progress }: Course): Promise<number[]> {
-  return loadsUntilFall(plan.loads, async (inFlight) => {
+function loadsOf(crew: ClientPool, workload: Workload, { plan, progress }: Course): Promise<number[]> {
+  return findPeakLoads(plan.loads, async (inFlight) => {
     progress(`workload ${workload}: how far to go, ${inFlight} requests a client`);
     const done: number[] = [];
     for (const system of ['C2', 'CC2'] as const) {
@@ -145,14 +145,14 @@ function loadsOf(crew: Crew, workload: Workload, { plan, progress }: Course): Pr
 }
 
 /** All loads and systems in every round, each round beginning with another one. */
-async function sweep(crew: Crew, workload: Workload, { plan, progress }: Course): Promise<Sample[]> {
+async function sweep(crew: ClientPool, workload: Workload, { plan, progress }: Course): Promise<Sample[]> {
   const cells = plan.loads.flatMap((inFlight) => CURVES.map((system) => ({ workload, system, inFlight })));
   const samples: Sample[] = [];
   for (let round = 0; round < plan.rounds; round += 1) {
     progress(
       `workload ${workload}: round ${round + 1} of ${plan.rounds}, up to ${plan.loads.at(-1)} requests a client`,
     );
-    for (const cell of rotated(cells, round * CURVES.length)) {
+    for (const cell of rotate(cells, round * CURVES.length)) {
       samples.push(await measure(crew, { ...cell, round }, plan.durationMs));
     }
   }

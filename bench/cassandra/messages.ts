@@ -24,7 +24,7 @@ export const SYSTEMS = [
 export type System = (typeof SYSTEMS)[number];
 
 /** The client that the paper reports on. */
-export const REPORTED = 'irl' satisfies Site;
+export const REPORTED = 'ireland' satisfies Site;
 
 /** What a client process is told at its start. */
 export interface ClientSetup {

@@ -6,7 +6,7 @@ import { remote } from 'correctables/bindings/remote';
 import { get } from 'correctables/operations';
 import { WebSocket } from 'ws';
 import type { ClientSetup, System } from './messages.ts';
-import { fieldsOf, reads, SELECT, statements, update } from './ycsb-table.ts';
+import { getFields, reads, SELECT, statements, update } from './ycsb-table.ts';
 
 /** The values of a record's fields, or a small object by itself. */
 export type Value = readonly (string | null)[];
@@ -94,8 +94,8 @@ export function paperBinding({ readQuorum, contactPoint, keyspace, oneRequest }:
 /** What a program without this package does. */
 function openDriver(system: System, { contactPoint, keyspace }: ClientSetup): OpenSystem {
   const { policies, types } = cassandraDriver;
-  const { one, quorum, all } = types.consistencies;
-  const consistency = { 1: one, 2: quorum, 3: all }[quorumOf(system)];
+  const { one: item, quorum, all } = types.consistencies;
+  const consistency = { 1: item, 2: quorum, 3: all }[quorumOf(system)];
   const client = new cassandraDriver.Client({
     contactPoints: [contactPoint],
     keyspace,
@@ -110,7 +110,7 @@ function openDriver(system: System, { contactPoint, keyspace }: ClientSetup): Op
   return {
     async read(key) {
       const { rows } = await client.execute(select, [key], { consistency });
-      return rows[0] === undefined ? undefined : fieldsOf(rows[0]);
+      return rows[0] === undefined ? undefined : getFields(rows[0]);
     },
     async readObject(key) {
       const { rows } = await client.execute(SELECT_OBJECT, [key], { consistency });
@@ -118,7 +118,7 @@ function openDriver(system: System, { contactPoint, keyspace }: ClientSetup): Op
     },
     update(key, field, value) {
       const cql = `UPDATE usertable SET field${field} = ? WHERE y_id = ?`;
-      return client.execute(cql, [value, key], { consistency: one, isIdempotent: true });
+      return client.execute(cql, [value, key], { consistency: item, isIdempotent: true });
     },
     close: () => client.shutdown(),
   };

@@ -1,5 +1,5 @@
 /** YCSB's table on Cassandra, as its own binding has it, and the operations on it. */
-import { defineStatements, one } from 'correctables/bindings/cassandra';
+import { defineStatements, oneRow } from 'correctables/bindings/cassandra';
 import type { Operation } from 'correctables';
 import * as z from 'zod';
 import type { Keyspace } from '../../demo/shared/cassandra/keyspace.ts';
@@ -24,17 +24,17 @@ const updateArgs = z.object({ key: z.string(), value: z.string() });
 
 export const reads = defineStatements({
   read: {
-    effect: 'read',
+    access: 'read',
     cql: SELECT,
     args: z.object({ key: z.string() }),
-    result: one((row) => fieldsOf(row)),
+    result: oneRow((row) => getFields(row)),
   },
 });
 
 /** One a field: YCSB writes one of them at a time. */
 const updates = FIELD_NAMES.map((name, field) =>
   defineStatements({
-    [name]: { effect: 'update' as const, cql: updateCql(field), args: updateArgs, idempotent: true },
+    [name]: { access: 'write' as const, cql: updateCql(field), args: updateArgs, idempotent: true },
   }),
 );
 
@@ -48,7 +48,7 @@ export function update(key: string, field: number, value: string): Operation<voi
 }
 
 /** The values of the fields in their order. */
-export function fieldsOf(row: Readonly<Record<string, unknown>>): (string | null)[] {
+export function getFields(row: Readonly<Record<string, unknown>>): (string | null)[] {
   return FIELD_NAMES.map((name) => row[name] as string | null);
 }
 

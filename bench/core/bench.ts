@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
-import { atMost, estimate, isUndecided, reported, type Bar, type Goals } from '../harness/bars.ts';
+import { limitTime, estimate, isUndecided, reported, type GoalResult, type Goals } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { interleave, type Contender } from '../harness/interleave.ts';
@@ -97,7 +97,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     rounds,
     warmUps: 2,
     roundsMax: quick ? rounds : LOOKS * rounds,
-    isDecided: (soFar) => !barsOf(soFar).some(isUndecided),
+    isDecided: (soFar) => !computeGoalResults(soFar).some(isUndecided),
     progress,
   });
   progress('memory of pending results');
@@ -130,7 +130,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   return {
     rounds: samples.get('promise')?.length ?? 0,
     rows,
-    bars: [...barsOf(samples), ...pendingBars(bytes)],
+    bars: [...computeGoalResults(samples), ...pendingBars(bytes)],
     versions: versionsOf('rxjs'),
     flags: [EVEN_FLAGS],
     samples: { nsPerOp: Object.fromEntries(samples) },
@@ -139,18 +139,18 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 }
 
 /** Of all that were measured. */
-export function barsOf(samples: Samples): Bar[] {
+export function computeGoalResults(samples: Samples): GoalResult[] {
   const names = [...samples.keys()].filter((name) => name !== 'promise');
   return [...names.map((name) => barOf(name, ratiosOf(samples, name))), ...rxjsBarsOf(samples)];
 }
 
 /** Beside the cheapest RxJS of each round, where that was measured. */
-function rxjsBarsOf(samples: Samples): Bar[] {
+function rxjsBarsOf(samples: Samples): GoalResult[] {
   return Object.entries(RXJS).flatMap(([name, idioms]) => {
     const times = idioms.map((idiom) => samples.get(idiom) ?? []);
     if (times.some(({ length }) => length === 0)) return [];
-    const cheapest = times[0]!.map((_, round) => Math.min(...times.map((each) => each[round]!)));
-    return [atMost(`${name}-vs-rxjs`, estimate(pairedRatios(samples.get(name) ?? [], cheapest), LOOKS), RXJS_GOALS)];
+    const cheapest = times[0]!.map((_, round) => Math.min(...times.map((item) => item[round]!)));
+    return [limitTime(`${name}-vs-rxjs`, estimate(pairedRatios(samples.get(name) ?? [], cheapest), LOOKS), RXJS_GOALS)];
   });
 }
 
@@ -161,18 +161,18 @@ function ratiosOf(samples: Samples, name: string): number[] {
 }
 
 /** By contender. */
-export function pendingBars(bytes: ReadonlyMap<string, number>): Bar[] {
+export function pendingBars(bytes: ReadonlyMap<string, number>): GoalResult[] {
   return PENDING.map((name) =>
-    atMost(`pending-bytes-${name}`, bytes.get(name) ?? NaN, { aim: PENDING_BYTES }, 'bytes'),
+    limitTime(`pending-bytes-${name}`, bytes.get(name) ?? NaN, { aim: PENDING_BYTES }, 'bytes'),
   );
 }
 
 /** `callbacks, shared objects` is the bar `callbacks-shared-objects-vs-promise`. */
-export function barOf(contender: string, ratios: readonly number[]): Bar {
+export function barOf(contender: string, ratios: readonly number[]): GoalResult {
   const name = `${contender.replaceAll(/,? /g, '-')}-vs-promise`;
   const goals = GOALS[contender];
   const figure = estimate(ratios, LOOKS);
-  return goals === undefined ? reported(name, figure) : atMost(name, figure, goals);
+  return goals === undefined ? reported(name, figure) : limitTime(name, figure, goals);
 }
 
 /** Bytes held by one pending result of each way, the median of `times` processes. */

@@ -55,8 +55,8 @@ function viaCorrectable(attach: (made: ReturnType<typeof pendingCorrectable>) =>
     finish(id, preliminary, final) {
       const sink = pending.get(id) as Sink<unknown, Level>;
       pending.delete(id);
-      sink.update(preliminary, 'weak');
-      sink.update(final, 'strong');
+      sink.view(preliminary, 'weak');
+      sink.view(final, 'strong');
     },
   };
 }
@@ -226,8 +226,8 @@ class CopyingSink<T, L extends string> implements Sink<T, L> {
     this.#sink = sink;
   }
 
-  update(value: T, level: L, details?: ViewDetails): number {
-    return this.#sink.update(copied(value), level, details);
+  view(value: T, level: L, details?: ViewDetails): number {
+    return this.#sink.view(copied(value), level, details);
   }
 
   confirm(level: L, seq: number, details?: ViewDetails): void {

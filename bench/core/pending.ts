@@ -16,13 +16,13 @@ if (make === undefined || globalThis.gc === undefined)
   throw new Error(`usage: --expose-gc pending.ts ${Object.keys(makers).join('|')} [count]`);
 
 /** The map that a way keeps its results in is not the result: its share, measured with the same keys, is taken off. */
-const held = new Map<number, object>();
+const retained = new Map<number, object>();
 const shared = {};
 const way = make();
 const bare = measure(() => {
-  for (let id = 0; id < Number(count); id += 1) held.set(id, shared);
+  for (let id = 0; id < Number(count); id += 1) retained.set(id, shared);
 });
-held.clear();
+retained.clear();
 const full = measure(() => {
   for (let id = 0; id < Number(count); id += 1) way.start(id);
 });

@@ -6,7 +6,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { UsageError } from '../../engines/usage-error.ts';
-import { isUndecided } from '../harness/bars.ts';
+import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { rangesFigure } from '../harness/figure.ts';
@@ -15,8 +15,8 @@ import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import type { Target } from '../load/messages.ts';
 import { contestantOf, serverFlags, startServer, type Contestant } from '../load/processes.ts';
 import { rowOf, type Samples } from '../load/rounds.ts';
-import { measureStarts, QUICK, STARTS, type Extent } from '../load/starts.ts';
-import { AIM, barsOf, OPERATIONS, type Name, type Operation } from './bars.ts';
+import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
+import { AIM, computeGoalResults, OPERATIONS, type Name, type Operation } from './goals.ts';
 
 const FULL: Extent = { ...STARTS, rounds: 3, warmUps: 4 };
 const CONNECTIONS = 200;
@@ -59,7 +59,7 @@ async function run({ quick, connections = CONNECTIONS, beside, progress }: Setti
     await measureStarts(targets as Record<Name, Target>, plans, {
       ...extent,
       warmUp: { workload: 'deposit', window: connections, durationMs },
-      isDecided: (soFar) => !barsOf(byOperation(soFar)).some(isUndecided),
+      isDecided: (soFar) => !computeGoalResults(byOperation(soFar)).some(isUndecided),
       startOne: (target) => startCrowd(target, connections),
       progress,
     }),
@@ -69,7 +69,7 @@ async function run({ quick, connections = CONNECTIONS, beside, progress }: Setti
     rows: [...samples].flatMap(([operation, of]) =>
       [...of].map(([contender, list]) => ({ operation, connections, contender, ...rowOf(list) })),
     ),
-    bars: barsOf(samples),
+    bars: computeGoalResults(samples),
     samples: Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
     versions: versionsOf('ws', 'msgpackr'),
     flags: serverFlags(),
@@ -90,7 +90,8 @@ function serverIn(checkout: string): URL {
 }
 
 function plot(samples: ReadonlyMap<Operation, Samples<Name>>, connections: number): string {
-  const time = (of: Samples<Name>, name: Name): number[] => (of.get(name) ?? []).map((one) => one.serverUsPerOp ?? NaN);
+  const time = (of: Samples<Name>, name: Name): number[] =>
+    (of.get(name) ?? []).map((item) => item.serverUsPerOp ?? NaN);
   const ranges = [...samples].flatMap(([operation, of]) =>
     [...of.keys()]
       .filter((name) => name !== 'echo')

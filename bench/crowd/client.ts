@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closedLoop, timeRun } from '../load/loops.ts';
 import { WRITTEN, type ClientOrder, type ClientReport, type Workload } from '../load/messages.ts';
 import { KEYS } from '../load/mix.ts';
-import { Written } from '../load/written.ts';
+import { VerifiedWrites } from '../load/verify-writes.ts';
 import { openAsk, type Ask, type CrowdKind, type CrowdOperation } from './requests.ts';
 
 /** So much on each account that no withdrawal is ever refused. */
@@ -16,7 +16,7 @@ const OPERATIONS: Partial<Record<Workload, CrowdOperation>> = {
 
 const [, , kind, url, connections] = process.argv as [string, string, CrowdKind, string, string];
 const accounts = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
-const written = new Written(process.pid.toString(36));
+const written = new VerifiedWrites(process.pid.toString(36));
 const idle: Ask[] = [];
 for (let n = 0; n < Number(connections); n += 1) idle.push(await openAsk(kind, url, randomUUID().replaceAll('-', '')));
 for (let n = 0; n < KEYS; n += 1) await run('deposit', n, OPENING_CENTS);

@@ -1,6 +1,6 @@
 /** What a connection sends and what has to come back, for each kind of server. */
 import { unpack, Packr } from 'msgpackr';
-import type { DayAnswer } from '../load/day-protocol.ts';
+import type { BaselineReply } from '../load/baseline-protocol.ts';
 import type { Target } from '../load/messages.ts';
 import { openConnection, type Connection } from './connections.ts';
 
@@ -49,7 +49,7 @@ async function openSite(url: string, client: string): Promise<Ask> {
 
 /** The frame that the client of this package sends for it. */
 function submitFrame(id: number, name: CrowdOperation, account: string, cents: number): Uint8Array {
-  const effect = name === 'balance' ? 'read' : 'update';
+  const effect = name === 'balance' ? 'read' : 'write';
   const args = name === 'balance' ? { account } : { account, cents };
   return codec.pack([[id, 'submit', name, effect, LEVELS[name], args, null, TIMEOUT_MS]]);
 }
@@ -66,7 +66,7 @@ async function openDay(url: string): Promise<Ask> {
   let id = 0;
   return async (name, account, cents) => {
     const call = name === 'balance' ? [++id, name, account] : [++id, name, account, cents];
-    const [, result, error] = onlyRowOf(await connection.ask(codec.pack([call]))) as unknown as DayAnswer;
+    const [, result, error] = onlyRowOf(await connection.ask(codec.pack([call]))) as unknown as BaselineReply;
     if (error !== undefined) throw new Error(error);
     return result;
   };

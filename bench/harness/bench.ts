@@ -1,5 +1,5 @@
 /** What a benchmark is and what it reports. */
-import type { Bar } from './bars.ts';
+import type { GoalResult } from './goals.ts';
 
 export interface Outcome {
   /** The name of the results file, where it is not the benchmark's. */
@@ -7,7 +7,7 @@ export interface Outcome {
   readonly rounds: number;
   /** One row a contender or setting, as plain data. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly bars: readonly Bar[];
+  readonly bars: readonly GoalResult[];
   /** What was measured beside this package: engines and drivers with their versions. */
   readonly versions?: Readonly<Record<string, string>>;
   /** Those of Node that it was measured with. */

@@ -2,7 +2,7 @@
  * Runs contenders against each other on a machine that is not quiet: all in every round, each round beginning with
  * another one, so that a slow spell hits everybody.
  */
-import { rotated } from './rotated.ts';
+import { rotate } from './rotate.ts';
 
 export interface Contender {
   readonly name: string;
@@ -28,7 +28,7 @@ export async function interleave(
   {
     rounds,
     warmUps,
-    roundsMax = rounds,
+    roundsMax: maxRounds = rounds,
     before = { starts: 0, rounds: 0 },
     isDecided = () => true,
     progress,
@@ -37,11 +37,11 @@ export async function interleave(
   // In the other order in every other start, since otherwise everybody would always come after the same one.
   const ordered = before.starts % 2 === 0 ? contenders : contenders.toReversed();
   const samples = new Map(contenders.map(({ name }) => [name, [] as number[]]));
-  for (let round = -warmUps; round < roundsMax; round += 1) {
+  for (let round = -warmUps; round < maxRounds; round += 1) {
     if (round > 0 && round % rounds === 0 && isDecided(samples)) break;
-    const of = round < rounds ? `of ${rounds}` : `of at most ${roundsMax}, until it is decided`;
+    const of = round < rounds ? `of ${rounds}` : `of at most ${maxRounds}, until it is decided`;
     progress(round < 0 ? `warm-up ${round + warmUps + 1} of ${warmUps}` : `round ${round + 1} ${of}`);
-    for (const { name, measure } of rotated(ordered, before.rounds + round + warmUps)) {
+    for (const { name, measure } of rotate(ordered, before.rounds + round + warmUps)) {
       const sample = await measure();
       if (round >= 0) samples.get(name)?.push(sample);
     }

@@ -35,7 +35,7 @@ export function provenance(): Omit<Provenance, 'flags'> {
   return {
     command: [...SETTINGS.flatMap(told), 'npm run bench --', ...process.argv.slice(2).map(quoted)].join(' '),
     date: new Date(performance.timeOrigin).toISOString(),
-    commit: commitOf(fileURLToPath(new URL('../../', import.meta.url))),
+    commit: createCommit(fileURLToPath(new URL('../../', import.meta.url))),
     machine: {
       cpu: cpu?.model ?? 'unknown',
       cores: cpus().length,
@@ -88,7 +88,7 @@ function described(path: string): { readonly name?: string; readonly version?: s
 }
 
 /** Of the tree in a folder. */
-export function commitOf(cwd: string): string {
+export function createCommit(cwd: string): string {
   const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
   try {
     const changed = git('status', '--porcelain', '--', '.', ...WRITTEN.map((path) => `:!${path}`));

@@ -1,6 +1,6 @@
 /** The files of `bench/results`: what a full run of a benchmark measured, with the samples that its figures are made of. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Bar } from './bars.ts';
+import type { GoalResult } from './goals.ts';
 import type { Outcome } from './bench.ts';
 import type { Provenance } from './provenance.ts';
 
@@ -11,7 +11,7 @@ export interface Report extends Provenance {
   /** When and by which commit the bars were made again from the samples, if they were. */
   readonly judged?: Pick<Provenance, 'date' | 'commit'>;
   readonly rows: Outcome['rows'];
-  readonly bars: readonly Bar[];
+  readonly bars: readonly GoalResult[];
   readonly samples?: unknown;
 }
 
@@ -37,19 +37,19 @@ export function writeResult(name: string, report: Report): void {
   mkdirSync(FOLDER, { recursive: true });
   const fields = Object.entries(report).filter(([, value]) => value !== undefined);
   const lines = fields.map(([key, value]) => {
-    const lineMax = key === 'rows' || key === 'bars' ? 0 : LINE_MAX;
-    return `"${key}":${formatLines(value, lineMax)}`;
+    const maxLine = key === 'rows' || key === 'bars' ? 0 : LINE_MAX;
+    return `"${key}":${formatLines(value, maxLine)}`;
   });
   writeFileSync(new URL(`${name}.json`, FOLDER), `{\n${lines.join(',\n')}\n}\n`);
 }
 
 /** Returns JSON with a line for each record, or for as many records as fit into a line. */
-export function formatLines(value: unknown, lineMax: number): string {
+export function formatLines(value: unknown, maxLine: number): string {
   const line = JSON.stringify(value);
-  if (line.length <= lineMax || !holdsRecords(value)) return line;
-  if (Array.isArray(value)) return `[\n${value.map((item) => formatLines(item, lineMax)).join(',\n')}\n]`;
+  if (line.length <= maxLine || !holdsRecords(value)) return line;
+  if (Array.isArray(value)) return `[\n${value.map((item) => formatLines(item, maxLine)).join(',\n')}\n]`;
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return `{\n${fields.map(([key, field]) => `${JSON.stringify(key)}:${formatLines(field, lineMax)}`).join(',\n')}\n}`;
+  return `{\n${fields.map(([key, field]) => `${JSON.stringify(key)}:${formatLines(field, maxLine)}`).join(',\n')}\n}`;
 }
 
 /** Returns whether an object stands somewhere below the value. */

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isBroken } from './bars.ts';
+import { isBroken } from './goals.ts';
 import type { Bench, Outcome, Settings } from './bench.ts';
 import { provenance, type Provenance } from './provenance.ts';
 import { writeResult, type Report } from './results.ts';

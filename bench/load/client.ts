@@ -1,12 +1,12 @@
 /** A client process under load. */
 import { closedLoop, openLoop, timeRun, type Submit } from './loops.ts';
-import { DAY_PATH } from './day-protocol.ts';
+import { BASELINE_PATH } from './baseline-protocol.ts';
 import { WRITTEN, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
 import { KEYS, mixOf } from './mix.ts';
-import { Written, type Reads } from './written.ts';
+import { VerifiedWrites, type Reads } from './verify-writes.ts';
 
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
-const written = new Written(process.pid.toString(36));
+const written = new VerifiedWrites(process.pid.toString(36));
 /** So much on each account that nobody is ever refused. */
 const OPENING_CENTS = 1_000_000_000;
 const tell = (message: unknown): void => void process.send?.(message);
@@ -29,7 +29,7 @@ interface Opened {
 
 function opened(): Promise<Opened> {
   if (url.startsWith('redis:')) return openRedis();
-  return url.endsWith(DAY_PATH) ? openDay() : openStore();
+  return url.endsWith(BASELINE_PATH) ? openDay() : openStore();
 }
 
 async function openStore(): Promise<Opened> {
@@ -60,8 +60,8 @@ async function openStore(): Promise<Opened> {
 }
 
 async function openDay(): Promise<Opened> {
-  const { connectDay } = await import('./day-client.ts');
-  const call = await connectDay(url);
+  const { connectBaseline: connectBaseline } = await import('./baseline-client.ts');
+  const call = await connectBaseline(url);
   const account = (n: number): string => keys[n % KEYS] as string;
   const withdraw: Submit = (n) => call('withdraw', account(n), booked(n, 1, -1));
   const deposit: Submit = (n) => call('deposit', account(n), booked(n, 5));

@@ -24,10 +24,10 @@ const DRAWS = 2 ** 18;
  */
 export function mixOf(submits: Submits): Submit {
   const draws = drawn();
-  const byKind = KINDS.map((kind) => submits[kind]);
+  const oneOfKinds = KINDS.map((kind) => submits[kind]);
   return (n) => {
     const draw = draws[n % DRAWS] as number;
-    return (byKind[Math.floor(draw / KEYS)] as Submit)(draw % KEYS);
+    return (oneOfKinds[Math.floor(draw / KEYS)] as Submit)(draw % KEYS);
   };
 }
 

@@ -3,7 +3,7 @@ import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { WRITTEN, type ClientOrder, type ClientReport, type Target } from './messages.ts';
 import { processorTimeUs } from './processor-time.ts';
 import { startRedis } from './redis.ts';
-import { checkWritten, type WrittenReport } from './written.ts';
+import { verifyWrites, type WrittenReport } from './verify-writes.ts';
 
 /** One run of one contender, of all its clients together. */
 export interface Measured {
@@ -51,11 +51,11 @@ export interface LoadClient {
 }
 
 /** Starts the server and its client processes. */
-export async function startContestant(target: Target, clientsMax = 1): Promise<Contestant> {
+export async function startContestant(target: Target, maxClients = 1): Promise<Contestant> {
   const server = target.kind === 'redis' ? await startRedis({ durable: target.durable }) : await startServer(target);
-  const clientFlags = wordsOf(process.env['BENCH_CLIENT_FLAGS'] ?? '');
+  const clientFlags = removeLiterals(process.env['BENCH_CLIENT_FLAGS'] ?? '');
   const clients: LoadClient[] = [];
-  for (let n = 0; n < clientsMax; n += 1) {
+  for (let n = 0; n < maxClients; n += 1) {
     const client = startChild(new URL('client.ts', import.meta.url), [server.url], clientFlags);
     clients.push({ ask: (order) => ask(client, order), ended: () => ended(client) });
     await answer(client);
@@ -67,15 +67,15 @@ export async function startContestant(target: Target, clientsMax = 1): Promise<C
 export function contestantOf(server: Omit<RunningServer, 'url'>, clients: readonly LoadClient[]): Contestant {
   return {
     async run({ clients: count = 1, ...order }) {
-      const asked = clients.slice(0, count);
-      const all = (each: ClientOrder): Promise<ClientReport[]> =>
-        Promise.all(asked.map((client) => client.ask<ClientReport>(each)));
+      const requested = clients.slice(0, count);
+      const all = (item: ClientOrder): Promise<ClientReport[]> =>
+        Promise.all(requested.map((client) => client.ask<ClientReport>(item)));
       await all({ ...order, durationMs: order.durationMs / 4 });
       const [from, before] = [performance.now(), processorTimeUs(server.pid)];
       const reports = await all(order);
       const [elapsedMs, after] = [performance.now() - from, processorTimeUs(server.pid)];
       const written = await Promise.all(clients.map((client) => client.ask<WrittenReport>(WRITTEN)));
-      checkWritten(written.slice(0, count), written.slice(count));
+      verifyWrites(written.slice(0, count), written.slice(count));
       return measuredOf(reports, { elapsedMs, serverUs: before === null || after === null ? null : after - before });
     },
     async stop() {
@@ -119,9 +119,9 @@ export const SERVER_FLAGS = '--max-semi-space-size=64';
 
 /** What our servers run with: others can be given, for profiles and experiments. */
 export function serverFlags(): string[] {
-  return wordsOf(process.env['BENCH_SERVER_FLAGS'] ?? SERVER_FLAGS);
+  return removeLiterals(process.env['BENCH_SERVER_FLAGS'] ?? SERVER_FLAGS);
 }
 
-function wordsOf(flags: string): string[] {
+function removeLiterals(flags: string): string[] {
   return flags.split(' ').filter(Boolean);
 }

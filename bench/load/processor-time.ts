@@ -8,7 +8,7 @@ export function processorTimeUs(pid: number): number | null {
     const ns = readdirSync(tasks).map((task) =>
       Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ', 1)[0]),
     );
-    return ns.reduce((sum, each) => sum + each, 0) / 1000;
+    return ns.reduce((sum, item) => sum + item, 0) / 1000;
   } catch {
     return null;
   }

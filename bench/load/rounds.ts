@@ -1,8 +1,8 @@
 /** Runs contestants against each other, all in every round. */
 import { interleave } from '../harness/interleave.ts';
 import { median, pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
-import { estimate, type Estimate } from '../harness/bars.ts';
-import { LOOKS } from '../harness/until-decided.ts';
+import { estimate, type Estimate } from '../harness/goals.ts';
+import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Contestant, Measured, Order } from './processes.ts';
 
 /** Each run begins with a part that does not count, and who lives in a start has run before. */
@@ -28,9 +28,9 @@ export async function measureRounds<N extends string>(
   const contenders = [...contestants].map(([name, contestant]) => ({
     name,
     async measure() {
-      const one = await contestant.run(order);
-      measured.get(name)?.push(one);
-      return one.opsPerSecond;
+      const item = await contestant.run(order);
+      measured.get(name)?.push(item);
+      return item.opsPerSecond;
     },
   }));
   const before = { starts: startsBefore, rounds: startsBefore * rounds };
@@ -51,21 +51,21 @@ export function figureRatioOf<N extends string>(
   figure: keyof Measured,
 ): Estimate {
   const baseline = samples.get(to) ?? [];
-  const ratio = (one: Measured, round: number): number => (one[figure] ?? NaN) / (baseline[round]?.[figure] ?? NaN);
+  const ratio = (item: Measured, round: number): number => (item[figure] ?? NaN) / (baseline[round]?.[figure] ?? NaN);
   return estimateOf(samples.get(of) ?? [], ratio);
 }
 
 /** One figure of one contender. */
 export function figureOf(list: readonly Measured[], figure: keyof Measured): Estimate {
-  return estimateOf(list, (one) => one[figure] ?? NaN);
+  return estimateOf(list, (item) => item[figure] ?? NaN);
 }
 
 /** Rounds of one start are alike in what distinguishes the start: it counts once, by its median. */
-function estimateOf(list: readonly Measured[], valueOf: (one: Measured, round: number) => number): Estimate {
+function estimateOf(list: readonly Measured[], valueOf: (item: Measured, round: number) => number): Estimate {
   const byStart = new Map<number, number[]>();
-  for (const [round, one] of list.entries()) {
-    const values = byStart.get(one.start ?? round) ?? [];
-    byStart.set(one.start ?? round, [...values, valueOf(one, round)]);
+  for (const [round, element] of list.entries()) {
+    const values = byStart.get(element.start ?? round) ?? [];
+    byStart.set(element.start ?? round, [...values, valueOf(element, round)]);
   }
   return estimate([...byStart.values()].map(median), LOOKS);
 }
@@ -82,19 +82,19 @@ export function ratiosOf<N extends string>(
   of: N,
   to: N,
 ): number[] {
-  const ops = (name: N): number[] => (samples.get(name) ?? []).map((one) => one.opsPerSecond);
+  const ops = (name: N): number[] => (samples.get(name) ?? []).map((item) => item.opsPerSecond);
   return pairedRatios(ops(of), ops(to));
 }
 
 /** The middle of one figure over the rounds. */
 export function middleOf(list: readonly Measured[], figure: keyof Measured): number | null {
-  const values = list.flatMap((one) => one[figure] ?? []);
+  const values = list.flatMap((item) => item[figure] ?? []);
   return values.length === 0 ? null : rounded(spread(values).median);
 }
 
 /** One row of the report. */
 export function rowOf(list: readonly Measured[]): Record<string, number | null> {
-  const ops = spread(list.map((one) => one.opsPerSecond));
+  const ops = spread(list.map((item) => item.opsPerSecond));
   return {
     opsPerSecond: Math.round(ops.median),
     opsMin: Math.round(ops.min),

@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway, listenGateways, serve } from 'correctables/server';
-import { plainService } from 'correctables/testing';
+import { singleSiteService } from 'correctables/testing';
 import { WebSocketServer } from 'ws';
 import type { Target } from './messages.ts';
-import { serveDay } from './day-server.ts';
+import { serveBaseline } from './baseline-server.ts';
 import { load, service } from './service.ts';
 
 const tell = (message: unknown): void => void process.send?.(message);
@@ -25,18 +25,18 @@ process.on('disconnect', () => process.exit());
 
 async function start(): Promise<string> {
   if (target.kind === 'plain') {
-    const gateway = createGateway({ binding: plainService(service), contract: load });
+    const gateway = createGateway({ binding: singleSiteService(service), contract: load });
     return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
   }
   if (target.kind === 'echo') return serveEcho();
-  if (target.kind === 'day') return serveDay(target.durable ? join(await freshFolder(), 'log') : undefined);
+  if (target.kind === 'day') return serveBaseline(target.durable ? join(await freshFolder(), 'log') : undefined);
   if (target.kind !== 'redblue') throw new Error(`no server here for ${target.kind}`);
   const sites = (['a', 'b', 'c'] as const).slice(0, target.sites) as unknown as ['a', 'b', 'c'];
   const server = await serve({
     service,
     sites,
     idlePollUs: target.tuned ? IDLE_POLL_US : 0,
-    ...(target.durable ? { dataDir: await freshFolder(), checkLabels: false } : {}),
+    ...(target.durable ? { dataDir: await freshFolder(), checkColors: false } : {}),
   });
   return server.siteUrl('a');
 }

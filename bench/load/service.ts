@@ -6,11 +6,11 @@ import * as z from 'zod';
 const account = z.string().min(1);
 
 export const load = defineContract('load', {
-  set: { effect: 'update', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },
-  value: { effect: 'read', args: z.object({ key: z.string() }), result: z.string().nullable() },
-  deposit: { effect: 'update', args: z.object({ account, cents: z.int() }), result: z.null() },
-  withdraw: { effect: 'update', args: z.object({ account, cents: z.int() }), result: z.boolean() },
-  balance: { effect: 'read', args: z.object({ account }), result: z.int() },
+  set: { access: 'write', args: z.object({ key: z.string(), value: z.string() }), result: z.null() },
+  value: { access: 'read', args: z.object({ key: z.string() }), result: z.string().nullable() },
+  deposit: { access: 'write', args: z.object({ account, cents: z.int() }), result: z.null() },
+  withdraw: { access: 'write', args: z.object({ account, cents: z.int() }), result: z.boolean() },
+  balance: { access: 'read', args: z.object({ account }), result: z.int() },
 });
 
 interface Booking {

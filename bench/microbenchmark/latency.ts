@@ -1,5 +1,5 @@
 /**
- * What one operation takes by colour, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 10). Users at all
+ * What one operation takes by color, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 10). Users at all
  * five places ask the nearest site, each with one operation under way. A blue one should take the way there and back,
  * a red one the way to the leader and what a majority takes as well. Beside it the paper's token ring, simulated.
  */
@@ -8,27 +8,27 @@ import { seeded } from '../../demo/shared/random.ts';
 import { pause } from '../../demo/tickets/pause.ts';
 import { latencyRows, type LatencyRow, type Taken } from '../case-studies/latencies.ts';
 import { BLUE, bySitesFigure, distributionFigure, GREY, LINES, RED } from '../case-studies/plots.ts';
-import { atMost, estimate, largest, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import { limitTime, estimate, largest, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { grouped } from '../harness/grouped.ts';
+import { groupBy } from '../harness/group-by.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { mean, pairedRatios } from '../harness/statistics.ts';
-import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
-import { checkDelay } from '../harness/what-is-there.ts';
+import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
+import { checkDelay } from '../harness/preconditions.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
-import { startSites, toucher, type Colour } from './sites.ts';
+import { startSites, toucher, type Color } from './sites.ts';
 import { simulateTokenRing } from './token-ring.ts';
 
 const SITES_MIN = 2;
 /** A red operation waits until a second site has the blue ones of its own site that it depends on: rule R8. */
 const BESIDE_BLUE = 'red beside blue';
 /** One after the other: who works, and what the latencies are called. */
-const PHASES: readonly (readonly { readonly colour: Colour; readonly series?: string }[])[] = [
-  [{ colour: 'blue', series: 'blue' }],
-  [{ colour: 'red', series: 'red' }],
-  [{ colour: 'red', series: BESIDE_BLUE }, { colour: 'blue' }],
+const PHASES: readonly (readonly { readonly color: Color; readonly series?: string }[])[] = [
+  [{ color: 'blue', series: 'blue' }],
+  [{ color: 'red', series: 'red' }],
+  [{ color: 'red', series: BESIDE_BLUE }, { color: 'blue' }],
 ];
-/** Of each colour at each place. */
+/** Of each color at each place. */
 const USERS = 4;
 /** Between an answer and the next operation, at most: so few at a time that none waits for another. */
 const THINK_MS_MAX = 40;
@@ -63,7 +63,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   return {
     rounds: taken.length,
     rows: rows.map(besideTrips),
-    bars: barsOf(taken, ring),
+    bars: computeGoalResults(taken, ring),
     samples: taken.map((inRound) => latencyRows(inRound)),
     versions: versionsOf('ws'),
     flags: [SERVER_FLAGS],
@@ -105,12 +105,12 @@ export function measureRounds(
     }
     return inRound;
   };
-  return untilDecided(measureAll, { ...course, barsOf: (soFar) => barsOf(soFar, ring) });
+  return runAdaptiveRounds(measureAll, { ...course, computeGoalResults: (soFar) => computeGoalResults(soFar, ring) });
 }
 
 /** A red operation beside blue ones may depend on one that a second site has long had: it is held to its own trips. */
 function checkTrips(taken: readonly Taken[]): void {
-  const settings = grouped(taken, ({ sites, place, series }) => `${series} from ${place}, ${sites} sites`);
+  const settings = groupBy(taken, ({ sites, place, series }) => `${series} from ${place}, ${sites} sites`);
   for (const setting of settings) {
     const [{ sites, place, series }] = setting;
     const atLeastMs = tripsMs(series === 'blue' ? 'blue' : 'red', place, sites);
@@ -129,9 +129,13 @@ async function measure(
     const taken: Taken[] = [];
     for (const phase of PHASES) {
       const from = performance.now() + WARM_UP_MS;
-      const work = async (place: Site, { colour, series }: (typeof phase)[number], user: number): Promise<void> => {
+      const work = async (
+        place: Site,
+        { color: color, series }: (typeof phase)[number],
+        user: number,
+      ): Promise<void> => {
         const at = SITES.indexOf(place);
-        const touch = toucher(clients[at] as (typeof clients)[number], seed * 1000 + at * USERS + user, () => colour);
+        const touch = toucher(clients[at] as (typeof clients)[number], seed * 1000 + at * USERS + user, () => color);
         const random = seeded(user);
         for (let n = 0; ; n += 1) {
           await pause(random() * THINK_MS_MAX);
@@ -161,12 +165,12 @@ function simulated(sites: number): readonly Taken[] {
 }
 
 /** The round trips that an operation has to wait for. */
-export function tripsMs(colour: Colour, place: Site, sites: number): number {
+export function tripsMs(color: Color, place: Site, sites: number): number {
   const site = nearestSite(place, sites);
   const awayMs = roundTripMs(place, site);
-  if (colour === 'blue') return awayMs;
+  if (color === 'blue') return awayMs;
   const leader = SITES[0];
-  const toOthers = SITES.slice(1, sites).map((each) => roundTripMs(leader, each));
+  const toOthers = SITES.slice(1, sites).map((item) => roundTripMs(leader, item));
   const majority = Math.floor(sites / 2) + 1;
   // The leader has it first: of the others the nearest have to have it, too.
   const majorityMs = toOthers.toSorted((a, b) => a - b)[majority - 2] as number;
@@ -178,20 +182,23 @@ export function tripsMs(colour: Colour, place: Site, sites: number): number {
 /** The way from the site that is asked to the nearest other one, and back. */
 export function secondSiteMs(place: Site, sites: number): number {
   const site = nearestSite(place, sites);
-  const others = SITES.slice(0, sites).filter((each) => each !== site);
-  return Math.min(...others.map((each) => roundTripMs(site, each)));
+  const others = SITES.slice(0, sites).filter((item) => item !== site);
+  return Math.min(...others.map((item) => roundTripMs(site, item)));
 }
 
 function neededMs(series: string, place: Site, sites: number): number {
   if (series === BESIDE_BLUE) return tripsMs('red', place, sites) + secondSiteMs(place, sites);
-  return tripsMs(series as Colour, place, sites);
+  return tripsMs(series as Color, place, sites);
 }
 
 function besideTrips(row: LatencyRow): Readonly<Record<string, unknown>> {
   return row.series === RING ? row : { ...row, tripsMs: neededMs(row.series, row.place, row.sites) };
 }
 
-export function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Taken[]): readonly Bar[] {
+export function computeGoalResults(
+  rounds: readonly (readonly Taken[])[],
+  ring: readonly Taken[],
+): readonly GoalResult[] {
   const meanOf = (taken: readonly Taken[], { sites, place, series }: Omit<Taken, 'ms'>): number =>
     mean(taken.filter((t) => t.sites === sites && t.place === place && t.series === series).map(({ ms }) => ms));
   const settings = SITES.slice(SITES_MIN - 1).flatMap((_, at) =>
@@ -210,12 +217,12 @@ export function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Tak
     );
   /** Of all users together. */
   const all = (taken: readonly Taken[], series: string): number =>
-    mean(taken.filter((each) => each.series === series).map(({ ms }) => ms));
+    mean(taken.filter((item) => item.series === series).map(({ ms }) => ms));
   const redMs = rounds.map((taken) => all(taken, 'red'));
   const ringMs = redMs.map(() => all(ring, RING));
   return [
-    atMost('blue-vs-rtt', against('blue', SITE_MS), { aim: BLUE_AIM }),
-    atMost('red-vs-two-trips', against('red'), { aim: RED_AIM }),
+    limitTime('blue-vs-rtt', against('blue', SITE_MS), { aim: BLUE_AIM }),
+    limitTime('red-vs-two-trips', against('red'), { aim: RED_AIM }),
     reported('red-beside-blue-vs-three-trips', against(BESIDE_BLUE)),
     reported('red-vs-simulated-token-ring', estimate(pairedRatios(redMs, ringMs), LOOKS)),
   ];
@@ -224,13 +231,16 @@ export function barsOf(rounds: readonly (readonly Taken[])[], ring: readonly Tak
 /** Figure 10 (c) and (d). */
 function fromSingapore(taken: readonly Taken[]): string {
   const place = SITES.at(-1) as Site;
-  const bySites = (colour: Colour): readonly Taken[] =>
+  const bySites = (color: Color): readonly Taken[] =>
     taken
-      .filter((each) => each.place === place && each.series === colour)
-      .map((each) => ({ ...each, series: `${each.sites} sites` }));
-  const colours = Object.fromEntries(
+      .filter((item) => item.place === place && item.series === color)
+      .map((item) => ({ ...item, series: `${item.sites} sites` }));
+  const colors = Object.fromEntries(
     SITES.slice(SITES_MIN - 1).map((_, at) => [`${SITES_MIN + at} sites`, LINES[at + 1] as string]),
   );
   const panels = { blue: bySites('blue'), red: bySites('red') };
-  return distributionFigure(`What operations take from ${PLACES[place]}, by the number of sites`, { panels, colours });
+  return distributionFigure(`What operations take from ${PLACES[place]}, by the number of sites`, {
+    panels,
+    colors: colors,
+  });
 }

@@ -4,6 +4,6 @@ import { ROUND_TRIPS_MS, SITES, type Site } from '../../demo/case-studies/sites.
 import { service } from './service.ts';
 
 const sites = SITES.slice(0, Number(process.argv[2])) as [Site, ...Site[]];
-const server = await serve({ service, sites, redLeader: SITES[0], wan: ROUND_TRIPS_MS });
+const server = await serve({ service, sites, redLeader: SITES[0], latency: ROUND_TRIPS_MS });
 process.send?.({ urls: sites.map((site) => server.siteUrl(site)) });
 process.on('disconnect', () => process.exit());

@@ -1,12 +1,12 @@
 /**
  * RedBlue's microbenchmark (OSDI 2012, §8.2): each request changes one record, drawn at random, by one shadow
- * operation. The same is done blue and red, so that nothing but the colour tells them apart.
+ * operation. The same is done blue and red, so that nothing but the color tells them apart.
  */
 import { defineContract } from 'correctables/contract';
 import { blue, counter, defineService, red, register, table, type Service } from 'correctables/server';
 import * as z from 'zod';
 
-const update = { effect: 'update', args: z.object({ record: z.string() }), result: z.null() } as const;
+const update = { access: 'write', args: z.object({ record: z.string() }), result: z.null() } as const;
 
 export const microbenchmark = defineContract('microbenchmark', { touchBlue: update, touchRed: update });
 

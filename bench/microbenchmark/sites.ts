@@ -3,7 +3,7 @@ import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { nearestSite, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
-import { fromAfar, type FromAfar } from '../../demo/shared/from-afar.ts';
+import { startLatencyProxy, type LatencyProxy } from '../../demo/shared/latency-proxy.ts';
 import { seeded, wholeBetween } from '../../demo/shared/random.ts';
 import { answer, ended, startChild } from '../harness/children.ts';
 import type { Submit } from '../load/loops.ts';
@@ -13,7 +13,7 @@ import { microbenchmark } from './service.ts';
 /** Ten tables of a million: a record that nobody has changed yet takes no memory. */
 const RECORDS = 10_000_000;
 
-export type Colour = 'blue' | 'red';
+export type Color = 'blue' | 'red';
 
 /** Sites that are up. */
 export interface Sites {
@@ -26,14 +26,14 @@ export interface Sites {
 export async function startSites(sites: number): Promise<Sites> {
   const server = startChild(new URL('server.ts', import.meta.url), [String(sites)], [SERVER_FLAGS]);
   const { urls } = await answer<{ urls: readonly string[] }>(server);
-  const ways: FromAfar[] = [];
+  const ways: LatencyProxy[] = [];
   const clients: Client<RedBlueLevels>[] = [];
   return {
     async clientAt(place) {
       const site = nearestSite(place, sites);
       let url = urls[SITES.indexOf(site)] as string;
       if (place !== site) {
-        const way = await fromAfar(url, roundTripMs(place, site));
+        const way = await startLatencyProxy(url, roundTripMs(place, site));
         ways.push(way);
         url = way.url;
       }
@@ -51,12 +51,12 @@ export async function startSites(sites: number): Promise<Sites> {
   };
 }
 
-/** Changes one record after the other, drawn from the seed, by an operation of the colour that `colourOf` gives. */
-export function toucher(client: Client<RedBlueLevels>, seed: number, colourOf: (draw: number) => Colour): Submit {
+/** Changes one record after the other, drawn from the seed, by an operation of the color that `colorOf` gives. */
+export function toucher(client: Client<RedBlueLevels>, seed: number, colorOf: (draw: number) => Color): Submit {
   const random = seeded(seed);
   return () => {
     const args = { record: String(wholeBetween(random, 0, RECORDS - 1)) };
-    const operation = colourOf(random()) === 'red' ? microbenchmark.touchRed(args) : microbenchmark.touchBlue(args);
+    const operation = colorOf(random()) === 'red' ? microbenchmark.touchRed(args) : microbenchmark.touchBlue(args);
     return client.invoke(operation, { levels: ['strong'] });
   };
 }

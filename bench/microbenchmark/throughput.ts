@@ -4,8 +4,8 @@
  * these were measured to be with blue ones.
  */
 import { SITES } from '../../demo/case-studies/sites.ts';
-import { throughputFigure, BLUE, GREY, LINES, RED, type Colours } from '../case-studies/plots.ts';
-import { atLeast, estimate, reported, type Bar } from '../harness/bars.ts';
+import { throughputFigure, BLUE, GREY, LINES, RED, type Colors } from '../case-studies/plots.ts';
+import { atLeast, estimate, reported, type GoalResult } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { mean, median, pairedRatios, rounded } from '../harness/statistics.ts';
@@ -25,7 +25,7 @@ const AIM = 2;
 
 const RING = 'all red, token ring (simulated)';
 const RING_MS = 20_000;
-const COLOURS: Colours = { 'all blue': BLUE, '30 % red': LINES[3] as string, 'all red': RED, [RING]: GREY };
+const COLORS: Colors = { 'all blue': BLUE, '30 % red': LINES[3] as string, 'all red': RED, [RING]: GREY };
 
 interface Sample {
   readonly workload: string;
@@ -54,7 +54,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   return {
     rounds,
     rows: [...rows, ...ring],
-    bars: barsOf(taken, ring),
+    bars: computeGoalResults(taken, ring),
     samples: taken,
     versions: versionsOf('ws'),
     flags: [SERVER_FLAGS],
@@ -97,10 +97,10 @@ async function measure(round: number, durationMs: number): Promise<readonly Samp
 function rowsOf(samples: readonly Sample[]): readonly (Sample & Readonly<Record<string, unknown>>)[] {
   return NAMES.flatMap((workload) =>
     WINDOWS.map((window) => {
-      const underWay = window * PLACED.length;
-      const of = samples.filter((each) => each.workload === workload && each.underWay === underWay);
-      const middle = (figure: 'opsPerSecond' | 'meanMs'): number => rounded(median(of.map((each) => each[figure])));
-      return { workload, underWay, opsPerSecond: middle('opsPerSecond'), meanMs: middle('meanMs') };
+      const inFlight = window * PLACED.length;
+      const of = samples.filter((item) => item.workload === workload && item.underWay === inFlight);
+      const middle = (figure: 'opsPerSecond' | 'meanMs'): number => rounded(median(of.map((item) => item[figure])));
+      return { workload, underWay: inFlight, opsPerSecond: middle('opsPerSecond'), meanMs: middle('meanMs') };
     }),
   );
 }
@@ -121,10 +121,10 @@ function simulated(opsPerSecond: number): readonly (Sample & Readonly<Record<str
 }
 
 function peakOf(samples: readonly Sample[], workload: string): number {
-  return Math.max(...samples.filter((each) => each.workload === workload).map(({ opsPerSecond }) => opsPerSecond));
+  return Math.max(...samples.filter((item) => item.workload === workload).map(({ opsPerSecond }) => opsPerSecond));
 }
 
-function barsOf(rounds: readonly (readonly Sample[])[], ring: readonly Sample[]): readonly Bar[] {
+function computeGoalResults(rounds: readonly (readonly Sample[])[], ring: readonly Sample[]): readonly GoalResult[] {
   const peaks = (workload: Workload): number[] => rounds.map((samples) => peakOf(samples, workload));
   const [blue, mixed, red] = NAMES.map(peaks) as [number[], number[], number[]];
   const simulated = red.map(() => peakOf(ring, RING));
@@ -142,5 +142,5 @@ function plot(samples: readonly Sample[]): string {
     return { series: workload, perSecond: opsPerSecond, ms: meanMs };
   });
   const title = 'Two sites, in US east and west: operations a second and what each takes, by the share of red ones';
-  return throughputFigure(title, { what: 'operations', points, colours: COLOURS });
+  return throughputFigure(title, { what: 'operations', points, colors: COLORS });
 }

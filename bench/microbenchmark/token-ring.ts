@@ -44,7 +44,7 @@ function simulateSite(site: Site, sites: readonly Site[], ring: TokenRing): read
     });
   const waited: Waited[] = [];
   for (let freeMs = 0; queues.length > 0;) {
-    const queue = queues.reduce((first, each) => (headOf(each) < headOf(first) ? each : first));
+    const queue = queues.reduce((first, item) => (headOf(item) < headOf(first) ? item : first));
     const arrivedMs = headOf(queue);
     const startMs = heldFrom(Math.max(arrivedMs, freeMs));
     if (startMs > durationMs) break;

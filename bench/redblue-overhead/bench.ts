@@ -3,14 +3,14 @@
  * beside the same gateway, service and log without them, with the same batching per turn and the same clock; and beside
  * what a good engineer would write in a day, for whom one place, one view and no retries will do.
  */
-import { isUndecided } from '../harness/bars.ts';
+import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { serverFlags } from '../load/processes.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
-import { measureStarts, QUICK, STARTS, type Extent } from '../load/starts.ts';
-import { AIM, barsOf, isHeld, NAMES_OF, WORKLOADS, type Name, type Workload } from './bars.ts';
+import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
+import { AIM, computeGoalResults, isHeld, NAMES_OF, WORKLOADS, type Name, type Workload } from './goals.ts';
 import { TARGETS } from './targets.ts';
 
 const WINDOW = 64;
@@ -34,14 +34,15 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const warmUp = { workload: 'mix', window: WINDOW, durationMs } as const;
   const byWorkload = (measured: readonly Samples<Name>[]): ReadonlyMap<Workload, Samples<Name>> =>
     new Map(WORKLOADS.map((workload, index) => [workload, measured[index] as Samples<Name>]));
-  const isDecided = (soFar: readonly Samples<Name>[]): boolean => !barsOf(byWorkload(soFar)).some(isUndecided);
+  const isDecided = (soFar: readonly Samples<Name>[]): boolean =>
+    !computeGoalResults(byWorkload(soFar)).some(isUndecided);
   const samples = byWorkload(await measureStarts(TARGETS, plans, { ...extent, warmUp, isDecided, progress }));
   return {
     rounds: samples.get('mix')?.get('one site')?.length ?? 0,
     rows: [...samples].flatMap(([workload, of]) =>
       [...of].map(([contender, list]) => ({ workload, contender, ...rowOf(list) })),
     ),
-    bars: barsOf(samples),
+    bars: computeGoalResults(samples),
     samples: Object.fromEntries([...samples].map(([workload, of]) => [workload, Object.fromEntries(of)])),
     versions: versionsOf('ws', 'msgpackr'),
     flags: serverFlags(),

@@ -1,6 +1,6 @@
 /** Who is measured beside whom. */
 import type { Target } from '../load/messages.ts';
-import type { Name } from './bars.ts';
+import type { Name } from './goals.ts';
 
 export const TARGETS = {
   'one site': { kind: 'redblue', sites: 1, durable: false },

@@ -3,11 +3,11 @@
  * trip between sites, and how much sooner; with demand at all sites, and at one alone.
  */
 import { writeFileSync } from 'node:fs';
-import { judge } from '../../demo/tickets/judge/judge.ts';
+import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { rightsFigure } from './figure.ts';
-import { barsOf, rowOf } from './rows.ts';
+import { computeGoalResults, rowOf } from './rows.ts';
 import { PLACEMENTS, runSales, type Placement, type RoundSale } from './sales.ts';
 
 export const rights: Bench = {
@@ -26,18 +26,25 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
   const rows = placements.flatMap((placement) => ['queue', 'rights'].map((stock) => rowOf(placement, stock, sales)));
   const figures = {
     rights: rightsFigure('one at each site', tickets, sales),
-    'rights-skewed': rightsFigure('vrg alone', tickets, sales),
+    'rights-skewed': rightsFigure('virginia alone', tickets, sales),
   };
-  return { rounds, rows, bars: barsOf(rows, sales), samples: sales.map(sampleOf), versions: versionsOf('ws'), figures };
+  return {
+    rounds,
+    rows,
+    bars: computeGoalResults(rows, sales),
+    samples: sales.map(sampleOf),
+    versions: versionsOf('ws'),
+    figures,
+  };
 }
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
 function sampleOf({ placement, stock, round, sale }: RoundSale): object {
   const columns = 'retailer,ticketsLeft,told,finalMs';
-  const purchases = sale.purchases.map(({ retailer, ticketsLeft, told, finalMs }) =>
-    [retailer, ticketsLeft, told, finalMs === undefined ? '' : Number(finalMs.toPrecision(3))].join(','),
+  const purchases = sale.purchases.map(({ retailer, ticketsLeft, told: reported, finalMs }) =>
+    [retailer, ticketsLeft, reported, finalMs === undefined ? '' : Number(finalMs.toPrecision(3))].join(','),
   );
-  const { latencyMs: _, ...verdict } = judge(sale.history);
+  const { latencyMs: _, ...verdict } = verifySales(sale.history);
   return { placement, stock, round, ...verdict, columns, purchases };
 }
 

@@ -4,8 +4,8 @@ import { LAST_TICKETS, salesOf } from './rows.ts';
 import type { Placement, RoundSale } from './sales.ts';
 
 const CONTENDERS = [
-  { stock: 'queue', label: 'from a queue', colour: '#8a4f9e' },
-  { stock: 'rights', label: 'by rights', colour: '#1f6fc4' },
+  { stock: 'queue', label: 'from a queue', color: '#8a4f9e' },
+  { stock: 'rights', label: 'by rights', color: '#1f6fc4' },
 ] as const;
 
 /** The plot of one placement as SVG text. */

@@ -1,8 +1,8 @@
 /** What the sales amount to: a row a placement and a way to sell, and the goals. */
-import { judge } from '../../demo/tickets/judge/judge.ts';
-import { atLeast, atMost, estimate, reported, type Bar } from '../harness/bars.ts';
+import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
+import { atLeast, limitTime, estimate, reported, type GoalResult } from '../harness/goals.ts';
 import { median, rounded } from '../harness/statistics.ts';
-import { finished } from '../tickets/finished.ts';
+import { assertFinished } from '../tickets/assert-finished.ts';
 import type { Placement, RoundSale } from './sales.ts';
 
 /** No trip between two sites and back is shorter: Ireland to Frankfurt. */
@@ -27,7 +27,7 @@ interface Row extends Readonly<Record<string, unknown>> {
 
 export function rowOf(placement: Placement, stock: string, sales: readonly RoundSale[]): Row {
   const mine = salesOf(sales, placement, stock);
-  const verdicts = mine.map(({ sale }) => finished(judge(sale.history)));
+  const verdicts = mine.map(({ sale }) => assertFinished(verifySales(sale.history)));
   const worst = (fault: 'revoked' | 'oversold' | 'duplicates' | 'lost'): number =>
     Math.max(...verdicts.map((verdict) => verdict[fault]));
   return {
@@ -46,20 +46,20 @@ export function rowOf(placement: Placement, stock: string, sales: readonly Round
 }
 
 /** The goals: shares and ratios by their rounds, each fault by its worst single sale. */
-export function barsOf(rows: readonly Row[], sales: readonly RoundSale[]): Bar[] {
+export function computeGoalResults(rows: readonly Row[], sales: readonly RoundSale[]): GoalResult[] {
   const shares = (placement: Placement): readonly number[] => salesOf(sales, placement, 'rights').map(localShare);
   const all = rows.filter(({ stock }) => stock === 'rights');
   const worst = (fault: 'revokedMax' | 'oversoldMax' | 'duplicatesMax' | 'lostMax'): number =>
     Math.max(...all.map((row) => row[fault]));
   return [
     atLeast('local-finals', estimate(shares('one at each site')), { aim: 0.95 }, 'fraction'),
-    reported('local-finals-frk-twice', estimate(shares('frk twice')), 'fraction'),
-    reported('local-finals-skewed', estimate(shares('vrg alone')), 'fraction'),
+    reported('local-finals-frankfurt-twice', estimate(shares('frankfurt twice')), 'fraction'),
+    reported('local-finals-skewed', estimate(shares('virginia alone')), 'fraction'),
     atLeast('final-speedup', estimate(speedups('one at each site', sales)), { aim: 10 }),
-    atMost('oversold', worst('oversoldMax'), { floor: 0 }, 'tickets'),
-    atMost('revoked', worst('revokedMax'), { floor: 0 }, 'customers'),
-    atMost('sold-twice', worst('duplicatesMax'), { floor: 0 }, 'tickets'),
-    atMost('lost', worst('lostMax'), { floor: 0 }, 'tickets'),
+    limitTime('oversold', worst('oversoldMax'), { floor: 0 }, 'tickets'),
+    limitTime('revoked', worst('revokedMax'), { floor: 0 }, 'customers'),
+    limitTime('sold-twice', worst('duplicatesMax'), { floor: 0 }, 'tickets'),
+    limitTime('lost', worst('lostMax'), { floor: 0 }, 'tickets'),
   ];
 }
 

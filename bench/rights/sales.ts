@@ -1,15 +1,15 @@
 /** The sales of the benchmark: the same shop from a queue and by rights, in turns, on two stores that are both up. */
 import type { Options, Site } from '../../demo/tickets/options.ts';
-import { runSale, shareOut, stockUp, type Sale } from '../../demo/tickets/sale.ts';
+import { runSale, redistributePool, stockUp, type Sale } from '../../demo/tickets/sale.ts';
 import { openRedblue } from '../../demo/tickets/stores/redblue.ts';
 import type { SalesStore } from '../../demo/tickets/stores/store.ts';
 import { ticketNames } from '../../demo/tickets/ticket-names.ts';
 
 /** Where the sellers stand; the leader of the red order is in Ireland. */
 export const PLACEMENTS = {
-  'one at each site': ['irl', 'frk', 'vrg'],
-  'frk twice': ['irl', 'frk', 'vrg', 'frk'],
-  'vrg alone': ['vrg', 'vrg', 'vrg'],
+  'one at each site': ['ireland', 'frankfurt', 'virginia'],
+  'frankfurt twice': ['ireland', 'frankfurt', 'virginia', 'frankfurt'],
+  'virginia alone': ['virginia', 'virginia', 'virginia'],
 } as const satisfies Readonly<Record<string, readonly Site[]>>;
 
 export type Placement = keyof typeof PLACEMENTS;
@@ -39,7 +39,7 @@ export async function runSales(
     const sell = async (stock: Options['stock'], event: string, count: number): Promise<Sale> => {
       const { shops } = stores[stock] as SalesStore;
       const isByRights = stock === 'rights';
-      const onSale = await (isByRights ? shareOut : stockUp)(shops, event, count);
+      const onSale = await (isByRights ? redistributePool : stockUp)(shops, event, count);
       const names = isByRights ? { nameOf: ticketNames(event) } : {};
       return runSale(shops, { event, stock: onSale, sites: client, policy: { threshold: 0 }, ...names });
     };

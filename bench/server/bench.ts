@@ -5,7 +5,7 @@
  * from when an operation should have begun. The sites run with the defaults of `correctables serve`, and once more as
  * docs/operating.md recommends where there are processors to spare.
  */
-import { isUndecided } from '../harness/bars.ts';
+import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
@@ -13,8 +13,8 @@ import type { Spread } from '../harness/statistics.ts';
 import { serverFlags } from '../load/processes.ts';
 import { redisVersion } from '../load/redis.ts';
 import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
-import { measureStarts, QUICK, STARTS, type Extent, type Plan } from '../load/starts.ts';
-import { barsOf } from './bars.ts';
+import { measureStarts, QUICK, STARTS, type Extent, type Plan } from '../load/restart-rounds.ts';
+import { computeGoalResults } from './goals.ts';
 import { openPlansOf, samplesOf, type Measurement } from './measurement.ts';
 import { CLIENTS, NAMED, OPEN_WINDOW, PAIRED, PAIRS, RED, TARGETS, WINDOWS, type Name } from './targets.ts';
 
@@ -48,7 +48,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       ...CLIENTS.map((clients) => ({ ...set, window: NAMED, clients, names: PAIRED })),
       { workload: 'withdraw', window: NAMED, durationMs, names: RED },
     ],
-    (soFar) => !barsOf(soFar, []).some(isUndecided),
+    (soFar) => !computeGoalResults(soFar, []).some(isUndecided),
   );
   const peaks = samplesOf(closed, { workload: 'set', window: Math.max(...WINDOWS) });
   const open: Measurement[][] = [];
@@ -59,7 +59,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   return {
     rounds: peaks.get('redis')?.length ?? 0,
     rows: all.flatMap(rowsOf),
-    bars: barsOf(closed, open),
+    bars: computeGoalResults(closed, open),
     samples: all.map(({ plan, samples }) => ({ ...plan, samples: Object.fromEntries(samples) })),
     versions: { redis: await redisVersion(), ...versionsOf('ioredis', 'ws') },
     flags: serverFlags(),

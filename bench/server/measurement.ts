@@ -1,6 +1,6 @@
 /** What was measured in which way. */
 import { middleOf, type Samples } from '../load/rounds.ts';
-import type { Plan } from '../load/starts.ts';
+import type { Plan } from '../load/restart-rounds.ts';
 import { SHARES, type Name, type Pair } from './targets.ts';
 
 export interface Measurement {

@@ -6,11 +6,11 @@
 import { writeFileSync } from 'node:fs';
 import { SHARED } from '../../demo/tickets/stores/store.ts';
 import { BINDINGS, type Options } from '../../demo/tickets/options.ts';
-import { judge } from '../../demo/tickets/judge/judge.ts';
+import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
 import { saleFigure } from './figure.ts';
-import { AIMS, barsOf, rowOf, salesOf } from './rows.ts';
+import { AIMS, computeGoalResults, rowOf, salesOf } from './rows.ts';
 import { runSales, type Placement, type RoundSale, type Setting } from './sales.ts';
 
 const THRESHOLDS = [0, 20] as const;
@@ -55,7 +55,7 @@ async function run({ quick, binding = 'redblue', history, progress }: Settings):
 
   const rows = [...paper, ...spread, ...fixed].map((setting) => rowOf(setting, sales));
   const name = binding === 'redblue' ? 'tickets' : `tickets-${binding}`;
-  const bars = barsOf(rows, AIMS[binding]);
+  const bars = computeGoalResults(rows, AIMS[binding]);
   const versions = binding === 'zookeeper' ? versionOfEngine('zookeeper') : {};
   return { name, versions, rounds, rows, bars, samples: sales.map(sampleOf), figures: figuresOf(name, stocks, sales) };
 }
@@ -67,11 +67,11 @@ function isBinding(name: string): name is Options['binding'] {
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
 function sampleOf({ placement, stock, threshold, recipe, round, sale }: RoundSale): object {
   const columns = 'ticketsLeft,told,toldMs,finalMs';
-  const purchases = sale.purchases.map(({ ticketsLeft, told, early, toldMs, finalMs }) => {
+  const purchases = sale.purchases.map(({ ticketsLeft, told: reported, early, toldMs, finalMs }) => {
     const ms = [toldMs, finalMs].map((value) => (value === undefined ? '' : Number(value.toPrecision(3))));
-    return [ticketsLeft, early === true ? 'early' : told, ...ms].join(',');
+    return [ticketsLeft, early === true ? 'early' : reported, ...ms].join(',');
   });
-  const { latencyMs: _, ...verdict } = judge(sale.history, { threshold: threshold ?? 0 });
+  const { latencyMs: _, ...verdict } = verifySales(sale.history, { threshold: threshold ?? 0 });
   return { placement, stock, threshold, recipe, round, ...verdict, columns, purchases };
 }
 

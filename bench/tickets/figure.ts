@@ -15,9 +15,9 @@ export interface SaleFigure {
   readonly strongOnly: Purchases;
 }
 
-const WITH = { label: 'with incremental views', colour: '#1f6fc4' };
-const WITHOUT = { label: 'strong views only', colour: '#8a4f9e' };
-const THRESHOLD_COLOUR = '#c2570c';
+const WITH = { label: 'with incremental views', color: '#1f6fc4' };
+const WITHOUT = { label: 'strong views only', color: '#8a4f9e' };
+const THRESHOLD_COLOR = '#c2570c';
 
 /** The plot as SVG text. */
 export function saleFigure({ stock, threshold, incremental, strongOnly }: SaleFigure): string {
@@ -36,12 +36,12 @@ export interface WaitsFigure {
   readonly stock: number;
   /** So many tickets left, and what begins there. */
   readonly mark: { readonly at: number; readonly label: string };
-  readonly contenders: readonly { readonly label: string; readonly colour: string; readonly sales: Purchases }[];
+  readonly contenders: readonly { readonly label: string; readonly color: string; readonly sales: Purchases }[];
 }
 
 /** How long customers waited, against the tickets that were left. */
-export function waitsFigure(title: string, { stock, mark, contenders: given }: WaitsFigure): string {
-  const contenders = given.map(({ sales, ...each }) => ({ ...each, waits: averageWaits(sales) }));
+export function waitsFigure(title: string, { stock, mark, contenders: value }: WaitsFigure): string {
+  const contenders = value.map(({ sales, ...each }) => ({ ...each, waits: averageWaits(sales) }));
   const all = contenders.flatMap(({ waits }) => waits.map(({ ms }) => ms));
   const [low, high] = [decadeBelow(Math.min(...all)), 10 * decadeBelow(Math.max(...all))];
   return figure(title, {
@@ -61,30 +61,30 @@ export function waitsFigure(title: string, { stock, mark, contenders: given }: W
         text: String,
         tickSize: 0,
       }),
-      Plot.ruleX([mark.at], { stroke: THRESHOLD_COLOUR, strokeDasharray: '4,4' }),
+      Plot.ruleX([mark.at], { stroke: THRESHOLD_COLOR, strokeDasharray: '4,4' }),
       Plot.text([mark.at], {
         x: (left: number) => left,
         frameAnchor: 'top',
         dy: -18,
         text: () => mark.label,
         textAnchor: 'end',
-        fill: THRESHOLD_COLOUR,
+        fill: THRESHOLD_COLOR,
       }),
-      ...contenders.map(({ waits, colour }) =>
+      ...contenders.map(({ waits, color }) =>
         Plot.dot(waits, {
           x: (wait: MeanWait) => wait.ticketsLeft,
           y: (wait: MeanWait) => wait.ms,
           r: 1.6,
-          fill: colour,
+          fill: color,
         }),
       ),
       // A legend above the frame: no place inside it is free of dots on every machine.
-      ...contenders.map(({ label, colour }, index) =>
+      ...contenders.map(({ label, color }, index) =>
         Plot.text([`● ${label}`], {
           frameAnchor: 'top-left',
           dx: 150 * index,
           dy: -18,
-          fill: colour,
+          fill: color,
           fontWeight: 'bold',
         }),
       ),

@@ -1,8 +1,8 @@
 /** What the sales amount to: a row a setting, and the goals. */
-import { judge, type Verdict } from '../../demo/tickets/judge/judge.ts';
-import { atLeast, atMost, estimate, least, reported, type Bar, type Estimate } from '../harness/bars.ts';
+import { verifySales, type Verdict } from '../../demo/tickets/verify/verify-sales.ts';
+import { atLeast, limitTime, estimate, least, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import { median, rounded } from '../harness/statistics.ts';
-import { finished } from './finished.ts';
+import { assertFinished } from './assert-finished.ts';
 import type { Placement, RoundSale, Setting } from './sales.ts';
 
 /** What is aimed at: ZooKeeper's agreement takes longer, and retailers of one process know of each other's sales. */
@@ -59,10 +59,10 @@ type Fault =
 export function rowOf(setting: Setting, sales: readonly RoundSale[]): Row {
   const { placement, stock, threshold } = setting;
   const mine = salesOf(sales, setting);
-  const verdicts = mine.map((sale) => finished(verdictOf(sale)));
+  const verdicts = mine.map((sale) => assertFinished(createVerdict(sale)));
   const worst = (fault: Fault): number => Math.max(...verdicts.map((verdict) => verdict[fault]));
   const medianOf = (value: (verdict: Verdict) => number | null): number | null => {
-    const values = verdicts.map(value).filter((each) => each !== null);
+    const values = verdicts.map(value).filter((item) => item !== null);
     return values.length === 0 ? null : rounded(median(values));
   };
   const speedup = threshold === null ? null : estimate(mine.map((sale) => speedupOf(sale, sales)));
@@ -98,8 +98,8 @@ function contenderOf({ threshold, recipe }: Setting): string {
   return recipe === undefined ? `threshold ${threshold}` : `threshold ${threshold}, ${recipe}`;
 }
 
-function verdictOf({ sale, threshold }: RoundSale): Verdict {
-  return judge(sale.history, { threshold: threshold ?? 0 });
+function createVerdict({ sale, threshold }: RoundSale): Verdict {
+  return verifySales(sale.history, { threshold: threshold ?? 0 });
 }
 
 /** The median wait of purchases begun above the threshold; of all that got a ticket where there is none. */
@@ -108,11 +108,11 @@ function aboveP50({ latencyMs }: Verdict, threshold: number | null): number | nu
 }
 
 /** How many times shorter customers above the threshold waited than those of the baseline in the same round. */
-function speedupOf(one: RoundSale, sales: readonly RoundSale[]): number {
-  const { placement, stock } = one;
-  const baseline = salesOf(sales, { placement, stock, threshold: null }).find(({ round }) => round === one.round);
-  const took = (sale: RoundSale): number => aboveP50(verdictOf(sale), sale.threshold) as number;
-  return took(baseline as RoundSale) / took(one);
+function speedupOf(item: RoundSale, sales: readonly RoundSale[]): number {
+  const { placement, stock } = item;
+  const baseline = salesOf(sales, { placement, stock, threshold: null }).find(({ round }) => round === item.round);
+  const took = (sale: RoundSale): number => aboveP50(createVerdict(sale), sale.threshold) as number;
+  return took(baseline as RoundSale) / took(item);
 }
 
 /** The sales of one setting, by round. */
@@ -130,7 +130,7 @@ function estimateOf({ speedup: value, speedupLow: low, speedupHigh: high, sales 
 }
 
 /** The goals, computed from the rows: each fault by its worst single sale. */
-export function barsOf(rows: readonly Row[], aims: Aims = AIMS.redblue): Bar[] {
+export function computeGoalResults(rows: readonly Row[], aims: Aims = AIMS.redblue): GoalResult[] {
   const at = (placement: Placement, threshold: number, isOwn = true): readonly Row[] =>
     rows.filter((row) => row.placement === placement && row.threshold === threshold && (row.recipe === null) === isOwn);
   const worst = (fault: `${Fault}Max`, among: readonly Row[]): number => Math.max(...among.map((row) => row[fault]));
@@ -143,14 +143,14 @@ export function barsOf(rows: readonly Row[], aims: Aims = AIMS.redblue): Bar[] {
   ] as const;
   const early = Math.min(...spread.map((row) => row.confirmedEarlyMedian / row.tickets));
   return [
-    atMost('revoked-at-20', worst('revokedMax', at('paper', 20)), { aim: aims.revokedAt20 }, 'customers'),
-    atMost('revoked-at-0', worst('revokedMax', at('paper', 0)), { aim: aims.revokedAt0 }, 'customers'),
-    atMost('revoked-spread', worst('revokedMax', spread), { floor: aims.faults }, 'customers'),
-    atMost('contradicted', worst('contradictedMax', rows), { floor: aims.faults }, 'customers'),
-    atMost('oversold', worst('oversoldMax', rows), { floor: aims.faults }, 'tickets'),
-    atMost('standing-beyond-stock', worst('standingBeyondStockMax', rows), { floor: aims.faults }, 'customers'),
-    atMost('sold-twice', worst('duplicatesMax', rows), { floor: aims.faults }, 'tickets'),
-    atMost('lost', worst('lostMax', rows), { floor: aims.faults }, 'tickets'),
+    limitTime('revoked-at-20', worst('revokedMax', at('paper', 20)), { aim: aims.revokedAt20 }, 'customers'),
+    limitTime('revoked-at-0', worst('revokedMax', at('paper', 0)), { aim: aims.revokedAt0 }, 'customers'),
+    limitTime('revoked-spread', worst('revokedMax', spread), { floor: aims.faults }, 'customers'),
+    limitTime('contradicted', worst('contradictedMax', rows), { floor: aims.faults }, 'customers'),
+    limitTime('oversold', worst('oversoldMax', rows), { floor: aims.faults }, 'tickets'),
+    limitTime('standing-beyond-stock', worst('standingBeyondStockMax', rows), { floor: aims.faults }, 'customers'),
+    limitTime('sold-twice', worst('duplicatesMax', rows), { floor: aims.faults }, 'tickets'),
+    limitTime('lost', worst('lostMax', rows), { floor: aims.faults }, 'tickets'),
     atLeast('purchase-speedup', slowest(at('paper', 20)), { aim: aims.speedup }),
     reported('purchase-speedup-spread', slowest(spread)),
     reported('early-spread', rounded(early), 'fraction'),

@@ -2,7 +2,7 @@
 import type { Options, Site } from '../../demo/tickets/options.ts';
 import { runSale, stockUp, type Sale } from '../../demo/tickets/sale.ts';
 import { storeOf } from '../../demo/tickets/stores/open.ts';
-import { rotated } from '../harness/rotated.ts';
+import { rotate } from '../harness/rotate.ts';
 
 /**
  * Where the four retailers stand; the leader of the order is in Ireland. `paper`: as in the paper, which trusts its
@@ -10,9 +10,9 @@ import { rotated } from '../harness/rotated.ts';
  * three sites with the paper's trust.
  */
 export const PLACEMENTS = {
-  paper: { client: ['frk', 'frk', 'frk', 'frk'], fixed: true },
-  spread: { client: ['irl', 'frk', 'vrg', 'frk'], fixed: false },
-  'spread, fixed': { client: ['irl', 'frk', 'vrg', 'frk'], fixed: true },
+  paper: { client: ['frankfurt', 'frankfurt', 'frankfurt', 'frankfurt'], fixed: true },
+  spread: { client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'], fixed: false },
+  'spread, fixed': { client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'], fixed: true },
 } as const satisfies Readonly<Record<string, { readonly client: readonly Site[]; readonly fixed: boolean }>>;
 
 export type Placement = keyof typeof PLACEMENTS;
@@ -64,7 +64,7 @@ export async function runSales(options: SalesOptions): Promise<readonly RoundSal
     const sales: RoundSale[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       progress(`${placement}: sale ${round} of ${rounds}`);
-      for (const setting of rotated(settings, round - 1)) {
+      for (const setting of rotate(settings, round - 1)) {
         const event = `${setting.stock}-${setting.recipe ?? ''}-${setting.threshold ?? 'strong'}-${round}`;
         sales.push({ ...setting, round, sale: await sell(event, setting) });
       }

@@ -7,7 +7,7 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { rounded, spread } from '../harness/statistics.ts';
-import { AIMED, barsOf, MODES, rangesOf, WINDOWS, type Samples } from './bars.ts';
+import { AIMED, computeGoalResults, MODES, rangesOf, WINDOWS, type Samples } from './goals.ts';
 import type { Mode } from './messages.ts';
 import { VALIDATION } from './profile.ts';
 import { startPair, type Measured, type Pair } from './processes.ts';
@@ -28,10 +28,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     for (const mode of MODES) pairs.set(mode, await startPair(mode));
     const samples = new Map<number, Samples>();
     for (const window of WINDOWS) {
-      const told = (text: string): void => progress(`window ${window}: ${text}`);
+      const reported = (text: string): void => progress(`window ${window}: ${text}`);
       samples.set(
         window,
-        await measureWindow(pairs, window, { rounds, roundsMax: quick ? 3 : 24, durationMs, progress: told }),
+        await measureWindow(pairs, window, { rounds, roundsMax: quick ? 3 : 24, durationMs, progress: reported }),
       );
     }
     progress('share of validation in the server');
@@ -48,7 +48,7 @@ function outcomeOf(samples: ReadonlyMap<number, Samples>, validationShare: numbe
   return {
     rounds: aimed.get('gateway')?.length ?? 0,
     rows: WINDOWS.flatMap((window) => MODES.map((mode) => rowOf(window, mode, samples.get(window) as Samples))),
-    bars: barsOf(samples, validationShare),
+    bars: computeGoalResults(samples, validationShare),
     samples: Object.fromEntries([...samples].map(([w, s]) => [w, Object.fromEntries(s)])),
     versions: versionsOf('ws', 'msgpackr'),
     figures: { wire: plot(aimed) },
@@ -57,9 +57,9 @@ function outcomeOf(samples: ReadonlyMap<number, Samples>, validationShare: numbe
 
 function rowOf(window: number, contender: Mode, samples: Samples): Record<string, unknown> {
   const list = samples.get(contender) ?? [];
-  const ops = spread(list.map((one) => one.opsPerSecond));
+  const ops = spread(list.map((item) => item.opsPerSecond));
   const middle = (of: Exclude<keyof Measured, 'opsPerSecond'>): number =>
-    rounded(spread(list.map((one) => one[of])).median);
+    rounded(spread(list.map((item) => item[of])).median);
   return {
     window,
     contender,

@@ -2,7 +2,7 @@
 import { createClient } from 'correctables';
 import { remote } from 'correctables/bindings/remote';
 import { put } from 'correctables/operations';
-import { counted, CountedSocket } from './counted-socket.ts';
+import { counted, CountedSocket } from './counting-socket.ts';
 import { openEcho } from './echo.ts';
 import {
   cpuUsedUs,
@@ -57,7 +57,7 @@ async function openGateway(): Promise<Submit> {
 
 async function openEchoing(): Promise<Submit> {
   const send = await openEcho(url, () => carried);
-  return (n) => send(['put', 'update', 2, { key: keys[n % KEYS], value: VALUE }, keys[n % KEYS]]);
+  return (n) => send(['put', 'write', 2, { key: keys[n % KEYS], value: VALUE }, keys[n % KEYS]]);
 }
 
 async function reportViews(): Promise<ViewsReport> {

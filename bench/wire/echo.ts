@@ -1,8 +1,8 @@
 /** The client of the bare echo: the rows that this package would send, one promise each, without anything else. */
 import { Packr } from 'msgpackr';
 import type { WebSocket } from 'ws';
-import { CountedSocket } from './counted-socket.ts';
-import { firstOf, joined, LENGTH_BYTES } from './echo-halves.ts';
+import { CountedSocket } from './counting-socket.ts';
+import { firstOf, joined, LENGTH_BYTES } from './echo-frame-parts.ts';
 import type { BytesPerOp } from './messages.ts';
 
 /** The frames are those of this package's default codec, written and read by a fast MessagePack library. */
@@ -40,17 +40,17 @@ function equalTo(
   bytes: () => BytesPerOp | undefined,
 ): SendRow {
   let back: unknown[] = [];
-  let rest: unknown[] = [];
+  let remaining: unknown[] = [];
   let id = 0;
   const flush = (): void => {
-    socket.send(equalFrame({ back, rest }, bytes()));
+    socket.send(equalFrame({ back, rest: remaining }, bytes()));
     back = [];
-    rest = [];
+    remaining = [];
   };
   return (fields) => {
     const number = ++id;
     // The key alone: with all arguments a frame would be too large already where much of it comes back.
-    rest.push(fields[4]);
+    remaining.push(fields[4]);
     if (back.push([number, 1]) === 1) setImmediate(flush);
     return new Promise((resolve) => pending.set(number, resolve));
   };
@@ -58,12 +58,12 @@ function equalTo(
 
 /** `back`: one row an operation, which comes back; `rest` does not. `bytes`: what each is to take, where that is asked for. */
 export function equalFrame(
-  { back, rest }: { readonly back: readonly unknown[]; readonly rest: readonly unknown[] },
+  { back, rest: remaining }: { readonly back: readonly unknown[]; readonly rest: readonly unknown[] },
   { sent, received }: BytesPerOp = { sent: 0, received: 0 },
 ): Buffer {
   const returned = filled(back, received * back.length);
   const left = sent * back.length - returned.length - LENGTH_BYTES;
-  return joined(returned, filled(rest, left));
+  return joined(returned, filled(remaining, left));
 }
 
 /** The rows, and what fills them up to about so many bytes. */

@@ -1,6 +1,6 @@
 /** Starts a server and a client process for one contender and talks to them. */
 import { answer, ask, startChild } from '../harness/children.ts';
-import { checkViews } from '../harness/what-is-there.ts';
+import { checkViews } from '../harness/preconditions.ts';
 import type { BytesPerOp, ClientReport, Mode, ProfileReport, ViewsReport } from './messages.ts';
 
 /** One contender, alive: an idle one waits and uses no processor time. */

@@ -2,7 +2,7 @@
 import { createGateway, listenGateways } from 'correctables/server';
 import { memory } from 'correctables/bindings/memory';
 import { WebSocketServer } from 'ws';
-import { firstOf } from './echo-halves.ts';
+import { firstOf } from './echo-frame-parts.ts';
 import { cpuUsedUs, type Mode, type ServerOrder } from './messages.ts';
 import { startProfile, type RunningProfile } from './profile.ts';
 

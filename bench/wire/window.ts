@@ -1,6 +1,6 @@
 /** All contenders under one window of operations. */
 import { interleave } from '../harness/interleave.ts';
-import { AIMED, isDecided, MODES, PAIRS, type Samples } from './bars.ts';
+import { AIMED, isDecided, MODES, PAIRS, type Samples } from './goals.ts';
 import type { BytesPerOp, Mode } from './messages.ts';
 import type { Measured, Pair } from './processes.ts';
 
@@ -17,9 +17,9 @@ export async function measureWindow(
   const contenders = [...pairs].map(([mode, pair]) => ({
     name: mode,
     async measure() {
-      const one = await pair.run(window, durationMs, carried.get(mode));
-      measured.get(mode)?.push(one);
-      return one.opsPerSecond;
+      const item = await pair.run(window, durationMs, carried.get(mode));
+      measured.get(mode)?.push(item);
+      return item.opsPerSecond;
     },
   }));
   const decided = (): boolean => window !== AIMED || isDecided(withoutFirst(measured, warmUps));

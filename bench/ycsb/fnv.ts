@@ -6,11 +6,11 @@ const OCTETS = 8;
 
 /** FNV-1a over the eight octets of a whole number, the lowest first, without the sign: `Utils.hash` of YCSB. */
 export function fnvHash64(value: number): bigint {
-  let rest = BigInt(value);
+  let remaining = BigInt(value);
   let hash = OFFSET_BASIS;
   for (let octet = 0; octet < OCTETS; octet += 1) {
-    hash = BigInt.asUintN(64, (hash ^ (rest & 0xffn)) * PRIME);
-    rest >>= 8n;
+    hash = BigInt.asUintN(64, (hash ^ (remaining & 0xffn)) * PRIME);
+    remaining >>= 8n;
   }
   const signed = BigInt.asIntN(64, hash);
   return signed < 0n ? -signed : signed;

@@ -1,10 +1,10 @@
 /** YCSB's standard workloads A, B and C: endless sequences of reads of whole records and updates of one field. */
-import { UPDATE_SHARES, type Workload } from '../../demo/shared/chase/workload.ts';
+import { UPDATE_SHARES, type Workload } from '../../demo/shared/speculation/workload.ts';
 import { seeded, wholeBetween } from '../../demo/shared/random.ts';
 import { chooserOf, type Distribution } from './choosers.ts';
 import { FIELDS } from './rows.ts';
 
-export { WORKLOADS, type Workload } from '../../demo/shared/chase/workload.ts';
+export { WORKLOADS, type Workload } from '../../demo/shared/speculation/workload.ts';
 
 export interface WorkloadOptions {
   readonly workload: Workload;
@@ -15,10 +15,10 @@ export interface WorkloadOptions {
 /** One operation to be carried out. */
 export type Request =
   | { readonly kind: 'read'; readonly record: number }
-  | { readonly kind: 'update'; readonly record: number; readonly field: number };
+  | { readonly kind: 'write'; readonly record: number; readonly field: number };
 
 /** Makes a sequence for each seed: the same for the same seed. */
-export function requestsOf({ workload, distribution, records }: WorkloadOptions): (seed: number) => () => Request {
+export function parseRequests({ workload, distribution, records }: WorkloadOptions): (seed: number) => () => Request {
   const choose = chooserOf(distribution, records);
   return (seed) => {
     const random = seeded(seed);
@@ -26,7 +26,7 @@ export function requestsOf({ workload, distribution, records }: WorkloadOptions)
       const isUpdate = random() < UPDATE_SHARES[workload];
       const record = choose(random);
       return isUpdate
-        ? { kind: 'update', record, field: wholeBetween(random, 0, FIELDS - 1) }
+        ? { kind: 'write', record, field: wholeBetween(random, 0, FIELDS - 1) }
         : { kind: 'read', record };
     };
   };

@@ -13,7 +13,7 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly samples: readonly number[];
 }
 
-const COLOURS = { vanilla: '#9aa0a6', 'head pointer': '#c2570c', [OURS]: '#1f6fc4' };
+const COLORS = { vanilla: '#9aa0a6', 'head pointer': '#c2570c', [OURS]: '#1f6fc4' };
 
 /** Round numbers of bytes. */
 const TICKS = [200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000];
@@ -39,7 +39,7 @@ export function bandwidthFigure(rows: readonly Row[]): string {
       insetTop: 26,
       insetBottom: 10,
     },
-    color: { domain: Object.keys(COLOURS), range: Object.values(COLOURS) },
+    color: { domain: Object.keys(COLORS), range: Object.values(COLORS) },
     marks: [
       Plot.line(rows, { fx: 'consumers', x: 'length', y: 'bytes', stroke: 'recipe', strokeWidth: 2 }),
       Plot.dot(rows, { fx: 'consumers', x: 'length', y: 'bytes', fill: 'recipe', r: 3 }),

@@ -3,13 +3,13 @@
  * take from it at once: ZooKeeper's own recipe, the paper's head pointer, and claim tickets, its "future work".
  */
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
-import { atMost, estimate, largest, type Estimate } from '../harness/bars.ts';
+import { limitTime, estimate, largest, type Estimate } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
 import { bandwidthFigure, type Row } from './bandwidth-figure.ts';
-import { rotated } from '../harness/rotated.ts';
-import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
+import { rotate } from '../harness/rotate.ts';
+import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
 import { OURS, RECIPES, type Recipe, type Taker } from './recipes.ts';
 
 /** Largest by smallest mean: flat within 10 %. */
@@ -36,9 +36,9 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const takes = quick ? 32 : 48;
   const extent: Extent = quick ? { rounds: 2, looks: 1 } : { rounds: 7 };
   const { ensemble, stop } = await useEnsemble({ wan: 'none' }, progress);
-  const servers = ensemble.connectString('frk');
+  const servers = ensemble.connectString('frankfurt');
   const base = `/bandwidth-${Date.now()}`;
-  const rootOf = ({ recipe, length }: Cell): string => `${base}-${RECIPES.indexOf(recipe)}-${length}`;
+  const getRootFailure = ({ recipe, length }: Cell): string => `${base}-${RECIPES.indexOf(recipe)}-${length}`;
   const cells = lengths.flatMap((length) =>
     consumerCounts.flatMap((consumers) => RECIPES.map((recipe): Cell => ({ recipe, length, consumers }))),
   );
@@ -47,7 +47,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const consumers = new Map<string, Taker[]>();
   try {
     for (const cell of cells) {
-      const root = rootOf(cell);
+      const root = getRootFailure(cell);
       if (!producers.has(root)) {
         progress(`filling ${cell.length} items (${cell.recipe.name})`);
         const producer = cell.recipe.open(servers, root);
@@ -61,13 +61,13 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       }
     }
     const measure = async (cell: Cell): Promise<number> => {
-      const takers = (consumers.get(rootOf(cell)) ?? []).slice(0, cell.consumers);
+      const takers = (consumers.get(getRootFailure(cell)) ?? []).slice(0, cell.consumers);
       // A steady state: so many at once are nothing new to anybody.
       const warmUps = takers.length * WARM_UPS;
       await bytesPerTake(takers, warmUps);
-      await producers.get(rootOf(cell))?.put(warmUps);
+      await producers.get(getRootFailure(cell))?.put(warmUps);
       const bytes = await bytesPerTake(takers, takes);
-      await producers.get(rootOf(cell))?.put(takes);
+      await producers.get(getRootFailure(cell))?.put(takes);
       return bytes;
     };
     rows = await measureRounds(cells, measure, { ...extent, progress });
@@ -79,7 +79,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     versions: versionOfEngine('zookeeper'),
     rounds: rows[0]?.samples.length ?? 0,
     rows,
-    bars: barsOf(rows),
+    bars: computeGoalResults(rows),
     samples: rows,
     figures: { 'zookeeper-bandwidth': bandwidthFigure(rows) },
   };
@@ -96,7 +96,7 @@ export async function measureRounds(
   const measureAll = async (round: number, of: string): Promise<readonly number[]> => {
     progress(of);
     const bytes: number[] = [];
-    for (const [at, cell] of rotated([...cells.entries()], round)) bytes[at] = await measure(cell);
+    for (const [at, cell] of rotate([...cells.entries()], round)) bytes[at] = await measure(cell);
     return bytes;
   };
   const rowsOf = (rounds: readonly (readonly number[])[]): Row[] =>
@@ -106,7 +106,12 @@ export async function measureRounds(
         rounds.map((bytes) => bytes[at] as number),
       ),
     );
-  return rowsOf(await untilDecided(measureAll, { ...extent, barsOf: (soFar) => barsOf(rowsOf(soFar)) }));
+  return rowsOf(
+    await runAdaptiveRounds(measureAll, {
+      ...extent,
+      computeGoalResults: (soFar) => computeGoalResults(rowsOf(soFar)),
+    }),
+  );
 }
 
 /** Everybody takes one, so that what is done once has been done; the queue is filled up again. */
@@ -148,16 +153,16 @@ function rowOf({ recipe, length, consumers }: Cell, bytes: readonly number[]): R
     consumers,
     bytes: rounded(median),
     bytesMin: rounded(min),
-    bytesMax: rounded(max),
+    maxBytes: rounded(max),
     samples: bytes.map(rounded),
   };
 }
 
-export function barsOf(rows: readonly Row[]): Outcome['bars'] {
+export function computeGoalResults(rows: readonly Row[]): Outcome['bars'] {
   const ours = rows.filter(({ recipe }) => recipe === OURS);
   return [
-    atMost('bytes-flat-length', flatness(ours, 'consumers'), { aim: AIM }),
-    atMost('bytes-flat-consumers', flatness(ours, 'length'), { aim: AIM }),
+    limitTime('bytes-flat-length', flatness(ours, 'consumers'), { aim: AIM }),
+    limitTime('bytes-flat-consumers', flatness(ours, 'length'), { aim: AIM }),
   ];
 }
 
@@ -170,7 +175,7 @@ function flatness(rows: readonly Row[], same: 'length' | 'consumers'): Estimate 
   const groups = [...new Set(rows.map((row) => row[same]))].map((value) => rows.filter((row) => row[same] === value));
   const means = groups.map((group) => group.map(({ bytes }) => bytes));
   const pairs = groups.flatMap((group) =>
-    group.flatMap((one) => group.map((other) => estimate(pairedRatios(one.samples, other.samples), LOOKS))),
+    group.flatMap((item) => group.map((other) => estimate(pairedRatios(item.samples, other.samples), LOOKS))),
   );
   return {
     ...largest(pairs),

@@ -2,11 +2,11 @@
  * All placements, round by round, and as many again while it is undecided whether a preliminary view takes a round trip, where
  * that is the worst.
  */
-import { atMost, estimate, largest, type Bar } from '../harness/bars.ts';
+import { limitTime, estimate, largest, type GoalResult } from '../harness/goals.ts';
 import type { Settings } from '../harness/bench.ts';
-import { rotated } from '../harness/rotated.ts';
-import { LOOKS, untilDecided, type Course } from '../harness/until-decided.ts';
-import { checkDelay, checkViews } from '../harness/what-is-there.ts';
+import { rotate } from '../harness/rotate.ts';
+import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
+import { checkDelay, checkViews } from '../harness/preconditions.ts';
 
 /** Mean milliseconds, preliminary views and bytes of one round. */
 export interface Round {
@@ -15,7 +15,7 @@ export interface Round {
   readonly preliminaryMs: number;
   readonly finalMs: number;
   readonly preliminaryViews: number;
-  readonly plainBytes: number;
+  readonly measurePlainData: number;
   readonly bytes: number;
 }
 
@@ -51,15 +51,18 @@ export async function measureRounds(
   const measure = async (round: number, of: string): Promise<readonly Round[]> => {
     progress(of);
     const measured: Round[] = [];
-    for (const [at, placement] of rotated([...placements.entries()], round)) {
-      const one = await placement.measure(operations);
-      checkViews(`placement ${at + 1}`, { views: one.preliminaryViews * operations, of: operations });
-      checkDelay(`placement ${at + 1}, round trip`, { ms: one.roundTripMs, atLeastMs: placement.awayMs });
-      measured[at] = one;
+    for (const [at, placement] of rotate([...placements.entries()], round)) {
+      const item = await placement.measure(operations);
+      checkViews(`placement ${at + 1}`, { views: item.preliminaryViews * operations, of: operations });
+      checkDelay(`placement ${at + 1}, round trip`, { ms: item.roundTripMs, atLeastMs: placement.awayMs });
+      measured[at] = item;
     }
     return measured;
   };
-  const rounds = await untilDecided(measure, { ...course, barsOf: (soFar) => barsOf(byPlacement(soFar)) });
+  const rounds = await runAdaptiveRounds(measure, {
+    ...course,
+    computeGoalResults: (soFar) => computeGoalResults(byPlacement(soFar)),
+  });
   return byPlacement(rounds);
 }
 
@@ -69,7 +72,7 @@ export function preliminaryVsRoundTrip({ preliminaryMs, roundTripMs }: Round): n
 }
 
 /** By placement: the worst of them counts. */
-export function barsOf(byPlacement: readonly (readonly Round[])[]): Bar[] {
-  const each = byPlacement.map((rounds) => estimate(rounds.map(preliminaryVsRoundTrip), LOOKS));
-  return [atMost('prelim-vs-rtt', largest(each), { aim: AIM })];
+export function computeGoalResults(byPlacement: readonly (readonly Round[])[]): GoalResult[] {
+  const item = byPlacement.map((rounds) => estimate(rounds.map(preliminaryVsRoundTrip), LOOKS));
+  return [limitTime('prelim-vs-rtt', largest(item), { aim: AIM })];
 }

@@ -12,10 +12,16 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
-import { barsOf, measureRounds, preliminaryVsRoundTrip, type Extent, type Round } from './latency-rounds.ts';
+import {
+  computeGoalResults,
+  measureRounds,
+  preliminaryVsRoundTrip,
+  type Extent,
+  type Round,
+} from './latency-rounds.ts';
 import { SessionPair } from './session-pair.ts';
 
-const CLIENT: Site = 'irl';
+const CLIENT: Site = 'ireland';
 /** What the paper's elements hold: an identifier of up to 20 bytes. */
 const ITEM = 'ticket-0000000001';
 
@@ -25,10 +31,10 @@ interface Placement {
 }
 
 const PLACEMENTS: readonly Placement[] = [
-  { server: 'irl', leader: 'irl' },
-  { server: 'frk', leader: 'irl' },
-  { server: 'irl', leader: 'vrg' },
-  { server: 'vrg', leader: 'irl' },
+  { server: 'ireland', leader: 'ireland' },
+  { server: 'frankfurt', leader: 'ireland' },
+  { server: 'ireland', leader: 'virginia' },
+  { server: 'virginia', leader: 'ireland' },
 ];
 
 export const zookeeperLatency: Bench = {
@@ -40,12 +46,12 @@ export const zookeeperLatency: Bench = {
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const extent: Extent = quick ? { rounds: 2, looks: 1, operations: 8 } : { rounds: 7, operations: 40 };
   const used = [
-    await useEnsemble({ leader: 'irl', wan: 'paper' }, progress),
-    await useEnsemble({ leader: 'vrg', wan: 'paper' }, progress),
+    await useEnsemble({ leader: 'ireland', wan: 'paper' }, progress),
+    await useEnsemble({ leader: 'virginia', wan: 'paper' }, progress),
   ];
   const contenders = await Promise.all(
     PLACEMENTS.map((placement) => {
-      const { ensemble } = used.find((each) => each.ensemble.state.layout.leader === placement.leader) ?? used[0]!;
+      const { ensemble } = used.find((item) => item.ensemble.state.layout.leader === placement.leader) ?? used[0]!;
       return Contender.open(ensemble, placement);
     }),
   );
@@ -62,7 +68,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     versions: versionOfEngine('zookeeper'),
     rounds: samples[0]?.length ?? 0,
     rows,
-    bars: barsOf(samples),
+    bars: computeGoalResults(samples),
     samples: PLACEMENTS.map((placement, at) => ({ ...placement, rounds: samples[at] })),
     figures: { 'zookeeper-latency': plot(rows) },
   };
@@ -94,7 +100,7 @@ class Contender {
   /** Times so many enqueues of each kind, in turn. */
   async measure(operations: number): Promise<Round> {
     const times = { roundTripMs: 0, plainMs: 0, preliminaryMs: 0, finalMs: 0 };
-    const sums = { ...times, preliminaryViews: 0, plainBytes: 0, bytes: 0 };
+    const sums = { ...times, preliminaryViews: 0, measurePlainData: 0, bytes: 0 };
     for (let n = 0; n < operations; n += 1) {
       // The smallest question to the same server through the same proxy.
       sums.roundTripMs += await timed(() => this.#plain.reader.exists('/'));
@@ -102,7 +108,7 @@ class Contender {
       sums.plainMs += await timed(() =>
         this.#plain.create(`${this.#path}/-`, JSON.stringify(ITEM), { mode: 'persistent-sequential' }),
       );
-      sums.plainBytes += this.#plain.bytes - plainBefore;
+      sums.measurePlainData += this.#plain.bytes - plainBefore;
       const before = total(this.#binding.bytes);
       const from = performance.now();
       for await (const view of this.#client.invoke(enqueue('queue', ITEM))) {
@@ -149,7 +155,7 @@ function rowOf({ server, leader }: Placement, rounds: readonly Round[]) {
     plainMs: rounded(plain.median),
     preliminaryVsRoundTrip: rounded(spread(rounds.map(preliminaryVsRoundTrip)).median),
     bytesPerEnqueue: rounded(over('bytes').median),
-    plainBytesPerEnqueue: rounded(over('plainBytes').median),
+    plainBytesPerEnqueue: rounded(over('measurePlainData').median),
     ranges: { preliminary, final, plain },
   };
 }

@@ -4,11 +4,11 @@
  * the final ones name all the same. The same code runs in a Node service and in a web page.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
-import { watched } from '../shared/chase/watched.ts';
-import type { Watch } from '../shared/chase/application.ts';
+import { watched } from '../shared/speculation/watch-views.ts';
+import type { Watch } from '../shared/speculation/application.ts';
 import { adContract } from './contract.ts';
 import type { ContentSource } from './creative.ts';
-import { localise, type LocalAd } from './localise.ts';
+import { localize, type LocalAd } from './localize.ts';
 
 export interface AdServerOptions {
   readonly store: AnyClient;
@@ -53,7 +53,7 @@ export class AdServer {
     return ads.map((ad, n) => {
       const creative = creatives[n];
       if (creative === undefined) throw new Error(`the content service left out ${ad.creative}`);
-      return localise(ad, creative, locale);
+      return localize(ad, creative, locale);
     });
   }
 }

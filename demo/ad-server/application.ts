@@ -1,11 +1,11 @@
 /** The ad server as an application that is measured and shown: users by number, fetches both ways, changed minds. */
 import type { AnyClient } from 'correctables';
-import type { Application } from '../shared/chase/application.ts';
+import type { Application } from '../shared/speculation/application.ts';
 import { AdServer } from './ad-server.ts';
 import { adContract } from './contract.ts';
 import type { ContentSource } from './creative.ts';
 import { uidOf, type AdData } from './data.ts';
-import type { LocalAd } from './localise.ts';
+import type { LocalAd } from './localize.ts';
 
 export interface AdApplicationOptions {
   readonly store: AnyClient;

@@ -1,5 +1,5 @@
 /** `npm run demo:ads`: the page, or a contest without it. */
-import { runDemo } from '../shared/chase/cli.ts';
+import { runDemo } from '../shared/speculation/cli.ts';
 import { deployAds } from './deploy.ts';
 import { startAdPage } from './page-server.ts';
 

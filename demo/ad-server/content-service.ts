@@ -66,7 +66,7 @@ function creativeOf(name: string): Creative {
   return { name, texts: LANGUAGES, media: mediaOf(number) };
 }
 
-/** A small picture that can be told from its neighbours. */
+/** A small picture that can be told from its neighbors. */
 function mediaOf(number: number): string {
   const hue = (number * 137) % 360;
   const [x, y, r] = [12 + ((number * 7) % 40), 10 + ((number * 11) % 28), 8 + (number % 13)];

@@ -30,21 +30,21 @@ export const BATCH_MAX = 500;
 export const adContract = defineContract('ad-server', {
   /** The references of the ads chosen for a user; none for somebody unknown. */
   getPersonalizedAdsRefs: operation({
-    effect: 'read',
+    access: 'read',
     args: z.object({ uid: id }),
     result: references,
     key: ({ uid }) => uid,
   }),
-  getAd: operation({ effect: 'read', args: z.object({ id }), result: adSchema.nullable(), key: (ad) => ad.id }),
+  getAd: operation({ access: 'read', args: z.object({ id }), result: adSchema.nullable(), key: (ad) => ad.id }),
   /** Many ads in one read, in the order of `ids`; null for one that is not there. */
-  getAds: operation({ effect: 'read', args: z.object({ ids: references }), result: z.array(adSchema.nullable()) }),
+  getAds: operation({ access: 'read', args: z.object({ ids: references }), result: z.array(adSchema.nullable()) }),
   putProfiles: operation({
-    effect: 'update',
+    access: 'write',
     args: z.object({ profiles: z.array(z.object({ uid: id, refs: references })).max(BATCH_MAX) }),
     result: z.void(),
   }),
   putAds: operation({
-    effect: 'update',
+    access: 'write',
     args: z.object({ ads: z.array(adSchema).max(BATCH_MAX) }),
     result: z.void(),
   }),

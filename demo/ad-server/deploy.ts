@@ -1,6 +1,6 @@
 /** The ad server with its store, its data and its content service. */
-import type { Deployment, DeploymentOptions } from '../shared/chase/headless.ts';
-import { openStore } from '../shared/chase/store.ts';
+import type { Deployment, DeploymentOptions } from '../shared/speculation/headless.ts';
+import { openStore } from '../shared/speculation/store.ts';
 import { adApplication } from './application.ts';
 import { openContent } from './content-client.ts';
 import { startContentService } from './content-service.ts';

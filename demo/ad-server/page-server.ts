@@ -1,11 +1,11 @@
 /** The ad server's page with what it stands on: the sites, the data, and the content service. */
 import { startPageDemo } from '../shared/page/start.ts';
-import type { StartPage } from '../shared/chase/cli.ts';
+import type { StartPage } from '../shared/speculation/cli.ts';
 import { contentListener } from './content-service.ts';
 import { adContract } from './contract.ts';
 import { adData } from './data.ts';
 import { CONTENT_DELAY_MS } from './deploy.ts';
-import { adWords } from './page/words.ts';
+import { adWords } from './page/messages.ts';
 import { service } from './service.ts';
 import { loadAds } from './stores/redblue.ts';
 

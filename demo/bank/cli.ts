@@ -1,4 +1,4 @@
-/** `npm run demo:bank`: the bank with withdrawals labelled blue, and labelled red. */
+/** `npm run demo:bank`: the bank with withdrawals labeled blue, and labeled red. */
 import { play } from './scenario.ts';
 
 const dollars = (cents: number): string => (cents / 100).toFixed(2);

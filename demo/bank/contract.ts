@@ -9,8 +9,8 @@ const account = z.string().min(1);
 const cents = z.int().positive();
 
 export const bank = defineContract('bank', {
-  deposit: { effect: 'update', args: z.object({ account, cents }), result: z.null() },
-  withdraw: { effect: 'update', args: z.object({ account, cents }), result: z.object({ paid: z.boolean() }) },
-  accrueInterest: { effect: 'update', args: z.object({ account }), result: z.object({ cents: z.int() }) },
-  balance: { effect: 'read', args: z.object({ account }), result: z.int() },
+  deposit: { access: 'write', args: z.object({ account, cents }), result: z.null() },
+  withdraw: { access: 'write', args: z.object({ account, cents }), result: z.object({ paid: z.boolean() }) },
+  accrueInterest: { access: 'write', args: z.object({ account }), result: z.object({ cents: z.int() }) },
+  balance: { access: 'read', args: z.object({ account }), result: z.int() },
 });

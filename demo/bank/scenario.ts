@@ -33,11 +33,11 @@ export async function play(withdrawals: 'red' | 'blue'): Promise<Ending> {
     ]);
     await allHear(deployment, 125_00);
     const early = await balances(deployment);
-    const told = await Promise.all([
+    const reported = await Promise.all([
       alice.invoke(bank.withdraw({ account: ACCOUNT, cents: 70_00 })),
       bob.invoke(bank.withdraw({ account: ACCOUNT, cents: 60_00 })),
     ]);
-    const paid = told.map((answer) => answer.paid);
+    const paid = reported.map((answer) => answer.paid);
     await allHear(deployment, 125_00 - (paid[0] ? 70_00 : 0) - (paid[1] ? 60_00 : 0));
     return { early, paid, final: await balances(deployment) };
   } finally {

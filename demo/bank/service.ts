@@ -17,7 +17,7 @@ interface Booking {
 }
 
 /**
- * The bank, with its withdrawals labelled right, `red`, or wrong. All effects commute, so that every label converges;
+ * The bank, with its withdrawals labeled right, `red`, or wrong. All effects commute, so that every label converges;
  * but only a red withdrawal is checked against the others, and so keeps the balance from going below zero (§5.3).
  */
 export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
@@ -31,7 +31,7 @@ export function bankService(withdrawals: 'red' | 'blue' = 'red'): Service {
         withdrawAck: shadow(({ account, cents }: Booking) => [accounts.row(account).balance.add(-cents)]),
       };
     },
-    colours: { withdrawAck: withdrawals },
+    colors: { withdrawAck: withdrawals },
     generators: {
       deposit: (args, { shadow }) => shadow.deposit(args, null),
       withdraw: (args, { tables, shadow }) => {

@@ -16,7 +16,7 @@ const TOLD_MAX = 20;
 
 /** The operation, for the contract of a study. */
 export const auditOperation = operation({
-  effect: 'read',
+  access: 'read',
   args: z.object({ table: z.string(), after: z.string().nullable() }),
   result: z.object({
     rows: z.int(),

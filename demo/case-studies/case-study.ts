@@ -66,7 +66,7 @@ export interface CaseStudy {
    */
   populate(scale: number, random: Random): Iterable<Operation>;
   /** Lets a user in: what each request of the mixes does for this one, by name. State of the user is kept inside. */
-  enter(seat: Seat): Readonly<Record<string, Request>>;
+  enter(subscriber: Seat): Readonly<Record<string, Request>>;
   /**
    * The requests of one user, one after the other, in the end as often as the mix says. Each is drawn by itself where this
    * is not given.
@@ -86,8 +86,8 @@ export interface CaseStudy {
 export function drawnFrom(weights: Mix, random: Random): string {
   const entries = Object.entries(weights);
   let left = random() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-  const drawn = entries.find(([, weight]) => (left -= weight) < 0) ?? entries.findLast(([, weight]) => weight > 0);
-  return (drawn as [string, number])[0];
+  const generated = entries.find(([, weight]) => (left -= weight) < 0) ?? entries.findLast(([, weight]) => weight > 0);
+  return (generated as [string, number])[0];
 }
 
 /** A whole number of things at a scale: at least one. */

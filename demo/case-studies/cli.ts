@@ -1,10 +1,10 @@
 /** `npm run demo:case`: a case study with its page, or for a while without it. */
 import { UsageError } from '../../engines/usage-error.ts';
 import { explainPort } from '../port-taken.ts';
-import { untilInterrupted } from '../until-interrupted.ts';
+import { waitForSignal } from '../wait-for-signal.ts';
 import { mixNamed, parseOptions, type Options } from './options.ts';
 import { startStudyPage } from './page-server.ts';
-import { runStudy, type RunOptions } from './run.ts';
+import { runStudy, type TieredRunOptions } from './run.ts';
 import { studyOf } from './studies.ts';
 
 const EXIT_FAILED = 1;
@@ -24,10 +24,10 @@ try {
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
 
-async function work(run: RunOptions, { json }: Options): Promise<void> {
+async function work(run: TieredRunOptions, { json }: Options): Promise<void> {
   const interrupted = new AbortController();
   // What was done until then is looked at, too.
-  void untilInterrupted().then(() => interrupted.abort());
+  void waitForSignal().then(() => interrupted.abort());
   const report = await runStudy({ ...run, signal: interrupted.signal }, progress);
   console.log(JSON.stringify(report, null, json ? undefined : 2));
   if (report.sound) return;
@@ -40,12 +40,12 @@ function brokenIn({ alarms, audits, agree }: Awaited<ReturnType<typeof runStudy>
   return [...alarms, ...atSites, ...(agree ? [] : ['the sites do not have the same data'])];
 }
 
-async function open(run: RunOptions, { port }: Options): Promise<void> {
+async function open(run: TieredRunOptions, { port }: Options): Promise<void> {
   const page = await startStudyPage({ ...run, port }, progress).catch((error: unknown) => {
     throw explainPort(error, port, '--port N');
   });
   console.log(`${run.study.name}, ${run.study.about}: ${page.url}`);
   console.log(`${run.sites} sites with the delays of the RedBlue paper, ${run.users} users at each. Ctrl-C closes it.`);
-  await untilInterrupted();
+  await waitForSignal();
   await page.close();
 }

@@ -48,8 +48,8 @@ export async function openDeployment(options: DeploymentOptions): Promise<Deploy
     service,
     sites: SITES.slice(0, options.sites) as [Site, ...Site[]],
     redLeader: SITES[0],
-    wan: wan === 'none' ? wan : ROUND_TRIPS_MS,
-    siteWaitMs: SITE_WAIT_MS,
+    latency: wan === 'none' ? wan : ROUND_TRIPS_MS,
+    siteTimeoutMs: SITE_WAIT_MS,
     checkInvariants: true,
     onAlarm: (alarm) => {
       if (alarm.kind === 'invariant-broken') alarms.push(alarm.message);
@@ -78,7 +78,7 @@ export async function openDeployment(options: DeploymentOptions): Promise<Deploy
 export function doorsEverywhere(doors: readonly SiteDoor[]): readonly SiteDoor[] {
   return SITES.map((place) => {
     const site = nearestSite(place, doors.length);
-    const door = doors.find((each) => each.site === site) as SiteDoor;
+    const door = doors.find((item) => item.site === site) as SiteDoor;
     return { ...door, site: place, awayMs: roundTripMs(place, site) };
   });
 }

@@ -1,5 +1,5 @@
-/** What is counted of the interactions of a run: how many, how fast, of which colour. */
-import { percentilesOf, type Percentiles } from '../tickets/judge/percentiles.ts';
+/** What is counted of the interactions of a run: how many, how fast, of which color. */
+import { percentilesOf, type Percentiles } from '../tickets/verify/percentiles.ts';
 import type { Site } from './sites.ts';
 import type { Interaction } from './user.ts';
 
@@ -8,7 +8,7 @@ export interface Latency extends Percentiles {
 }
 
 /** Of the interactions of one kind: those with a red operation in them, and all others; null where there are none. */
-export interface ByColour {
+export interface ByColor {
   readonly blue: Latency | null;
   readonly red: Latency | null;
 }
@@ -28,9 +28,9 @@ export interface RunFigures {
   readonly interactionsPerSecond: number;
   readonly shares: Shares;
   /** By request, all sites together; latencies in milliseconds. */
-  readonly requests: Readonly<Record<string, ByColour>>;
+  readonly requests: Readonly<Record<string, ByColor>>;
   /** By site, all requests together. */
-  readonly sites: Readonly<Partial<Record<Site, ByColour & { readonly interactions: number }>>>;
+  readonly sites: Readonly<Partial<Record<Site, ByColor & { readonly interactions: number }>>>;
   /** How often interactions ended with an error, by its code. */
   readonly failures: Readonly<Record<string, number>>;
 }
@@ -41,8 +41,8 @@ class Latencies {
   readonly #kept: number[] = [];
   readonly #keptMax: number;
 
-  constructor(keptMax: number) {
-    this.#keptMax = keptMax;
+  constructor(maxKept: number) {
+    this.#keptMax = maxKept;
   }
 
   add(ms: number): void {
@@ -76,8 +76,8 @@ export class Tally {
   readonly #failures = new Map<string, number>();
 
   /** @param keptMax latencies of each kind that percentiles are taken of: the latest ones */
-  constructor(keptMax = 1_000_000) {
-    this.#keptMax = keptMax;
+  constructor(maxKept = 1_000_000) {
+    this.#keptMax = maxKept;
   }
 
   readonly add = ({ site, request, ms, operations, updates, red, failure }: Interaction): void => {
@@ -87,12 +87,12 @@ export class Tally {
     this.#operations += operations;
     this.#red += red;
     if (updates > 0) this.#updating += 1;
-    const colour = red > 0 ? 'red' : 'blue';
+    const color = red > 0 ? 'red' : 'blue';
     const fresh = () => ({ blue: new Latencies(this.#keptMax), red: new Latencies(this.#keptMax) });
-    foundOrMade(this.#requests, request, fresh)[colour].add(ms);
-    foundOrMade(this.#sites, site, fresh)[colour].add(ms);
+    foundOrMade(this.#requests, request, fresh)[color].add(ms);
+    foundOrMade(this.#sites, site, fresh)[color].add(ms);
     const name = `${site} ${request}`;
-    foundOrMade(this.#cells, name, () => ({ site, request, ...fresh() }))[colour].add(ms);
+    foundOrMade(this.#cells, name, () => ({ site, request, ...fresh() }))[color].add(ms);
   };
 
   /** All of it, for a run of so many seconds. */
@@ -108,11 +108,11 @@ export class Tally {
         readOnly: share(interactions - this.#updating, interactions),
         update: share(this.#updating, interactions),
       },
-      requests: Object.fromEntries([...this.#requests].map(([name, cell]) => [name, byColour(cell)])),
+      requests: Object.fromEntries([...this.#requests].map(([name, cell]) => [name, byColor(cell)])),
       sites: Object.fromEntries(
         [...this.#sites].map(([site, cell]) => [
           site,
-          { interactions: cell.blue.count + cell.red.count, ...byColour(cell) },
+          { interactions: cell.blue.count + cell.red.count, ...byColor(cell) },
         ]),
       ),
       failures: Object.fromEntries(this.#failures),
@@ -120,12 +120,12 @@ export class Tally {
   }
 
   /** Request by request at each site, for the page. */
-  get cells(): readonly (ByColour & { readonly site: Site; readonly request: string })[] {
-    return [...this.#cells.values()].map(({ site, request, ...cell }) => ({ site, request, ...byColour(cell) }));
+  get cells(): readonly (ByColor & { readonly site: Site; readonly request: string })[] {
+    return [...this.#cells.values()].map(({ site, request, ...cell }) => ({ site, request, ...byColor(cell) }));
   }
 }
 
-function byColour({ blue, red }: { readonly blue: Latencies; readonly red: Latencies }): ByColour {
+function byColor({ blue, red }: { readonly blue: Latencies; readonly red: Latencies }): ByColor {
   return { blue: blue.latency, red: red.latency };
 }
 

@@ -60,14 +60,14 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     headless: options['headless'] === true,
     json: options['json'] === true,
     mix: text(options, 'mix'),
-    sites: wholeNumber(options, 'sites', { min: 1, max: SITES.length }),
-    users: wholeNumber(options, 'users', { min: 1, max: 1000 }),
+    sites: readInteger(options, 'sites', { min: 1, max: SITES.length }),
+    users: readInteger(options, 'users', { min: 1, max: 1000 }),
     scale: numberBetween(options, 'scale', { min: 0.0001, max: 1 }),
     seconds: numberBetween(options, 'seconds', { min: 0.5, max: 3600 }),
     think: numberBetween(options, 'think', { min: 0, max: 10 }),
     wan: oneOf(options, 'wan', WANS),
-    seed: wholeNumber(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
-    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+    seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
+    port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };
 }
 
@@ -76,9 +76,9 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
  *
  * @throws UsageError naming those that there are
  */
-export function mixNamed(given: string | undefined, mixes: Readonly<Record<string, unknown>>): string {
+export function mixNamed(value: string | undefined, mixes: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(mixes);
-  const name = given ?? names[0];
+  const name = value ?? names[0];
   if (name !== undefined && names.includes(name)) return name;
   throw new UsageError(`--mix takes one of ${names.join(', ')}, not "${String(name)}"`);
 }
@@ -89,10 +89,10 @@ interface Range {
   readonly max: number;
 }
 
-function studyNamed(given: string | undefined): StudyName {
-  const study = STUDIES.find((name) => name === given);
+function studyNamed(value: string | undefined): StudyName {
+  const study = STUDIES.find((name) => name === value);
   if (study !== undefined) return study;
-  const named = given === undefined ? '' : `, not "${given}"`;
+  const named = value === undefined ? '' : `, not "${value}"`;
   throw new UsageError(`name a case study: ${STUDIES.join(', ')}${named}; see --help`);
 }
 
@@ -114,7 +114,7 @@ function numberBetween(options: Raw, name: string, { min, max }: Range): number 
   throw new UsageError(`--${name} takes a number from ${min} to ${max}, not "${String(value)}"`);
 }
 
-function wholeNumber(options: Raw, name: string, { min, max }: Range): number {
+function readInteger(options: Raw, name: string, { min, max }: Range): number {
   const value = options[name];
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
   throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not "${String(value)}"`);

@@ -3,12 +3,12 @@ import type { RequestListener } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { fileListener } from '../built-page/files.ts';
+import { fileListener } from '../page-cache/page-files.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import { openDeployment } from './deployment.ts';
 import { Tally } from './figures.ts';
 import type { PageState } from './page/state.ts';
-import { letUsersWork, load, type RunOptions } from './run.ts';
+import { letUsersWork, load, type TieredRunOptions } from './run.ts';
 import { PLACES, SITES } from './sites.ts';
 
 /** Percentiles on the page are of the latest interactions. */
@@ -21,19 +21,19 @@ export interface RunningStudy {
 
 /** Starts the sites, loads the data, lets the users in and serves the page at the address of the sites. */
 export async function startStudyPage(
-  options: RunOptions & { readonly port: number },
+  options: TieredRunOptions & { readonly port: number },
   progress: (line: string) => void,
 ): Promise<RunningStudy> {
   const { study, mix, scale, users, think, wan, seed, port } = options;
-  const tally = new Tally(KEPT);
+  const stats = new Tally(KEPT);
   const from = performance.now();
   const sites = SITES.slice(0, options.sites).map((site) => ({ site, place: PLACES[site] }));
   const state = (): PageState => {
     const seconds = (performance.now() - from) / 1000;
-    const { interactions, shares, failures } = tally.figures(seconds);
+    const { interactions, shares, failures } = stats.figures(seconds);
     const { name, about } = study;
     const running = { sites, users, mix, seconds, interactions, shares, failures, broken: [...deployment.alarms] };
-    return { name, about, requests: Object.keys(study.mixes[mix] ?? {}), ...running, cells: tally.cells };
+    return { name, about, requests: Object.keys(study.mixes[mix] ?? {}), ...running, cells: stats.cells };
   };
   const page = await pageListener(state);
   const deployment = await openDeployment({ service: study.service, sites: options.sites, wan, port, page });
@@ -60,7 +60,7 @@ export async function startStudyPage(
     think,
     seed,
     signal,
-    onInteraction: tally.add,
+    onInteraction: stats.add,
   });
   // Whoever closes the page hears of it.
   working.catch(() => {});

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { seeded } from '../shared/random.ts';
 import type { CaseStudy } from './case-study.ts';
 import { openDeployment, type Deployment, type SiteDoor } from './deployment.ts';
-import { auditEverywhere, whenCaughtUp } from './everywhere.ts';
+import { auditEverywhere, whenCaughtUp } from './wait-for-convergence.ts';
 import { Tally, type RunFigures } from './figures.ts';
 import type { Options } from './options.ts';
 import type { Site } from './sites.ts';
@@ -37,7 +37,7 @@ export interface Report extends RunFigures {
   readonly audits: Readonly<Partial<Record<Site, SiteAudit>>>;
 }
 
-export interface RunOptions extends Omit<Options, 'study' | 'mix' | 'headless' | 'json' | 'port'> {
+export interface TieredRunOptions extends Omit<Options, 'study' | 'mix' | 'headless' | 'json' | 'port'> {
   readonly study: CaseStudy;
   /** One of the study's. */
   readonly mix: string;
@@ -90,7 +90,7 @@ export interface LoadedStudy extends Deployment {
   readonly loadSeconds: number;
 }
 
-type LoadOptions = Pick<RunOptions, 'study' | 'sites' | 'wan' | 'scale' | 'seed' | 'signal'>;
+type LoadOptions = Pick<TieredRunOptions, 'study' | 'sites' | 'wan' | 'scale' | 'seed' | 'signal'>;
 
 /** Starts the sites and loads the data. */
 export async function openStudy({ study, sites, wan, ...loaded }: LoadOptions): Promise<LoadedStudy> {
@@ -106,7 +106,7 @@ export async function openStudy({ study, sites, wan, ...loaded }: LoadOptions): 
 }
 
 /** Runs a study as `options` say. `progress` gets lines for a person. */
-export async function runStudy(options: RunOptions, progress: (line: string) => void): Promise<Report> {
+export async function runStudy(options: TieredRunOptions, progress: (line: string) => void): Promise<Report> {
   const { study, mix, scale, users, think, wan, seed } = options;
   progress(`starting ${options.sites} sites (delays: ${wan})`);
   const loaded = await openStudy(options);
@@ -114,14 +114,14 @@ export async function runStudy(options: RunOptions, progress: (line: string) => 
   try {
     const share = options.signal?.aborted === true ? 'a part' : scale;
     progress(`loaded ${share} of the paper's data with ${loading} operations in ${loadSeconds} s`);
-    const tally = new Tally();
-    const told = setInterval(() => progress(`${tally.interactions} interactions`), PROGRESS_EVERY_MS);
-    const work = { ...options, mix: study.mixes[mix] ?? {}, onInteraction: tally.add };
-    const seconds = await workFor(doors, work).finally(() => clearInterval(told));
+    const stats = new Tally();
+    const reported = setInterval(() => progress(`${stats.interactions} interactions`), PROGRESS_EVERY_MS);
+    const work = { ...options, mix: study.mixes[mix] ?? {}, onInteraction: stats.add };
+    const seconds = await workFor(doors, work).finally(() => clearInterval(reported));
     progress('the users have gone; waiting until each site has what the others have');
     const found = await soundnessOf(study, loaded);
     const setting = { study: study.name, mix, scale, users, think, wan, seed, seconds, loadSeconds };
-    return { ...setting, ...tally.figures(seconds), ...found };
+    return { ...setting, ...stats.figures(seconds), ...found };
   } finally {
     await loaded.close();
   }

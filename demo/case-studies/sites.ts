@@ -33,7 +33,7 @@ export function roundTripMs(from: Site, to: Site): number {
 
 /** Of so many sites, the first ones, the one that is nearest to users at a place. */
 export function nearestSite(place: Site, sites: number): Site {
-  return SITES.slice(0, sites).reduce((best, each) =>
-    roundTripMs(place, each) < roundTripMs(place, best) ? each : best,
+  return SITES.slice(0, sites).reduce((best, item) =>
+    roundTripMs(place, item) < roundTripMs(place, best) ? item : best,
   );
 }

@@ -40,7 +40,7 @@ export class CountingStore implements Store {
   }
 
   async ask<T>(operation: Operation<T>): Promise<T> {
-    const isUpdate = operation.effect === 'update';
+    const isUpdate = operation.access === 'write';
     this.asked.operations += 1;
     if (isUpdate) this.asked.updates += 1;
     const session = this.#session;

@@ -23,8 +23,8 @@ try {
 }
 
 async function run(options: Raw): Promise<void> {
-  const kills = wholeNumber(options, 'kills');
-  const perKill = wholeNumber(options, 'perKill');
+  const kills = readInteger(options, 'kills');
+  const perKill = readInteger(options, 'perKill');
   const historyPath = path(options, 'history');
   const settings = { kills, perKill, data: path(options, 'data') };
   const { report, history } = await killAndRestart(settings, (line) => process.stderr.write(`${line}\n`));
@@ -63,7 +63,7 @@ function parse(argv: readonly string[]): Raw | undefined {
   return options;
 }
 
-function wholeNumber(options: Raw, name: string): number {
+function readInteger(options: Raw, name: string): number {
   const value = options[name];
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
   throw new UsageError(`--${name} takes a whole number from 1 on, not "${String(value)}"`);

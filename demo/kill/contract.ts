@@ -6,9 +6,9 @@ const operation = z.string().min(1);
 
 export const ledger = defineContract('ledger', {
   /** Blue: commits at the nearest site. */
-  note: { effect: 'update', args: z.object({ operation }), result: z.null() },
+  note: { access: 'write', args: z.object({ operation }), result: z.null() },
   /** Red: takes its place in the order of all sites. */
-  book: { effect: 'update', args: z.object({ operation }), result: z.null() },
+  book: { access: 'write', args: z.object({ operation }), result: z.null() },
   /** How often each of these operations has taken effect. */
-  times: { effect: 'read', args: z.object({ operations: z.array(operation) }), result: z.array(z.int()) },
+  times: { access: 'read', args: z.object({ operations: z.array(operation) }), result: z.array(z.int()) },
 });

@@ -11,7 +11,7 @@ const WINDOW = 16;
 const RED_EVERY = 8;
 /** Longer than any restart: the clients wait for the server to come back. */
 const TIMEOUT_MS = 120_000;
-const RECONNECT = exponentialBackoff({ firstMs: 20, maxMs: 100 });
+const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 100 });
 
 /** A client of one site. */
 export function clientOf(url: string): Client<RedBlueLevels> {

@@ -1,2 +1,2 @@
 /** The sites of the ledger. */
-export const SITES = ['irl', 'frk', 'vrg'] as const;
+export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;

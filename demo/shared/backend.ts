@@ -11,8 +11,8 @@ interface Sites {
 }
 
 const PLACED: Readonly<Record<Placement, Sites>> = {
-  paper: { sites: SITES, redLeader: 'irl' },
-  twissandra: { sites: ['vrg', 'nca', 'ore'], redLeader: 'nca' },
+  paper: { sites: SITES, redLeader: 'ireland' },
+  twissandra: { sites: ['virginia', 'nca', 'ore'], redLeader: 'nca' },
 };
 
 export interface BackendOptions {
@@ -30,5 +30,5 @@ export interface BackendOptions {
 export function startSites(options: BackendOptions): Promise<RunningServer<Place>> {
   const { service, wan, placement = 'paper', port = 0, page } = options;
   const delays = wan === 'none' ? wan : ROUND_TRIPS_MS;
-  return serve({ service, ...PLACED[placement], wan: delays, port, page });
+  return serve({ service, ...PLACED[placement], latency: delays, port, page });
 }

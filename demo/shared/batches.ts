@@ -5,7 +5,7 @@ const IN_FLIGHT = 4;
 
 /** Calls `put` with the things below `count`, made by `make`, at most `batchMax` at a time. */
 export async function inBatches<T>(
-  { count, batchMax }: { readonly count: number; readonly batchMax: number },
+  { count, batchMax: maxBatch }: { readonly count: number; readonly batchMax: number },
   make: (index: number) => T,
   put: (batch: T[]) => PromiseLike<unknown>,
 ): Promise<void> {
@@ -13,7 +13,7 @@ export async function inBatches<T>(
   const load = async (): Promise<void> => {
     while (next < count) {
       const from = next;
-      next = Math.min(count, from + batchMax);
+      next = Math.min(count, from + maxBatch);
       await put(Array.from({ length: next - from }, (_, n) => make(from + n)));
     }
   };

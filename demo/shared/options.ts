@@ -1,10 +1,10 @@
 /** The command line of the demos that chase references, parsed and checked. */
 import { cac } from 'cac';
-import { WORKLOADS, type Workload } from './chase/workload.ts';
+import { WORKLOADS, type Workload } from './speculation/workload.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 
 export const BINDINGS = ['redblue', 'cassandra'] as const;
-export const SITES = ['irl', 'frk', 'vrg'] as const;
+export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 export const WANS = ['paper', 'none'] as const;
 
 /**
@@ -73,9 +73,12 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     .option('--seconds <n>', 'How long to measure', { default: 10 })
     .option('--workload <name>', 'YCSB mix: A (half updates), B (5 %), C (none)', { default: 'B' })
     .option('--workers <n>', 'Requests under way at a time', { default: 4 })
-    .option('--client <site>', `The site that the client stands beside: ${SITES.join(', ')} (frk; with cassandra, irl)`)
+    .option(
+      '--client <site>',
+      `The site that the client stands beside: ${SITES.join(', ')} (frankfurt; with cassandra, ireland)`,
+    )
     .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (3 unless given)')
-    .option('--coordinator <site>', 'Cassandra: the site of the node that the client asks (frk unless given)')
+    .option('--coordinator <site>', 'Cassandra: the site of the node that the client asks (frankfurt unless given)')
     .option('--read-quorum <n>', 'Cassandra: replicas that a final read asks, 2 or 3 (2 unless given)')
     .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
     .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
@@ -103,12 +106,12 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     scale: numberBetween(options, 'scale', { min: 0.0001, max: 1 }),
     seconds: numberBetween(options, 'seconds', { min: 0.5, max: 3600 }),
     workload: oneOf(options, 'workload', WORKLOADS),
-    workers: wholeNumber(options, 'workers', { min: 1, max: 1024 }),
-    client: oneOf({ client: binding === 'cassandra' ? 'irl' : 'frk', ...options }, 'client', SITES),
+    workers: readInteger(options, 'workers', { min: 1, max: 1024 }),
+    client: oneOf({ client: binding === 'cassandra' ? 'ireland' : 'frankfurt', ...options }, 'client', SITES),
     wan: oneOf(options, 'wan', WANS),
-    seed: wholeNumber(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
+    seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
     history: file(options, 'history'),
-    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+    port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };
 }
 
@@ -116,15 +119,15 @@ export function parseOptions(argv: readonly string[], program: Program): Options
 function cassandraOptions(options: Raw, binding: Options['binding']): CassandraOptions | undefined {
   if (binding !== 'cassandra') {
     for (const name of ['way', 'coordinator', 'readQuorum']) {
-      if (options[name] !== undefined) throw new UsageError(`${flagOf(name)} is for --binding cassandra`);
+      if (options[name] !== undefined) throw new UsageError(`${formatFlag(name)} is for --binding cassandra`);
     }
     return undefined;
   }
-  const given = { way: 3, coordinator: 'frk', readQuorum: 2, ...options };
+  const value = { way: 3, coordinator: 'frankfurt', readQuorum: 2, ...options };
   return {
-    way: oneOf(given, 'way', WAYS),
-    coordinator: oneOf(given, 'coordinator', SITES),
-    readQuorum: oneOf(given, 'readQuorum', READ_QUORUMS),
+    way: oneOf(value, 'way', WAYS),
+    coordinator: oneOf(value, 'coordinator', SITES),
+    readQuorum: oneOf(value, 'readQuorum', READ_QUORUMS),
   };
 }
 
@@ -137,11 +140,11 @@ interface Range {
 function oneOf<const T extends readonly (string | number)[]>(options: Raw, name: string, allowed: T): T[number] {
   const value = options[name] as T[number];
   if (allowed.includes(value)) return value;
-  throw new UsageError(`${flagOf(name)} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
+  throw new UsageError(`${formatFlag(name)} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
 }
 
 /** As it is written on the command line. */
-function flagOf(name: string): string {
+function formatFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
 }
 
@@ -151,7 +154,7 @@ function numberBetween(options: Raw, name: string, { min, max }: Range): number 
   throw new UsageError(`--${name} takes a number from ${min} to ${max}, not "${String(value)}"`);
 }
 
-function wholeNumber(options: Raw, name: string, range: Range): number {
+function readInteger(options: Raw, name: string, range: Range): number {
   const value = options[name];
   if (Number.isInteger(value)) return numberBetween(options, name, range);
   throw new UsageError(`--${name} takes a whole number from ${range.min} to ${range.max}, not "${String(value)}"`);

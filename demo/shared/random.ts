@@ -38,9 +38,9 @@ export function distinctBelow(random: Random, below: number, count: number): num
   const moved = new Map<number, number>();
   return Array.from({ length: Math.min(count, below) }, (_, place) => {
     const from = wholeBetween(random, place, below - 1);
-    const drawn = moved.get(from) ?? from;
+    const generated = moved.get(from) ?? from;
     moved.set(from, moved.get(place) ?? place);
-    return drawn;
+    return generated;
   });
 }
 
@@ -74,7 +74,7 @@ export function zipfian(items: number, zetaN: number = zetaOf(items)): (random: 
   };
 }
 
-/** Spreads ranks over the keys, so that popular keys are no neighbours; ranks that meet share a key, as in YCSB. */
+/** Spreads ranks over the keys, so that popular keys are no neighbors; ranks that meet share a key, as in YCSB. */
 export function scattered(rank: number, items: number): number {
   return mixed(Math.imul(rank + 1, 0x9e3779b1)) % items;
 }

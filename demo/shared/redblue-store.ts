@@ -4,9 +4,9 @@ import { redblue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { startSites, type BackendOptions } from './backend.ts';
 import { roundTripMs } from '../../engines/wan.ts';
-import { fromAfar } from './from-afar.ts';
-import type { ChaseStore } from './chase/store.ts';
-import type { DeploymentOptions } from './chase/headless.ts';
+import { startLatencyProxy } from './latency-proxy.ts';
+import type { SpeculationStore } from './speculation/store.ts';
+import type { DeploymentOptions } from './speculation/headless.ts';
 
 export interface RedblueParts {
   readonly service: BackendOptions['service'];
@@ -20,11 +20,11 @@ export async function openRedblue(
   { service, contract, load }: RedblueParts,
   { client, asks = client, wan, placement }: DeploymentOptions,
   progress: (text: string) => void,
-): Promise<ChaseStore> {
+): Promise<SpeculationStore> {
   progress(`starting three sites (delays: ${wan}), the client beside ${client} asks ${asks}`);
   const sites = await startSites({ service, wan, placement });
   const near = sites.siteUrl(asks);
-  const way = asks === client ? undefined : await fromAfar(near, roundTripMs(wan, client, asks));
+  const way = asks === client ? undefined : await startLatencyProxy(near, roundTripMs(wan, client, asks));
   const store = createClient(redblue(contract, { url: way?.url ?? near, WebSocket }));
   const close = async (): Promise<void> => {
     await store.close();

@@ -15,8 +15,8 @@ export interface MeanWait {
  */
 export function averageWaits(sales: readonly (readonly Purchase[])[]): MeanWait[] {
   const sums = new Map<number, { total: number; count: number }>();
-  for (const { told, toldMs, ticketsLeft } of sales.flat()) {
-    if (told !== 'yes' || toldMs === undefined || ticketsLeft === undefined) continue;
+  for (const { told: reported, toldMs, ticketsLeft } of sales.flat()) {
+    if (reported !== 'yes' || toldMs === undefined || ticketsLeft === undefined) continue;
     const sum = sums.get(ticketsLeft) ?? { total: 0, count: 0 };
     sums.set(ticketsLeft, { total: sum.total + toldMs, count: sum.count + 1 });
   }

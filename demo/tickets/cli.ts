@@ -4,7 +4,7 @@ import { parseOptions, type Options } from './options.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { startShop } from './server.ts';
 import { explainPort } from '../port-taken.ts';
-import { untilInterrupted } from '../until-interrupted.ts';
+import { waitForSignal } from '../wait-for-signal.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -27,7 +27,9 @@ async function open({ port, wan, stock }: Options): Promise<void> {
     throw explainPort(error, port, '--port N');
   });
   console.log(`The ticket shop is open: ${shop.url}`);
-  console.log('Three sites (irl, frk, vrg) with the delays of the Correctables paper between them. Ctrl-C closes it.');
-  await untilInterrupted();
+  console.log(
+    'Three sites (ireland, frankfurt, virginia) with the delays of the Correctables paper between them. Ctrl-C closes it.',
+  );
+  await waitForSignal();
   await shop.close();
 }

@@ -12,7 +12,7 @@ export const ticketShop = defineContract('ticket-shop', {
   ...queueOperations,
   /** Puts `tickets` on sale, unless the event is open already: the result says how many it has, and whose doing it was. */
   openEvent: operation({
-    effect: 'update',
+    access: 'write',
     args: z.object({ event: z.string().min(1).max(100), tickets: z.int().min(1).max(TICKETS_MAX) }),
     result: z.object({ tickets: z.number(), opened: z.boolean() }),
     key: ({ event }) => event,

@@ -1,9 +1,9 @@
 /** One sale with early confirmation and the same sale without, in one run, on a real store. */
 import { writeFile } from 'node:fs/promises';
 import type { Options } from './options.ts';
-import { judge, type Verdict } from './judge/judge.ts';
-import type { Percentiles } from './judge/percentiles.ts';
-import { runSale, shareOut, stockUp, type Sale } from './sale.ts';
+import { verifySales, type Verdict } from './verify/verify-sales.ts';
+import type { Percentiles } from './verify/percentiles.ts';
+import { runSale, redistributePool, stockUp, type Sale } from './sale.ts';
 import type { Purchase, SaleEvent } from './serve-customer.ts';
 import type { Shop } from './purchase.ts';
 import { ticketNames } from './ticket-names.ts';
@@ -31,7 +31,7 @@ export async function headlessSale(options: Options, progress: (text: string) =>
   const { client, threshold, fixed, binding, stock } = options;
   const store = await (await storeOf(binding))(options, progress);
   const { shops } = store;
-  const purchase = (history: readonly SaleEvent[]): Percentiles => judge(history).latencyMs.purchase;
+  const purchase = (history: readonly SaleEvent[]): Percentiles => verifySales(history).latencyMs.purchase;
   try {
     await sale('warm-up', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress });
     await sale('warm-up-strong', { ...options, tickets: WARM_UP_TICKETS }, { shops, progress, strongOnly: true });
@@ -45,7 +45,7 @@ export async function headlessSale(options: Options, progress: (text: string) =>
     // What is judged is what can be read, line by line, by anybody.
     const lines = incremental.history.map((line) => JSON.stringify(line));
     if (options.history !== undefined) await writeFile(options.history, `${lines.join('\n')}\n`);
-    const verdict = judge(
+    const verdict = verifySales(
       lines.map((line): unknown => JSON.parse(line)),
       { threshold },
     );
@@ -75,12 +75,12 @@ async function sale(event: string, options: Options, setting: SaleSetting): Prom
   const { shops, progress, strongOnly = false } = setting;
   const { tickets, threshold, fixed, client } = options;
   const isByRights = options.stock === 'rights';
-  const stock = await (isByRights ? shareOut : stockUp)(shops, event, tickets);
-  let told = 0;
+  const stock = await (isByRights ? redistributePool : stockUp)(shops, event, tickets);
+  let reported = 0;
   const onPurchase = (purchase: Purchase): void => {
     if (purchase.told === undefined || purchase.finalMs !== undefined) return;
-    told += 1;
-    if (told % Math.ceil(tickets / 5) === 0) progress(`${event}: ${told} customers told`);
+    reported += 1;
+    if (reported % Math.ceil(tickets / 5) === 0) progress(`${event}: ${reported} customers told`);
   };
   const names = isByRights ? { nameOf: ticketNames(event) } : {};
   const policy = { threshold, isFixed: fixed };

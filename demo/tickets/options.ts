@@ -3,13 +3,13 @@ import { cac } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
 
 export const BINDINGS = ['redblue', 'zookeeper'] as const;
-export const SITES = ['irl', 'frk', 'vrg'] as const;
+export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 /** How tickets are sold: from a queue, in the order of all sites, or by rights that each site holds. */
 export const STOCKS = ['queue', 'rights'] as const;
 export const WANS = ['paper', 'none'] as const;
 
 /** The sites of as many retailers as are asked for, in turn. */
-const SPREAD = ['irl', 'frk', 'vrg', 'frk'] as const;
+const SPREAD = ['ireland', 'frankfurt', 'virginia', 'frankfurt'] as const;
 /** The placement of the paper: all beside Frankfurt. */
 const PAPER = 'paper';
 const RETAILERS_MAX = 64;
@@ -53,7 +53,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--fixed', 'Trust the threshold alone: otherwise more must be left than others may have sold')
     .option(
       '--client <sites>',
-      `The site of each retailer: ${SITES.join(', ')}; one for all of them; "${PAPER}": all beside frk (${SPREAD.join()} unless given)`,
+      `The site of each retailer: ${SITES.join(', ')}; one for all of them; "${PAPER}": all beside frankfurt (${SPREAD.join()} unless given)`,
     )
     .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
@@ -80,13 +80,13 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     json: options['json'] === true,
     binding,
     stock,
-    tickets: wholeNumber(options, 'tickets', { min: 1, max: 100_000 }),
-    threshold: wholeNumber(options, 'threshold', { min: 0, max: 100_000 }),
+    tickets: readInteger(options, 'tickets', { min: 1, max: 100_000 }),
+    threshold: readInteger(options, 'threshold', { min: 0, max: 100_000 }),
     fixed: options['fixed'] === true,
     client: placement(options),
     wan: oneOf(options, 'wan', WANS),
     history: file(options, 'history'),
-    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+    port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };
 }
 
@@ -102,19 +102,19 @@ function oneOf<const T extends readonly string[]>(options: Raw, name: string, al
 function placement(options: Raw): readonly Site[] {
   const client = options['client'];
   const names = client === undefined ? SPREAD : String(client).split(',');
-  const sites = names.map((name): Site => (name === PAPER ? 'frk' : siteOf(name)));
+  const sites = names.map((name): Site => (name === PAPER ? 'frankfurt' : siteOf(name)));
   const isList = client !== undefined && sites.length > 1;
   if (options['retailers'] === undefined) {
     if (sites.length > RETAILERS_MAX) throw new UsageError(`--client takes ${RETAILERS_MAX} sites at most`);
     return isList ? sites : repeated(sites, DEFAULT_RETAILERS);
   }
-  const retailers = wholeNumber(options, 'retailers', { min: 1, max: RETAILERS_MAX });
+  const retailers = readInteger(options, 'retailers', { min: 1, max: RETAILERS_MAX });
   if (!isList || sites.length === retailers) return repeated(sites, retailers);
   throw new UsageError(`--client names ${sites.length} sites for --retailers ${retailers}: leave one of the two out`);
 }
 
 function siteOf(name: string): Site {
-  const site = SITES.find((each) => each === name);
+  const site = SITES.find((item) => item === name);
   if (site !== undefined) return site;
   throw new UsageError(`--client takes one of ${SITES.join(', ')} for each retailer, or ${PAPER}, not "${name}"`);
 }
@@ -123,7 +123,7 @@ function repeated(sites: readonly Site[], count: number): readonly Site[] {
   return Array.from({ length: count }, (_, n) => sites[n % sites.length] as Site);
 }
 
-function wholeNumber(options: Raw, name: string, { min, max }: { min: number; max: number }): number {
+function readInteger(options: Raw, name: string, { min, max }: { min: number; max: number }): number {
   const value = options[name];
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
   throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not "${String(value)}"`);

@@ -3,7 +3,7 @@
  * wait for the final one when few are.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
-import { dequeue, safeThreshold, type QueueItem } from 'correctables/operations';
+import { dequeue, getSafeThreshold, type QueueItem } from 'correctables/operations';
 
 /** A place that sells: a client of any store that offers queues. */
 export type Shop = AnyClient;
@@ -50,9 +50,9 @@ export function purchaseTicket(
   options: PurchaseOptions,
 ): Correctable<QueueItem<string> | null, Levels, string> {
   const { event, threshold, isFixed = false, strongOnly = false, nameOf = asItIs, onEvent } = options;
-  let told = false;
+  let reported = false;
   const tell = (level: string, item: string | null, early: boolean): void => {
-    told = true;
+    reported = true;
     onEvent({ kind: 'told', level, item, told: item === null ? 'no' : 'yes', early });
   };
 
@@ -61,14 +61,14 @@ export function purchaseTicket(
     .onUpdate((ticket, view) => {
       const item = ticket?.item ?? null;
       const ticketsLeft = item === null ? 0 : remainingOf(view.meta) + 1;
-      const needed = isFixed ? threshold : Math.max(threshold, safeThreshold(view));
+      const needed = isFixed ? threshold : Math.max(threshold, getSafeThreshold(view));
       onEvent({ kind: 'preliminary', level: view.level, item, ticketsLeft, needed });
-      if (!told && item !== null && ticketsLeft > needed) tell(view.level, item, true);
+      if (!reported && item !== null && ticketsLeft > needed) tell(view.level, item, true);
     })
     .onFinal((ticket, view) => {
       const item = ticket === null ? null : nameOf(ticket.item);
       onEvent({ kind: 'final', level: view.level, item, ticketsLeft: item === null ? 0 : remainingOf(view.meta) + 1 });
-      if (!told) tell(view.level, item, false);
+      if (!reported) tell(view.level, item, false);
     });
 }
 

@@ -2,7 +2,7 @@
  * The ticket shop's service where sites sell by rights: tickets without numbers, of which each site holds some and sells
  * them by itself, final at once. Only the last few are decided in the red order. Same contract, same shop.
  */
-import { blue, bounded, cell, defineService, red, table, withMeta } from 'correctables/server';
+import { blue, boundedCounter, cell, defineService, red, table, withMeta } from 'correctables/server';
 import { ticketShop } from './contract.ts';
 
 interface Event {
@@ -10,7 +10,7 @@ interface Event {
 }
 
 export const rightsService = defineService(ticketShop, {
-  tables: { events: table({ tickets: cell<number>(), free: bounded({ min: 0 }) }) },
+  tables: { events: table({ tickets: cell<number>(), free: boundedCounter({ min: 0 }) }) },
   shadowOperations: ({ events }) => ({
     putBack: blue((a: Event) => [events.row(a.queue).free.give(1)]),
     take: blue((a: Event) => [events.row(a.queue).free.take(1)]),

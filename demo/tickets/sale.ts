@@ -64,7 +64,11 @@ export async function stockUp(retailers: readonly Shop[], event: string, tickets
  *
  * @returns what the tickets are called in the history
  */
-export async function shareOut(retailers: readonly Shop[], event: string, tickets: number): Promise<readonly string[]> {
+export async function redistributePool(
+  retailers: readonly Shop[],
+  event: string,
+  tickets: number,
+): Promise<readonly string[]> {
   const [first] = retailers;
   if (first === undefined) throw new RangeError('a sale needs a retailer');
   await first.invokeStrong(ticketShop.openEvent({ event, tickets }));
@@ -112,10 +116,10 @@ export async function runSale(retailers: readonly Shop[], options: SaleOptions):
       const { threshold, isFixed } = policy;
       const sale = { event, threshold, isFixed, strongOnly, nameOf, saleBeganAt, onEvent, onPurchase };
       const { answer, failure } = serveCustomer(shop, { customer, retailer, site: sites[retailer], ...sale });
-      const told = await answer;
-      if (told === undefined) await recover(await failure, retailer);
+      const reported = await answer;
+      if (reported === undefined) await recover(await failure, retailer);
       else inBackground.push(failure);
-      if (told === 'no') soldOut = true;
+      if (reported === 'no') soldOut = true;
       else if (policy.paceMs !== undefined) await pause(policy.paceMs, signal);
     }
     for (const failure of await Promise.all(inBackground)) if (failure !== undefined) await recover(failure, retailer);

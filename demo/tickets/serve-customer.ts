@@ -1,7 +1,7 @@
 /** One customer of a sale: a purchase with its history and its timing, tried again while the store is too busy. */
 import { isCorrectableError } from 'correctables';
 import { purchaseTicket, type Answer, type PurchaseEvent, type Shop } from './purchase.ts';
-import { tryAgain } from './try-again.ts';
+import { retry } from './retry.ts';
 
 /** One line of a sale's history: a ticket put on sale, or a step of a purchase. */
 export type SaleEvent = { readonly kind: 'stocked'; readonly item: string; readonly atMs: number } | CustomerEvent;
@@ -93,7 +93,7 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
   change(purchase); // Listed in the order in which they come, not in which they hear something.
   const attempt = (): PromiseLike<unknown> =>
     purchaseTicket(shop, { event, threshold, isFixed, strongOnly, nameOf, onEvent });
-  const served = tryAgain(attempt, {
+  const served = retry(attempt, {
     onRetry: (retries) => change({ ...purchase, retries }),
     // A purchase that has shown a view was taken: another one would be another ticket.
     mayRetry: () => purchase.preliminaryMs === undefined,

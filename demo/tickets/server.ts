@@ -1,11 +1,11 @@
 /** The ticket shop's backend in one process: three sites with the papers' delays, and the page for it. */
 import type { RequestListener } from 'node:http';
 import { serve, type RunningServer } from 'correctables/server';
-import { fileListener } from '../built-page/files.ts';
+import { fileListener } from '../page-cache/page-files.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import { SITES, type Options } from './options.ts';
 import { buildPage } from './page/build.ts';
-import type { Pace } from 'correctables/operations';
+import type { Throttle } from 'correctables/operations';
 import { rightsService } from './rights-service.ts';
 import { serviceAt } from './service.ts';
 
@@ -16,7 +16,7 @@ export interface ShopOptions {
   /** How tickets are sold; from a queue unless given. */
   readonly stock?: Options['stock'];
   /** How fast each site sells from a queue; as fast as it can unless given. */
-  readonly pace?: Pace;
+  readonly pace?: Throttle;
 }
 
 /** The sites, their red leader and the page that sells from them. */
@@ -32,11 +32,11 @@ const IN_FLIGHT_MAX = 100;
 
 /** Builds the page, then starts the sites and serves both at one address. */
 export async function startShop(options: ShopOptions = {}): Promise<RunningShop> {
-  return start({ ...options, inFlightMax: IN_FLIGHT_MAX }, withPageHeaders(fileListener(await buildPage())));
+  return start({ ...options, maxInFlight: IN_FLIGHT_MAX }, withPageHeaders(fileListener(await buildPage())));
 }
 
-function start(options: ShopOptions & { inFlightMax?: number }, page?: RequestListener): Promise<RunningShop> {
-  const { port = 0, wan = 'paper', stock = 'queue', pace, ...limits } = options;
+function start(options: ShopOptions & { maxInFlight?: number }, page?: RequestListener): Promise<RunningShop> {
+  const { port = 0, wan: latency = 'paper', stock = 'queue', pace, ...limits } = options;
   const service = stock === 'rights' ? rightsService : serviceAt(pace);
-  return serve({ service, sites: SITES, redLeader: 'irl', wan, port, page, ...limits });
+  return serve({ service, sites: SITES, redLeader: 'ireland', latency, port, page, ...limits });
 }

@@ -3,11 +3,11 @@
  * applied when its turn in the red order comes, so that contended sales never have to be tried again.
  */
 import { cell, defineService, queue, red, table, withMeta } from 'correctables/server';
-import type { Pace } from 'correctables/operations';
+import type { Throttle } from 'correctables/operations';
 import { ticketShop } from './contract.ts';
 
 /** @param pace how fast each site sells; as fast as it can unless given, and then no early view is safe */
-export const serviceAt = (pace?: Pace) =>
+export const serviceAt = (pace?: Throttle) =>
   defineService(ticketShop, {
     tables: { queues: table({ items: queue<unknown>() }), events: table({ tickets: cell<number>() }) },
     shadowOperations: ({ queues, events }) => ({
@@ -22,7 +22,7 @@ export const serviceAt = (pace?: Pace) =>
         return [events.row(event).tickets.assign(tickets), ...pushes];
       }),
     }),
-    ...(pace && { paced: { operations: ['dequeue'], ...pace } }),
+    ...(pace && { throttled: { operations: ['dequeue'], ...pace } }),
     generators: {
       enqueue: (args, { shadow }) => shadow.push(args, undefined),
       dequeue: (args, { shadow }) => shadow.pop(args),

@@ -1,6 +1,6 @@
 /** The timelines as an application that is measured and shown: users by number, reads both ways, new tweets. */
 import type { AnyClient } from 'correctables';
-import type { Application } from '../shared/chase/application.ts';
+import type { Application } from '../shared/speculation/application.ts';
 import { twissandraContract, type Tweet } from './contract.ts';
 import { userOf, type TweetData } from './data.ts';
 import { Timelines } from './timelines.ts';

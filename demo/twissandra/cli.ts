@@ -1,5 +1,5 @@
 /** `npm run demo:twissandra`: the page, or a contest without it. */
-import { runDemo } from '../shared/chase/cli.ts';
+import { runDemo } from '../shared/speculation/cli.ts';
 import { deployTimelines } from './deploy.ts';
 import { startTimelinePage } from './page-server.ts';
 

@@ -23,27 +23,27 @@ export const BATCH_MAX = 500;
 export const twissandraContract = defineContract('twissandra', {
   /** The newest tweets of a timeline, by reference; none for somebody unknown. */
   getTimeline: operation({
-    effect: 'read',
+    access: 'read',
     args: z.object({ user: id }),
     result: z.array(id).max(SHOWN_MAX),
     key: ({ user }) => user,
   }),
   /** Many tweets in one read, in the order of `ids`; null for one that is not there. */
   getTweets: operation({
-    effect: 'read',
+    access: 'read',
     args: z.object({ ids: z.array(id).max(SHOWN_MAX) }),
     result: z.array(tweetSchema.nullable()),
   }),
   /** Posts a tweet to its author's timeline; gives its reference. */
   post: operation({
-    effect: 'update',
+    access: 'write',
     args: z.object({ user: id, body: z.string().max(280) }),
     result: id,
     key: ({ user }) => user,
   }),
   /** Loads tweets that have references already, each into one timeline. */
   loadTweets: operation({
-    effect: 'update',
+    access: 'write',
     args: z.object({ posts: z.array(z.object({ user: id, tweet: tweetSchema })).max(BATCH_MAX) }),
     result: z.void(),
   }),

@@ -1,6 +1,6 @@
 /** The timelines with their store and their data. */
-import type { Deployment, DeploymentOptions } from '../shared/chase/headless.ts';
-import { openStore } from '../shared/chase/store.ts';
+import type { Deployment, DeploymentOptions } from '../shared/speculation/headless.ts';
+import { openStore } from '../shared/speculation/store.ts';
 import { timelineApplication } from './application.ts';
 import { tweetData } from './data.ts';
 

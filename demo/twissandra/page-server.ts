@@ -1,9 +1,9 @@
 /** The timelines' page with what it stands on: the sites and the data. */
 import { startPageDemo } from '../shared/page/start.ts';
-import type { StartPage } from '../shared/chase/cli.ts';
+import type { StartPage } from '../shared/speculation/cli.ts';
 import { twissandraContract } from './contract.ts';
 import { tweetData } from './data.ts';
-import { timelineWords } from './page/words.ts';
+import { timelineWords } from './page/messages.ts';
 import { service } from './service.ts';
 import { loadTweets } from './stores/redblue.ts';
 

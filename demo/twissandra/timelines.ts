@@ -3,8 +3,8 @@
  * second step begins on the preliminary references.
  */
 import type { AnyClient, Correctable, Levels } from 'correctables';
-import type { Watch } from '../shared/chase/application.ts';
-import { watched } from '../shared/chase/watched.ts';
+import type { Watch } from '../shared/speculation/application.ts';
+import { watched } from '../shared/speculation/watch-views.ts';
 import { twissandraContract, type Tweet } from './contract.ts';
 
 export class Timelines {

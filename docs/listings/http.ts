@@ -4,25 +4,25 @@
  */
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
 import { CorrectableError, type Binding, type Access, type Operation } from 'correctables';
-import { answer, tiered, noAnswer, type TierContext } from 'correctables/bindings/primary-backup';
+import { answer, tiered, noAnswer, type TierContext } from 'correctables/bindings/tiered';
 
 /** What each operation does, whatever a caller says of it. */
 const EFFECTS: ReadonlyMap<string, Access> = new Map<string, Access>([
   ['article', 'read'],
-  ['rename', 'update'],
+  ['rename', 'write'],
 ]);
 
 export const article = (id: string): Operation<{ title: string }> => ({
   name: 'article',
   args: { id },
-  effect: 'read',
+  access: 'read',
   key: `articles/${id}`,
 });
 
 export const rename = (id: string, title: string): Operation<{ title: string }> => ({
   name: 'rename',
   args: { id, title },
-  effect: 'update',
+  access: 'write',
   key: `articles/${id}`,
 });
 
@@ -46,7 +46,7 @@ async function ask(server: AxiosInstance, { args, effect }: Operation, context: 
     method: effect === 'read' ? 'GET' : 'PATCH',
     // Made of the arguments, not of the key: that is a hint, which callers may set as they like.
     url: `/articles/${encodeURIComponent(id)}`,
-    ...(effect === 'update' && { data: { title } }),
+    ...(effect === 'write' && { data: { title } }),
     signal: context.signal,
   });
   const revision: unknown = headers['x-revision'];

@@ -3,14 +3,14 @@
  * access; the binding makes three of it: to the phone's cache, the closest backup, and the distant primary.
  */
 import { createClient, type Operation } from 'correctables';
-import { answer, tiered, noAnswer } from 'correctables/bindings/primary-backup';
+import { answer, tiered, noAnswer } from 'correctables/bindings/tiered';
 
 interface Edition {
   readonly revision: number;
   readonly items: readonly string[];
 }
 
-const getLatestNews = (): Operation<readonly string[]> => ({ name: 'latestNews', args: {}, effect: 'read' });
+const getLatestNews = (): Operation<readonly string[]> => ({ name: 'latestNews', args: {}, access: 'read' });
 
 const latest = new Map<string, Edition>(); // the phone's cache
 const backup: Edition = { revision: 2, items: ['Storm nears', 'Cup final tonight'] };

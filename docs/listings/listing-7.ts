@@ -26,7 +26,7 @@ class SimpleBinding implements Binding<Levels> {
       const backupResult = await queryClosestBackup(operation);
       sink.update(backupResult as T, 'weak');
     }
-    if (levels.includes('strong') || operation.effect === 'update') {
+    if (levels.includes('strong') || operation.effect === 'write') {
       const primaryResult = await queryPrimary(operation);
       sink.update(primaryResult as T, 'strong');
     }
@@ -40,7 +40,7 @@ async function queryClosestBackup({ key = '' }: Operation): Promise<unknown> {
 }
 
 async function queryPrimary({ effect, key = '', args }: Operation): Promise<unknown> {
-  if (effect === 'update') primary.set(key, (args as { value: unknown }).value);
+  if (effect === 'write') primary.set(key, (args as { value: unknown }).value);
   return primary.get(key);
 }
 

@@ -3,7 +3,7 @@
  * node-postgres' pool that is used, so that any client, or a test, can stand in.
  */
 import type { Binding, Access, Operation } from 'correctables';
-import { answer, tiered } from 'correctables/bindings/primary-backup';
+import { answer, tiered } from 'correctables/bindings/tiered';
 
 /** What is needed of `pg.Pool`. */
 export interface Pool {
@@ -20,11 +20,11 @@ interface Statement {
 
 const STATEMENTS: Readonly<Record<string, Statement>> = {
   page: {
-    effect: 'read',
+    access: 'read',
     of: ({ id }: { id: string }) => ['SELECT body, revision FROM pages WHERE id = $1', [id]],
   },
   edit: {
-    effect: 'update',
+    access: 'write',
     of: ({ id, body }: { id: string; body: string }) => [
       'UPDATE pages SET body = $2, revision = revision + 1 WHERE id = $1 RETURNING body, revision',
       [id, body],
@@ -32,12 +32,12 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   },
 };
 
-export const page = (id: string): Operation<string | null> => ({ name: 'page', args: { id }, effect: 'read', key: id });
+export const page = (id: string): Operation<string | null> => ({ name: 'page', args: { id }, access: 'read', key: id });
 
 export const edit = (id: string, body: string): Operation<string | null> => ({
   name: 'edit',
   args: { id, body },
-  effect: 'update',
+  access: 'write',
   key: id,
 });
 

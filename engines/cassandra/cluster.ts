@@ -30,10 +30,10 @@ export interface ClusterOptions extends Omit<LayoutOptions, 'nodesDelay'> {
   /** Further flags of each node's Java. */
   readonly javaFlags?: readonly string[];
   /** Called with the state whenever a process of the cluster was started: to be written down before anything can fail. */
-  readonly onChange?: OnChange;
+  readonly onChange?: ChangeListener;
 }
 
-type OnChange = (state: ClusterState) => void;
+type ChangeListener = (state: ClusterState) => void;
 
 /** What is needed to find a running cluster again: plain data. */
 export interface ClusterState extends NodeOptions {
@@ -54,10 +54,10 @@ const LOG_LINES = 15;
 
 export class Cluster implements AsyncDisposable {
   readonly #state: { -readonly [K in keyof ClusterState]: ClusterState[K] };
-  readonly #onChange: OnChange;
+  readonly #onChange: ChangeListener;
 
   /** Takes over a cluster that was started by another process. */
-  constructor(state: ClusterState, onChange: OnChange = () => {}) {
+  constructor(state: ClusterState, onChange: ChangeListener = () => {}) {
     this.#state = { ...state, daemons: { ...state.daemons } };
     this.#onChange = onChange;
   }
@@ -146,12 +146,12 @@ export class Cluster implements AsyncDisposable {
 
   /** How each node does now, by its own words. */
   async health(): Promise<Partial<Record<Place, NodeHealth>>> {
-    const healthOf = async ({ site, address }: NodeLayout): Promise<NodeHealth> => {
+    const getHealth = async ({ site, address }: NodeLayout): Promise<NodeHealth> => {
       if (!this.isRunning(site)) return 'down';
       const inReach = await nodesInReach(address, this.access);
       return inReach === undefined ? 'not serving' : { inReach };
     };
-    return Object.fromEntries(await Promise.all(this.nodes.map(async (node) => [node.site, await healthOf(node)])));
+    return Object.fromEntries(await Promise.all(this.nodes.map(async (node) => [node.site, await getHealth(node)])));
   }
 
   isRunning(site: Place): boolean {
@@ -231,17 +231,18 @@ export class Cluster implements AsyncDisposable {
 
   async #untilReaches(node: NodeLayout, count: number): Promise<void> {
     const { log } = filesOf(this.#state.folder, node);
-    const what = `the Cassandra node of ${node.site}`;
+    const description = `the Cassandra node of ${node.site}`;
     const reaches = async (): Promise<boolean> => {
-      if (!this.isRunning(node.site)) throw new Error(`${what} ended; see ${log}, which ends with\n${lastLines(log)}`);
+      if (!this.isRunning(node.site))
+        throw new Error(`${description} ended; see ${log}, which ends with\n${lastLines(log)}`);
       return ((await nodesInReach(node.address, this.access)) ?? 0) >= count;
     };
     if (await waitUntil(reaches, SERVING_MS, POLL_MS)) return;
-    throw new Error(`${what} does not reach ${count} nodes; see ${log}, which ends with\n${lastLines(log)}`);
+    throw new Error(`${description} does not reach ${count} nodes; see ${log}, which ends with\n${lastLines(log)}`);
   }
 
   #node(site: Place): NodeLayout {
-    const node = this.nodes.find((each) => each.site === site);
+    const node = this.nodes.find((item) => item.site === site);
     if (node !== undefined) return node;
     throw new RangeError(`the cluster has no node at ${site}: it has ${this.sites.join(', ')}`);
   }

@@ -81,7 +81,7 @@ export function configure(node: NodeLayout, options: NodeOptions): string[] {
 }
 
 function pluginFlags(node: NodeLayout, { wan, nodes }: Layout, queryHandler: string): string[] {
-  const peers = nodes.filter((each) => each !== node && oneWayMs(wan, each.site, node.site) > 0);
+  const peers = nodes.filter((item) => item !== node && oneWayMs(wan, item.site, node.site) > 0);
   const delays = peers.map((peer) => `${peer.peerAddress}:${oneWayMs(wan, peer.site, node.site)}`);
   return [
     `-Dcassandra.custom_query_handler_class=${queryHandler}`,
@@ -96,7 +96,7 @@ function yamlOf(node: NodeLayout, home: string, { layout, fast, authentication, 
     `cluster_name: correctables-${layout.network}`,
     'partitioner: org.apache.cassandra.dht.Murmur3Partitioner',
     'num_tokens: 1',
-    `initial_token: "${tokenOf(layout.nodes.indexOf(node), layout.nodes.length)}"`,
+    `initial_token: "${serials(layout.nodes.indexOf(node), layout.nodes.length)}"`,
     'auto_bootstrap: false',
     'endpoint_snitch: GossipingPropertyFileSnitch',
     'dynamic_snitch: false', // The nearest replica is the one that the data centres say, whatever was slow last.
@@ -149,6 +149,6 @@ function encryption({ keyStore, password }: TlsFiles): string[] {
 }
 
 /** The ring in equal parts. */
-function tokenOf(index: number, count: number): bigint {
+function serials(index: number, count: number): bigint {
   return -(2n ** 63n) + (BigInt(index) * 2n ** 64n) / BigInt(count);
 }

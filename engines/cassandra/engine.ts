@@ -99,8 +99,8 @@ export async function useCluster(
   return { cluster, stop };
 }
 
-async function up(given: UpOptions, progress: (text: string) => void): Promise<void> {
-  const kind = checked(given);
+async function up(options: UpOptions, progress: (text: string) => void): Promise<void> {
+  const kind = checked(options);
   const running = runningCluster();
   if (running !== undefined && isLike(running, kind)) {
     progress('runs already');

@@ -9,12 +9,12 @@ import { freePorts, listenProblem } from '../ports.ts';
 import { roundTripMs, type Place, type Placement, type Site, type WanPreset } from '../wan.ts';
 
 /** Frankfurt first: the coordinator of the paper's experiments (Correctables, OSDI 2016, §6). */
-export const NODE_SITES = ['frk', 'irl', 'vrg'] as const satisfies readonly Site[];
+export const NODE_SITES = ['frankfurt', 'ireland', 'virginia'] as const satisfies readonly Site[];
 
 /** The nodes, the paper's coordinator first, and all places where clients may be. */
 const PLACES: Readonly<Record<Placement, { readonly nodes: readonly Place[]; readonly clients: readonly Place[] }>> = {
   paper: { nodes: NODE_SITES, clients: NODE_SITES },
-  twissandra: { nodes: ['vrg', 'nca', 'ore'], clients: ['vrg', 'nca', 'ore', 'irl'] },
+  twissandra: { nodes: ['virginia', 'nca', 'ore'], clients: ['virginia', 'nca', 'ore', 'ireland'] },
 };
 
 /** By their numbers in addresses. */
@@ -26,8 +26,8 @@ export const NETWORK_MAX = 254;
 
 /** Such that the coordinator's quorum is itself and the node that is nearest to it. */
 const DATA_CENTERS: Readonly<Record<Placement, Readonly<Partial<Record<Place, string>>>>> = {
-  paper: { frk: 'eu', irl: 'eu', vrg: 'us' },
-  twissandra: { vrg: 'us', nca: 'us', ore: 'ore' },
+  paper: { frankfurt: 'eu', ireland: 'eu', virginia: 'us' },
+  twissandra: { virginia: 'us', nca: 'us', ore: 'ore' },
 };
 
 export interface NodeLayout {
@@ -92,7 +92,7 @@ export function oneWayMs(wan: WanPreset, from: Place, to: Place): number {
  * It exists for three sites whose round trips fulfil the triangle inequality.
  */
 export function accessDelayMs(wan: WanPreset, site: Place, placement: Placement = 'paper'): number {
-  const [other, another] = PLACES[placement].nodes.filter((each) => each !== site) as [Place, Place];
+  const [other, another] = PLACES[placement].nodes.filter((item) => item !== site) as [Place, Place];
   return (roundTripMs(wan, site, other) + roundTripMs(wan, site, another) - roundTripMs(wan, other, another)) / 2;
 }
 

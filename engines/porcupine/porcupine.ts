@@ -40,8 +40,8 @@ export async function buildPorcupine(): Promise<string> {
     await run('go', ['build', '-o', program, '.'], { cwd: folder });
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const why = isMissing ? 'there is no `go` on this machine: install Go 1.21 or later' : (error as Error).message;
-    throw new EngineUnavailable(`porcupine cannot be built: ${why}`, { cause: error });
+    const reason = isMissing ? 'there is no `go` on this machine: install Go 1.21 or later' : (error as Error).message;
+    throw new EngineUnavailable(`porcupine cannot be built: ${reason}`, { cause: error });
   }
   return program;
 }

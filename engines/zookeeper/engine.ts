@@ -16,7 +16,7 @@ export const zookeeper: Engine = {
   about: 'Apache ZooKeeper: an ensemble in Ireland, Frankfurt and Virginia',
   options: [
     { flag: '--nodes <n>', about: '3 (default) or 1' },
-    { flag: '--leader <site>', about: `The leader: ${SITES.join(', ')} (irl unless given)` },
+    { flag: '--leader <site>', about: `The leader: ${SITES.join(', ')} (ireland unless given)` },
     {
       flag: '--wan <preset>',
       about: `Delays between the sites, clients included: ${WANS.join(', ')} (none unless given)`,
@@ -46,7 +46,7 @@ export interface UsedEnsemble {
 
 /** The ensemble of `up` if it is of this kind; otherwise one for the caller alone. */
 export async function useEnsemble(
-  { nodes = 3, leader = 'irl', wan = 'none', czk }: Partial<LayoutOptions>,
+  { nodes = 3, leader = 'ireland', wan = 'none', czk }: Partial<LayoutOptions>,
   progress: (text: string) => void,
 ): Promise<UsedEnsemble> {
   const options = { nodes, leader, wan, ...(czk !== undefined && { czk }) };
@@ -67,8 +67,8 @@ export async function useEnsemble(
   return { ensemble, stop };
 }
 
-async function up(given: UpOptions, progress: (text: string) => void): Promise<void> {
-  const options = checked(given);
+async function up(value: UpOptions, progress: (text: string) => void): Promise<void> {
+  const options = checked(value);
   const running = runningEnsemble();
   if (running !== undefined && isLike(running, options)) {
     progress('runs already');
@@ -109,7 +109,7 @@ async function down(): Promise<boolean> {
 
 function checked(options: UpOptions): LayoutOptions {
   const nodes = Number(oneOf(options, 'nodes', { allowed: ['1', '3'], unlessGiven: '3' }));
-  const leader = oneOf(options, 'leader', { allowed: SITES, unlessGiven: 'irl' });
+  const leader = oneOf(options, 'leader', { allowed: SITES, unlessGiven: 'ireland' });
   const wan = oneOf(options, 'wan', { allowed: WANS, unlessGiven: 'none' });
   if (nodes === 1 && wan !== 'none') throw new UsageError('--wan needs several servers: leave out --nodes 1');
   const czk = options['czk'] === true;

@@ -184,7 +184,7 @@ export class Ensemble implements AsyncDisposable {
   }
 
   #node(site: Site): NodeLayout {
-    const node = this.#state.layout.nodes.find((each) => each.site === site);
+    const node = this.#state.layout.nodes.find((item) => item.site === site);
     if (node === undefined) throw new RangeError(`the ensemble has no server at ${site}`);
     return node;
   }

@@ -18,7 +18,7 @@ export interface Layout {
   readonly wan: WanPreset;
   readonly leader: Site;
   readonly nodes: readonly NodeLayout[];
-  /** The port at which a client beside the first site reaches the server at the second: `clientPorts.irl.vrg`. */
+  /** The port at which a client beside the first site reaches the server at the second: `clientPorts.ireland.virginia`. */
   readonly clientPorts: Readonly<Record<Site, Readonly<Partial<Record<Site, number>>>>>;
   /** The port at which the first server reaches the quorum port of the second. */
   readonly quorumPorts: Readonly<Record<Site, Readonly<Partial<Record<Site, number>>>>>;
@@ -63,16 +63,16 @@ export async function layOut({ nodes: count, leader, wan, observer }: LayoutOpti
     if (oneWayMs === 0) return targetPort;
     const listenPort = nextPort();
     // A follower that is faster than its new leader would be told no, and the election would begin anew.
-    const patienceMs = port === 'quorumPort' ? ELECTED_MS : 0;
-    routes.push({ listenPort, targetPort, oneWayMs, patienceMs });
+    const timeoutMs = port === 'quorumPort' ? ELECTED_MS : 0;
+    routes.push({ listenPort, targetPort, oneWayMs, timeoutMs });
     return listenPort;
   };
   const reachAll = (from: Site, port: Port): Partial<Record<Site, number>> =>
     Object.fromEntries(nodes.map((node) => [node.site, reach(from, node, port)]));
   const fromEverywhere = (port: Port): Layout['clientPorts'] => ({
-    irl: reachAll('irl', port),
-    frk: reachAll('frk', port),
-    vrg: reachAll('vrg', port),
+    ireland: reachAll('ireland', port),
+    frankfurt: reachAll('frankfurt', port),
+    virginia: reachAll('virginia', port),
   });
   return {
     wan,
@@ -86,9 +86,9 @@ export async function layOut({ nodes: count, leader, wan, observer }: LayoutOpti
 
 /** The text of a node's `zoo.cfg`. */
 export function configOf(layout: Layout, node: NodeLayout, dataFolder: string): string {
-  const servers = layout.nodes.map((each) => {
-    const quorumPort = each === node ? each.quorumPort : layout.quorumPorts[node.site][each.site];
-    return `server.${each.id}=${LOOPBACK}:${quorumPort}:${each.electionPort}${each.isObserver ? ':observer' : ''}`;
+  const servers = layout.nodes.map((item) => {
+    const quorumPort = item === node ? item.quorumPort : layout.quorumPorts[node.site][item.site];
+    return `server.${item.id}=${LOOPBACK}:${quorumPort}:${item.electionPort}${item.isObserver ? ':observer' : ''}`;
   });
   return [
     'tickTime=2000',

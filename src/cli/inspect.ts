@@ -1,40 +1,41 @@
 /** `correctables inspect`: says what is in a data folder, and what is lost of it. */
 import { resolve } from 'node:path';
-import type { Inspection, InspectedSite } from '../server/storage/folder/inspect.ts';
+import type { Inspection, InspectedSite } from '../server/storage/directory/inspect.ts';
 import type { Command } from './command.ts';
-import { usageError, type Raw } from './options.ts';
-import { print } from './print.ts';
+import { createUsageError, type RawOptions } from './options.ts';
+import { printLines } from './print.ts';
 
 /** Some of the data is lost: the folder will not be used as it is. */
-const EXIT_LOST = 3;
+const EXIT_DATA_LOST = 3;
 
 export const INSPECT: Command = {
   name: 'inspect',
-  what: 'Say what is in a data folder, and what of it is lost or damaged; changes nothing',
-  word: { typed: '<dataDir>', names: 'folder' },
+  summary: 'Say what is in a data folder, and what of it is lost or damaged; changes nothing',
+  argument: { typed: '<dataDir>', names: 'folder' },
   flags: [['--json', 'Print it as one JSON line']],
   example: 'correctables inspect correctables-data',
   run: inspect,
 };
 
 /** Prints what is in the folder. Reads only, beside a running server too. */
-async function inspect(options: Raw, dataDir: string | undefined): Promise<void> {
+async function inspect(options: RawOptions, dataDir: string | undefined): Promise<void> {
   if (dataDir === undefined)
-    throw usageError('<dataDir>', 'is required: name the folder, as in inspect correctables-data');
-  const { inspectDataFolder } = await import('../server/storage/folder/inspect.ts');
+    throw createUsageError('<dataDir>', 'is required: name the folder, as in inspect correctables-data');
+  const { inspectDataDirectory: inspectDataFolder } = await import('../server/storage/directory/inspect.ts');
   const found = inspectDataFolder(resolve(dataDir));
-  if (found.refusal !== null || found.sites.some(({ refusal }) => refusal !== null)) process.exitCode = EXIT_LOST;
-  await print(options['json'] === true ? [JSON.stringify(found)] : linesOf(found));
+  if (found.startError !== null || found.sites.some(({ startError: rejection }) => rejection !== null))
+    process.exitCode = EXIT_DATA_LOST;
+  await printLines(options['json'] === true ? [JSON.stringify(found)] : formatInspection(found));
 }
 
-function linesOf({ dataDir, service, sites, refusal }: Inspection): string[] {
+function formatInspection({ dataDir, service, sites, startError: rejection }: Inspection): string[] {
   const lines = [`${dataDir}: the service '${service}' at ${sites.map(({ name }) => name).join(', ')}`];
-  for (const site of sites) lines.push(...linesOfSite(site));
-  if (refusal !== null) lines.push(`REFUSED: ${refusal}`);
+  for (const site of sites) lines.push(...formatSite(site));
+  if (rejection !== null) lines.push(`REFUSED: ${rejection}`);
   return lines;
 }
 
-function linesOfSite({ name, checkpoints, logs, lengths, refusal, damages }: InspectedSite): string[] {
+function formatSite({ name, checkpoints, logs, lengths, startError: rejection, damages }: InspectedSite): string[] {
   const lines = [`${name}:`];
   for (const { file, bytes, commits, contained, damage } of checkpoints) {
     const upTo = contained === null ? '' : `, up to local ${contained.local}, red ${contained.red}`;
@@ -51,6 +52,6 @@ function linesOfSite({ name, checkpoints, logs, lengths, refusal, damages }: Ins
   }
   for (const damage of damages) lines.push(`  ${damage}; nothing is lost by it`);
   if (lengths !== null) lines.push(`  starts with ${lengths.local} local and ${lengths.red} red entries`);
-  if (refusal !== null) lines.push(`  REFUSED: ${refusal}`);
+  if (rejection !== null) lines.push(`  REFUSED: ${rejection}`);
   return lines;
 }

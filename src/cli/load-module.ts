@@ -1,13 +1,13 @@
 /** Loads a module that a flag names, TypeScript included where `tsx` is installed. */
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { typedOf, usageError } from './options.ts';
-import { thrown } from './thrown.ts';
+import { formatFlagOrArgument, createUsageError } from './options.ts';
+import { formatThrownWithLocation } from './format-error.ts';
 import { execFile } from 'node:child_process';
 import type { Service } from '../server/service/service.ts';
 
 /** What Node ends with where a top-level `await` never settles and nothing is left that could settle it. */
-const EXIT_UNSETTLED = 13;
+const EXIT_UNSETTLED_AWAIT = 13;
 
 /**
  * What a module exports.
@@ -21,21 +21,27 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
   if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
   const sayUnfinished = (code: number): void => {
     // Node 20 tells a thread's listeners 0.
-    if (code !== EXIT_UNSETTLED && process.exitCode !== EXIT_UNSETTLED) return;
-    console.error(`correctables: ${typedOf(flag)} names ${path}, which never finished loading (a top-level await)`);
+    if (code !== EXIT_UNSETTLED_AWAIT && process.exitCode !== EXIT_UNSETTLED_AWAIT) return;
+    console.error(
+      `correctables: ${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,
+    );
   };
   process.once('exit', sayUnfinished);
   try {
     return (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    if (isAbout(error, 'ERR_MODULE_NOT_FOUND', 'Cannot find module', url))
-      throw usageError(flag, `names ${path}, and there is no such file`);
-    if (isAbout(error, 'ERR_UNSUPPORTED_DIR_IMPORT', 'Directory import', url))
-      throw usageError(flag, `names ${path}, which is a folder: name the file in it`);
-    const fault = await syntaxFault(error, url);
-    if (fault === undefined) throw usageError(flag, `names ${path}, which threw while it was loaded: ${thrown(error)}`);
+    if (isLoaderErrorFor(error, 'ERR_MODULE_NOT_FOUND', 'Cannot find module', url))
+      throw createUsageError(flag, `names ${path}, and there is no such file`);
+    if (isLoaderErrorFor(error, 'ERR_UNSUPPORTED_DIR_IMPORT', 'Directory import', url))
+      throw createUsageError(flag, `names ${path}, which is a folder: name the file in it`);
+    const fault = await findSyntaxError(error, url);
+    if (fault === undefined)
+      throw createUsageError(
+        flag,
+        `names ${path}, which threw while it was loaded: ${formatThrownWithLocation(error)}`,
+      );
     const { file, line, column, problem } = fault;
-    throw usageError(flag, `names ${path}, which cannot be read: ${file}:${line}:${column}: ${problem}`);
+    throw createUsageError(flag, `names ${path}, which cannot be read: ${file}:${line}:${column}: ${problem}`);
   } finally {
     process.off('exit', sayUnfinished);
   }
@@ -47,12 +53,12 @@ async function registerTypeScript(flag: string, path: string): Promise<void> {
     const { register } = (await import(loader)) as { register: () => unknown };
     register();
   } catch {
-    throw usageError(flag, `names ${path}, a TypeScript file: install tsx, or name the compiled file`);
+    throw createUsageError(flag, `names ${path}, a TypeScript file: install tsx, or name the compiled file`);
   }
 }
 
 /** Whether the loader's error is about the module itself, and not about what it imports. */
-function isAbout(error: unknown, code: string, problem: string, url: string): boolean {
+function isLoaderErrorFor(error: unknown, code: string, problem: string, url: string): boolean {
   return (
     error instanceof Error &&
     'code' in error &&
@@ -63,7 +69,7 @@ function isAbout(error: unknown, code: string, problem: string, url: string): bo
 }
 
 /** A place in a file, counted from 1, and what is wrong there. */
-interface SyntaxFault {
+interface SyntaxErrorLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -71,13 +77,13 @@ interface SyntaxFault {
 }
 
 /** Nobody waits for longer to hear of a mistake. */
-const WITHIN_MS = 10_000;
+const PARSE_TIMEOUT_MS = 10_000;
 
 /**
  * Parses a module and what it imports by its path, and runs none of it. What cannot be parsed ends the process, which then
  * prints where it is.
  */
-const PARSE_ALL = `
+const PARSE_SCRIPT = `
   import { readFileSync } from 'node:fs';
   import { SourceTextModule } from 'node:vm';
   const found = new Set([process.argv[1]]);
@@ -92,33 +98,35 @@ const PARSE_ALL = `
  * Where the fault is that kept the module at `url` from being loaded; `undefined` where it is another, or not found. Node
  * says so only in what it prints when it ends for that reason: an `import()` rejects with neither file nor line.
  */
-async function syntaxFault(error: unknown, url: string): Promise<SyntaxFault | undefined> {
+async function findSyntaxError(error: unknown, url: string): Promise<SyntaxErrorLocation | undefined> {
   if (!(error instanceof Error)) return undefined;
-  const transformed = ofTransform(error.message);
+  const transformed = parseTransformError(error.message);
   if (transformed !== undefined || error.name !== 'SyntaxError') return transformed;
-  return ofPrinted(error.stack ?? '', error.message) ?? ofPrinted(await printedFor(url), error.message);
+  return (
+    parsePrintedError(error.stack ?? '', error.message) ?? parsePrintedError(await printSyntaxError(url), error.message)
+  );
 }
 
 /** As the loader of TypeScript says it, columns counted from 0: `Transform failed …\n/a/b.ts:3:4: ERROR: …`. */
-function ofTransform(message: string): SyntaxFault | undefined {
+function parseTransformError(message: string): SyntaxErrorLocation | undefined {
   const [, file, line, column, problem] = /^(\S.*):(\d+):(\d+): ERROR: (.+)$/m.exec(message) ?? [];
   if (file === undefined || problem === undefined) return undefined;
   return { file, line: Number(line), column: Number(column) + 1, problem };
 }
 
 /** As Node prints it: `file:///a/b.js:3`, the line itself, and a caret below what is wrong; at the end of a file none. */
-function ofPrinted(printed: string, problem: string): SyntaxFault | undefined {
+function parsePrintedError(printed: string, problem: string): SyntaxErrorLocation | undefined {
   const [, place, line, indent] = /^((?:file:|[/A-Z]).*):(\d+)\r?\n.*\r?\n([ \t]*)(?:\^|\r?$)/m.exec(printed) ?? [];
   if (place === undefined || indent === undefined) return undefined;
   const file = place.startsWith('file:') ? fileURLToPath(place) : place;
   return { file, line: Number(line), column: indent.length + 1, problem };
 }
 
-function printedFor(url: string): Promise<string> {
+function printSyntaxError(url: string): Promise<string> {
   const flags = ['--experimental-vm-modules', '--no-warnings', '--input-type=module'];
   return new Promise((resolve) => {
-    const options = { timeout: WITHIN_MS };
-    execFile(process.execPath, [...flags, '--eval', PARSE_ALL, url], options, (_error, _stdout, stderr) =>
+    const options = { timeout: PARSE_TIMEOUT_MS };
+    execFile(process.execPath, [...flags, '--eval', PARSE_SCRIPT, url], options, (_error, _stdout, stderr) =>
       resolve(stderr),
     );
   });
@@ -130,10 +138,13 @@ function printedFor(url: string): Promise<string> {
  * @param flag what names the module
  * @throws CorrectableError `INVALID_ARGUMENT` when there is none
  */
-export function serviceIn(module: Readonly<Record<string, unknown>>, flag: string, path: string): Service {
+export function findService(module: Readonly<Record<string, unknown>>, flag: string, path: string): Service {
   const service = module['service'] ?? module['default'];
   if (isService(service)) return service;
-  throw usageError(flag, `names ${path}, which exports no service: export one made by defineService as \`service\``);
+  throw createUsageError(
+    flag,
+    `names ${path}, which exports no service: export one made by defineService as \`service\``,
+  );
 }
 
 export function isService(value: unknown): value is Service {

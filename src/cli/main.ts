@@ -6,14 +6,14 @@ import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
-import { refuseDots, typedOptions, variableBehind, withEnvironment } from './options.ts';
-import { isOwnThread, runInOwnThread } from './own-thread.ts';
-import { written } from './print.ts';
+import { rejectDots, readTypedOptions, findVariableFor, withEnvironment } from './options.ts';
+import { isWorkerThread, runInWorkerThread } from './worker-thread.ts';
+import { waitUntilWritten } from './print.ts';
 import { SERVE } from './serve.ts';
-import { placeText } from './thrown.ts';
+import { formatLocation } from './format-error.ts';
 
 /** As its package.json says, which is as far from the source as from what is built of it. */
-function packageVersion(): string {
+function readPackageVersion(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { readonly version: string }).version;
 }
@@ -29,8 +29,8 @@ const ENVIRONMENT_HELP =
   '  Each flag can also be set by a variable: CORRECTABLES_RED_LEADER for --red-leader. PORT sets --port.';
 
 const cli = cac('correctables');
-for (const { name, what, word, flags, example } of COMMANDS) {
-  const declared = cli.command(word === undefined ? name : `${name} ${word.typed}`, what);
+for (const { name, summary: description, argument, flags, example } of COMMANDS) {
+  const declared = cli.command(argument === undefined ? name : `${name} ${argument.typed}`, description);
   for (const [typed, use, unlessGiven] of flags) declared.option(typed, use, { default: unlessGiven });
   declared.example(example);
 }
@@ -38,23 +38,23 @@ cli.option('-v, --version', 'Print the version');
 cli.help((sections) => [...sections, { title: ENVIRONMENT_TITLE, body: ENVIRONMENT_HELP }]);
 
 try {
-  refuseDots(process.argv);
+  rejectDots(process.argv);
   const { options } = cli.parse(process.argv, { run: false });
   const words = [...cli.args, ...(options['--'] as readonly string[])];
   const command = COMMANDS.find(({ name }) => name === cli.matchedCommandName);
-  if (options['version'] === true) console.log(packageVersion());
+  if (options['version'] === true) console.log(readPackageVersion());
   else if (options['help'] !== true) await run(command, words);
 } catch (error) {
-  console.error(`correctables: ${error instanceof Error ? toldOf(error) : String(error)}`);
+  console.error(`correctables: ${error instanceof Error ? formatCliError(error) : String(error)}`);
   process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /** With the place that threw, where that was in what the module exports: nobody else here shows a cause. */
-function toldOf(error: Error): string {
+function formatCliError(error: Error): string {
   const { message, cause } = error;
   if (!isCorrectableError(error, 'INVALID_ARGUMENT')) return message;
-  if (cause instanceof Error) return `${message}${placeText(cause)}`;
-  const variable = variableBehind(error.field ?? '', process.argv, process.env);
+  if (cause instanceof Error) return `${message}${formatLocation(cause)}`;
+  const variable = findVariableFor(error.field ?? '', process.argv, process.env);
   return variable === undefined ? message : `${message} (from the environment variable ${variable})`;
 }
 
@@ -65,24 +65,24 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
     process.exitCode = EXIT_USAGE;
     return;
   }
-  const { name, word, isInOwnThread = false } = command;
+  const { name, argument: word, runsInWorkerThread = false } = command;
   const known = cli.matchedCommand?.options ?? [];
   const takesValue = new Map(known.map((option) => [option.name, option.isBoolean !== true]));
-  const typed = typedOptions(cli.options, takesValue, process.argv);
+  const typed = readTypedOptions(cli.options, takesValue, process.argv);
   const options = withEnvironment(typed, takesValue, process.argv, process.env);
   if (words.length > (word === undefined ? 0 : 1)) {
     const takes = word === undefined ? 'flags only' : `one ${word.names}`;
     throw new CorrectableError('INVALID_ARGUMENT', `${name} takes ${takes}, not "${words.join(' ')}"; see --help`);
   }
-  if (isInOwnThread && !isOwnThread) return runInOwnThread(new URL(import.meta.url));
+  if (runsInWorkerThread && !isWorkerThread) return runInWorkerThread(new URL(import.meta.url));
   try {
     await command.run(options, words[0]);
   } finally {
-    if (!isInOwnThread) endOnceWritten();
+    if (!runsInWorkerThread) exitOnceWritten();
   }
 }
 
 /** What the module of a service has opened would keep the process for ever. */
-function endOnceWritten(): void {
-  setTimeout(() => void written('').then(() => process.exit()));
+function exitOnceWritten(): void {
+  setTimeout(() => void waitUntilWritten('').then(() => process.exit()));
 }

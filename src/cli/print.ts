@@ -4,15 +4,15 @@ const { stdout, stderr } = process;
 const write = stdout.write.bind(stdout);
 
 // Where it is a pipe nothing else says so later: it fails as one does that nobody reads.
-let isEnded = false;
-stdout.once('finish', () => (isEnded = true));
+let hasStdoutEnded = false;
+stdout.once('finish', () => (hasStdoutEnded = true));
 
 /**
  * A program that reads the line of `--json` is to find nothing beside it that a module prints: that goes to stderr.
  *
  * @returns what lets modules have stdout from then on; how they may have changed it meanwhile stays
  */
-export function divertModules(): () => void {
+export function redirectModuleOutput(): () => void {
   let isOver = false;
   const toStderr = stderr.write.bind(stderr);
   stdout.write = ((...given: Parameters<typeof write>) => (isOver ? write : toStderr)(...given)) as typeof write;
@@ -26,9 +26,9 @@ export function divertModules(): () => void {
  *
  * @throws Error where they cannot be written, as on a full disk
  */
-export async function print(lines: readonly string[]): Promise<void> {
-  const hasModuleEnded = isEnded || stdout.writableEnded;
-  const problem = await written(lines.map((line) => `${line}\n`).join(''));
+export async function printLines(lines: readonly string[]): Promise<void> {
+  const hasModuleEnded = hasStdoutEnded || stdout.writableEnded;
+  const problem = await waitUntilWritten(lines.map((line) => `${line}\n`).join(''));
   if (problem === undefined) return;
   if (!hasModuleEnded && 'code' in problem && problem.code === 'EPIPE') return;
   const message = hasModuleEnded ? 'a module has ended stdout' : problem.message;
@@ -36,7 +36,7 @@ export async function print(lines: readonly string[]): Promise<void> {
 }
 
 /** Resolves once a text, and what was printed before it, is written; with what has hindered that. */
-export function written(text: string): Promise<Error | undefined> {
+export function waitUntilWritten(text: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
     // It is told twice, and would end the process where nobody listens.
     stdout.once('error', resolve);

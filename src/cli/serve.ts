@@ -2,45 +2,56 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
-import { IDLE_POLL_US_MAX } from '../server/gateway/connection/idle-poll.ts';
+import { MAX_BUSY_POLL_US } from '../server/gateway/connection/busy-poll.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
-import type { Wan } from '../server/site/wan.ts';
-import type { Arbitraries } from '../server/label/values/arguments.ts';
-import { isInDevelopment } from '../server/site/development.ts';
+import type { SiteLatency } from '../server/site/site-latency.ts';
+import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
+import { isInDevelopment } from '../server/site/is-in-development.ts';
 import type { Command, Flag } from './command.ts';
-import { loadModule, serviceIn, isService } from './load-module.ts';
-import { names, origins as originsOf, text, usageError, wholeNumber, type Raw } from './options.ts';
-import { divertModules, print } from './print.ts';
-import { endModules, listenForModules, untilAskedToEnd } from './own-thread.ts';
-import { limitsFrom, type GatewayLimits } from '../server/gateway/limits/limits.ts';
-import type { Authenticate, Authorise } from '../server/gateway/host/host.ts';
+import { loadModule, findService, isService } from './load-module.ts';
+import {
+  readNames,
+  readOrigins as originsOf,
+  readText,
+  createUsageError,
+  readInteger,
+  type RawOptions,
+} from './options.ts';
+import { redirectModuleOutput, printLines } from './print.ts';
+import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
+import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
+import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
 
 /** Where data is kept unless it is said. */
-const DATA_DIR = 'correctables-data';
+const DEFAULT_DATA_DIR = 'correctables-data';
 
 const SERVE_FLAGS: readonly Flag[] = [
   ['--service <module>', 'The service: a module that exports `service` (or a default) made by defineService'],
-  ['--sites <names>', 'The sites, separated by commas', 'irl,frk,vrg'],
+  ['--sites <names>', 'The sites, separated by commas', 'ireland,frankfurt,virginia'],
   ['--red-leader <site>', 'The site that orders red operations (default: the first)'],
-  ['--attempts-max <count>', 'Executions of a red update that others keep overtaking, before CONFLICT', 10],
-  ['--wan <preset>', 'Delays between the sites: none, paper (for irl, frk, vrg), or pairs as irl-frk=20,…', 'none'],
-  ['--data <dir>', `Folder for what must not be lost, made if there is none (default: ${DATA_DIR})`],
+  ['--max-attempts <count>', 'Executions of a red update that others keep overtaking, before CONFLICT', 10],
+  [
+    '--wan <preset>',
+    'Delays between the sites: none, paper (for ireland, frankfurt, virginia), or pairs as ireland-frankfurt=20,…',
+    'none',
+  ],
+  ['--data <dir>', `Folder for what must not be lost, made if there is none (default: ${DEFAULT_DATA_DIR})`],
   ['--ephemeral', 'Keep everything in memory: it is gone with the process'],
   ['--host <address>', 'Address to listen on', '127.0.0.1'],
   ['--port <n>', 'Port to listen on; 0 for any free one', 7420],
   ['--origins <list>', 'Origins of web pages that may connect, separated by commas'],
-  ['--auth <module>', 'Who may connect and do what: exports `authenticate`, and `authorise` and `limits` if you like'],
+  ['--auth <module>', 'Who may connect and do what: exports `authenticate`, and `authorize` and `limits` if you like'],
   ['--auth-keys <keys>', 'Let in who has a signed token (JWT): a file with a JWK set, or its https address'],
   ['--auth-issuer <name>', 'Who must have made the token (`iss`)'],
   ['--auth-audience <name>', 'For whom it must be (`aud`)'],
   ['--limits <pairs>', 'Bounds of each site, as memoryBytesMax=1GiB,connectionsMax=1000; none for none'],
   ['--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in'],
-  ['--idle-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', 0],
+  ['--busy-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', 0],
   [
     '--check-invariants <when>',
     'Alarms where rows break what the service says of them: on or off (default: on unless NODE_ENV is production)',
   ],
-  ['--force', 'Serve a service though a shadow operation of it is declared blue and must not be'],
+  ['--skip-color-check', 'Serve a service though a shadow operation of it is declared blue and must not be'],
   ['--log-level <level>', 'debug, info, warn, error or silent', 'info'],
   ['--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP'],
 ];
@@ -48,10 +59,10 @@ const SERVE_FLAGS: readonly Flag[] = [
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
 /** More than anybody would wait for. */
-const ATTEMPTS_MAX = 1_000_000;
+const MAX_ATTEMPTS = 1_000_000;
 
 /** Why nothing can listen there, by what the system says. */
-const CANNOT_LISTEN: Readonly<Record<string, { readonly flag: 'host' | 'port'; readonly problem: string }>> = {
+const LISTEN_ERRORS: Readonly<Record<string, { readonly flag: 'host' | 'port'; readonly problem: string }>> = {
   EADDRINUSE: { flag: 'port', problem: 'where another program listens: give another, or 0 for any free one' },
   EACCES: { flag: 'port', problem: 'where this user may not listen: give one from 1024 on, or 0 for any free one' },
   EADDRNOTAVAIL: { flag: 'host', problem: 'which is no address of this machine: give one that it has' },
@@ -65,103 +76,114 @@ const CANNOT_LISTEN: Readonly<Record<string, { readonly flag: 'host' | 'port'; r
 
 export const SERVE: Command = {
   name: 'serve',
-  what: 'Serve a service from several sites in this process, over websockets',
+  summary: 'Serve a service from several sites in this process, over websockets',
   flags: SERVE_FLAGS,
-  example: 'correctables serve --service shop.js --sites irl,frk,vrg --red-leader irl --wan paper',
-  isInOwnThread: true,
-  run: serveUntilAskedToEnd,
+  example: 'correctables serve --service shop.js --sites ireland,frankfurt,virginia --red-leader ireland --wan paper',
+  runsInWorkerThread: true,
+  run: serveUntilEndSignal,
 };
 
 /** Serves until SIGINT or SIGTERM, then lets what is under way end. */
-async function serveUntilAskedToEnd(options: Raw): Promise<void> {
-  const sites = names(options, 'sites');
-  const redLeader = options['redLeader'] === undefined ? sites[0] : text(options, 'redLeader');
+async function serveUntilEndSignal(options: RawOptions): Promise<void> {
+  const sites = readNames(options, 'sites');
+  const redLeader = options['redLeader'] === undefined ? sites[0] : readText(options, 'redLeader');
   if (!sites.includes(redLeader))
-    throw usageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
+    throw createUsageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
-  if (level === undefined) throw usageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
-  const dataDir = dataDirOf(options);
-  const host = text(options, 'host');
+  if (level === undefined) throw createUsageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
+  const dataDir = resolveDataDir(options);
+  const host = readText(options, 'host');
   const origins = originsOf(options, 'origins');
-  const path = text(options, 'service');
+  const path = readText(options, 'service');
   const flags = {
     dataDir,
     sites,
     redLeader,
-    ...checkInvariantsOf(options),
-    attemptsMax: wholeNumber(options, 'attemptsMax', { min: 1, max: ATTEMPTS_MAX }),
-    wan: wanOf(text(options, 'wan'), sites),
+    ...parseCheckInvariants(options),
+    maxAttempts: readInteger(options, 'maxAttempts', { min: 1, max: MAX_ATTEMPTS }),
+    latency: parseLatency(readText(options, 'wan'), sites),
     host,
-    port: wholeNumber(options, 'port', { min: 0, max: 65_535 }),
+    port: readInteger(options, 'port', { min: 0, max: 65_535 }),
     origins,
-    idlePollUs: wholeNumber(options, 'idlePollUs', { min: 0, max: IDLE_POLL_US_MAX }),
+    idlePollUs: readInteger(options, 'busyPollUs', { min: 0, max: MAX_BUSY_POLL_US }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
   };
   const asJson = options['json'] === true;
-  const giveBack = asJson ? divertModules() : () => {};
-  listenForModules();
-  const auth = await authOf(options);
+  const giveBack = asJson ? redirectModuleOutput() : () => {};
+  forwardSignals();
+  const auth = await loadAuth(options);
   const module = await loadModule('service', path);
-  const service = serviceIn(module, 'service', path);
-  const limits = limitsOf(options, auth.limits);
-  const { exposureOf, labelFirst, linesOf, pino, serve } = await loadServing();
-  const logger = pino({ level, base: null }, linesTo(STDERR));
+  const service = findService(module, 'service', path);
+  const limits = parseLimits(options, auth.limits);
+  const { exposureOf, labelFirst, linesOf, pino, serve } = await loadServerModules();
+  const logger = pino({ level, base: null }, createLineWriter(STDERR));
   const warn = (message: string): void => logger.warn(message);
   const starting = {
     service,
     arbitraries: module['arbitraries'] as Arbitraries | undefined,
-    words: { given: '--service', force: '--force serves it all the same' },
+    messages: { source: '--service', skipFlag: '--skip-color-check serves it all the same' },
   };
-  const looks = options['force'] !== true && isInDevelopment();
+  const looks = options['skipColorCheck'] !== true && isInDevelopment();
   if (looks) labelFirst(starting, warn);
-  const server = await servedBy(serve, {
+  const server = await startServer(serve, {
     ...flags,
     ...auth,
     limits,
     onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
     service,
     // Looked at above, as its module says more than the service.
-    checkLabels: false,
+    checkColors: false,
     logger,
   });
   // Whoever has read the lines may end it.
-  const interrupted = untilAskedToEnd();
-  const exposure = exposureOf(server, { host, redLeader, origins, dataDir, asks: auth.authenticate !== undefined });
-  const printed = print(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
+  const interrupted = waitForEndSignal();
+  const exposure = exposureOf(server, {
+    host,
+    redLeader,
+    origins,
+    dataDir,
+    requiresToken: auth.authenticate !== undefined,
+  });
+  const printed = printLines(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
   giveBack();
   // It serves all the same: whoever asks it to end must find it listening.
   await printed.catch((error: Error) => console.error(`correctables: ${error.message}`));
   const signal = await interrupted;
   await server.close();
-  endModules(signal);
+  closeModules(signal);
 }
 
 /** What serving takes: loaded once flags and modules are right, and not at all in the thread that starts this one. */
-async function loadServing() {
-  const [{ pino }, { serve }, { labelFirst }, { exposureOf, linesOf }] = await Promise.all([
+async function loadServerModules() {
+  const [
+    { pino },
+    { serve },
+    { checkColorsAtStartup: labelFirst },
+    { getServerInfo: exposureOf, formatServerInfo: linesOf },
+  ] = await Promise.all([
     import('pino'),
     import('../server/serve.ts'),
-    import('../server/label-first.ts'),
-    import('./exposure.ts'),
+    import('../server/startup-color-check.ts'),
+    import('./server-info.ts'),
   ]);
   return { pino, serve, labelFirst, exposureOf, linesOf };
 }
 
 /** Serves; a port, sites and an address that it refuses are told in terms of the flags. */
-async function servedBy(
+async function startServer(
   serve: (options: ServeOptions) => Promise<RunningServer>,
   options: ServeOptions & { readonly host: string },
 ): Promise<RunningServer> {
   try {
     return await serve(options);
   } catch (error) {
-    const cannot = error instanceof Error && 'code' in error && CANNOT_LISTEN[String(error.code)];
-    if (cannot) throw usageError(cannot.flag, `is ${options[cannot.flag]}, ${cannot.problem}`);
+    const cannot = error instanceof Error && 'code' in error && LISTEN_ERRORS[String(error.code)];
+    if (cannot) throw createUsageError(cannot.flag, `is ${options[cannot.flag]}, ${cannot.problem}`);
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    if (error.field?.startsWith('wan.') === true) throw usageError('wan', wanProblem(options, error));
+    if (error.field?.startsWith('wan.') === true) throw createUsageError('wan', describeLatencyError(options, error));
     if (error.field !== 'host') throw error;
     const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
-    throw usageError(
+    throw createUsageError(
       'host',
       `${problem}: name an address of this machine alone, say who may connect (--auth, --auth-keys), or add --allow-unauthenticated`,
     );
@@ -169,38 +191,40 @@ async function servedBy(
 }
 
 /** What is wrong with the round trip of a pair, which the error names. */
-function wanProblem({ wan }: ServeOptions, { field = '', message }: CorrectableError): string {
+function describeLatencyError({ latency }: ServeOptions, { field = '', message }: CorrectableError): string {
   const pair = field.slice('wan.'.length);
-  const isGiven = typeof wan === 'object' && Object.hasOwn(wan, pair);
+  const isGiven = typeof latency === 'object' && Object.hasOwn(latency, pair);
   if (isGiven) return `gives ${pair}, which ${message.slice(`${field} `.length, -'.'.length)}`;
-  return `${wan === 'paper' ? 'paper is for the sites irl, frk, vrg, and ' : ''}has no round trip for ${pair}`;
+  return `${latency === 'paper' ? 'paper is for the sites ireland, frankfurt, virginia, and ' : ''}has no round trip for ${pair}`;
 }
 
 /** The absolute path of the data folder; `undefined` for none. */
-function dataDirOf(options: Raw): string | undefined {
-  if (options['ephemeral'] !== true) return resolve(options['data'] === undefined ? DATA_DIR : text(options, 'data'));
+function resolveDataDir(options: RawOptions): string | undefined {
+  if (options['ephemeral'] !== true)
+    return resolve(options['data'] === undefined ? DEFAULT_DATA_DIR : readText(options, 'data'));
   if (options['data'] === undefined) return undefined;
-  throw usageError('ephemeral', 'keeps nothing, and --data names a folder to keep it in: give one of them');
+  throw createUsageError('ephemeral', 'keeps nothing, and --data names a folder to keep it in: give one of them');
 }
 
 /** Whether invariants are checked, where it is said. */
-function checkInvariantsOf({ checkInvariants: given }: Raw): { readonly checkInvariants?: boolean } {
-  if (given === undefined) return {};
-  if (given === 'on' || given === 'off') return { checkInvariants: given === 'on' };
-  throw usageError('check-invariants', `takes on or off, not "${String(given)}"`);
+function parseCheckInvariants({ checkInvariants: value }: RawOptions): { readonly checkInvariants?: boolean } {
+  if (value === undefined) return {};
+  if (value === 'on' || value === 'off') return { checkInvariants: value === 'on' };
+  throw createUsageError('check-invariants', `takes on or off, not "${String(value)}"`);
 }
 
-function wanOf(given: string, sites: readonly string[]): Wan {
-  if (given === 'none' || given === 'paper') return given;
+function parseLatency(value: string, sites: readonly string[]): SiteLatency {
+  if (value === 'none' || value === 'paper') return value;
   const roundTripsMs: Record<string, number> = {};
-  for (const pair of given.split(',')) {
+  for (const pair of value.split(',')) {
     const match = /^([a-z][a-z0-9-]*-[a-z][a-z0-9-]*)=(\d+(?:\.\d+)?)$/.exec(pair.trim());
-    if (match === null) throw usageError('wan', `takes none, paper, or round trips in ms as irl-frk=20, not "${pair}"`);
+    if (match === null)
+      throw createUsageError('wan', `takes none, paper, or round trips in ms as ireland-frankfurt=20, not "${pair}"`);
     const name = match[1] as string;
-    if (Object.hasOwn(roundTripsMs, name)) throw usageError('wan', `names ${name} twice`);
+    if (Object.hasOwn(roundTripsMs, name)) throw createUsageError('wan', `names ${name} twice`);
     // Typed by hand, it is a mistake; a table in a program may well have more.
-    const isPair = sites.some((one) => sites.some((other) => one !== other && name === `${one}-${other}`));
-    if (!isPair) throw usageError('wan', `gives ${name}, which is no pair of the sites ${sites.join(', ')}`);
+    const isPair = sites.some((item) => sites.some((other) => item !== other && name === `${item}-${other}`));
+    if (!isPair) throw createUsageError('wan', `gives ${name}, which is no pair of the sites ${sites.join(', ')}`);
     roundTripsMs[name] = Number(match[2]);
   }
   return roundTripsMs;
@@ -210,39 +234,42 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 <<
 const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;
 
 /**
- * What `--limits` says, pairs as `memoryBytesMax=1GiB,connectionsMax=1000,heartbeatMs=none`, over what was `given`
+ * What `--limits` says, pairs as `maxMemoryBytes=1GiB,maxConnections=1000,heartbeatIntervalMs=none`, over what was `given`
  * otherwise.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the flag, and the limit at fault
  */
-export function limitsOf(options: Raw, given?: Partial<GatewayLimits>): Partial<GatewayLimits> | undefined {
-  if (options['limits'] === undefined) return given;
+export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>): Partial<GatewayLimits> | undefined {
+  if (options['limits'] === undefined) return value;
   const limits: Record<string, number> = {};
-  for (const pair of text(options, 'limits').split(',')) {
+  for (const pair of readText(options, 'limits').split(',')) {
     const [, name, none, number, unit = ''] = PAIR.exec(pair.trim()) ?? [];
     if (name === undefined) {
-      throw usageError('limits', `takes pairs as memoryBytesMax=1GiB,connectionsMax=1000, or =none, not "${pair}"`);
+      throw createUsageError(
+        'limits',
+        `takes pairs as memoryBytesMax=1GiB,connectionsMax=1000, or =none, not "${pair}"`,
+      );
     }
-    if (Object.hasOwn(limits, name)) throw usageError('limits', `names ${name} twice`);
+    if (Object.hasOwn(limits, name)) throw createUsageError('limits', `names ${name} twice`);
     if (unit !== '' && !name.includes('Bytes')) {
-      throw usageError('limits', `gives ${name} in ${unit}, and that is no number of bytes`);
+      throw createUsageError('limits', `gives ${name} in ${unit}, and that is no number of bytes`);
     }
     limits[name] = none === undefined ? Number(number) * (UNITS[unit] as number) : Infinity;
   }
   try {
-    limitsFrom(limits);
+    fillLimits(limits);
   } catch (error) {
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    throw usageError('limits', `does not fit: ${error.message}`);
+    throw createUsageError('limits', `does not fit: ${error.message}`);
   }
-  return { ...given, ...limits };
+  return { ...value, ...limits };
 }
 
 /**
  * Takes lines for a file that is open. A line that cannot be written, as on a full disk, is dropped: nobody waits for it,
  * and nothing ends by it. The log may well lie on the disk whose lack of room it tells of.
  */
-export function linesTo(descriptor: number): { write(line: string): void } {
+export function createLineWriter(descriptor: number): { write(line: string): void } {
   let isTorn = false;
   return {
     write(line) {
@@ -262,11 +289,11 @@ export function linesTo(descriptor: number): { write(line: string): void } {
 /** What `serve` is given of it. */
 interface Auth {
   readonly authenticate?: Authenticate | undefined;
-  readonly authorise?: Authorise | undefined;
+  readonly authorize?: Authorize | undefined;
   readonly limits?: Partial<GatewayLimits> | undefined;
 }
 
-const FUNCTIONS = ['authenticate', 'authorise'] as const;
+const FUNCTIONS = ['authenticate', 'authorize'] as const;
 const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
 
 /**
@@ -274,53 +301,56 @@ const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the flag at fault
  */
-export async function authOf(options: Raw): Promise<Auth> {
-  const given = options['auth'] === undefined ? {} : await moduleAuth(text(options, 'auth'));
+export async function loadAuth(options: RawOptions): Promise<Auth> {
+  const value = options['auth'] === undefined ? {} : await loadAuthModule(readText(options, 'auth'));
   if (options['authKeys'] === undefined) {
     for (const flag of ['authIssuer', 'authAudience']) {
-      if (options[flag] !== undefined) throw usageError(flag, 'is about signed tokens: give --auth-keys as well');
+      if (options[flag] !== undefined) throw createUsageError(flag, 'is about signed tokens: give --auth-keys as well');
     }
-    if (options['auth'] === undefined || given.authenticate !== undefined) return given;
-    throw usageError('auth', 'names a module that exports no `authenticate`: export one, or give --auth-keys');
+    if (options['auth'] === undefined || value.authenticate !== undefined) return value;
+    throw createUsageError('auth', 'names a module that exports no `authenticate`: export one, or give --auth-keys');
   }
-  if (given.authenticate !== undefined) {
-    throw usageError(
+  if (value.authenticate !== undefined) {
+    throw createUsageError(
       'auth-keys',
       'checks tokens, and so does `authenticate` of the module of --auth: give one of them',
     );
   }
-  const [issuer, audience] = ['authIssuer', 'authAudience'].map((flag) =>
-    options[flag] === undefined ? undefined : text(options, flag),
+  const [issuer, subscribers] = ['authIssuer', 'authAudience'].map((flag) =>
+    options[flag] === undefined ? undefined : readText(options, flag),
   );
-  const { signedTokens } = await import('./signed-tokens.ts');
-  return { ...given, authenticate: await signedTokens(text(options, 'authKeys'), { issuer, audience }) };
+  const { createTokenVerifier: signedTokens } = await import('./signed-tokens.ts');
+  return {
+    ...value,
+    authenticate: await signedTokens(readText(options, 'authKeys'), { issuer, audience: subscribers }),
+  };
 }
 
-async function moduleAuth(path: string): Promise<Auth> {
+async function loadAuthModule(path: string): Promise<Auth> {
   const module = await loadModule('auth', path);
-  refuseMisspelled(module, path);
+  rejectMisspelledExports(module, path);
   for (const name of FUNCTIONS) {
     if (module[name] === undefined || typeof module[name] === 'function') continue;
-    throw usageError('auth', `names ${path}, whose \`${name}\` is no function`);
+    throw createUsageError('auth', `names ${path}, whose \`${name}\` is no function`);
   }
-  const { authenticate, authorise, limits } = module as Auth;
-  return { authenticate, authorise, limits };
+  const { authenticate, authorize, limits } = module as Auth;
+  return { authenticate, authorize, limits };
 }
 
 /** An `authorize` that is ignored would let in clients that its author wants to refuse. Other exports are helpers. */
-function refuseMisspelled(module: Readonly<Record<string, unknown>>, path: string): void {
+function rejectMisspelledExports(module: Readonly<Record<string, unknown>>, path: string): void {
   const whole = isService(module['default']) ? undefined : module['default'];
   const isRepeated =
     whole === undefined ||
     (typeof whole === 'object' && Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));
   if (!isRepeated) {
     const problem = `whose default export is not used: export ${EXPORTS.join(', ')} by these names`;
-    throw usageError('auth', `names ${path}, ${problem}`);
+    throw createUsageError('auth', `names ${path}, ${problem}`);
   }
-  for (const name of Object.keys(module).filter((each) => !EXPORTS.includes(each))) {
-    const meant = closestName(name, EXPORTS);
+  for (const name of Object.keys(module).filter((item) => !EXPORTS.includes(item))) {
+    const meant = findClosestName(name, EXPORTS);
     if (meant === undefined) continue;
-    throw usageError('auth', `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`);
+    throw createUsageError('auth', `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`);
   }
 }
 
@@ -328,16 +358,19 @@ function refuseMisspelled(module: Readonly<Record<string, unknown>>, path: strin
 const MAX_EDITS = 3;
 
 /** Returns the name of `names` that `typed` most resembles; `undefined` if none is within three edits. */
-export function closestName(typed: string, names: readonly string[]): string | undefined {
-  const distances = names.map((name) => ({ name, edits: editDistance(typed.toLowerCase(), name.toLowerCase()) }));
-  const [closest] = distances.sort((one, other) => one.edits - other.edits);
+export function findClosestName(typed: string, names: readonly string[]): string | undefined {
+  const distances = names.map((name) => ({
+    name,
+    edits: computeEditDistance(typed.toLowerCase(), name.toLowerCase()),
+  }));
+  const [closest] = distances.sort((item, other) => item.edits - other.edits);
   // Short names resemble everything.
   const max = Math.min(MAX_EDITS, Math.floor(typed.length / 2));
   return closest !== undefined && closest.edits <= max ? closest.name : undefined;
 }
 
 /** The Levenshtein distance. */
-function editDistance(from: string, to: string): number {
+function computeEditDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [i, letter] of [...from].entries()) {
     const next = [i + 1];

@@ -14,12 +14,12 @@ import {
   type JWTVerifyOptions,
 } from 'jose';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import type { Authenticate, Principal } from '../server/gateway/host/host.ts';
+import type { Authenticate, Principal } from '../server/gateway/context/gateway-context.ts';
 import { readFile } from 'node:fs/promises';
-import { usageError } from './options.ts';
+import { createUsageError } from './options.ts';
 
 /** Who must have made a token, and for whom; whoever has one of the keys, and anybody, unless given. */
-export interface TokenClaims {
+export interface TokenRequirements {
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
 }
@@ -35,43 +35,46 @@ const MS_PER_S = 1000;
  * @param keys the path of a JWK set, or the https address of one
  * @throws CorrectableError `INVALID_ARGUMENT` where there are no such keys
  */
-export async function signedTokens(keys: string, { issuer, audience }: TokenClaims): Promise<Authenticate> {
-  const set = await keysAt(keys);
+export async function createTokenVerifier(
+  keys: string,
+  { issuer, audience: subscribers }: TokenRequirements,
+): Promise<Authenticate> {
+  const set = await loadKeys(keys);
   const requirements: JWTVerifyOptions = {
     ...(issuer === undefined ? {} : { issuer }),
-    ...(audience === undefined ? {} : { audience }),
+    ...(subscribers === undefined ? {} : { audience: subscribers }),
     requiredClaims: ['sub', 'exp'],
     clockTolerance: CLOCK_TOLERANCE_S,
   };
   return async (token = '') => {
     try {
-      return principalOf(await payloadOf(token, set, requirements));
+      return toPrincipal(await verifyToken(token, set, requirements));
     } catch (error) {
-      if (isVerdict(error) || isCorrectableError(error)) throw error;
+      if (isTokenRejection(error) || isCorrectableError(error)) throw error;
       throw new CorrectableError('UNAVAILABLE', `The keys at ${keys} cannot be read.`, { cause: error });
     }
   };
 }
 
-async function payloadOf(token: string, set: KeySet, requirements: JWTVerifyOptions): Promise<JWTPayload> {
-  const readsBefore = set.reads;
+async function verifyToken(token: string, set: KeySet, requirements: JWTVerifyOptions): Promise<JWTPayload> {
+  const readsBefore = set.loadCount;
   try {
-    return await verified(token, set, requirements);
+    return await verifySignature(token, set, requirements);
   } catch (error) {
-    if (!isOfUnknownKey(error, token) || set.reads === Infinity) throw error;
-    await set.reread();
-    if (set.reads === readsBefore) {
+    if (!mayHaveUnknownKey(error, token) || set.loadCount === Infinity) throw error;
+    await set.reload();
+    if (set.loadCount === readsBefore) {
       const message = 'The token is of a key that was not known when the keys were read, a moment ago; ask again.';
       throw new CorrectableError('UNAVAILABLE', message, { cause: error });
     }
-    return verified(token, set, requirements);
+    return verifySignature(token, set, requirements);
   }
 }
 
 /** What a token claims that one of the keys has signed: those that have no name, or share one, are all tried. */
-async function verified(token: string, { keyOf }: KeySet, requirements: JWTVerifyOptions): Promise<JWTPayload> {
+async function verifySignature(token: string, { getKey }: KeySet, requirements: JWTVerifyOptions): Promise<JWTPayload> {
   try {
-    return (await jwtVerify(token, keyOf, requirements)).payload;
+    return (await jwtVerify(token, getKey, requirements)).payload;
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const key of error) {
@@ -86,12 +89,12 @@ async function verified(token: string, { keyOf }: KeySet, requirements: JWTVerif
 }
 
 /** Whether another key may be the right one: the one that it names is missing, or it names none, and none fits. */
-function isOfUnknownKey(error: unknown, token: string): boolean {
+function mayHaveUnknownKey(error: unknown, token: string): boolean {
   if (error instanceof errors.JWKSNoMatchingKey) return true;
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }
 
-function principalOf({ sub, exp }: { readonly sub?: unknown; readonly exp?: number }): Principal {
+function toPrincipal({ sub, exp }: { readonly sub?: unknown; readonly exp?: number }): Principal {
   // Signed as it may be: of two objects, as text, one cannot be told from the other.
   if (typeof sub !== 'string' || sub === '') {
     throw new errors.JWTClaimValidationFailed('"sub" claim must be a text that is not empty', {}, 'sub', 'invalid');
@@ -100,7 +103,7 @@ function principalOf({ sub, exp }: { readonly sub?: unknown; readonly exp?: numb
 }
 
 /** Whether the token was looked at: keys that did not come say nothing about it. */
-function isVerdict(error: unknown): boolean {
+function isTokenRejection(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false;
   return !(
     error instanceof errors.JWKSTimeout ||
@@ -110,41 +113,41 @@ function isVerdict(error: unknown): boolean {
 }
 
 /** How soon keys are asked for again because one is missing. Anybody can have that done, by a token that names none. */
-const COOLDOWN_MS = 5_000;
+const RELOAD_COOLDOWN_MS = 5_000;
 /** All by which `jose` checks a signature with a key that everybody may have. */
 const ALGORITHMS = ['RS', 'PS', 'ES']
   .flatMap((kind) => [`${kind}256`, `${kind}384`, `${kind}512`])
   .concat('EdDSA', 'Ed25519', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87');
 /** With less, `jose` checks nothing. */
-const MODULUS_BITS_MIN = 2048;
+const MIN_MODULUS_BITS = 2048;
 
 /** A set of keys. */
 interface KeySet {
-  readonly keyOf: JWTVerifyGetKey;
+  readonly getKey: JWTVerifyGetKey;
   /** How often it has been asked for: where that is more than before, a key that is missing was not there meanwhile. */
-  readonly reads: number;
+  readonly loadCount: number;
   /** Asks for it again, unless that has just happened, or it never changes. */
-  reread(): Promise<void>;
+  reload(): Promise<void>;
 }
 
 /**
  * @param keys the path of a JWK set, or the https address of one
  * @throws CorrectableError `INVALID_ARGUMENT` where there are no such keys
  */
-async function keysAt(keys: string): Promise<KeySet> {
-  if (keys.startsWith('https://')) return new RemoteKeys(addressOf(keys));
+async function loadKeys(keys: string): Promise<KeySet> {
+  if (keys.startsWith('https://')) return new RemoteKeys(parseKeysUrl(keys));
   if (keys.startsWith('http://'))
-    throw usageError('auth-keys', 'takes an https address, or whoever is between says who may connect');
+    throw createUsageError('auth-keys', 'takes an https address, or whoever is between says who may connect');
   try {
     const set = JSON.parse(await readFile(keys, 'utf8')) as JSONWebKeySet;
-    const keyOf = createLocalJWKSet(set);
-    const checks = await Promise.all(set.keys.map(checksSignatures));
+    const getKey = createLocalJWKSet(set);
+    const checks = await Promise.all(set.keys.map(canVerifySignatures));
     if (!checks.includes(true)) throw new Error(`none of its ${set.keys.length} keys can be used to check a signature`);
     // All of it is known at any time: what is missing there is missing.
-    return { keyOf, reads: Infinity, reread: async () => {} };
+    return { getKey, loadCount: Infinity, reload: async () => {} };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    throw usageError('auth-keys', `names ${keys}, which is no file with a JWK set (${problem})`);
+    throw createUsageError('auth-keys', `names ${keys}, which is no file with a JWK set (${problem})`);
   }
 }
 
@@ -154,60 +157,60 @@ async function keysAt(keys: string): Promise<KeySet> {
  *
  * @throws Error naming what is wrong with it
  */
-async function checksSignatures(key: JWK, at: number): Promise<boolean> {
+async function canVerifySignatures(key: JWK, at: number): Promise<boolean> {
   const name = key.kid === undefined ? `key ${at}` : `key "${key.kid}"`;
   if (key.d !== undefined) throw new Error(`${name} is a private one: keep that where tokens are made`);
-  const read = await readToCheck(key).catch((error: Error) => {
+  const read = await importVerificationKey(key).catch((error: Error) => {
     const { message } = error.cause instanceof Error ? error.cause : error;
     throw new Error(`${name} cannot be read: ${message}`, { cause: error });
   });
   if (read === undefined) return false;
   const { modulusLength: bits = Infinity } = read.algorithm as { readonly modulusLength?: number };
-  if (bits >= MODULUS_BITS_MIN) return true;
-  throw new Error(`${name} has a modulus of ${bits} bits: make one of ${MODULUS_BITS_MIN} or more`);
+  if (bits >= MIN_MODULUS_BITS) return true;
+  throw new Error(`${name} has a modulus of ${bits} bits: make one of ${MIN_MODULUS_BITS} or more`);
 }
 
 /** The key as `jose` checks signatures by it; `undefined` where it never does. */
-async function readToCheck(key: JWK): Promise<CryptoKey | undefined> {
+async function importVerificationKey(key: JWK): Promise<CryptoKey | undefined> {
   const keyOf = createLocalJWKSet({ keys: [key] });
   for (const alg of ALGORITHMS) {
     try {
       return await keyOf({ alg });
     } catch (error) {
-      if (!isPassedOver(error)) throw error;
+      if (!isUnsupportedKey(error)) throw error;
     }
   }
   return undefined;
 }
 
 /** Whether the key is not for the algorithm, or this Node does not have that. */
-function isPassedOver(error: unknown): boolean {
+function isUnsupportedKey(error: unknown): boolean {
   return error instanceof errors.JWKSNoMatchingKey || (error as Error).name === 'NotSupportedError';
 }
 
 class RemoteKeys implements KeySet {
-  readonly keyOf: ReturnType<typeof createRemoteJWKSet>;
-  reads = 0;
+  readonly getKey: ReturnType<typeof createRemoteJWKSet>;
+  loadCount = 0;
 
   constructor(address: URL) {
-    this.keyOf = createRemoteJWKSet(address, {
-      cooldownDuration: COOLDOWN_MS,
+    this.getKey = createRemoteJWKSet(address, {
+      cooldownDuration: RELOAD_COOLDOWN_MS,
       [customFetch]: (url, options) => {
-        this.reads += 1;
+        this.loadCount += 1;
         return fetch(url, options);
       },
     });
   }
 
-  async reread(): Promise<void> {
-    if (!this.keyOf.coolingDown) await this.keyOf.reload();
+  async reload(): Promise<void> {
+    if (!this.getKey.coolingDown) await this.getKey.reload();
   }
 }
 
-function addressOf(keys: string): URL {
+function parseKeysUrl(keys: string): URL {
   try {
     return new URL(keys);
   } catch {
-    throw usageError('auth-keys', `takes the path or the https address of a JWK set, not "${keys}"`);
+    throw createUsageError('auth-keys', `takes the path or the https address of a JWK set, not "${keys}"`);
   }
 }

@@ -1,12 +1,12 @@
 /** `correctables/contract`: what a service has in common with its clients. Runs anywhere, and connects to nothing. */
-export { byContract } from '../protocol/contract/by-contract.ts';
-export type { Handlers } from '../protocol/contract/by-contract.ts';
-export { parseArgs } from '../protocol/contract/catalogue.ts';
-export type { Catalogue, CatalogueEntry } from '../protocol/contract/catalogue.ts';
+export { createHandler } from '../protocol/contract/create-handler.ts';
+export type { Handlers } from '../protocol/contract/create-handler.ts';
+export { parseArgs } from '../protocol/contract/operation-registry.ts';
+export type { OperationRegistry, RegisteredOperation } from '../protocol/contract/operation-registry.ts';
 export { defineContract, operation } from '../protocol/contract/contract.ts';
 export type {
   ArgsOf,
-  BlueReach,
+  BlueFinalLevels,
   Contract,
   ContractInfo,
   ContractResultOf,
@@ -17,12 +17,12 @@ export type {
   OperationSpec,
   OperationSpecs,
   ParsedArgsOf,
-  ReachOf,
-  ReadReach,
-  RedReach,
-  TypedFunctions,
+  FinalLevelsOf,
+  ReadFinalLevels,
+  RedFinalLevels,
+  TypedSpec,
 } from '../protocol/contract/contract.ts';
 export { isDomainError } from '../protocol/contract/contract.ts';
 export type { DomainError } from '../protocol/contract/contract.ts';
-export { keyValueOperations, queueOperations } from '../protocol/contract/portable.ts';
+export { keyValueOperations, queueOperations } from '../protocol/contract/portable-operations.ts';
 export type { InputOf, OutputOf, Schema } from '../protocol/contract/schema-parts.ts';

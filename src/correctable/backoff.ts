@@ -13,13 +13,13 @@ export interface Backoff {
 /** Options of `exponentialBackoff`. */
 export interface BackoffOptions {
   /** Upper bound of the first delay. Default 100. */
-  readonly firstMs?: number;
+  readonly initialDelayMs?: number;
   /** Factor from one attempt to the next. Default 2. */
   readonly factor?: number;
   /** Upper bound of every delay. Default 5000. */
-  readonly maxMs?: number;
+  readonly maxDelayMs?: number;
   /** Attempts before giving up. Default: never. */
-  readonly attemptsMax?: number;
+  readonly maxAttempts?: number;
 }
 
 /**
@@ -28,15 +28,15 @@ export interface BackoffOptions {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
- * const store = remote({ url, levels, reconnect: exponentialBackoff({ maxMs: 1000, attemptsMax: 10 }) });
+ * const store = remote({ url, levels, reconnect: exponentialBackoff({ maxDelayMs: 1000, maxAttempts: 10 }) });
  */
 export function exponentialBackoff(options: BackoffOptions = {}): Backoff {
-  checkOptions(options, 'firstMs:number,factor:number,maxMs:number,attemptsMax:number');
-  const { firstMs = 100, factor = 2, maxMs = 5_000, attemptsMax = Infinity } = options;
+  checkOptions(options, 'initialDelayMs:number,factor:number,maxDelayMs:number,maxAttempts:number');
+  const { initialDelayMs = 100, factor = 2, maxDelayMs = 5_000, maxAttempts = Infinity } = options;
   return {
     delayMs(attempt, random) {
-      if (attempt > attemptsMax) return undefined;
-      const ceiling = Math.min(maxMs, firstMs * factor ** (attempt - 1));
+      if (attempt > maxAttempts) return undefined;
+      const ceiling = Math.min(maxDelayMs, initialDelayMs * factor ** (attempt - 1));
       return ceiling * (0.5 + random() / 2);
     },
   };

@@ -2,10 +2,10 @@
  * The binding interface: the only seam between Correctables and a store (Correctables, OSDI 2016, §5.1,
  * Listing 7). At the end, what bindings and those who put themselves in front of one share.
  */
-import { elapsedMs, systemClock, type Timer } from './clock.ts';
+import { getElapsedMs, systemClock, type Timer } from './clock.ts';
 import type { CorrectableError } from './errors.ts';
-import { tagOf } from './kind.ts';
-import type { Levels } from './level.ts';
+import { getToStringTag } from './built-in-class.ts';
+import type { Levels } from './level-types.ts';
 import type { Operation } from './operation.ts';
 
 /** What a binding may say about a view beside its value. */
@@ -36,7 +36,7 @@ export interface Sink<in T = unknown, in Level extends string = string> {
    * @returns the sequence number that the sink gave to the value, counted from 0 over all calls of `update`; the value
    * is kept for `confirm` whether the view was delivered or dropped.
    */
-  update(value: T, level: Level, details?: ViewDetails): number;
+  view(value: T, level: Level, details?: ViewDetails): number;
   /**
    * A view at `level` whose value is that of the earlier call of `update` which returned `seq`: a confirmation without
    * payload. No such view closes the operation with `PROTOCOL`. `details` replace the earlier ones key by key.
@@ -75,14 +75,14 @@ export interface SubmissionOrigin {
 }
 
 /** Where a submission is, said by a binding that may have to wait before it can pass an operation on. */
-export interface Whereabouts {
+export interface SubmissionStatus {
   /** Whether the operation may have reached the store: false while it certainly has not left. */
-  readonly mayHaveLeft: boolean;
+  readonly mayHaveBeenSent: boolean;
   /**
    * Why it has not gone further, for example that there is no connection, since when and why; `undefined` where nothing
    * is known to be wrong.
    */
-  readonly obstacle: CorrectableError | undefined;
+  readonly blockedBy: CorrectableError | undefined;
   /** What single levels have failed with, by level, where the sink was not told. */
   readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -122,7 +122,7 @@ export interface InvocationContext {
    * Set by a binding that knows, and kept true by it until the operation has closed: read when the client gives up, to
    * tell what has certainly not happened from what may have. Without it, what was submitted may have taken effect.
    */
-  whereabouts?: Whereabouts | undefined;
+  submissionStatus?: SubmissionStatus | undefined;
 }
 
 /**
@@ -136,14 +136,14 @@ export interface InvocationContext {
 export interface Binding<L extends Levels = Levels, out C extends boolean = boolean> {
   readonly name: string;
   /** Carries `C` for the types; never present at run time. */
-  readonly levelsByContract?: C;
+  readonly hasContractLevels?: C;
   /**
    * Whether the store itself executes an update once however often it is submitted with the same `origin`, also after a
-   * restart and at another of its servers; with the same `operationId` and no `origin`, at the server that had it first,
+   * restart and at another of its servers; with the same `formatOperationId` and no `origin`, at the server that had it first,
    * for that name says of no server that it is its home. Unless `true`, a gateway that does not know whether an update was
    * executed answers `UNKNOWN` rather than submit it again; it gives both.
    */
-  readonly executesOnce?: boolean | undefined;
+  readonly isExactlyOnce?: boolean | undefined;
   /**
    * Whether the store executes an update once for each `idempotencyKey`, whoever submits it. A key that comes again with
    * another operation or other arguments fails with `INVALID_ARGUMENT`. Unless `true`, clients and gateways refuse keys.
@@ -174,7 +174,7 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * Executes `operation` and calls `sink` once for each of `levels` (a non-empty subset of `consistencyLevels()`, in
    * order). A level that the operation does not have is skipped; where that is the strongest requested one, the next
    * stronger level that the operation has answers instead, and where it has none, its strongest, as `final`: either way
-   * labelled with the level achieved. So the stronger one does where the strongest requested level of an update fails or
+   * labeled with the level achieved. So the stronger one does where the strongest requested level of an update fails or
    * comes too late: a weaker level than its final never fails an update. Where the final of a read fails while a weaker
    * level is under way, that is awaited first, for a bounded time: nobody hears of it after the failure.
    *
@@ -197,7 +197,7 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * through it and nothing else. `createClient`, and whatever puts itself in front of a binding, takes one. Absent where
    * the binding belongs to whoever closes it.
    */
-  share?(): Binding<L>;
+  openHandle?(): Binding<L>;
   /** Opens a session, or goes on with one that has the `tokens`; absent where the stack cannot keep one. */
   openSession?(tokens?: readonly string[]): BindingSession;
   /**
@@ -209,44 +209,44 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
 
 /** The order of versions that need no binding to be compared. */
 export function isOlder(version: unknown, than: unknown): boolean {
-  const tag = tagOf(version);
-  return /Number|BigInt|Date/.test(tag) && tag === tagOf(than) && (version as number) < (than as number);
+  const tag = getToStringTag(version);
+  return /Number|BigInt|Date/.test(tag) && tag === getToStringTag(than) && (version as number) < (than as number);
 }
 
 /** The details of an earlier view, replaced key by key by those of its confirmation, which alone says whether it is final. */
-export function mergeDetails(kept: ViewDetails, details?: ViewDetails): ViewDetails {
-  const meta = kept.meta || details?.meta ? { ...kept.meta, ...details?.meta } : undefined;
-  return { version: details?.version ?? kept.version, meta, final: details?.final };
+export function mergeDetails(retained: ViewDetails, details?: ViewDetails): ViewDetails {
+  const meta = retained.meta || details?.meta ? { ...retained.meta, ...details?.meta } : undefined;
+  return { version: details?.version ?? retained.version, meta, final: details?.final };
 }
 
 /** A signal is made when it is first looked at, which costs more than most of a read: one that is as quick does not. */
-export const LOOK_AFTER_MS = 20;
+export const SIGNAL_CHECK_DELAY_MS = 20;
 
-/** Whether nobody waits any more for what began at `sinceMs`, by `elapsedMs`, and took its time. */
-export function isLetGo(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
-  return elapsedMs() - sinceMs > LOOK_AFTER_MS && waiting.signal.aborted;
+/** Whether nobody waits any more for what began at `startedAtMs`, by `elapsedMs`, and took its time. */
+export function isAbandoned(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
+  return getElapsedMs() - sinceMs > SIGNAL_CHECK_DELAY_MS && waiting.signal.aborted;
 }
 
 /** In milliseconds. */
-const WEAKER_WAIT_MS = 1_000;
+const WEAKER_TIMEOUT_MS = 1_000;
 
 /**
  * Before a whole read fails: waits for what weaker levels have under way, but not for long (C6), nor once the time limit
  * of their level has passed. A deadline keeps the process alive as long as anybody waits; where there is none, this does.
  */
-export async function hearWeaker(
-  underWay: Promise<unknown>,
+export async function waitForWeaker(
+  inFlight: Promise<unknown>,
   { deadlineAt }: Pick<InvocationContext, 'deadlineAt'>,
   late?: AbortSignal,
 ): Promise<void> {
   let timer: Timer | undefined;
   const inTime = new Promise<void>((resolve) => {
-    timer = systemClock.setTimer(resolve, WEAKER_WAIT_MS);
-    if (deadlineAt !== undefined) timer.hold?.(false);
+    timer = systemClock.setTimer(resolve, WEAKER_TIMEOUT_MS);
+    if (deadlineAt !== undefined) timer.setRef?.(false);
     if (late?.aborted) resolve();
     late?.addEventListener('abort', () => resolve(), { once: true });
   });
-  await Promise.race([underWay, inTime]);
+  await Promise.race([inFlight, inTime]);
   timer?.cancel();
 }
 

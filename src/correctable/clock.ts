@@ -4,7 +4,7 @@
 export interface Timer {
   cancel(): void;
   /** Lets (`false`) or does not let (`true`) the process end before the timer fires; absent where that means nothing. */
-  hold?(held: boolean): void;
+  setRef?(retained: boolean): void;
 }
 
 /** Where the time comes from. */
@@ -18,35 +18,35 @@ export interface Clock {
 }
 
 /** `setTimeout` fires at once when asked for more than this. */
-const DELAY_MS_MAX = 2 ** 31 - 1;
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** What Node's timers have; a browser's are numbers. */
-type Handle = ReturnType<typeof setTimeout> & { ref?(): unknown; unref?(): unknown };
+type TimeoutHandle = ReturnType<typeof setTimeout> & { ref?(): unknown; unref?(): unknown };
 
 /** How far the wall clock is ahead of `now` at present. */
-export function wallAheadMs(clock: Clock): number {
+export function getWallOffsetMs(clock: Clock): number {
   return clock.wallNow ? clock.wallNow() - clock.now() : 0;
 }
 
 /** Returns milliseconds as they pass, from any start; of the machine's clock if the platform has no other. */
-export function elapsedMs(): number {
+export function getElapsedMs(): number {
   return (globalThis.performance ?? Date).now();
 }
 
 /** The clock of the running process; `now` counts from its start, as timers do. When that was would cost half a reading. */
 export const systemClock: Clock = {
-  now: () => Math.floor(elapsedMs()),
+  now: () => Math.floor(getElapsedMs()),
   wallNow: () => Date.now(),
   setTimer(fire, delayMs) {
-    let handle: Handle;
+    let handle: TimeoutHandle;
     const arm = (leftMs: number): void => {
-      const stepMs = Math.min(leftMs, DELAY_MS_MAX);
+      const stepMs = Math.min(leftMs, MAX_DELAY_MS);
       handle = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : fire()), stepMs);
     };
     arm(delayMs);
     return {
       cancel: () => clearTimeout(handle),
-      hold: (held) => void handle[held ? 'ref' : 'unref']?.(),
+      setRef: (retained) => void handle[retained ? 'ref' : 'unref']?.(),
     };
   },
 };

@@ -1,10 +1,10 @@
 /** The Correctable as consumers see it (Correctables, OSDI 2016, §3 and §4). */
 import type { CorrectableError } from './errors.ts';
-import type { Common, Levels } from './level.ts';
+import type { CommonLevel, Levels } from './level-types.ts';
 import type { FinalView, PreliminaryView, View, ViewFrom } from './view.ts';
 
 /** Where a Correctable is: `updating` until it closes, once, as `final` or `error`. */
-export type CorrectableState = 'updating' | 'final' | 'error';
+export type CorrectableState = 'pending' | 'final' | 'error';
 
 /** The three callbacks of the paper, by name. */
 export interface Callbacks<T, L extends Levels, F extends string = L[number]> {
@@ -29,7 +29,7 @@ export interface Subscription {
   unsubscribe(this: void): void;
 }
 
-export interface LeaveOptions {
+export interface SubscribeOptions {
   /** Ends the callbacks, not the operation. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -43,15 +43,15 @@ export interface SettleOptions<T, L extends Levels, F extends string = L[number]
   /** Takes the last view, its `final` being false, where the final fails: for work offline. */
   readonly orLatest?: boolean | undefined;
   /** What becomes of the operation after an early answer: it goes on (default) or is cancelled. */
-  readonly rest?: 'detach' | 'abort' | undefined;
+  readonly afterEarly?: 'detach' | 'abort' | undefined;
 }
 
 /** Options of `settle` that leave it nothing but the final view. */
-export interface UntilFinal {
+export interface FinalOnlyOptions {
   readonly enough?: undefined;
   readonly withinMs?: undefined;
   readonly orLatest?: false | undefined;
-  readonly rest?: 'detach' | 'abort' | undefined;
+  readonly afterEarly?: 'detach' | 'abort' | undefined;
 }
 
 export interface WhenOptions {
@@ -60,7 +60,7 @@ export interface WhenOptions {
 }
 
 /** What a speculative run may use beside its input (C8). */
-export interface Speculation<T, L extends Levels, F extends string = L[number]> {
+export interface SpeculationContext<T, L extends Levels, F extends string = L[number]> {
   /** The view that the run works on. */
   readonly view: View<T, L, F>;
   /** Aborted when the input turns out wrong, or nobody wants the result any more. */
@@ -78,7 +78,7 @@ export interface Speculation<T, L extends Levels, F extends string = L[number]> 
 export type Awaitable<U> = PromiseLike<U> & { readonly settle?: never };
 
 /** `U` where it may be a promise. `any` of code without types, and `never` of what only throws, fit all, and are none. */
-type Promised<U> = [U] extends [never]
+type NonPromiseResult<U> = [U] extends [never]
   ? never
   : 0 extends 1 & U
     ? never
@@ -87,10 +87,10 @@ type Promised<U> = [U] extends [never]
       : U;
 
 /** `R` where the function only throws; otherwise what the compiler then shows. */
-type NoPromise<U, R, Advice extends string> = [U] extends [never] ? R : Advice;
+type NonPromiseReturn<U, R, Advice extends string> = [U] extends [never] ? R : Advice;
 
 /**
- * The progressively improving result of one operation: a promise generalised to several views. Eager and hot: however
+ * The progressively improving result of one operation: a promise generalized to several views. Eager and hot: however
  * many consumers, one operation. `await` gives the final value. What is called wrongly, with a callback that is no function
  * or an option that is misspelt, throws `INVALID_ARGUMENT`, or rejects with it where there is a promise.
  *
@@ -109,9 +109,12 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
   /** Calls `callback` on failure. */
   onError(callback: (error: CorrectableError) => void): this;
   /** The paper's form of the three above. */
-  setCallbacks(callbacks: Callbacks<T, L, F>, options?: LeaveOptions): this;
+  setCallbacks(callbacks: Callbacks<T, L, F>, options?: SubscribeOptions): this;
   /** Every view in order, the final included, then `complete`; or `error`. */
-  subscribe(observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void), options?: LeaveOptions): Subscription;
+  subscribe(
+    observer: ViewObserver<T, L, F> | ((view: View<T, L, F>) => void),
+    options?: SubscribeOptions,
+  ): Subscription;
   /**
    * Runs `run` on each view that differs from the input of the live run, and closes with its result once the final
    * view has confirmed the input. On a wrong input the run is undone and repeated (C8). Where `run` gives a Correctable,
@@ -121,7 +124,7 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * store.invoke(get('user:7:ads')).speculate((refs) => fetchAds(refs)).onFinal((ads) => deliver(ads));
    */
   speculate<U, G extends string = never>(
-    run: (value: T, scope: Speculation<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
+    run: (value: T, scope: SpeculationContext<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G>;
   /**
@@ -129,8 +132,8 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * unseen.
    */
   map<U>(
-    transform: (value: T) => Promised<U>,
-  ): NoPromise<U, Correctable<never, L, F>, 'map takes no promise: use chain'>;
+    transform: (value: T) => NonPromiseResult<U>,
+  ): NonPromiseReturn<U, Correctable<never, L, F>, 'map takes no promise: use chain'>;
   /**
    * The same views with `transform` applied to each value. For what takes its time there is `chain`: a step that is under
    * way when its input turns out wrong is one to be undone, and what it does unseen decides what a failure says.
@@ -154,10 +157,10 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * @example
    * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => remaining(view) > 20 });
    */
-  settle(options?: UntilFinal): Promise<FinalView<T, L, F>>;
+  settle(options?: FinalOnlyOptions): Promise<FinalView<T, L, F>>;
   settle(options: SettleOptions<T, L, F>): Promise<View<T, L, F>>;
   /** The first view at `level` or above; fails with `LEVEL_NOT_REACHED` where none comes. */
-  when<Q extends Levels, G extends string, K extends Common<Q>>(
+  when<Q extends Levels, G extends string, K extends CommonLevel<Q>>(
     this: Correctable<T, Q, G>,
     level: K,
     options?: WhenOptions,

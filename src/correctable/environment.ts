@@ -2,7 +2,7 @@
 import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
-import type { DeadlineList } from './deadlines.ts';
+import type { DeadlineList } from './deadline-list.ts';
 import { CorrectableError } from './errors.ts';
 import type { AnyView } from './view.ts';
 
@@ -30,7 +30,7 @@ export type CorrectableEvent =
   | {
       readonly type: 'late-correction';
       readonly operation: { readonly name: string; readonly key?: string | undefined };
-      readonly taken: AnyView;
+      readonly earlyView: AnyView;
       readonly final: AnyView;
     };
 
@@ -48,7 +48,7 @@ export interface EnvironmentOptions {
 export type DropCounts = { readonly [R in DropReason]: number };
 
 /** What has become of the operations of a client. */
-export interface Counters {
+export interface ClientStats {
   /** Finals with the value of the preliminary view before them. */
   readonly confirmed: number;
   /** Finals with another value than the preliminary view before them. */
@@ -63,15 +63,15 @@ export interface Counters {
   readonly speculationsLost: number;
   /** Attempts after the first, by `retry`. */
   readonly retried: number;
-  /** Reads that were not submitted since an equal one was under way, by `shareReads`. */
-  readonly shared: number;
+  /** Reads that were not submitted since an equal one was under way, by `dedupeReads`. */
+  readonly deduped: number;
 }
 
 export interface Environment {
   readonly clock: Clock;
   readonly drops: { -readonly [R in DropReason]: number };
   /** Those of the client, where there is one. */
-  counters?: { -readonly [C in keyof Counters]: number };
+  stats?: { -readonly [C in keyof ClientStats]: number };
   /** By time limit, in milliseconds. */
   readonly deadlines: Map<number, DeadlineList>;
   /** That of the client, which may say who it asks as. */
@@ -79,15 +79,15 @@ export interface Environment {
   /** Whether the client was closed. */
   isClosed?: boolean;
   /** Operations between two attempts: with the binding nobody else would close them. */
-  waiting?: Set<{ fail(error: unknown): void }>;
+  pendingSources?: Set<{ fail(error: unknown): void }>;
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
-  tickAt(): number;
+  getTickTime(): number;
   /** A moment of the clock, that of the running stretch unless given, in milliseconds since the epoch. */
-  wallAt(moment?: number): number;
-  count(name: keyof Counters): void;
-  drop(reason: DropReason, level?: string): void;
+  getWallTime(moment?: number): number;
+  count(name: keyof ClientStats): void;
+  recordDrop(reason: DropReason, level?: string): void;
   report(event: CorrectableEvent): void;
-  readonly uncaught: (error: unknown) => void;
+  readonly reportUncaught: (error: unknown) => void;
 }
 
 export function createEnvironment({
@@ -108,15 +108,15 @@ export function createEnvironment({
     clock,
     drops: { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 },
     deadlines: new Map(),
-    tickAt: () => tickAt ?? readClock(),
-    wallAt(moment) {
-      const now = environment.tickAt();
+    getTickTime: () => tickAt ?? readClock(),
+    getWallTime(moment) {
+      const now = environment.getTickTime();
       return (moment ?? now) + wallAheadMs;
     },
     count(name) {
-      if (environment.counters) environment.counters[name]++;
+      if (environment.stats) environment.stats[name]++;
     },
-    drop(reason, level) {
+    recordDrop(reason, level) {
       environment.drops[reason]++;
       environment.report({ type: 'drop', reason, level });
     },
@@ -124,10 +124,10 @@ export function createEnvironment({
       try {
         onEvent?.(event);
       } catch (error) {
-        environment.uncaught(error);
+        environment.reportUncaught(error);
       }
     },
-    uncaught(error) {
+    reportUncaught(error) {
       try {
         onUncaught(error);
       } catch (second) {
@@ -145,14 +145,14 @@ export function requirePlatform(): void {
   }
 }
 
-interface Host {
+interface GlobalHost {
   reportError?(error: unknown): void;
   process?: { emitWarning?(warning: Error | string): void };
 }
 
 /** As an error that nobody caught; Node, where that ends the process, gets a warning. */
 function reportUncaught(error: unknown): void {
-  const { reportError, process }: Host = globalThis;
+  const { reportError, process }: GlobalHost = globalThis;
   if (reportError) reportError(error);
   else if (process?.emitWarning) process.emitWarning(error instanceof Error ? error : String(error));
   else {

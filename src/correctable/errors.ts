@@ -1,6 +1,6 @@
 /** The one error type of the package, with its codes (C14 in docs/spec/correctable.md). */
-import { tagOf } from './kind.ts';
-import type { Levels } from './level.ts';
+import { getToStringTag } from './built-in-class.ts';
+import type { Levels } from './level-types.ts';
 import type { View } from './view.ts';
 
 /** What went wrong, as a stable code. */
@@ -23,12 +23,12 @@ export type ErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
   | 'PROTOCOL'
-  | 'SESSION_BEHIND'
-  | 'EXPIRED_ID'
+  | 'REPLICA_BEHIND'
+  | 'REPLY_EXPIRED'
   | 'DOMAIN';
 
 /** An error of the application's own, by the name and with the data that its contract declares. */
-export interface DomainRefusal {
+export interface DomainErrorInfo {
   readonly name: string;
   readonly data: unknown;
   /** The operation that was refused, where the binding says: others may have errors of this name. */
@@ -52,12 +52,12 @@ export interface ErrorDetails {
   readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
   /** The path of the offending field, where one is to blame. */
   readonly field?: string | undefined;
-  /** What the service refused the operation with, as its contract declares it; with the code `DOMAIN`. */
-  readonly domain?: DomainRefusal | undefined;
+  /** What the service refused the operation with, as its contract declares it; with the code `DOMAIN_PATTERN`. */
+  readonly domain?: DomainErrorInfo | undefined;
   readonly cause?: unknown;
 }
 
-const RETRYABLE = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|SESSION_BEHIND)$/;
+const RETRYABLE_CODES = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIND)$/;
 /** Values of users must not reach logs: these fields are not enumerable. */
 const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
@@ -85,12 +85,12 @@ export class CorrectableError extends Error {
   declare readonly lastView: View<unknown, Levels, string> | undefined;
   declare readonly levelErrors: Readonly<Record<string, unknown>>;
   declare readonly field: string | undefined;
-  declare readonly domain: DomainRefusal | undefined;
+  declare readonly domain: DomainErrorInfo | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    { retryable = RETRYABLE.test(code), levelErrors = {}, ...details }: ErrorDetails = {},
+    { retryable = RETRYABLE_CODES.test(code), levelErrors = {}, ...details }: ErrorDetails = {},
   ) {
     super(message);
     for (const [name, value] of Object.entries({ ...details, code, retryable, levelErrors })) {
@@ -107,7 +107,7 @@ export class CorrectableError extends Error {
 }
 
 /** The details of `error`, those that are not enumerable too. */
-export function detailsOf({ lastView, levelErrors, domain, ...facts }: CorrectableError): ErrorDetails {
+export function getErrorDetails({ lastView, levelErrors, domain, ...facts }: CorrectableError): ErrorDetails {
   return { ...facts, lastView, levelErrors, domain };
 }
 
@@ -117,30 +117,30 @@ export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   code?: C,
 ): error is CorrectableError & { readonly code: C } {
   return (
-    tagOf(error) === 'Error' &&
+    getToStringTag(error) === 'Error' &&
     (error as Error).name === 'CorrectableError' &&
     (code === undefined ? 'code' in (error as Error) : (error as CorrectableError).code === code)
   );
 }
 
 /** The error for an argument `field` that is not as it should be; `advice` says how it should be. */
-export function invalidArgument(field: string, advice: string): CorrectableError {
+export function createInvalidArgumentError(field: string, advice: string): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
 }
 
 /** Throws that error unless the argument `isRight`. */
 export function check(isRight: unknown, field: string, advice: string): asserts isRight {
-  if (!isRight) throw invalidArgument(field, advice);
+  if (!isRight) throw createInvalidArgumentError(field, advice);
 }
 
 /** What is called back: without it nobody would be told, in silence. */
-export function checkFunction(given: unknown, field: string): void {
-  check(typeof given === 'function', field, 'give a function');
+export function checkFunction(value: unknown, field: string): void {
+  check(typeof value === 'function', field, 'give a function');
 }
 
 /** The names in a list of options such as `'rest:string,withinMs:number'`. */
-type NamesIn<S extends string> = S extends `${infer First},${infer Others}`
-  ? NamesIn<First> | NamesIn<Others>
+type OptionNamesIn<S extends string> = S extends `${infer First},${infer Others}`
+  ? OptionNamesIn<First> | OptionNamesIn<Others>
   : S extends `${infer Name}:${string}`
     ? Name
     : never;
@@ -152,14 +152,14 @@ type NamesIn<S extends string> = S extends `${infer First},${infer Others}`
  */
 export function checkOptions<O extends object, const S extends string>(
   options: O,
-  kinds: S & ([keyof O] extends [NamesIn<S>] ? unknown : never),
+  kinds: S & ([keyof O] extends [OptionNamesIn<S>] ? unknown : never),
   field = 'options',
 ): O {
   let wrong: string | undefined = options && typeof options === 'object' && !Array.isArray(options) ? undefined : field;
   for (const name in options) {
-    const given = options[name];
+    const value = options[name];
     const [, kind = ''] = `,${kinds}`.split(`,${name}:`);
-    if (given !== undefined && !kind.split(',')[0]!.includes(typeof given)) wrong ??= name;
+    if (value !== undefined && !kind.split(',')[0]!.includes(typeof value)) wrong ??= name;
   }
   if (wrong) check(false, wrong, `give {${kinds}}`);
   return options;

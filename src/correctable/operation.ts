@@ -1,12 +1,12 @@
 /** Operations: plain data that names what to do, so that it can cross a wire (Correctables, OSDI 2016, §3.2). */
 
-import type { Reach } from './level.ts';
+import type { FinalLevels } from './level-types.ts';
 
 declare const resultType: unique symbol;
-declare const reach: unique symbol;
+declare const finalLevels: unique symbol;
 
 /** What an operation does to the store. A submitted update runs to its end whatever levels were requested. */
-export type Access = 'read' | 'update';
+export type Access = 'read' | 'write';
 
 /**
  * An operation on a replicated object. Made by typed builders such as `get(key)` or `dequeue(queue)`.
@@ -15,10 +15,10 @@ export type Access = 'read' | 'update';
  *
  * `T` is the result. `R` says which levels its views can have, where a contract knows: then the type of the final does.
  */
-export interface Operation<out T = unknown, out R extends Reach = Reach> {
+export interface Operation<out T = unknown, out R extends FinalLevels = FinalLevels> {
   readonly name: string;
   readonly args: unknown;
-  readonly effect: Access;
+  readonly access: Access;
   /** The object that the operation is about: used for routing, caching and ordering. */
   readonly key?: string;
   /**
@@ -29,7 +29,7 @@ export interface Operation<out T = unknown, out R extends Reach = Reach> {
   /** Carries the result type; never present at run time. */
   readonly [resultType]?: T;
   /** Carries the levels that its views can have; never present at run time. */
-  readonly [reach]?: R;
+  readonly [finalLevels]?: R;
 }
 
 /** The result type of an operation. */

@@ -3,7 +3,7 @@ import type { Operation } from './operation.ts';
 import type { Source } from './source.ts';
 
 /** Submits an operation whose views and failure come to `source`; throws what refuses it. */
-export type Submit = <T>(operation: Operation<T>, source: Source<T>) => void;
+export type SubmitFunction = <T>(operation: Operation<T>, source: Source<T>) => void;
 
 /** A way to submit the operations of one client, made from the way that it has. */
-export type Policy = (submit: Submit) => Submit;
+export type Policy = (submit: SubmitFunction) => SubmitFunction;

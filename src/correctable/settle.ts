@@ -1,51 +1,51 @@
 /** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
-import { leave, listenToAll, relax } from './audience.ts';
+import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import type { SettleOptions } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
 import { check, checkOptions } from './errors.ts';
-import type { Levels } from './level.ts';
-import { NO_RANK, rankOf, requireLevel } from './ladder.ts';
+import type { Levels } from './level-types.ts';
+import { NO_RANK, getRank, checkLevel } from './level-order.ts';
 import type { Source } from './source.ts';
-import { cancel, extrasOf, nameOf, withFacts } from './source.ts';
+import { cancelSource, getExtras, formatLabel, createOperationError } from './source.ts';
 import type { AnyView } from './view.ts';
 
 type Options<T> = SettleOptions<T, Levels, string>;
 
-const SETTLE_OPTIONS = 'enough:function,withinMs:number,orLatest:boolean,rest:string';
+const SETTLE_OPTIONS = 'enough:function,withinMs:number,orLatest:boolean,afterEarly:string';
 
 /** Takes one view early. With `level`, takes the first view at that level or stronger, and fails if there is none. */
-export function settle<T>(source: Source<T>, options: Options<T> = {}, level?: string): Promise<AnyView<T>> {
+export function settleSource<T>(source: Source<T>, options: Options<T> = {}, level?: string): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
-    const { ladder } = source;
-    const rank = level === undefined ? NO_RANK : requireLevel(ladder, level, 'level');
+    const { levelOrder } = source;
+    const rank = level === undefined ? NO_RANK : checkLevel(levelOrder, level, 'level');
     const kinds = level ? ('withinMs:number' as typeof SETTLE_OPTIONS) : SETTLE_OPTIONS;
-    const { enough, withinMs, orLatest, rest } = checkOptions(options, kinds);
-    check(!rest || rest === 'abort' || rest === 'detach', 'rest', "give 'detach' or 'abort'");
+    const { enough, withinMs, orLatest, afterEarly: remaining } = checkOptions(options, kinds);
+    check(!remaining || remaining === 'abort' || remaining === 'detach', 'rest', "give 'detach' or 'abort'");
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     const isEnough = (view: AnyView<T>): unknown =>
-      level ? rankOf(ladder, view.level) >= rank : enough?.(view) || view.final;
+      level ? getRank(levelOrder, view.level) >= rank : enough?.(view) || view.final;
     let isLate = false;
     /** Takes `view`, or fails. A later failure is no caller's error, whether there was a view or none in time. */
     const end = (view: AnyView<T> | undefined, error?: unknown): void => {
       timer?.cancel();
-      leave(source, seat);
-      if (source.state === 'updating') {
-        const taken = (extrasOf(source).takenEarly ??= new Set());
+      removeSubscriber(source, subscriber);
+      if (source.state === 'pending') {
+        const taken = (getExtras(source).earlyViews ??= new Set());
         if (view) taken.add(view);
-        relax(source);
+        unrefTimers(source);
       }
       if (!view) return reject(error);
       resolve(view);
-      if (rest === 'abort') cancel(source, 'settled early');
+      if (remaining === 'abort') cancelSource(source, 'settled early');
     };
-    const miss = (why: string, cause?: CorrectableError): void => {
-      const message = `${nameOf(source.subject)}: no view at level "${level}" or above ${why}`;
+    const miss = (reason: string, cause?: CorrectableError): void => {
+      const message = `${formatLabel(source.label)}: no view at level "${level}" or above ${reason}`;
       end(
         undefined,
-        withFacts(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }),
+        createOperationError(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }),
       );
     };
-    const seat = listenToAll(
+    const subscriber = subscribeToViews(
       source,
       (_value, view) => {
         try {

@@ -5,80 +5,80 @@
  *
  * What is not for the binding is a function of this module, not a method.
  */
-import type { Audience, AudienceExtras, ErrorCallback, ViewCallback } from './audience.ts';
-import { attach, deliver, FAILURE, relax } from './audience.ts';
-import type { BindingSession, InvocationContext, Sink, ViewDetails, Whereabouts } from './binding.ts';
+import type { SubscriberList, SubscriberExtras, ErrorCallback, ViewCallback } from './subscribers.ts';
+import { attachCallbacks, deliverView, FAILURE, unrefTimers } from './subscribers.ts';
+import type { BindingSession, InvocationContext, Sink, ViewDetails, SubmissionStatus } from './binding.ts';
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
-import { createDeadlineList, type DeadlineList } from './deadlines.ts';
-import type { Done, PartExtras } from './effects.ts';
-import { doneDespite, doneOf, NOTHING, UNSEEN, UPDATE } from './effects.ts';
+import { createDeadlineList, type DeadlineList } from './deadline-list.ts';
+import type { EffectState, PartExtras } from './side-effects.ts';
+import { getRemainingEffects, getEffectState, NO_EFFECT, UNOBSERVED, WRITE } from './side-effects.ts';
 import type { DropReason, Environment } from './environment.ts';
-import { structurallyEqual } from './equal.ts';
+import { structurallyEqual } from './structural-equality.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
-import { CorrectableError, detailsOf, isCorrectableError } from './errors.ts';
-import { isThenable } from './given.ts';
-import type { Ladder } from './ladder.ts';
-import { NO_RANK, rankOf } from './ladder.ts';
+import { CorrectableError, getErrorDetails, isCorrectableError } from './errors.ts';
+import { isThenable } from './validate.ts';
+import type { LevelOrder } from './level-order.ts';
+import { NO_RANK, getRank } from './level-order.ts';
 import type { AnyView } from './view.ts';
 
 /** How many values of one operation are kept for confirmations; older ones are forgotten. */
-const KEPT_VALUES_MAX = 1024;
+const MAX_CONFIRMABLE_VIEWS = 1024;
 
 /** The key of a Correctable's source, inside the library only. */
 export const SOURCE: unique symbol = Symbol('source');
 
 /** The source of a Correctable of this copy of the library; `undefined` for anything else. */
-export function sourceOf<T = unknown>(value: unknown): Source<T> | undefined {
+export function getSource<T = unknown>(value: unknown): Source<T> | undefined {
   return (value as { [SOURCE]?: Source<T> } | null | undefined)?.[SOURCE];
 }
 
 export interface SourceOptions<T> {
   /** Whether one level may bring several views. */
-  readonly refining?: boolean | undefined;
+  readonly isRefining?: boolean | undefined;
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
 }
 
 /** What few operations need, so that the others do not pay for it. */
-interface Extras extends Omit<AudienceExtras, 'parts'>, PartExtras {
+interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   controller?: AbortController;
   /** Why nobody waits any more, where the operation was given up: what the signal says. */
-  givenUpFor?: CorrectableError;
+  abandonReason?: CorrectableError;
   /** Values that the binding gave, by number, for later confirmations (C7). */
-  kept?: Map<number, AnyView> | undefined;
+  confirmableViews?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
   /** `settle` or `when` has answered early: a later failure is no caller's error (C9). Holds the views that they took. */
-  takenEarly?: Set<AnyView>;
+  earlyViews?: Set<AnyView>;
 }
 
 /** What an operation is called. */
-export interface Subject {
+export interface OperationLabel {
   readonly name: string;
   readonly key?: string | undefined;
 }
 
-const OPERATION: Subject = { name: 'operation' };
+const UNNAMED_OPERATION: OperationLabel = { name: 'operation' };
 
 /** One class, whoever brings the views: engines run code for one shape of object faster than for several. */
-export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
+export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext {
   readonly environment: Environment;
   readonly options: SourceOptions<T>;
-  ladder: Ladder;
-  state: 'updating' | 'final' | 'error' = 'updating';
+  levelOrder: LevelOrder;
+  state: 'pending' | 'final' | 'error' = 'pending';
   latest: AnyView<T> | undefined;
   /** The newest version among the views. */
   version: unknown;
   /** How many values the binding gave. */
-  values = 0;
-  extras: Extras | undefined;
+  valueCount = 0;
+  extras: SourceExtras | undefined;
   /** Run at closing, whatever the outcome. */
-  cleanUps: (() => void)[] | undefined;
+  cleanUpCallbacks: (() => void)[] | undefined;
   promise: Promise<T> | undefined;
 
-  observed = false;
-  accepted = 0;
+  isObserved = false;
+  deliveryCount = 0;
   isDelivering = false;
-  seats: Audience<T>['seats'];
+  subscribers: SubscriberList<T>['subscribers'];
   onUpdate: ViewCallback<T> | undefined;
   onFinal: ViewCallback<T> | undefined;
   onError: ErrorCallback | undefined;
@@ -88,152 +88,158 @@ export class Source<T> implements Audience<T>, Sink<T>, InvocationContext {
   /** Where its deadline is guarded. */
   deadlines: DeadlineList | undefined;
   /** The operation, as messages name it. */
-  subject: Subject = OPERATION;
+  label: OperationLabel = UNNAMED_OPERATION;
   /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
-  done: Done = NOTHING;
+  effectState: EffectState = NO_EFFECT;
   /** There for those that are invoked with one. */
   declare session: BindingSession | undefined;
   declare trace: unknown;
   declare idempotencyKey: string | undefined;
   declare levelSignals: Readonly<Record<string, AbortSignal>> | undefined;
   /** There where the binding says. */
-  declare whereabouts: Whereabouts | undefined;
+  declare submissionStatus: SubmissionStatus | undefined;
 
-  constructor(ladder: Ladder, environment: Environment, options: SourceOptions<T>) {
-    this.ladder = ladder;
+  constructor(levelOrder: LevelOrder, environment: Environment, options: SourceOptions<T>) {
+    this.levelOrder = levelOrder;
     this.environment = environment;
     this.options = options;
   }
 
-  update(value: T, level: string, details?: ViewDetails): number {
-    const seq = this.values++;
+  view(value: T, level: string, details?: ViewDetails): number {
+    const seq = this.valueCount++;
     if (!isOpen(this, level)) return seq;
     if (isThenable(value)) {
-      const done = doneOf(this);
-      giveUp(this, done === UPDATE ? 'UNKNOWN' : 'INVALID_VALUE', 'await the promise, or use chain' + caveatOf(done));
-    } else this.receive(seq, value, level, details);
+      const done = getEffectState(this);
+      abandon(
+        this,
+        done === WRITE ? 'UNKNOWN' : 'INVALID_VALUE',
+        'await the promise, or use chain' + formatEffectCaveat(done),
+      );
+    } else this.acceptView(seq, value, level, details);
     return seq;
   }
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
     if (!isOpen(this, level)) return;
-    const kept = this.latest?.seq === seq ? this.latest : this.extras?.kept?.get(seq);
-    if (kept) this.receive(seq, kept.value as T, level, mergeDetails(kept, details));
-    else giveUp(this, 'PROTOCOL', `view ${seq} was confirmed, but never delivered`);
+    const retained = this.latest?.seq === seq ? this.latest : this.extras?.confirmableViews?.get(seq);
+    if (retained) this.acceptView(seq, retained.value as T, level, mergeDetails(retained, details));
+    else abandon(this, 'PROTOCOL', `view ${seq} was confirmed, but never delivered`);
   }
 
   fail(error: unknown, level?: string): void {
     if (!isOpen(this, level)) return;
-    const { ladder } = this;
-    const rank = level === undefined ? Infinity : rankOf(ladder, level);
-    if (rank === NO_RANK) this.environment.drop('unknown-level', level);
-    else if (level !== undefined) extrasOf(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
-    if (rank >= ladder.strongest) failWith(this, explain(this, error, level));
+    const { levelOrder } = this;
+    const rank = level === undefined ? Infinity : getRank(levelOrder, level);
+    if (rank === NO_RANK) this.environment.recordDrop('unknown-level', level);
+    else if (level !== undefined) getExtras(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
+    if (rank >= levelOrder.strongestRank) failWith(this, toFinalError(this, error, level));
   }
 
   expire(): void {
-    giveUpWith(this, outcome(this, 'TIMEOUT', 'no final view in time'));
+    abandonWith(this, createAbandonError(this, 'TIMEOUT', 'no final view in time'));
   }
 
   get deadlineAt(): number | undefined {
-    return this.dueAt === undefined ? undefined : this.environment.wallAt(this.dueAt);
+    return this.dueAt === undefined ? undefined : this.environment.getWallTime(this.dueAt);
   }
 
   /** Aborted when nobody waits for views any more; made when first asked for. */
   get signal(): AbortSignal {
-    const extras = extrasOf(this);
+    const extras = getExtras(this);
     if (!extras.controller) {
       extras.controller = new AbortController();
-      if (extras.givenUpFor) extras.controller.abort(extras.givenUpFor);
+      if (extras.abandonReason) extras.controller.abort(extras.abandonReason);
     }
     return extras.controller.signal;
   }
 
-  private receive(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
-    const { latest, ladder, environment, version: newest } = this;
+  private acceptView(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
+    const { latest, levelOrder, environment, version: newest } = this;
     const { equals } = this.options;
     const version = details?.version;
     const meta = details?.meta;
-    const rank = rankOf(ladder, level);
-    const final = rank >= (details?.final ? 0 : ladder.strongest);
+    const rank = getRank(levelOrder, level);
+    const final = rank >= (details?.final ? 0 : levelOrder.strongestRank);
     const isOlder = this.options.isOlder ?? isOlderBySize;
-    const older = version !== undefined && newest !== undefined && ask(environment, isOlder, version, newest);
-    const reason = final ? undefined : reasonToDrop(this, rank, older);
+    const older = version !== undefined && newest !== undefined && callPredicate(environment, isOlder, version, newest);
+    const reason = final ? undefined : getDropReason(this, rank, older);
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
     // Values that only the operation holds for equal do not share one reference.
     const shared =
-      confirms && (!equals || ask(environment, structurallyEqual, value, latest.value)) ? latest.value : value;
-    const view = draft(shared, level, final, seq, confirms, environment.wallAt()) as Draft<T>;
+      confirms && (!equals || callPredicate(environment, structurallyEqual, value, latest.value))
+        ? latest.value
+        : value;
+    const view = createDraft(shared, level, final, seq, confirms, environment.getWallTime()) as ViewDraft<T>;
     if (version !== undefined) view.version = version;
     if (meta !== undefined) view.meta = meta;
     if (final && older) view.regressed = true;
     if (reason) {
-      keep(this, view as AnyView<T>);
-      environment.drop(reason, level);
+      keepForConfirmation(this, view as AnyView<T>);
+      environment.recordDrop(reason, level);
       return;
     }
     this.version = version ?? newest;
     this.latest = view as AnyView<T>;
     if (final) {
       // What is made of an operation may repeat a level, and counts with the operation.
-      if (latest && !this.options.refining) environment.count(confirms ? 'confirmed' : 'corrected');
-      for (const taken of this.extras?.takenEarly ?? []) judgeEarly(this, taken as AnyView<T>, view as AnyView<T>);
-      close(this, 'final');
-    } else if (latest) keep(this, latest);
-    deliver(this, view as AnyView<T>);
+      if (latest && !this.options.isRefining) environment.count(confirms ? 'confirmed' : 'corrected');
+      for (const taken of this.extras?.earlyViews ?? []) reportEarlyView(this, taken as AnyView<T>, view as AnyView<T>);
+      closeSource(this, 'final');
+    } else if (latest) keepForConfirmation(this, latest);
+    deliverView(this, view as AnyView<T>);
   }
 }
 
 /** Counts and reports what became of a view that was taken before the final one (C9). */
-function judgeEarly<T>(source: Source<T>, taken: AnyView<T>, final: AnyView<T>): void {
+function reportEarlyView<T>(source: Source<T>, earlyView: AnyView<T>, final: AnyView<T>): void {
   const { environment } = source;
-  const isRight = isEqual(source, final.value, taken.value);
+  const isRight = isEqual(source, final.value, earlyView.value);
   environment.count(isRight ? 'earlyConfirmed' : 'earlyCorrected');
-  if (!isRight) environment.report({ type: 'late-correction', operation: source.subject, taken, final });
+  if (!isRight) environment.report({ type: 'late-correction', operation: source.label, earlyView, final });
 }
 
-export function extrasOf<T>(source: Source<T>): Extras {
+export function getExtras<T>(source: Source<T>): SourceExtras {
   return (source.extras ??= {});
 }
 
 /** The operation and its key, where it has one. */
-export function nameOf({ name, key }: Subject): string {
+export function formatLabel({ name, key }: OperationLabel): string {
   return key ? `${name} "${key}"` : name;
 }
 
 /** Closes with an error that the binding did not report, and lets the binding go. */
-export function giveUp<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
-  if (source.state !== 'updating') return;
-  giveUpWith(source, withFacts(source, code, `${nameOf(source.subject)}: ${message}`, details));
+export function abandon<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
+  if (source.state !== 'pending') return;
+  abandonWith(source, createOperationError(source, code, `${formatLabel(source.label)}: ${message}`, details));
 }
 
-function giveUpWith<T>(source: Source<T>, error: CorrectableError): void {
-  if (source.state === 'updating') extrasOf(source).givenUpFor = error;
+function abandonWith<T>(source: Source<T>, error: CorrectableError): void {
+  if (source.state === 'pending') getExtras(source).abandonReason = error;
   failWith(source, error);
-  letGo(source, error);
+  abortSubmission(source, error);
 }
 
 /** Tells the binding, by the signal, that nobody waits any more for what has failed. */
-export function letGo<T>(source: Source<T>, error: CorrectableError): void {
+export function abortSubmission<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state !== 'error') return;
-  const extras = extrasOf(source);
-  extras.givenUpFor ??= error;
+  const extras = getExtras(source);
+  extras.abandonReason ??= error;
   extras.controller?.abort(error);
 }
 
 /** Closes with an error that the work came to. */
 export function failWith<T>(source: Source<T>, error: CorrectableError): void {
-  if (source.state !== 'updating') return;
-  extrasOf(source).error = error;
-  close(source, 'error');
-  deliver(source, FAILURE);
-  if (source.extras?.takenEarly) source.environment.report({ type: 'late-failure', error });
-  else if (!source.observed) setTimeout(() => source.observed || void Promise.reject(error), 0);
+  if (source.state !== 'pending') return;
+  getExtras(source).error = error;
+  closeSource(source, 'error');
+  deliverView(source, FAILURE);
+  if (source.extras?.earlyViews) source.environment.report({ type: 'late-failure', error });
+  else if (!source.isObserved) setTimeout(() => source.isObserved || void Promise.reject(error), 0);
 }
 
 /** Gives the operation up for all its consumers (C10). */
-export function cancel<T>(source: Source<T>, cause?: unknown): void {
-  giveUpWith(source, outcome(source, 'ABORTED', 'cancelled', { cause }));
+export function cancelSource<T>(source: Source<T>, cause?: unknown): void {
+  abandonWith(source, createAbandonError(source, 'ABORTED', 'cancelled', { cause }));
 }
 
 /**
@@ -241,53 +247,53 @@ export function cancel<T>(source: Source<T>, cause?: unknown): void {
  * `TIMEOUT` while something is in the way is `UNAVAILABLE`, like that of an update that was never sent, or what is in the
  * way itself where asking again does not help.
  */
-export function outcome<T>(
+export function createAbandonError<T>(
   source: Source<T>,
   code: 'TIMEOUT' | 'ABORTED',
-  what: string,
+  description: string,
   { level, cause }: ErrorDetails = {},
 ): CorrectableError {
-  let mayHaveLeft: boolean | undefined;
-  let obstacle: Whereabouts['obstacle'];
-  let levelErrors: Whereabouts['levelErrors'];
+  let mayHaveBeenSent: boolean | undefined;
+  let blockedBy: SubmissionStatus['blockedBy'];
+  let levelErrors: SubmissionStatus['levelErrors'];
   try {
-    ({ mayHaveLeft, obstacle, levelErrors } = source.whereabouts ?? ({} as Partial<Whereabouts>));
+    ({ mayHaveBeenSent, blockedBy, levelErrors } = source.submissionStatus ?? ({} as Partial<SubmissionStatus>));
   } catch (error) {
     // What the binding fails to say is not known.
-    source.environment.uncaught(error);
+    source.environment.reportUncaught(error);
   }
-  const done = doneOf(source);
-  const isUpdate = done === UPDATE;
-  const isUnknown = isUpdate && mayHaveLeft !== false;
-  const isUnavailable = code === 'TIMEOUT' && !isUnknown && (isUpdate || obstacle);
-  const refusal = isUnavailable && !obstacle?.retryable ? obstacle : undefined;
-  const fate = isUpdate && !isUnknown ? '; it was not sent' : caveatOf(done);
-  return withFacts(
+  const done = getEffectState(source);
+  const isUpdate = done === WRITE;
+  const isUnknown = isUpdate && mayHaveBeenSent !== false;
+  const isUnavailable = code === 'TIMEOUT' && !isUnknown && (isUpdate || blockedBy);
+  const rejection = isUnavailable && !blockedBy?.retryable ? blockedBy : undefined;
+  const fate = isUpdate && !isUnknown ? '; it was not sent' : formatEffectCaveat(done);
+  return createOperationError(
     source,
-    isUnknown ? 'UNKNOWN' : isUnavailable ? (refusal?.code ?? 'UNAVAILABLE') : code,
-    `${nameOf(source.subject)}: ${what}${fate}${obstacle ? `: ${obstacle.message}` : ''}`,
+    isUnknown ? 'UNKNOWN' : isUnavailable ? (rejection?.code ?? 'UNAVAILABLE') : code,
+    `${formatLabel(source.label)}: ${description}${fate}${blockedBy ? `: ${blockedBy.message}` : ''}`,
     {
-      ...(refusal && detailsOf(refusal)),
-      ...(done === UNSEEN && { retryable: false }),
+      ...(rejection && getErrorDetails(rejection)),
+      ...(done === UNOBSERVED && { retryable: false }),
       levelErrors,
       level,
-      cause: cause ?? obstacle,
+      cause: cause ?? blockedBy,
     },
   );
 }
 
 /** What a message adds about what may have been done. */
-export function caveatOf(done: Done): string {
-  return done === NOTHING ? '' : `; ${done === UPDATE ? 'the update' : 'a step of it'} may take effect all the same`;
+export function formatEffectCaveat(done: EffectState): string {
+  return done === NO_EFFECT ? '' : `; ${done === WRITE ? 'the update' : 'a step of it'} may take effect all the same`;
 }
 
 /** The failure of one part, as it is true of the whole: who is told to ask again must not do another part twice. */
-export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError {
+export function toCompositeError<T, E>(source: Source<T>, error: E): E | CorrectableError {
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
-  const done = doneOf(source);
-  if (done === NOTHING) return error;
-  const code = done === UPDATE ? 'UNKNOWN' : error.code;
-  return withFacts(source, code, error.message + caveatOf(done), {
+  const done = getEffectState(source);
+  if (done === NO_EFFECT) return error;
+  const code = done === WRITE ? 'UNKNOWN' : error.code;
+  return createOperationError(source, code, error.message + formatEffectCaveat(done), {
     level: error.level,
     retryable: false,
     cause: error,
@@ -295,12 +301,12 @@ export function ofWhole<T, E>(source: Source<T>, error: E): E | CorrectableError
 }
 
 /** Fails the whole by what one of its parts failed with. */
-export function failByPart<T>(source: Source<T>, error: unknown, level?: string): void {
-  source.fail(ofWhole(source, error), level);
+export function failFromPart<T>(source: Source<T>, error: unknown, level?: string): void {
+  source.fail(toCompositeError(source, error), level);
 }
 
 /** Gives up unless another end comes within `limitMs`. */
-export function limit<T>(source: Source<T>, limitMs: number): void {
+export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
   if (!list) deadlines.set(limitMs, (list = createDeadlineList(clock, () => deadlines.delete(limitMs))));
@@ -308,27 +314,27 @@ export function limit<T>(source: Source<T>, limitMs: number): void {
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
   list.add(source, limitMs);
-  if (source.extras?.isRelaxed) list.hold(false);
+  if (source.extras?.isUnref) list.setRef(false);
 }
 
 /** Relaxes a source where one who listened has left, and a view was taken early before. */
-export function relaxAgain<T>(source: Source<T>): void {
-  if (source.extras?.takenEarly) relax(source);
+export function unrefTimersIfTakenEarly<T>(source: Source<T>): void {
+  if (source.extras?.earlyViews) unrefTimers(source);
 }
 
 /** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
-export function onClose<T>(source: Source<T>, cleanUp: () => void): void {
-  if (source.state !== 'updating') queueMicrotask(cleanUp);
-  else (source.cleanUps ??= []).push(cleanUp);
+export function addCleanUp<T>(source: Source<T>, cleanUp: () => void): void {
+  if (source.state !== 'pending') queueMicrotask(cleanUp);
+  else (source.cleanUpCallbacks ??= []).push(cleanUp);
 }
 
 /** The one promise of the final value; whoever asks for it sees a failure. */
-export function promiseOf<T>(source: Source<T>): Promise<T> {
-  source.observed = true;
+export function getPromise<T>(source: Source<T>): Promise<T> {
+  source.isObserved = true;
   return (source.promise ??= new Promise((onFinal, onError) => {
     if (source.state === 'final') onFinal(source.latest!.value);
     else if (source.state === 'error') onError(source.extras?.error);
-    else attach(source, undefined, onFinal, onError);
+    else attachCallbacks(source, undefined, onFinal, onError);
   }));
 }
 
@@ -336,36 +342,36 @@ export function promiseOf<T>(source: Source<T>): Promise<T> {
 export function closeAfter<T>(source: Source<T>, work: unknown): void {
   if (!isThenable(work)) return;
   work.then(
-    () => giveUp(source, 'CLOSED_WITHOUT_FINAL', 'no final view'),
+    () => abandon(source, 'CLOSED_WITHOUT_FINAL', 'no final view'),
     (error: unknown) => source.fail(error),
   );
 }
 
 function isEqual<T>(source: Source<T>, a: T, b: T): boolean {
-  return Object.is(a, b) || ask(source.environment, source.options.equals ?? structurallyEqual, a, b);
+  return Object.is(a, b) || callPredicate(source.environment, source.options.equals ?? structurallyEqual, a, b);
 }
 
 /** What the application is asked and fails to say counts as no. */
-function ask<V>(environment: Environment, question: (a: V, b: V) => boolean, a: V, b: V): boolean {
+function callPredicate<V>(environment: Environment, question: (a: V, b: V) => boolean, a: V, b: V): boolean {
   try {
     return question(a, b);
   } catch (error) {
-    environment.uncaught(error);
+    environment.reportUncaught(error);
     return false;
   }
 }
 
 /** Whether a call of the sink still counts. */
 function isOpen<T>(source: Source<T>, level: string | undefined): boolean {
-  if (source.state === 'updating') return true;
-  source.environment.drop('closed', level);
+  if (source.state === 'pending') return true;
+  source.environment.recordDrop('closed', level);
   return false;
 }
 
 /** A view while it is made; optional keys are there only where they say something. */
-type Draft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & { regressed?: true };
+type ViewDraft<T> = { -readonly [K in keyof AnyView<T>]: AnyView<T>[K] } & { regressed?: true };
 
-const draft = (
+const createDraft = (
   value?: unknown,
   level?: string,
   final?: boolean,
@@ -383,42 +389,46 @@ const draft = (
 
 // For the bar `invoke-vs-promise` of `npm run bench -- core`. Engines that have seen one without a time let the views of a
 // tick share one number, where each would have its own: a tenth of the time of an invocation.
-draft();
+createDraft();
 
-function reasonToDrop<T>({ latest, ladder, options }: Source<T>, rank: number, older: boolean): DropReason | undefined {
-  const { all, requested } = ladder;
+function getDropReason<T>(
+  { latest, levelOrder, options }: Source<T>,
+  rank: number,
+  older: boolean,
+): DropReason | undefined {
+  const { all, requested } = levelOrder;
   if (rank === NO_RANK) return 'unknown-level';
   if (requested !== all && !requested.includes(all[rank]!)) return 'not-requested';
-  const reached = latest ? rankOf(ladder, latest.level) : NO_RANK;
+  const reached = latest ? getRank(levelOrder, latest.level) : NO_RANK;
   if (rank < reached) return 'weaker';
-  if (rank === reached && !options.refining) return 'repeated';
+  if (rank === reached && !options.isRefining) return 'repeated';
   return older ? 'older' : undefined;
 }
 
-function keep<T>(source: Source<T>, view: AnyView<T>): void {
-  const kept = (extrasOf(source).kept ??= new Map());
-  kept.set(view.seq, view);
-  kept.delete(view.seq - KEPT_VALUES_MAX);
+function keepForConfirmation<T>(source: Source<T>, view: AnyView<T>): void {
+  const retained = (getExtras(source).confirmableViews ??= new Map());
+  retained.set(view.seq, view);
+  retained.delete(view.seq - MAX_CONFIRMABLE_VIEWS);
 }
 
 /** The error to close with: the binding's own where it says all, otherwise with the facts added (C6). */
-function explain<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
+function toFinalError<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
   if (!isCorrectableError(error)) {
-    const message = `${nameOf(source.subject)}: the ${level ?? 'final'} view failed; see cause`;
-    return withFacts(source, 'FINAL_FAILED', message, { level, cause: error });
+    const message = `${formatLabel(source.label)}: the ${level ?? 'final'} view failed; see cause`;
+    return createOperationError(source, 'FINAL_FAILED', message, { level, cause: error });
   }
   if (!source.latest && !source.extras?.levelErrors) return error;
-  return withFacts(source, error.code, error.message, { level, ...detailsOf(error), cause: error });
+  return createOperationError(source, error.code, error.message, { level, ...getErrorDetails(error), cause: error });
 }
 
 /** An error with what is known of the operation: its name and key, its latest view, its failed levels. */
-export function withFacts<T>(
+export function createOperationError<T>(
   source: Source<T>,
   code: ErrorCode,
   message: string,
   details: ErrorDetails,
 ): CorrectableError {
-  const { name: operation, key } = source.subject;
+  const { name: operation, key } = source.label;
   return new CorrectableError(code, message, {
     operation,
     key,
@@ -429,19 +439,19 @@ export function withFacts<T>(
 }
 
 /** The one transition (C1): whatever ends the operation comes here. */
-function close<T>(source: Source<T>, state: 'final' | 'error'): void {
+function closeSource<T>(source: Source<T>, state: 'final' | 'error'): void {
   source.state = state;
-  if (source.extras || source.cleanUps || source.deadlines) tidyUp(source);
+  if (source.extras || source.cleanUpCallbacks || source.deadlines) cleanUp(source);
 }
 
 /** Apart, so that engines compile the delivery of a view without it as one piece. */
-function tidyUp<T>(source: Source<T>): void {
-  const { extras, cleanUps } = source;
-  source.cleanUps = undefined;
-  source.deadlines?.forget(!extras?.isRelaxed);
+function cleanUp<T>(source: Source<T>): void {
+  const { extras, cleanUpCallbacks } = source;
+  source.cleanUpCallbacks = undefined;
+  source.deadlines?.remove(!extras?.isUnref);
   if (extras) {
-    source.done = doneDespite(extras.error, doneOf(source));
-    extras.kept = extras.parts = extras.steps = extras.isRelaxed = undefined;
+    source.effectState = getRemainingEffects(extras.error, getEffectState(source));
+    extras.confirmableViews = extras.parts = extras.futureEffects = extras.isUnref = undefined;
   }
-  cleanUps?.forEach((cleanUp) => cleanUp());
+  cleanUpCallbacks?.forEach((cleanUp) => cleanUp());
 }

@@ -2,25 +2,25 @@
  * Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). An `AbortSignal` is followed
  * with one listener on it, however many operations share it, and none once they are over.
  */
-import type { Listener, Seat } from './audience.ts';
-import { leave, listen } from './audience.ts';
-import type { LeaveOptions, Subscription, ViewObserver } from './correctable.ts';
-import { checkFunction, checkOptions, invalidArgument } from './errors.ts';
-import type { Levels } from './level.ts';
+import type { Listener, Subscriber } from './subscribers.ts';
+import { removeSubscriber, addSubscriber } from './subscribers.ts';
+import type { SubscribeOptions, Subscription, ViewObserver } from './correctable.ts';
+import { checkFunction, checkOptions, createInvalidArgumentError } from './errors.ts';
+import type { Levels } from './level-types.ts';
 import type { Source } from './source.ts';
-import { relaxAgain } from './source.ts';
+import { unrefTimersIfTakenEarly } from './source.ts';
 import type { AnyView } from './view.ts';
 
 /** Called with the reason when the signal aborts. */
-type Follower = (reason: unknown) => void;
+type AbortFollower = (reason: unknown) => void;
 
 /** The listener on a signal is an arrow function: signals of other makers call it without `this`. */
-interface Group {
-  readonly followers: Set<Follower>;
+interface FollowerGroup {
+  readonly followers: Set<AbortFollower>;
   readonly onAbort: () => void;
 }
 
-const groups = /* @__PURE__ */ new WeakMap<AbortSignal, Group>();
+const followerGroups = /* @__PURE__ */ new WeakMap<AbortSignal, FollowerGroup>();
 
 /** Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no signal, and for a proxy of one. */
 export function isAborted(signal: AbortSignal): boolean {
@@ -29,16 +29,16 @@ export function isAborted(signal: AbortSignal): boolean {
   } catch {
     // A platform's signal works on itself alone.
   }
-  throw invalidArgument('signal', 'give an AbortSignal, not a proxy of one');
+  throw createInvalidArgumentError('signal', 'give an AbortSignal, not a proxy of one');
 }
 
 /** Calls `follower` when `signal`, which has not aborted yet, aborts. Returns what ends that. */
-export function follow(signal: AbortSignal, follower: Follower): () => void {
-  let group = groups.get(signal);
+export function followSignal(signal: AbortSignal, follower: AbortFollower): () => void {
+  let group = followerGroups.get(signal);
   if (!group) {
-    const followers = new Set<Follower>();
-    const onAbort = (): void => followers.forEach((each) => each(signal.reason));
-    groups.set(signal, (group = { followers, onAbort }));
+    const followers = new Set<AbortFollower>();
+    const onAbort = (): void => followers.forEach((item) => item(signal.reason));
+    followerGroups.set(signal, (group = { followers, onAbort }));
   }
   const { followers, onAbort } = group;
   if (followers.size === 0) signal.addEventListener('abort', onAbort);
@@ -49,15 +49,15 @@ export function follow(signal: AbortSignal, follower: Follower): () => void {
 }
 
 /** As `listen`, at most until `signal` aborts; nothing stays on the signal. */
-export function listenUntil<T>(
+export function subscribeUntilAborted<T>(
   signal: AbortSignal | undefined,
   source: Source<T>,
   { onUpdate, onFinal, onError }: Listener<T>,
 ): Subscription {
-  if (onError) source.observed = true;
+  if (onError) source.isObserved = true;
   let closed = signal !== undefined && isAborted(signal);
   let unfollow: (() => void) | undefined;
-  let seat: Seat<T> | undefined;
+  let subscriber: Subscriber<T> | undefined;
   const ending = <A extends unknown[]>(callback: ((...args: A) => void) | undefined) => {
     return (...args: A): void => {
       closed = true;
@@ -66,12 +66,12 @@ export function listenUntil<T>(
     };
   };
   const unsubscribe = ending(() => {
-    if (seat) leave(source, seat);
-    relaxAgain(source);
+    if (subscriber) removeSubscriber(source, subscriber);
+    unrefTimersIfTakenEarly(source);
   });
   if (!closed) {
-    unfollow = signal && follow(signal, unsubscribe);
-    seat = listen(source, { onUpdate, onFinal: ending(onFinal), onError: ending(onError) });
+    unfollow = signal && followSignal(signal, unsubscribe);
+    subscriber = addSubscriber(source, { onUpdate, onFinal: ending(onFinal), onError: ending(onError) });
   }
   return {
     get closed() {
@@ -81,19 +81,19 @@ export function listenUntil<T>(
   };
 }
 
-export function signalOf(options: LeaveOptions = {}): AbortSignal | undefined {
+export function getSignal(options: SubscribeOptions = {}): AbortSignal | undefined {
   return checkOptions(options, 'signal:object').signal;
 }
 
-export function subscribe<T>(
+export function subscribeObserver<T>(
   source: Source<T>,
   observer: ViewObserver<T, Levels, string> | ((view: AnyView<T>) => void),
-  options: LeaveOptions | undefined,
+  options: SubscribeOptions | undefined,
 ): Subscription {
-  const signal = signalOf(options);
+  const signal = getSignal(options);
   const target: ViewObserver<T, Levels, string> = typeof observer === 'function' ? { next: observer } : observer;
   checkFunction(target?.next ?? target?.error ?? target?.complete, 'observer');
-  return listenUntil(signal, source, {
+  return subscribeUntilAborted(signal, source, {
     onUpdate: (_value, view) => target.next?.(view),
     onFinal(_value, view) {
       try {

@@ -1,5 +1,5 @@
 /** A view: the result of an operation under one consistency level (Correctables, OSDI 2016, §1 and §3.1). */
-import type { AtLeast, Levels, Strongest } from './level.ts';
+import type { AtLeast, Levels, Strongest } from './level-types.ts';
 
 /** What every view carries beside its value and level. */
 export interface ViewInfo {

@@ -1,7 +1,7 @@
 /** Reading and writing values by key. */
 import { check } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
-import { requireName } from './names.ts';
+import { checkName } from './check-name.ts';
 
 export interface GetArgs {
   readonly key: string;
@@ -24,7 +24,7 @@ export interface GetManyArgs {
  * const name = await store.invoke(get<string>('user:7:name'));
  */
 export function get<T = unknown>(key: string): Operation<T | undefined> {
-  return { name: 'get', args: { key: requireName(key, 'key') } satisfies GetArgs, effect: 'read', key };
+  return { name: 'get', args: { key: checkName(key, 'key') } satisfies GetArgs, access: 'read', key };
 }
 
 /**
@@ -35,7 +35,7 @@ export function get<T = unknown>(key: string): Operation<T | undefined> {
  * await store.invoke(put('user:7:name', 'Ada'));
  */
 export function put<T>(key: string, value: T): Operation<void> {
-  return { name: 'put', args: { key: requireName(key, 'key'), value } satisfies PutArgs<T>, effect: 'update', key };
+  return { name: 'put', args: { key: checkName(key, 'key'), value } satisfies PutArgs<T>, access: 'write', key };
 }
 
 /**
@@ -48,7 +48,7 @@ export function put<T>(key: string, value: T): Operation<void> {
  */
 export function getMany<T = unknown>(keys: readonly string[]): Operation<(T | undefined)[]> {
   check(Array.isArray(keys), 'keys', 'give a list of keys');
-  keys.forEach((key, at) => requireName(key, `keys[${at}]`));
+  keys.forEach((key, at) => checkName(key, `keys[${at}]`));
   const args: GetManyArgs = { keys: [...keys] };
-  return { name: 'getMany', args, effect: 'read', ...(keys[0] !== undefined && { key: keys[0] }) };
+  return { name: 'getMany', args, access: 'read', ...(keys[0] !== undefined && { key: keys[0] }) };
 }

@@ -1,8 +1,8 @@
 /** Replicated queues (Correctables, OSDI 2016, §4.3 and §5.2). */
-import { checkRecord } from '../correctable/given.ts';
+import { checkRecord } from '../correctable/validate.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { AnyView } from '../correctable/view.ts';
-import { requireName } from './names.ts';
+import { checkName } from './check-name.ts';
 
 export interface EnqueueArgs<T = unknown> {
   readonly queue: string;
@@ -39,28 +39,28 @@ export interface QueueItem<T = unknown> {
  * await store.invoke(enqueue('jobs', { id: 7 }));
  */
 export function enqueue<T>(queue: string, item: T): Operation<void> {
-  const args: EnqueueArgs<T> = { queue: requireName(queue, 'queue'), item };
-  return { name: 'enqueue', args, effect: 'update', key: queue };
+  const args: EnqueueArgs<T> = { queue: checkName(queue, 'queue'), item };
+  return { name: 'enqueue', args, access: 'write', key: queue };
 }
 
 /**
  * Takes the first item of `queue`: `null` where it is empty. The views say how many are left after this one, for
- * `remaining`, and preliminary ones, of stores that know, what others may take, for `safeThreshold`. A preliminary view
+ * `remaining`, and preliminary ones, of stores that know, what others may take, for `getSafeThreshold`. A preliminary view
  * guesses the item: another one in the end is a correction, unless `anyItem` says that one is as good as the other.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
  * @example
  * const ticket = await store.invoke(dequeue<Ticket>('tickets')).settle({
- *   enough: (view) => view.value !== null && remaining(view) >= safeThreshold(view),
+ *   enough: (view) => view.value !== null && remaining(view) >= getSafeThreshold(view),
  * });
  */
 export function dequeue<T = unknown>(
   queue: string,
   { anyItem = false }: DequeueOptions = {},
 ): Operation<QueueItem<T> | null> {
-  const args: DequeueArgs = { queue: requireName(queue, 'queue') };
-  const operation = { name: 'dequeue', args, effect: 'update', key: queue } as const;
-  return anyItem ? { ...operation, equals: bothOrNeither } : operation;
+  const args: DequeueArgs = { queue: checkName(queue, 'queue') };
+  const operation = { name: 'dequeue', args, access: 'write', key: queue } as const;
+  return anyItem ? { ...operation, equals: areBothNullOrNeither } : operation;
 }
 
 /**
@@ -72,8 +72,8 @@ export function dequeue<T = unknown>(
  * const next = await store.invokeWeak(peek('jobs'));
  */
 export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null> {
-  const args: PeekArgs = { queue: requireName(queue, 'queue') };
-  return { name: 'peek', args, effect: 'read', key: queue };
+  const args: PeekArgs = { queue: checkName(queue, 'queue') };
+  return { name: 'peek', args, access: 'read', key: queue };
 }
 
 /**
@@ -84,12 +84,12 @@ export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null>
  * @example
  * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => remaining(view) > 20 });
  */
-export function remaining(view: Pick<AnyView, 'meta'>): number {
+export function getRemaining(view: Pick<AnyView, 'meta'>): number {
   checkRecord(view, { call: 'remaining(view)', field: 'view' });
-  const said = view.meta?.['remaining'];
-  return typeof said === 'number' ? said : NaN;
+  const reported = view.meta?.['remaining'];
+  return typeof reported === 'number' ? reported : NaN;
 }
 
-function bothOrNeither(a: unknown, b: unknown): boolean {
+function areBothNullOrNeither(a: unknown, b: unknown): boolean {
   return (a === null) === (b === null);
 }

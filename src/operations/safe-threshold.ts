@@ -1,10 +1,10 @@
 /** Thresholds that keep what they promise (Correctables, OSDI 2016, §4.3), wherever the other sellers stand. */
-import { checkRecord } from '../correctable/given.ts';
-import { unseenMax, type Elsewhere } from '../correctable/pace/unseen.ts';
+import { checkRecord } from '../correctable/validate.ts';
+import { computeMaxConcurrentWrites, type ConcurrentWriters } from '../correctable/throttle/concurrent-writes.ts';
 import type { AnyView } from '../correctable/view.ts';
 
 /** The level of a store's one order. */
-const CERTAIN = 'strong';
+const CERTAIN_LEVEL = 'strong';
 
 /**
  * How many items a view of a `dequeue` must show as left (`remaining(view)`) for its item to be there in the end: as many
@@ -16,23 +16,28 @@ const CERTAIN = 'strong';
  *
  * @example
  * const ticket = await shop.invoke(dequeue('concert')).settle({
- *   enough: (view) => view.value !== null && remaining(view) >= Math.max(20, safeThreshold(view)),
+ *   enough: (view) => view.value !== null && remaining(view) >= Math.max(20, getSafeThreshold(view)),
  * });
  */
-export function safeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {
+export function getSafeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {
   checkRecord(view, { call: 'safeThreshold(view)', field: 'view' });
-  if (view.final && view.level === CERTAIN) return 0;
-  const elsewhere = view.meta?.['elsewhere'];
-  return isElsewhere(elsewhere) ? unseenMax(elsewhere) : Infinity;
+  if (view.final && view.level === CERTAIN_LEVEL) return 0;
+  const concurrentWriters = view.meta?.['concurrentWriters'];
+  return isConcurrentWriters(concurrentWriters) ? computeMaxConcurrentWrites(concurrentWriters) : Infinity;
 }
 
 /** It may have come over a wire, from a store of any version. */
-function isElsewhere(given: unknown): given is Elsewhere {
-  const { withinMs, others } = (given ?? {}) as Partial<Elsewhere>;
-  return typeof withinMs === 'number' && withinMs >= 0 && Array.isArray(others) && others.every(isPace);
+function isConcurrentWriters(value: unknown): value is ConcurrentWriters {
+  const { commitLatencyMs, throttles } = (value ?? {}) as Partial<ConcurrentWriters>;
+  return (
+    typeof commitLatencyMs === 'number' &&
+    commitLatencyMs >= 0 &&
+    Array.isArray(throttles) &&
+    throttles.every(isThrottle)
+  );
 }
 
-function isPace(given: unknown): boolean {
-  const { window, turnMs } = (given ?? {}) as Partial<Elsewhere['others'][number]>;
-  return typeof window === 'number' && window >= 0 && typeof turnMs === 'number';
+function isThrottle(value: unknown): boolean {
+  const { maxInFlight, minSlotIntervalMs } = (value ?? {}) as Partial<ConcurrentWriters['throttles'][number]>;
+  return typeof maxInFlight === 'number' && maxInFlight >= 0 && typeof minSlotIntervalMs === 'number';
 }

@@ -30,7 +30,7 @@ export const CloseCode = {
   slowReader: 4429,
 } as const;
 
-const FATAL: ReadonlySet<number> = new Set([
+const FATAL_CODES: ReadonlySet<number> = new Set([
   CloseCode.malformed,
   CloseCode.unauthenticated,
   CloseCode.forbidden,
@@ -40,5 +40,5 @@ const FATAL: ReadonlySet<number> = new Set([
 
 /** Whether connecting again with the same client would only be refused again. */
 export function isFatalClose(code: number): boolean {
-  return FATAL.has(code);
+  return FATAL_CODES.has(code);
 }

@@ -11,7 +11,7 @@ export interface PeerClock {
 }
 
 /** A timer that fires later than this share of its delay shows that this process stood still. */
-const STALL_SHARE = 0.5;
+const STALL_RATIO = 0.5;
 
 /**
  * Calls `onExpired` once after `delayMs`. The returned function cancels it.
@@ -29,7 +29,7 @@ export function setPeerDeadline(clock: PeerClock, onExpired: () => void, delayMs
     });
   };
   let cancelTimer = clock.setTimer(() => {
-    const isLate = clock.now() - dueAtMs > delayMs * STALL_SHARE;
+    const isLate = clock.now() - dueAtMs > delayMs * STALL_RATIO;
     if (isLate) cancelTimer = clock.setTimer(expire, delayMs);
     else expire();
   }, delayMs);

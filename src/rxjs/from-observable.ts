@@ -3,9 +3,9 @@ import { map, Observable, takeWhile } from 'rxjs';
 import type { Sink, ViewDetails } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { check, CorrectableError } from '../correctable/errors.ts';
-import { checkKinds, checkRecord, hasMethods } from '../correctable/given.ts';
-import type { Levels } from '../correctable/level.ts';
-import { correctable, type CorrectableOptions } from '../correctable/made/make.ts';
+import { checkOptionTypes, checkRecord, hasMethods } from '../correctable/validate.ts';
+import type { Levels } from '../correctable/level-types.ts';
+import { correctable, type CorrectableOptions } from '../correctable/client/create.ts';
 
 /** What one emission says, as a view. */
 export interface EmittedView<T, Level extends string> extends ViewDetails {
@@ -14,7 +14,7 @@ export interface EmittedView<T, Level extends string> extends ViewDetails {
 }
 
 /** Options of every Correctable that is made; its levels may always bring several views. */
-export type FromObservableOptions<T> = Omit<CorrectableOptions<T>, 'refining'>;
+export type FromObservableOptions<T> = Omit<CorrectableOptions<T>, 'isRefining'>;
 
 /** How emissions that are no plain values become views. */
 export interface ViewOption<T, L extends Levels, E> {
@@ -54,20 +54,20 @@ export function fromObservable<T, E, const L extends Levels>(
   check(isObservable, 'observable', "give one of rxjs, as fromObservable(['partial', 'complete'], search$)");
   checkRecord(options, { call: "fromObservable(['partial', 'complete'], search$, { timeoutMs: 500 })" });
   const { view, ...rest } = options;
-  checkKinds(options, 'function', 'view');
+  checkOptionTypes(options, 'function', 'view');
   const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
-    const wanted = until(signal, observable);
-    if (view === undefined) refine(levels, wanted as Observable<unknown> as Observable<T>, sink);
-    else relay(levels, wanted.pipe(map(view)), sink);
+    const requested = takeUntilAborted(signal, observable);
+    if (view === undefined) relayRefinements(levels, requested as Observable<unknown> as Observable<T>, sink);
+    else relayViews(levels, requested.pipe(map(view)), sink);
   };
-  return correctable<T, L>(levels, feed, { ...rest, refining: true });
+  return correctable<T, L>(levels, feed, { ...rest, isRefining: true });
 }
 
 /**
  * The same emissions until the signal aborts, from the first one on: an observable may emit all that it has, or without
  * end, while it is subscribed to.
  */
-function until<E>(signal: AbortSignal, observable: Observable<E>): Observable<E> {
+function takeUntilAborted<E>(signal: AbortSignal, observable: Observable<E>): Observable<E> {
   return new Observable((subscriber) => {
     const leave = (): void => subscriber.unsubscribe();
     signal.addEventListener('abort', leave);
@@ -78,36 +78,36 @@ function until<E>(signal: AbortSignal, observable: Observable<E>): Observable<E>
 }
 
 /** Every emission refines the one before; the last one is final, since nothing can follow it. */
-function refine<T>(levels: Levels, observable: Observable<T>, sink: Sink<T>): void {
+function relayRefinements<T>(levels: Levels, observable: Observable<T>, sink: Sink<T>): void {
   const strongest = levels[levels.length - 1] as string;
   let last: { readonly value: T } | undefined;
   observable.subscribe({
     next: (value) => {
       last = { value };
-      if (levels.length > 1) sink.update(value, levels[0]);
+      if (levels.length > 1) sink.view(value, levels[0]);
     },
     error: (error: unknown) => sink.fail(error),
-    complete: () => (last === undefined ? sink.fail(withoutFinal()) : sink.update(last.value, strongest)),
+    complete: () => (last === undefined ? sink.fail(createNoFinalError()) : sink.view(last.value, strongest)),
   });
 }
 
 /** The emissions say themselves how strong they are. */
-function relay<T>(levels: Levels, views: Observable<EmittedView<T, string>>, sink: Sink<T>): void {
+function relayViews<T>(levels: Levels, views: Observable<EmittedView<T, string>>, sink: Sink<T>): void {
   const strongest = levels[levels.length - 1] as string;
   let isFinal = false;
   views.pipe(takeWhile(({ level }) => level !== strongest, true)).subscribe({
     next: ({ value, level, ...details }) => {
       isFinal ||= level === strongest;
-      sink.update(value, level, details);
+      sink.view(value, level, details);
     },
     error: (error: unknown) => sink.fail(error),
     complete: () => {
-      if (!isFinal) sink.fail(withoutFinal());
+      if (!isFinal) sink.fail(createNoFinalError());
     },
   });
 }
 
-function withoutFinal(): CorrectableError {
+function createNoFinalError(): CorrectableError {
   return new CorrectableError(
     'CLOSED_WITHOUT_FINAL',
     'the observable completed without a final view: emit one at the strongest level, or at least one value',

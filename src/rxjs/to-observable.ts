@@ -1,9 +1,9 @@
 /** From a Correctable to an observable of its views. */
 import { Observable } from 'rxjs';
 import { check } from '../correctable/errors.ts';
-import { hasMethods } from '../correctable/given.ts';
+import { hasMethods } from '../correctable/validate.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import type { Levels } from '../correctable/level.ts';
+import type { Levels } from '../correctable/level-types.ts';
 import type { View } from '../correctable/view.ts';
 
 /**

@@ -1,62 +1,75 @@
 /** Checks of the options of a deployment: each names its field and says what to give. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { checkNamed, isName, isRecord } from '../correctable/given.ts';
-import { isBytes } from '../values/kinds.ts';
+import { checkOptionNames, isNonEmptyString, isRecord } from '../correctable/validate.ts';
+import { isBytes } from '../values/value-kinds.ts';
 import { requireService } from './service/service.ts';
-import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
+import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
 
-const COUNTS = ['attemptsMax', 'inFlightMax', 'redInFlightMax', 'siteWaitMs', 'maxClockSkewMs', 'backlogMax'] as const;
-const SWITCHES = ['checkInvariants', 'checkLabels'] as const;
-const GENERATOR_COUNTS = ['stepsMax', 'effectsMax', 'timeMaxMs'] as const;
+const COUNT_OPTIONS = [
+  'maxAttempts',
+  'maxInFlight',
+  'maxRedInFlight',
+  'siteTimeoutMs',
+  'maxClockSkewMs',
+  'maxBacklogEntries',
+] as const;
+const BOOLEAN_OPTIONS = ['checkInvariants', 'checkColors'] as const;
+const GENERATOR_COUNTS = ['maxSteps', 'maxEffects', 'timeoutMs'] as const;
 
-const CALL = "createEmbedded(service, { sites: ['irl', 'frk'] })";
+const CALL = "createEmbedded(service, { sites: ['ireland', 'frankfurt'] })";
 
 /** What may have been given. */
-interface Given extends Readonly<Partial<Record<(typeof COUNTS)[number], unknown>>> {
+interface EmbeddedInput extends Readonly<Partial<Record<(typeof COUNT_OPTIONS)[number], unknown>>> {
   readonly sites?: unknown;
-  readonly wan?: unknown;
+  readonly latency?: unknown;
   readonly dataDir?: unknown;
   readonly clusterKey?: unknown;
   readonly onAlarm?: unknown;
   readonly checkInvariants?: unknown;
-  readonly checkLabels?: unknown;
+  readonly checkColors?: unknown;
   readonly generators?: unknown;
 }
 
 /** What can be given. */
-interface Names {
+interface OptionNames {
   readonly options: Readonly<Record<string, true>>;
   readonly generators: Readonly<Record<string, true>>;
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit */
-export function checkEmbedded(service: unknown, given: Given, names: Names): void {
+export function checkEmbeddedOptions(service: unknown, value: EmbeddedInput, names: OptionNames): void {
   requireService(service, CALL);
-  checkNamed(given, { call: CALL }, names.options);
-  checkSites(given.sites);
-  checkWan(given.wan, given.sites as readonly string[]);
-  for (const field of COUNTS) checkCount(field, given[field]);
-  checkKey(given.clusterKey);
-  const { dataDir, onAlarm } = given;
-  for (const field of SWITCHES) checkSwitch(field, given[field]);
-  if (dataDir !== undefined && !isName(dataDir)) throw invalid('dataDir', 'must be the path of a folder, or left out');
-  if (onAlarm !== undefined && typeof onAlarm !== 'function') throw invalid('onAlarm', 'must be a function, or none');
-  checkGenerators(given.generators, names.generators);
+  checkOptionNames(value, { call: CALL }, names.options);
+  checkSites(value.sites);
+  checkLatency(value.latency, value.sites as readonly string[]);
+  for (const field of COUNT_OPTIONS) checkCount(field, value[field]);
+  checkClusterKey(value.clusterKey);
+  const { dataDir, onAlarm } = value;
+  for (const field of BOOLEAN_OPTIONS) checkBoolean(field, value[field]);
+  if (dataDir !== undefined && !isNonEmptyString(dataDir))
+    throw invalidOptionError('dataDir', 'must be the path of a directory, or left out');
+  if (onAlarm !== undefined && typeof onAlarm !== 'function')
+    throw invalidOptionError('onAlarm', 'must be a function, or none');
+  checkGenerators(value.generators, names.generators);
 }
 
 function checkSites(sites: unknown): void {
-  if (!Array.isArray(sites) || !sites.every(isName))
-    throw invalid('sites', "must be a list of names, as ['irl', 'frk']");
-  if (sites.length === 0) throw invalid('sites', 'must name at least one site');
-  if (new Set(sites).size < sites.length) throw invalid('sites', `must not name a site twice: ${sites.join(', ')}`);
+  if (!Array.isArray(sites) || !sites.every(isNonEmptyString))
+    throw invalidOptionError('sites', "must be a list of names, as ['ireland', 'frankfurt']");
+  if (sites.length === 0) throw invalidOptionError('sites', 'must name at least one site');
+  if (new Set(sites).size < sites.length)
+    throw invalidOptionError('sites', `must not name a site twice: ${sites.join(', ')}`);
 }
 
-function checkWan(wan: unknown, sites: readonly string[]): void {
-  if (wan === undefined || wan === 'none' || wan === 'paper') return;
-  if (!isRecord(wan))
-    throw invalid('wan', "must be 'none', 'paper' or round trips in milliseconds, as { 'irl-frk': 20 }");
-  const pairs = sites.flatMap((one, at) => sites.slice(at + 1).map((other) => [one, other] as const));
-  for (const text of Object.keys(wan)) if (wan[text] !== undefined) checkPair(text, wan, pairs);
+function checkLatency(latency: unknown, sites: readonly string[]): void {
+  if (latency === undefined || latency === 'none' || latency === 'eu-us') return;
+  if (!isRecord(latency))
+    throw invalidOptionError(
+      'latency',
+      "must be 'none', 'eu-us' or round trips in milliseconds, as { 'ireland-frankfurt': 20 }",
+    );
+  const pairs = sites.flatMap((item, at) => sites.slice(at + 1).map((other) => [item, other] as const));
+  for (const text of Object.keys(latency)) if (latency[text] !== undefined) checkPair(text, latency, pairs);
 }
 
 /**
@@ -65,53 +78,60 @@ function checkWan(wan: unknown, sites: readonly string[]): void {
  */
 function checkPair(
   text: string,
-  wan: Readonly<Record<string, unknown>>,
+  latency: Readonly<Record<string, unknown>>,
   pairs: readonly (readonly [string, string])[],
 ): void {
-  const [pair, another] = pairs.filter((each) => textsOf(each).includes(text));
+  const [pair, another] = pairs.filter((item) => getPairNames(item).includes(text));
   if (pair === undefined) return;
   if (another !== undefined) {
     const both = `${pair.join(' and ')} as well as ${another.join(' and ')}`;
-    throw invalid(`wan.${text}`, `names ${both}: give each from its other end, or name the sites otherwise`);
+    throw invalidOptionError(
+      `latency.${text}`,
+      `names ${both}: give each from its other end, or name the sites otherwise`,
+    );
   }
-  const reverse = textsOf(pair).find((each) => each !== text);
-  if (reverse !== undefined && wan[reverse] !== undefined)
-    throw invalid(`wan.${text}`, `is given as ${reverse} too: give it once`);
+  const reverse = getPairNames(pair).find((item) => item !== text);
+  if (reverse !== undefined && latency[reverse] !== undefined)
+    throw invalidOptionError(`latency.${text}`, `is given as ${reverse} too: give it once`);
 }
 
 /** The names of a pair, from either end. */
-function textsOf([one, other]: readonly [string, string]): readonly [string, string] {
-  return [`${one}-${other}`, `${other}-${one}`];
+function getPairNames([item, other]: readonly [string, string]): readonly [string, string] {
+  return [`${item}-${other}`, `${other}-${item}`];
 }
 
-function checkSwitch(field: string, given: unknown): void {
-  if (given !== undefined && typeof given !== 'boolean') throw invalid(field, 'must be true or false, or left out');
+function checkBoolean(field: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean')
+    throw invalidOptionError(field, 'must be true or false, or left out');
 }
 
-function checkGenerators(given: unknown, names: Names['generators']): void {
-  if (given === undefined) return;
-  if (!isRecord(given)) throw invalid('generators', 'must be an object of bounds, or none');
-  checkNamed(given, { call: '{ generators: { stepsMax: 100_000 } }', field: 'generators' }, names);
-  for (const field of GENERATOR_COUNTS) checkCount(`generators.${field}`, given[field]);
-  const { repeatedShare = 0 } = given;
-  if (typeof repeatedShare === 'number' && repeatedShare >= 0 && repeatedShare <= 1) return;
-  throw invalid('generators.repeatedShare', `must be from 0 to 1, not ${String(repeatedShare)}`);
+function checkGenerators(value: unknown, names: OptionNames['generators']): void {
+  if (value === undefined) return;
+  if (!isRecord(value)) throw invalidOptionError('generators', 'must be an object of bounds, or none');
+  checkOptionNames(value, { call: '{ generators: { maxSteps: 100_000 } }', field: 'generators' }, names);
+  for (const field of GENERATOR_COUNTS) checkCount(`generators.${field}`, value[field]);
+  const { determinismCheckRate = 0 } = value;
+  if (typeof determinismCheckRate === 'number' && determinismCheckRate >= 0 && determinismCheckRate <= 1) return;
+  throw invalidOptionError(
+    'generators.determinismCheckRate',
+    `must be from 0 to 1, not ${String(determinismCheckRate)}`,
+  );
 }
 
 function checkCount(field: string, value: unknown): void {
   if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) return;
-  const given = typeof value === 'string' ? `the text '${value}'` : String(value);
-  throw invalid(field, `must be a whole number from 1 on, not ${given}`);
+  const input = typeof value === 'string' ? `the text '${value}'` : String(value);
+  throw invalidOptionError(field, `must be a whole number from 1 on, not ${input}`);
 }
 
-function checkKey(key: unknown): void {
+function checkClusterKey(key: unknown): void {
   if (key === undefined) return;
   const isKey = typeof key === 'string' || isBytes(key);
-  if (isKey && Buffer.byteLength(key) >= KEY_BYTES_MIN) return;
-  throw invalid('clusterKey', `must have at least ${KEY_BYTES_MIN} bytes, as a text or a Uint8Array`);
+  if (isKey && Buffer.byteLength(key) >= MIN_KEY_BYTES) return;
+  throw invalidOptionError('clusterKey', `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`);
 }
 
 /** The error for an option `field` that is not as it should be. */
-export function invalid(field: string, problem: string): CorrectableError {
+export function invalidOptionError(field: string, problem: string): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
 }

@@ -3,9 +3,9 @@ import type { OnAlarm } from './alarms/site-alarm.ts';
 import type { Envelope } from './messages/envelope.ts';
 import type { Origin, Origins } from './records/origin.ts';
 import { Link } from './site/link.ts';
-import { fullLinkAlarm } from './site/replica-alarms.ts';
-import { oneWayDelayMs } from './site/wan.ts';
-import type { Wan } from './site/wan.ts';
+import { createLinkAlarm } from './site/replica-alarms.ts';
+import { getOneWayDelayMs } from './site/site-latency.ts';
+import type { SiteLatency } from './site/site-latency.ts';
 
 type Receive = (to: Origin, envelopes: readonly Envelope[]) => void;
 /** By sender and receiver. */
@@ -16,20 +16,20 @@ type Links = ReadonlyMap<Origin, ReadonlyMap<Origin, Link<Envelope>>>;
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the pair whose delay is missing
  */
-export function linksBetween(
+export function createLinks(
   origins: Origins,
-  { wan, onAlarm }: { readonly wan: Wan; readonly onAlarm: OnAlarm },
+  { wan, onAlarm }: { readonly wan: SiteLatency; readonly onAlarm: OnAlarm },
   receive: Receive,
 ): Links {
   const linkOf = (from: Origin, to: Origin): Link<Envelope> => {
-    const [sender, receiver] = [origins.nameOf(from), origins.nameOf(to)];
+    const [sender, receiver] = [origins.getName(from), origins.getName(to)];
     return new Link({
-      delayMs: oneWayDelayMs(wan, sender, receiver),
+      delayMs: getOneWayDelayMs(wan, sender, receiver),
       deliver: (envelopes) => receive(to, envelopes),
-      onFull: fullLinkAlarm(sender, receiver, onAlarm),
+      onFull: createLinkAlarm(sender, receiver, onAlarm),
     });
   };
   const linksOf = (from: Origin): ReadonlyMap<Origin, Link<Envelope>> =>
-    new Map(origins.others(from).map((to) => [to, linkOf(from, to)]));
+    new Map(origins.getOthers(from).map((to) => [to, linkOf(from, to)]));
   return new Map(origins.sites.map((from) => [from, linksOf(from)]));
 }

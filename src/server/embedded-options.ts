@@ -1,8 +1,8 @@
 /** The options of a deployment in one process. */
-import type { NamesOf } from '../correctable/given.ts';
+import type { OptionNamesOf } from '../correctable/validate.ts';
 import type { SiteAlarm } from './alarms/site-alarm.ts';
 import type { GeneratorLimits } from './generator/generator-budget.ts';
-import type { Wan } from './site/wan.ts';
+import type { SiteLatency } from './site/site-latency.ts';
 
 /** How to set up an embedded deployment. */
 export interface EmbeddedOptions<N extends string = string> {
@@ -11,25 +11,25 @@ export interface EmbeddedOptions<N extends string = string> {
   /** The site that sequences the red log: the first one unless given. A red update pays a round trip to it. */
   readonly redLeader?: NoInfer<N>;
   /** Delays between the sites: `none` unless given. */
-  readonly wan?: Wan;
+  readonly latency?: SiteLatency;
   /**
    * Times that a red update is executed, when other sites keep changing what it reads, before `CONFLICT`. Default 10. What
-   * takes of a `bounded` field is executed again for `siteWaitMs` after its first rejection, however often.
+   * takes of a `bounded` field is executed again for `siteTimeoutMs` after its first rejection, however often.
    */
-  readonly attemptsMax?: number;
+  readonly maxAttempts?: number;
   /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
-  readonly inFlightMax?: number;
+  readonly maxInFlight?: number;
   /**
    * Red updates and strong reads under way at one site, at most, of those: while the red leader is away, what waits for
-   * it leaves room for the others. More fail with `OVERLOADED`. Default: half of `inFlightMax`.
+   * it leaves room for the others. More fail with `OVERLOADED`. Default: half of `maxInFlight`.
    */
-  readonly redInFlightMax?: number;
+  readonly maxRedInFlight?: number;
   /**
    * How long an operation waits for what its session has seen at another site, and for an answer about an operation that
-   * was sent to another site first, in milliseconds. Then it fails, with `SESSION_BEHIND` or `UNKNOWN`. As long it waits
+   * was sent to another site first, in milliseconds. Then it fails, with `REPLICA_BEHIND` or `UNKNOWN`. As long it waits
    * for rights that other sites hold, and then is `UNAVAILABLE`. Default 5000.
    */
-  readonly siteWaitMs?: number;
+  readonly siteTimeoutMs?: number;
   /**
    * How far the clock of a site may be ahead of another's, in milliseconds. What a site writes while its clock is
    * further ahead is refused until that is set right, and `onAlarm` is told. Sites of one process share its clock: there
@@ -45,7 +45,7 @@ export interface EmbeddedOptions<N extends string = string> {
    * Entries of its log that a site keeps while another site lacks some of them, at most. A site that is away for longer
    * makes the others refuse updates with `OVERLOADED` until it is back. Default 1 000 000.
    */
-  readonly backlogMax?: number;
+  readonly maxBacklogEntries?: number;
   /**
    * Authenticates session tokens: the same at all sites, and after a restart. Default: the one in the data folder, or a
    * random one.
@@ -60,52 +60,52 @@ export interface EmbeddedOptions<N extends string = string> {
    * Checks the service's `invariants` of each row that an operation has changed, at every site, and raises the alarm
    * `invariant-broken`. It takes one reading of the row an effect and invariant, a twentieth of the time at most for
    * all `snapshotInvariants`, and nothing of a service that declares none. Default: unless `NODE_ENV` is `production`.
-   * What is broken stays so: `checkService` in `correctables/testing` finds it before anybody else does.
+   * What is broken stays so: `simulateService` in `correctables/testing` finds it before anybody else does.
    */
   readonly checkInvariants?: boolean;
   /**
    * Looks for half a second, before it starts, for what two sites can break, and refuses a service in which a shadow
-   * operation has a colour that it must not have, with the story. What else it finds is reported to `onAlarm`, as
-   * `labels-in-doubt`. Default: with a `dataDir`, unless `NODE_ENV` is `production`.
+   * operation has a color that it must not have, with the story. What else it finds is reported to `onAlarm`, as
+   * `color-check-failed`. Default: with a `dataDir`, unless `NODE_ENV` is `production`.
    */
-  readonly checkLabels?: boolean;
+  readonly checkColors?: boolean;
   /** What a generator may take before its operation fails, and how it is checked. */
   readonly generators?: GeneratorSettings;
 }
 
-/** Bounds of generators: `stepsMax` (100 000), `effectsMax` (10 000), `timeMaxMs` (1000), `repeatedShare` (0.01). */
+/** Bounds of generators: `maxSteps` (100 000), `maxEffects` (10 000), `timeoutMs` (1000), `determinismCheckRate` (0.01). */
 export interface GeneratorSettings extends Partial<GeneratorLimits> {
   /**
    * Stops generators that neither return nor read, at the price of 0.1 ms a run. Without it, such a one stops the
    * process. Default false.
    */
-  readonly guarded?: boolean;
+  readonly killOnTimeout?: boolean;
 }
 
 /** All options of `createEmbedded`. */
-export const EMBEDDED_OPTIONS: NamesOf<EmbeddedOptions> = {
+export const EMBEDDED_OPTIONS: OptionNamesOf<EmbeddedOptions> = {
   sites: true,
   redLeader: true,
-  wan: true,
-  attemptsMax: true,
-  inFlightMax: true,
-  redInFlightMax: true,
-  siteWaitMs: true,
+  latency: true,
+  maxAttempts: true,
+  maxInFlight: true,
+  maxRedInFlight: true,
+  siteTimeoutMs: true,
   maxClockSkewMs: true,
   dataDir: true,
-  backlogMax: true,
+  maxBacklogEntries: true,
   clusterKey: true,
   onAlarm: true,
   checkInvariants: true,
-  checkLabels: true,
+  checkColors: true,
   generators: true,
 };
 
 /** All bounds of generators. */
-export const GENERATOR_OPTIONS: NamesOf<GeneratorSettings> = {
-  stepsMax: true,
-  effectsMax: true,
-  timeMaxMs: true,
-  repeatedShare: true,
-  guarded: true,
+export const GENERATOR_OPTIONS: OptionNamesOf<GeneratorSettings> = {
+  maxSteps: true,
+  maxEffects: true,
+  timeoutMs: true,
+  determinismCheckRate: true,
+  killOnTimeout: true,
 };

@@ -1,40 +1,40 @@
 /** One site of a deployment in this process: its driver, with what it is told and what it tells of. */
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
-import { clockSetAlarm, redHaltedAlarm, type OnAlarm } from './alarms/site-alarm.ts';
+import { createClockSetAlarm, createRedHaltedAlarm, type OnAlarm } from './alarms/site-alarm.ts';
 import type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
-import type { GeneratorOptions } from './generator/generator-run.ts';
-import type { SiteStorage } from './log/storage.ts';
+import type { GeneratorOptions } from './generator/generator-runner.ts';
+import type { SiteStorage } from './log/site-storage.ts';
 import type { Envelope } from './messages/envelope.ts';
 import type { Origin, Origins } from './records/origin.ts';
 import type { Service } from './service/service.ts';
-import { deploymentName } from './site/deployment-name.ts';
-import { guardedRun } from './site/generator-guard.ts';
-import { areChecked, invariantObserver } from './site/invariant-alarm.ts';
-import { RejectionCounter } from './site/rejections.ts';
-import { clockObserver, generatorAlarm, refusalAlarm } from './site/replica-alarms.ts';
+import { hashDeploymentName } from './site/deployment-name.ts';
+import { runWithTimeout } from './site/generator-guard.ts';
+import { hasInvariants, createInvariantObserver } from './site/invariant-alarm.ts';
+import { CertificationCounter } from './site/certification-stats.ts';
+import { createClockObserver, createGeneratorAlarm, createRejectionAlarm } from './site/replica-alarms.ts';
 import { SignedTokens } from './site/session-tokens.ts';
 import { SiteDriver, type SiteDriverOptions } from './site/site-driver.ts';
-import { unusable } from './storage/folder/lost-past.ts';
+import { unusableDirectoryError } from './storage/directory/missing-history.ts';
 
 const DEFAULT_ATTEMPTS = 10;
 const DEFAULT_IN_FLIGHT = 100_000;
 const DEFAULT_BACKLOG = 1_000_000;
-const DEFAULT_SITE_WAIT_MS = 5000;
+const DEFAULT_SITE_TIMEOUT_MS = 5000;
 const DEFAULT_CLOCK_SKEW_MS = 10_000;
-const TICK_MS = 250;
+const TICK_INTERVAL_MS = 250;
 const RESEND_AFTER_MS = 1000;
 
 type LimitName =
-  | 'attemptsMax'
-  | 'inFlightMax'
-  | 'redInFlightMax'
-  | 'backlogMax'
+  | 'maxAttempts'
+  | 'maxInFlight'
+  | 'maxRedInFlight'
+  | 'maxBacklogEntries'
   | 'maxClockSkewMs'
   | 'reachTimeoutMs'
-  | 'sessionWaitMs'
+  | 'sessionTimeoutMs'
   | 'resendAfterMs'
-  | 'tickMs';
+  | 'tickIntervalMs';
 
 /** What all sites of a deployment have in common. */
 export interface SitePlan {
@@ -42,7 +42,7 @@ export interface SitePlan {
   readonly origins: Origins;
   readonly redLeader: Origin;
   /** So many entries of the red log a majority of them has found at its start. */
-  readonly redCommitted: number;
+  readonly committedRedEntries: number;
   /** The same at all sites: authenticates their tokens, and tells their messages from those of others. */
   readonly clusterKey: string | Uint8Array;
   readonly limits: Pick<SiteDriverOptions, LimitName>;
@@ -52,7 +52,7 @@ export interface SitePlan {
 }
 
 /** What is a site's own. */
-interface SiteParts {
+interface SiteResources {
   readonly storage: SiteStorage;
   send(envelope: Envelope): void;
 }
@@ -60,31 +60,31 @@ interface SiteParts {
 /** A site that has taken up what it has saved. */
 export interface EmbeddedSite {
   readonly driver: SiteDriver;
-  readonly rejections: RejectionCounter;
+  readonly certificationStats: CertificationCounter;
 }
 
 /** What of the plan the options say, with what holds unless they do. */
-export function planOf(
+export function createSitePlan(
   service: Service,
   options: EmbeddedOptions,
 ): Pick<SitePlan, 'service' | 'limits' | 'generators' | 'checkInvariants'> {
-  const { inFlightMax = DEFAULT_IN_FLIGHT, siteWaitMs = DEFAULT_SITE_WAIT_MS } = options;
+  const { maxInFlight = DEFAULT_IN_FLIGHT, siteTimeoutMs = DEFAULT_SITE_TIMEOUT_MS } = options;
   const limits = {
-    attemptsMax: options.attemptsMax ?? DEFAULT_ATTEMPTS,
-    inFlightMax,
-    redInFlightMax: options.redInFlightMax ?? Math.ceil(inFlightMax / 2),
-    backlogMax: options.backlogMax ?? DEFAULT_BACKLOG,
+    maxAttempts: options.maxAttempts ?? DEFAULT_ATTEMPTS,
+    maxInFlight: maxInFlight,
+    maxRedInFlight: options.maxRedInFlight ?? Math.ceil(maxInFlight / 2),
+    maxBacklogEntries: options.maxBacklogEntries ?? DEFAULT_BACKLOG,
     maxClockSkewMs: options.maxClockSkewMs ?? DEFAULT_CLOCK_SKEW_MS,
-    reachTimeoutMs: siteWaitMs,
-    sessionWaitMs: siteWaitMs,
+    reachTimeoutMs: siteTimeoutMs,
+    sessionTimeoutMs: siteTimeoutMs,
     resendAfterMs: RESEND_AFTER_MS,
-    tickMs: TICK_MS,
+    tickIntervalMs: TICK_INTERVAL_MS,
   };
   return {
     service,
     limits,
     generators: options.generators ?? {},
-    checkInvariants: options.checkInvariants ?? areChecked(service),
+    checkInvariants: options.checkInvariants ?? hasInvariants(service),
   };
 }
 
@@ -93,55 +93,57 @@ export function planOf(
  *
  * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks
  */
-export function makeSite(plan: SitePlan, site: Origin, parts: SiteParts): EmbeddedSite {
-  const { service, origins, redLeader, redCommitted, clusterKey, limits, onAlarm } = plan;
-  const name = origins.nameOf(site);
-  const rejections = new RejectionCounter(site);
+export function makeSite(plan: SitePlan, site: Origin, parts: SiteResources): EmbeddedSite {
+  const { service, origins, redLeader, committedRedEntries, clusterKey, limits, onAlarm } = plan;
+  const name = origins.getName(site);
+  const certificationStats = new CertificationCounter(site);
   try {
     const driver = new SiteDriver({
       service,
-      deployment: deploymentName(clusterKey, service.contract.name),
+      deployment: hashDeploymentName(clusterKey, service.contract.name),
       site,
       origins,
       redLeader,
-      redCommitted,
+      committedRedEntries,
       tokens: new SignedTokens({ key: clusterKey, sites: origins.names, site }),
-      generators: generatorOptions(plan, name),
-      observer: observerOf(plan, site, rejections),
-      onRefused: refusalAlarm(origins, site, onAlarm),
-      redHalted: redHaltedAlarm(name, onAlarm),
+      generators: toGeneratorOptions(plan, name),
+      observer: createObserver(plan, site, certificationStats),
+      onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
+      onRedHalted: createRedHaltedAlarm(name, onAlarm),
       // One clock for all sites of the process: one of them tells.
-      clockSet: site === origins.sites[0] ? clockSetAlarm(name, onAlarm) : undefined,
+      onClockSet: site === origins.sites[0] ? createClockSetAlarm(name, onAlarm) : undefined,
       ...limits,
       ...parts,
     });
-    return { driver, rejections };
+    return { driver, certificationStats };
   } catch (error) {
-    const refusal = unusable(`what ${name} has saved does not fit together (${(error as Error).message})`);
-    onAlarm({ kind: 'data-damaged', site: name, message: refusal.message });
-    throw refusal;
+    const rejection = unusableDirectoryError(
+      `what ${name} has saved does not fit together (${(error as Error).message})`,
+    );
+    onAlarm({ kind: 'data-damaged', site: name, message: rejection.message });
+    throw rejection;
   }
 }
 
 /** Who watches a site, on behalf of operators. */
-function observerOf(
+function createObserver(
   { service, origins, checkInvariants, onAlarm }: SitePlan,
   site: Origin,
-  rejections: RejectionCounter,
+  rejections: CertificationCounter,
 ): SiteDriverOptions['observer'] {
   return {
-    ...clockObserver(origins, site, onAlarm),
-    ...(checkInvariants ? invariantObserver(service, origins.nameOf(site), onAlarm) : {}),
-    rejected: rejections.rejected,
+    ...createClockObserver(origins, site, onAlarm),
+    ...(checkInvariants ? createInvariantObserver(service, origins.getName(site), onAlarm) : {}),
+    onRejected: rejections.onRejected,
   };
 }
 
-function generatorOptions({ generators, onAlarm }: SitePlan, name: string): GeneratorOptions {
-  const { guarded = false, ...limits } = generators;
+function toGeneratorOptions({ generators, onAlarm }: SitePlan, name: string): GeneratorOptions {
+  const { killOnTimeout = false, ...limits } = generators;
   return {
     limits,
     elapsedMs: () => performance.now(),
-    guard: guarded ? guardedRun : undefined,
-    onThrown: generatorAlarm(name, onAlarm),
+    guard: killOnTimeout ? runWithTimeout : undefined,
+    onGeneratorError: createGeneratorAlarm(name, onAlarm),
   };
 }

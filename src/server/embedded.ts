@@ -6,26 +6,26 @@ import { randomBytes } from 'node:crypto';
 import type { Binding } from '../correctable/binding.ts';
 import { bindMethods } from '../correctable/binding.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
-import { checkEmbedded, invalid } from './embedded-checks.ts';
-import { linksBetween } from './embedded-links.ts';
+import { checkEmbeddedOptions, invalidOptionError } from './embedded-checks.ts';
+import { createLinks } from './embedded-links.ts';
 import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS } from './embedded-options.ts';
 import type { EmbeddedOptions } from './embedded-options.ts';
-import { makeSite, planOf } from './embedded-site.ts';
+import { makeSite, createSitePlan } from './embedded-site.ts';
 import type { EmbeddedSite, SitePlan } from './embedded-site.ts';
-import { heldByMajority } from './log/held-by-majority.ts';
-import type { SiteStorage } from './log/storage.ts';
-import type { Remembered } from './replica/once/remembered.ts';
+import { computeMajorityLength } from './log/majority-commit.ts';
+import type { SiteStorage } from './log/site-storage.ts';
+import type { RetainedReplies } from './replica/exactly-once/completed-operations.ts';
 import type { Service } from './service/service.ts';
-import { isInDevelopment } from './site/development.ts';
+import { isInDevelopment } from './site/is-in-development.ts';
 import { SiteBinding } from './site/site-binding.ts';
 import { Origins } from './records/origin.ts';
 import type { Origin } from './records/origin.ts';
-import type { Rejections } from './site/rejections.ts';
-import { guardedAlarm, warn } from './alarms/site-alarm.ts';
-import type { RefusedMessages } from './site/site-machine.ts';
-import { labelFirst } from './label-first.ts';
-import { KEY_BYTES_MIN } from './storage/folder/data-folder.ts';
-import { openStorage } from './storage/folder/open-storage.ts';
+import type { CertificationStats } from './site/certification-stats.ts';
+import { guardAlarmHandler, emitWarning } from './alarms/site-alarm.ts';
+import type { RejectedMessageCounts } from './site/site-machine.ts';
+import { checkColorsAtStartup } from './startup-color-check.ts';
+import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
+import { openStorage } from './storage/directory/open-storage.ts';
 
 /** A running deployment. */
 export interface Embedded<N extends string = string> {
@@ -43,13 +43,13 @@ export interface Embedded<N extends string = string> {
    *
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
-  rejections(name: N): Rejections;
+  certificationStats(name: N): CertificationStats;
   /**
    * How much the site remembers of updates that have ended, for whoever asks for them again, and acknowledges none.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
-  remembered(name: N): Remembered;
+  retainedReplies(name: N): RetainedReplies;
   /** Stops all sites. Reads under way fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
   close(): Promise<void>;
 }
@@ -62,8 +62,8 @@ export interface Embedded<N extends string = string> {
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the folder differs;
  * `UNAVAILABLE` when another process has the folder open, its data cannot be read, or a site has lost its past.
  * @example
- * const shop = createEmbedded(ticketService, { sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper' });
- * const client = createClient(shop.site('vrg'));
+ * const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland', wan: 'paper' });
+ * const client = createClient(shop.site('virginia'));
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
 export function createEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): Embedded<N> {
@@ -73,11 +73,11 @@ export function createEmbedded<const N extends string>(service: Service, options
 }
 
 /** A deployment that has taken up what it saved, and could begin. */
-export interface OpenedEmbedded<N extends string = string> {
+export interface OpenedDeployment<N extends string = string> {
   /** Takes no operations yet. Closed before it begins, it leaves its folder for whatever that was for before. */
   readonly embedded: Embedded<N>;
   /** How many messages of other sites a site has not taken, by reason. */
-  refusedMessages(site: N): RefusedMessages;
+  rejectedMessages(site: N): RejectedMessageCounts;
   /**
    * Writes down what the folder is for from now on, and starts all sites; closes them where that cannot be written.
    *
@@ -91,20 +91,25 @@ export interface OpenedEmbedded<N extends string = string> {
  *
  * @throws CorrectableError as `createEmbedded`
  */
-export function openEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): OpenedEmbedded<N> {
-  checkEmbedded(service, options, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
-  const { sites, wan = 'none', dataDir } = options;
-  const origins = Origins.of(sites);
-  const redLeader = leaderIn(origins, options.redLeader ?? sites[0]);
-  const onAlarm = guardedAlarm(options.onAlarm ?? warn);
-  look(service, options, (message) => onAlarm({ kind: 'labels-in-doubt', site: sites[0], message }));
+export function openEmbedded<const N extends string>(
+  service: Service,
+  options: EmbeddedOptions<N>,
+): OpenedDeployment<N> {
+  checkEmbeddedOptions(service, options, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
+  const { sites, latency = 'none', dataDir } = options;
+  const origins = Origins.create(sites);
+  const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
+  const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
+  checkColors(service, options, (message) => onAlarm({ kind: 'color-check-failed', site: sites[0], message }));
   const made = new Map<Origin, EmbeddedSite>();
   // Before the storage is opened: where delays are missing, nothing must stay locked.
-  const links = linksBetween(origins, { wan, onAlarm }, (to, envelopes) => made.get(to)?.driver.receive(envelopes));
+  const links = createLinks(origins, { wan: latency, onAlarm }, (to, envelopes) =>
+    made.get(to)?.driver.receive(envelopes),
+  );
   const storage = openStorage(dataDir, {
     service,
     sites,
-    redLeader: origins.nameOf(redLeader),
+    redLeader: origins.getName(redLeader),
     hasOwnKey: options.clusterKey !== undefined,
     onAlarm,
   });
@@ -113,10 +118,19 @@ export function openEmbedded<const N extends string>(service: Service, options: 
     for (const { driver } of made.values()) driver.close();
     await storage.close();
   };
-  const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(KEY_BYTES_MIN);
-  const redCommitted = heldByMajority(storage.sites.map(({ stored: { red } }) => red.start + red.entries.length));
-  const plan: SitePlan = { ...planOf(service, options), origins, redLeader, redCommitted, clusterKey, onAlarm };
-  orClosed(close, () => {
+  const clusterKey = options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES);
+  const committedRedEntries = computeMajorityLength(
+    storage.sites.map(({ stored: { red } }) => red.start + red.entries.length),
+  );
+  const plan: SitePlan = {
+    ...createSitePlan(service, options),
+    origins,
+    redLeader,
+    committedRedEntries,
+    clusterKey,
+    onAlarm,
+  };
+  closeOnError(close, () => {
     for (const [place, site] of origins.sites.entries()) {
       const outgoing = links.get(site);
       made.set(
@@ -129,27 +143,27 @@ export function openEmbedded<const N extends string>(service: Service, options: 
     }
   });
   const begin = (): void => {
-    orClosed(close, () => storage.adopt());
+    closeOnError(close, () => storage.adopt());
     for (const { driver } of made.values()) driver.start();
   };
-  const find = (name: N): EmbeddedSite => made.get(origins.find(name) as Origin) ?? noSite(name, sites);
-  const embedded = embeddedOf(sites, find, close);
-  return { embedded, begin, refusedMessages: (site) => find(site).driver.refusedMessages };
+  const find = (name: N): EmbeddedSite => made.get(origins.find(name) as Origin) ?? unknownSiteError(name, sites);
+  const embedded = createHandle(sites, find, close);
+  return { embedded, begin, rejectedMessages: (site) => find(site).driver.rejectedMessages };
 }
 
 /** Looks at the labels where that is wanted. */
-function look(
+function checkColors(
   service: Service,
-  { dataDir, checkLabels = dataDir !== undefined && isInDevelopment() }: EmbeddedOptions,
+  { dataDir, checkColors = dataDir !== undefined && isInDevelopment() }: EmbeddedOptions,
   onTrouble: (message: string) => void,
 ): void {
-  if (!checkLabels) return;
-  const words = { given: 'service', force: 'checkLabels: false starts it all the same' };
-  labelFirst({ service, words }, onTrouble);
+  if (!checkColors) return;
+  const messages = { source: 'service', skipFlag: 'checkColors: false starts it all the same' };
+  checkColorsAtStartup({ service, messages }, onTrouble);
 }
 
 /** What is asked of the sites, which are found by their names. */
-function embeddedOf<N extends string>(
+function createHandle<N extends string>(
   sites: readonly N[],
   siteOf: (name: N) => EmbeddedSite,
   close: () => Promise<void>,
@@ -157,8 +171,8 @@ function embeddedOf<N extends string>(
   const bindings = new Map<string, SiteBinding>();
   return {
     sites,
-    remembered: (name) => siteOf(name).driver.remembered,
-    rejections: (name) => siteOf(name).rejections.counts,
+    retainedReplies: (name) => siteOf(name).driver.retainedReplies,
+    certificationStats: (name) => siteOf(name).certificationStats.stats,
     site: (name) => {
       const { driver } = siteOf(name);
       let binding = bindings.get(name);
@@ -172,7 +186,7 @@ function embeddedOf<N extends string>(
 }
 
 /** Closes all where the step throws. */
-function orClosed(close: () => Promise<void>, step: () => void): void {
+function closeOnError(close: () => Promise<void>, step: () => void): void {
   try {
     step();
   } catch (error) {
@@ -181,12 +195,13 @@ function orClosed(close: () => Promise<void>, step: () => void): void {
   }
 }
 
-function noSite(name: string, sites: readonly string[]): never {
-  throw invalid('site', `'${name}' is not one of ${sites.join(', ')}`);
+function unknownSiteError(name: string, sites: readonly string[]): never {
+  throw invalidOptionError('site', `'${name}' is not one of ${sites.join(', ')}`);
 }
 
-function leaderIn(origins: Origins, redLeader: string): Origin {
+function findLeader(origins: Origins, redLeader: string): Origin {
   const leader = origins.find(redLeader);
-  if (leader === undefined) throw invalid('redLeader', `'${redLeader}' is not one of ${origins.names.join(', ')}`);
+  if (leader === undefined)
+    throw invalidOptionError('redLeader', `'${redLeader}' is not one of ${origins.names.join(', ')}`);
   return leader;
 }

@@ -3,10 +3,10 @@ export { createEmbedded } from './embedded.ts';
 export type { Embedded } from './embedded.ts';
 export type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
 export type { GeneratorLimits } from './generator/generator-budget.ts';
-export type { Rejections } from './site/rejections.ts';
-export type { Conflict } from './records/verdict.ts';
+export type { CertificationStats } from './site/certification-stats.ts';
+export type { Conflict } from './records/certification-result.ts';
 export type { OperationId } from './records/records.ts';
-export type { Remembered, RememberedInLog } from './replica/once/remembered.ts';
+export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once/completed-operations.ts';
 export type { SiteAlarm } from './alarms/site-alarm.ts';
 export { serve } from './serve.ts';
 export type { RunningServer, ServeOptions } from './serve.ts';
@@ -17,41 +17,41 @@ export type { GatewayListener, ListenOptions } from './gateway/listen/listen.ts'
 export type { StoreMetric } from './gateway/listen/metrics.ts';
 export type { FramePart, ServerSocket, ServerSocketEvents } from './gateway/connection/socket.ts';
 export type { GatewayLimits } from './gateway/limits/limits.ts';
-export type { Authenticate, Authorise, GatewayCounters, Peer, Principal } from './gateway/host/host.ts';
-export type { Logger } from './gateway/host/logger.ts';
-export { PAPER_ROUND_TRIPS_MS, oneWayDelayMs } from './site/wan.ts';
-export type { Wan } from './site/wan.ts';
+export type { Authenticate, Authorize, GatewayStats, Peer, Principal } from './gateway/context/gateway-context.ts';
+export type { Logger } from './gateway/context/logger.ts';
+export { EU_US_ROUND_TRIPS_MS, getOneWayDelayMs } from './site/site-latency.ts';
+export type { SiteLatency } from './site/site-latency.ts';
 export { defineService } from './service/service.ts';
 export type {
   AnyGenerator,
-  Generated,
+  GeneratorResult,
   GeneratorContext,
   Generators,
   Service,
   ServiceImplementation,
-  ServicePace,
+  ServiceThrottle,
 } from './service/service.ts';
-export type { Colouring } from './service/colours.ts';
+export type { ServiceColors } from './service/colors.ts';
 export type { DeclaredInvariants, Invariants, SnapshotInvariants } from './service/invariants.ts';
 export { blue, red, shadow } from './service/shadow-operation.ts';
 export type {
   AnyShadowOperation,
-  Colours,
-  FittingColours,
-  NoColours,
+  Colors,
+  FittingColors,
+  NoColors,
   NoReply,
   ShadowBuilders,
   ShadowOperation,
   ShadowOperations,
-  Uncoloured,
-  UncolouredOperation,
+  Uncolored,
+  UncoloredOperation,
 } from './service/shadow-operation.ts';
-export { recoloured } from './service/service.ts';
-export { local, withMeta } from './records/reply.ts';
-export type { Choice, Chosen, Local, Reply, WithMeta } from './records/reply.ts';
-export type { Refusal, RefusalBuilders, Refusals } from './service/refusal.ts';
+export { withColors } from './service/service.ts';
+export { uncertified, withMeta } from './records/reply.ts';
+export type { Choice, ChosenShadow, UncertifiedResult, Reply, WithMeta } from './records/reply.ts';
+export type { ThrownDomainError, DomainErrorFactory, DomainErrors } from './service/domain-errors.ts';
 export type { Scratchpad } from './service/readers.ts';
-export { bounded, cell, counter, log, queue, register, set, stock, table } from './service/tables.ts';
+export { boundedCounter, cell, counter, log, queue, register, set, stock, table } from './service/tables.ts';
 export type {
   EffectsOf,
   Field,
@@ -63,12 +63,12 @@ export type {
   Tables,
   ValueOf,
 } from './service/tables.ts';
-export type { FieldKindName } from './service/fields/kinds.ts';
+export type { FieldKindName } from './service/fields/field-kinds.ts';
 export type { EffectTable, EffectTables } from './service/table-effects.ts';
-export type { Colour, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
+export type { Color, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
 export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
 export type { ReadRange, Scalar, ScanOptions } from './records/key-range.ts';
-export type { Popped, Pushed, QueueView } from './service/fields/pending-queue.ts';
+export type { PopResult, PushResult, QueueView } from './service/fields/pending-queue.ts';
 export type { BoundedView } from './service/fields/ledger.ts';
-export type { Stocked, Taken, TakeOptions } from './service/fields/stock.ts';
-export type { Pace } from '../correctable/pace/unseen.ts';
+export type { AddResult, TakeResult, TakeOptions } from './service/fields/stock.ts';
+export type { Throttle } from '../correctable/throttle/concurrent-writes.ts';

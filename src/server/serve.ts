@@ -1,13 +1,13 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
-import { checkNamed, type NamesOf } from '../correctable/given.ts';
-import { openEmbedded, type Embedded, type OpenedEmbedded } from './embedded.ts';
+import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import { openEmbedded, type Embedded, type OpenedDeployment } from './embedded.ts';
 import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import type { Authenticate, Authorise } from './gateway/host/host.ts';
+import type { Authenticate, Authorize } from './gateway/context/gateway-context.ts';
 import type { GatewayLimits } from './gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
-import type { Logger } from './gateway/host/logger.ts';
+import type { Logger } from './gateway/context/logger.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
 import { requireService, type Service } from './service/service.ts';
 
@@ -23,7 +23,7 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   /** Verifies a client's token, at all sites. Default: everybody is the same principal. */
   readonly authenticate?: Authenticate | undefined;
   /** Whether a principal may execute an operation. Default: yes. */
-  readonly authorise?: Authorise | undefined;
+  readonly authorize?: Authorize | undefined;
   /** Bounds of each site's gateway. */
   readonly limits?: Partial<GatewayLimits> | undefined;
   /** Listens also on addresses that others can reach, although everybody is let in. */
@@ -36,16 +36,16 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly page?: RequestListener | undefined;
 }
 
-const CALL = "serve({ service, sites: ['irl', 'frk'] })";
+const CALL = "serve({ service, sites: ['ireland', 'frankfurt'] })";
 
-const OPTIONS: NamesOf<ServeOptions> = {
+const OPTIONS: OptionNamesOf<ServeOptions> = {
   service: true,
   ...EMBEDDED_OPTIONS,
   host: true,
   port: true,
   origins: true,
   authenticate: true,
-  authorise: true,
+  authorize: true,
   limits: true,
   allowUnauthenticated: true,
   idlePollUs: true,
@@ -71,32 +71,36 @@ export interface RunningServer<N extends string = string> {
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; as `createEmbedded` where the data
  * folder cannot be used; the system's error when the port is taken.
  * @example
- * const server = await serve({ service, sites: ['irl', 'frk', 'vrg'], redLeader: 'irl', wan: 'paper', port: 7400 });
- * const shop = createClient(redblue(contract, { url: server.siteUrl('frk') }));
+ * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland', wan: 'paper', port: 7400 });
+ * const shop = createClient(redblue(contract, { url: server.siteUrl('frankfurt') }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
-  checkNamed(options, { call: CALL }, OPTIONS);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const { service, page, host, port, allowUnauthenticated, idlePollUs, logger, ...others } = options;
-  const { origins, authenticate, authorise, limits, ...deployment } = others;
-  const { embedded: backend, begin, refusedMessages } = openEmbedded(service, deployment);
+  const { service, page, host, port, allowUnauthenticated, idlePollUs: busyPollUs, logger, ...others } = options;
+  const { origins, authenticate, authorize, limits, ...deployment } = others;
+  const { embedded: backend, begin, rejectedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
   let listener: GatewayListener | undefined;
   try {
     for (const site of backend.sites) {
       const binding = backend.site(site);
       const { contract } = service;
-      sites[site] = createGateway({ site, binding, contract, origins, authenticate, authorise, limits, logger });
+      sites[site] = createGateway({ site, binding, contract, origins, authenticate, authorize, limits, logger });
     }
     const opened = (listener = await listenGateways({
       sites,
       host,
       port,
       allowUnauthenticated,
-      idlePollUs,
+      busyPollUs,
       page,
       logger,
-      metrics: [rejectionsOf(backend), refusedOf(backend.sites, refusedMessages), ...rememberedOf(backend)],
+      metrics: [
+        createCertificationMetrics(backend),
+        createMessageMetrics(backend.sites, rejectedMessages),
+        ...createRetentionMetrics(backend),
+      ],
     }));
     // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody is let in.
     begin();
@@ -117,7 +121,7 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
   }
 }
 
-function rejectionsOf<N extends string>(backend: Embedded<N>): StoreMetric {
+function createCertificationMetrics<N extends string>(backend: Embedded<N>): StoreMetric {
   return {
     kind: 'counter',
     name: 'correctables_red_rejected_total',
@@ -125,14 +129,17 @@ function rejectionsOf<N extends string>(backend: Embedded<N>): StoreMetric {
     labels: ['site', 'reason'],
     read: () =>
       backend.sites.flatMap((site) =>
-        Object.entries(backend.rejections(site)).map(([reason, value]) => ({ labels: { site, reason }, value })),
+        Object.entries(backend.certificationStats(site)).map(([reason, value]) => ({
+          labels: { site, reason },
+          value,
+        })),
       ),
   };
 }
 
-function refusedOf<N extends string>(
+function createMessageMetrics<N extends string>(
   sites: readonly N[],
-  refusedMessages: OpenedEmbedded<N>['refusedMessages'],
+  refusedMessages: OpenedDeployment<N>['rejectedMessages'],
 ): StoreMetric {
   return {
     kind: 'counter',
@@ -146,7 +153,7 @@ function refusedOf<N extends string>(
   };
 }
 
-function rememberedOf<N extends string>(backend: Embedded<N>): StoreMetric[] {
+function createRetentionMetrics<N extends string>(backend: Embedded<N>): StoreMetric[] {
   const gauge = (name: string, help: string, figure: 'operations' | 'bytes'): StoreMetric => ({
     kind: 'gauge',
     name,
@@ -154,7 +161,10 @@ function rememberedOf<N extends string>(backend: Embedded<N>): StoreMetric[] {
     labels: ['site', 'log'],
     read: () =>
       backend.sites.flatMap((site) =>
-        Object.entries(backend.remembered(site)).map(([log, of]) => ({ labels: { site, log }, value: of[figure] })),
+        Object.entries(backend.retainedReplies(site)).map(([log, of]) => ({
+          labels: { site, log },
+          value: of[figure],
+        })),
       ),
   });
   return [

@@ -1,24 +1,24 @@
 /** For those who write or test bindings and services: contract suite, simulator, bindings played by hand, clocks. */
-export { bindingContract, ContractBreach } from './binding-contract.ts';
-export type { ContractSubject, Expectation, HistoryStep, OpenBinding, TestRunner } from './binding-contract.ts';
-export { checkService, ServiceFault } from './check-service.ts';
-export type { CheckServiceOptions, OperationCounts, ServiceReport } from './check-service.ts';
-export type { Arbitraries, Draw } from '../server/label/values/arguments.ts';
-export { labelService } from '../server/label/label-service.ts';
-export type { LabelOptions } from '../server/label/label-service.ts';
+export { testBindingConformance, ConformanceError } from './binding-conformance.ts';
+export type { ConformanceSubject, Expectation, HistoryStep, OpenedBinding, TestRunner } from './binding-conformance.ts';
+export { simulateService, ServiceCheckError } from './simulate-service.ts';
+export type { SimulateServiceOptions, OperationCounts, ServiceReport } from './simulate-service.ts';
+export type { Arbitraries, DrawContext } from '../server/color-analysis/values/argument-generator.ts';
+export { analyzeColors } from '../server/color-analysis/analyze-colors.ts';
+export type { ColorAnalysisOptions } from '../server/color-analysis/analyze-colors.ts';
 export type {
   CalledOperation,
   Counterexample,
-  GeneratorNote,
-  LabelReport,
-  LabelTable,
+  GeneratorFinding,
+  ColorReport,
+  ColorTable,
   ShadowVerdict,
   Verdict,
-} from '../server/label/report.ts';
+} from '../server/color-analysis/color-report.ts';
 export type { Profile, SimulationOptions } from './simulator/options.ts';
 export { scriptedBinding } from './scripted-binding.ts';
-export type { ScriptedBinding, ScriptedCall, ScriptedOptions } from './scripted-binding.ts';
-export { plainService } from './plain-service.ts';
-export type { PlainServiceOptions } from './plain-service.ts';
+export type { ScriptedBinding, ScriptedCall, ScriptedBindingOptions } from './scripted-binding.ts';
+export { singleSiteService } from './single-site-service.ts';
+export type { SingleSiteServiceOptions } from './single-site-service.ts';
 export { virtualClock } from './virtual-clock.ts';
 export type { VirtualClock } from './virtual-clock.ts';

@@ -1,8 +1,8 @@
 /** A binding played by hand: tests decide what the store says, and when. */
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../correctable/binding.ts';
-import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
-import { declareLevels } from '../correctable/ladder.ts';
-import type { Levels } from '../correctable/level.ts';
+import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import { createLevelOrder } from '../correctable/level-order.ts';
+import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 
 /** One submitted operation, to be answered by the test. */
@@ -22,22 +22,27 @@ export interface ScriptedBinding<L extends Levels> extends Binding<L> {
   readonly calls: readonly ScriptedCall<L[number]>[];
   /** The next submission that `next` has not given yet. */
   next(): Promise<ScriptedCall<L[number]>>;
-  readonly closed: boolean;
+  readonly isClosed: boolean;
 }
 
 /** What a scripted binding can be made to do. */
-export interface ScriptedOptions {
+export interface ScriptedBindingOptions {
   /** Which operations it has; all unless given. */
   readonly supports?: (operation: Operation) => boolean;
   /** Answers a submission on the spot. */
   readonly onCall?: (call: ScriptedCall) => void;
   /** Whether it keeps sessions; it does not unless told so. */
-  readonly sessions?: boolean;
+  readonly hasSessions?: boolean;
   /** How versions compare. */
   readonly isOlder?: (version: unknown, than: unknown) => boolean;
 }
 
-const OPTIONS: NamesOf<ScriptedOptions> = { supports: true, onCall: true, sessions: true, isOlder: true };
+const OPTIONS: OptionNamesOf<ScriptedBindingOptions> = {
+  supports: true,
+  onCall: true,
+  hasSessions: true,
+  isOlder: true,
+};
 
 /**
  * A binding of `levels` that says what the test makes it say.
@@ -51,30 +56,33 @@ const OPTIONS: NamesOf<ScriptedOptions> = { supports: true, onCall: true, sessio
  * call.confirm('strong', 0);
  * await read; // 1
  */
-export function scriptedBinding<const L extends Levels>(levels: L, options: ScriptedOptions = {}): ScriptedBinding<L> {
-  declareLevels(levels);
-  checkNamed(options, { call: "scriptedBinding(['weak', 'strong'], { onCall })" }, OPTIONS);
-  checkKinds(options, 'function', 'supports', 'onCall', 'isOlder');
-  checkKinds(options, 'boolean', 'sessions');
-  return new Scripted(levels, options);
+export function scriptedBinding<const L extends Levels>(
+  levels: L,
+  options: ScriptedBindingOptions = {},
+): ScriptedBinding<L> {
+  createLevelOrder(levels);
+  checkOptionNames(options, { call: "scriptedBinding(['weak', 'strong'], { onCall })" }, OPTIONS);
+  checkOptionTypes(options, 'function', 'supports', 'onCall', 'isOlder');
+  checkOptionTypes(options, 'boolean', 'sessions');
+  return new ScriptableBinding(levels, options);
 }
 
-class Scripted<L extends Levels> implements ScriptedBinding<L> {
+class ScriptableBinding<L extends Levels> implements ScriptedBinding<L> {
   readonly name = 'scripted';
   readonly hasIdempotencyKeys = true;
   readonly calls: ScriptedCall<L[number]>[] = [];
-  closed = false;
+  isClosed = false;
   readonly openSession?: () => object;
   readonly isOlder?: (version: unknown, than: unknown) => boolean;
   readonly #levels: L;
-  readonly #options: ScriptedOptions;
+  readonly #options: ScriptedBindingOptions;
   readonly #waiting: ((call: ScriptedCall<L[number]>) => void)[] = [];
-  #given = 0;
+  #returnedCount = 0;
 
-  constructor(levels: L, options: ScriptedOptions) {
+  constructor(levels: L, options: ScriptedBindingOptions) {
     this.#levels = levels;
     this.#options = options;
-    if (options.sessions === true) this.openSession = () => ({});
+    if (options.hasSessions === true) this.openSession = () => ({});
     if (options.isOlder !== undefined) this.isOlder = options.isOlder;
   }
 
@@ -96,7 +104,7 @@ class Scripted<L extends Levels> implements ScriptedBinding<L> {
       operation,
       levels,
       context,
-      view: (value, level, details) => sink.update(value as T, level, details),
+      view: (value, level, details) => sink.view(value as T, level, details),
       confirm: (level, seq, details) => sink.confirm(level, seq, details),
       fail: (error, level) => sink.fail(error, level),
     };
@@ -104,18 +112,18 @@ class Scripted<L extends Levels> implements ScriptedBinding<L> {
     this.#options.onCall?.(call);
     const waiting = this.#waiting.shift();
     if (waiting === undefined) return;
-    this.#given++;
+    this.#returnedCount++;
     waiting(call);
   }
 
   next(): Promise<ScriptedCall<L[number]>> {
-    const call = this.calls[this.#given];
+    const call = this.calls[this.#returnedCount];
     if (call === undefined) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#given++;
+    this.#returnedCount++;
     return Promise.resolve(call);
   }
 
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
   }
 }

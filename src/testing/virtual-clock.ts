@@ -5,11 +5,11 @@ import { check } from '../correctable/errors.ts';
 /** A clock in the hands of a test. */
 export interface VirtualClock extends Clock {
   /** How many timers wait. */
-  readonly pending: number;
+  readonly pendingTimers: number;
   /** Moves time on by `ms`: fires what falls due, in order, and lets promises settle after each timer. */
   advance(ms: number): Promise<void>;
   /** Moves time on to the last timer there is, those set meanwhile included. Throws after `timersMax` of them. */
-  runAll(timersMax?: number): Promise<void>;
+  runAll(maxTimers?: number): Promise<void>;
 }
 
 interface VirtualTimer extends Timer {
@@ -17,7 +17,7 @@ interface VirtualTimer extends Timer {
   readonly fire: () => void;
 }
 
-const TIMERS_MAX_DEFAULT = 100_000;
+const DEFAULT_MAX_TIMERS = 100_000;
 
 /**
  * Makes a virtual clock that starts at `startsAt`, in milliseconds since the epoch.
@@ -43,7 +43,7 @@ class TestClock implements VirtualClock {
     this.#now = startsAt;
   }
 
-  get pending(): number {
+  get pendingTimers(): number {
     return this.#timers.length;
   }
 
@@ -61,16 +61,16 @@ class TestClock implements VirtualClock {
 
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settle();
+    await settlePromises();
     while (this.#timers.length > 0 && this.#timers[0]!.dueAt <= end) await this.#fireNext();
     this.#now = end;
-    await settle();
+    await settlePromises();
   }
 
-  async runAll(timersMax = TIMERS_MAX_DEFAULT): Promise<void> {
-    await settle();
+  async runAll(maxTimers = DEFAULT_MAX_TIMERS): Promise<void> {
+    await settlePromises();
     for (let fired = 0; this.#timers.length > 0; fired++) {
-      if (fired === timersMax) throw new Error(`The clock fired ${timersMax} timers and there is always another`);
+      if (fired === maxTimers) throw new Error(`The clock fired ${maxTimers} timers and there is always another`);
       await this.#fireNext();
     }
   }
@@ -79,7 +79,7 @@ class TestClock implements VirtualClock {
     const timer = this.#timers.shift()!;
     this.#now = Math.max(this.#now, timer.dueAt);
     timer.fire();
-    await settle();
+    await settlePromises();
   }
 
   #remove(timer: VirtualTimer): void {
@@ -89,7 +89,7 @@ class TestClock implements VirtualClock {
 }
 
 /** Lets every promise that can settle do so: a macrotask comes after all microtasks. */
-function settle(): Promise<void> {
+function settlePromises(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === 'function') setImmediate(resolve);
     else setTimeout(resolve, 0);

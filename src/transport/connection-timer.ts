@@ -1,55 +1,55 @@
 /** How long a connection may stay in each of its states. */
 import { setPeerDeadline } from '../protocol/peer-deadline.ts';
-import type { ConnectionState } from './settings/connection-state.ts';
-import type { ConnectionSettings } from './settings/options.ts';
+import type { ConnectionState } from './options/connection-state.ts';
+import type { ResolvedConnectionOptions } from './options/options.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** What the timer needs to know of the present line. */
-interface Awaiting {
+interface PendingReplies {
   /** How many answers are awaited. */
-  readonly awaited: number;
+  readonly awaitedCount: number;
   /** How many bytes of large messages are not answered. */
   readonly awaitedBytes: number;
   /** As many bytes as one message may have. */
-  readonly frameBytesMax: number;
+  readonly maxFrameBytes: number;
 }
 
-const NOTHING: Awaiting = { awaited: 0, awaitedBytes: 0, frameBytesMax: 0 };
+const NO_PENDING_REPLIES: PendingReplies = { awaitedCount: 0, awaitedBytes: 0, maxFrameBytes: 0 };
 
 /** One timer, set anew in every state. In `open` it runs out when the server has been silent for too long. */
 export class ConnectionTimer {
-  readonly #settings: ConnectionSettings;
-  readonly #awaiting: () => Awaiting;
-  readonly #onElapsed: () => void;
-  #silence: Silence;
+  readonly #options: ResolvedConnectionOptions;
+  readonly #getPendingReplies: () => PendingReplies;
+  readonly #onTimeout: () => void;
+  #heartbeat: HeartbeatDeadline;
   #cancel: (() => void) | undefined;
   #state: ConnectionState = 'closed';
-  #patience = 1;
+  #tolerance = 1;
 
-  constructor(settings: ConnectionSettings, line: () => Awaiting | undefined, onElapsed: () => void) {
-    this.#settings = settings;
-    this.#awaiting = () => line() ?? NOTHING;
-    this.#onElapsed = onElapsed;
-    this.#silence = new Silence(settings.heartbeatMs, this.#patience);
+  constructor(settings: ResolvedConnectionOptions, line: () => PendingReplies | undefined, onElapsed: () => void) {
+    this.#options = settings;
+    this.#getPendingReplies = () => line() ?? NO_PENDING_REPLIES;
+    this.#onTimeout = onElapsed;
+    this.#heartbeat = new HeartbeatDeadline(settings.heartbeatIntervalMs, this.#tolerance);
   }
 
   /** The server said something: an open connection may stay so for another while. */
-  heard(): void {
-    this.#silence.heard(this.#settings.scheduling.now());
+  recordReceived(): void {
+    this.#heartbeat.recordReceived(this.#options.scheduling.now());
   }
 
   /** A message of so many bytes is on its way, in which nothing else can be heard. */
-  allowFor(bytes: number): void {
-    this.#silence.allowFor(bytes);
+  extendForBytes(bytes: number): void {
+    this.#heartbeat.extendForBytes(bytes);
   }
 
   /** An answer is awaited from now on; `isLarge` says whether that to a large message. */
-  expectAnswer(isLarge: boolean): void {
-    if (isLarge) this.#silence.sends(this.#awaiting().awaitedBytes, this.#settings.scheduling.now());
+  expectReply(isLarge: boolean): void {
+    if (isLarge) this.#heartbeat.recordUpload(this.#getPendingReplies().awaitedBytes, this.#options.scheduling.now());
     // The clock is read for the first of many only: each operation comes here.
-    if (this.#state !== 'open' || !this.#silence.ask()) return;
-    this.#silence.begin(this.#settings.scheduling.now());
+    if (this.#state !== 'open' || !this.#heartbeat.expectReply()) return;
+    this.#heartbeat.begin(this.#options.scheduling.now());
     this.#check();
   }
 
@@ -57,51 +57,52 @@ export class ConnectionTimer {
   arm(state: ConnectionState, backoffMs: number): void {
     const from = this.#state;
     this.#state = state;
-    if (from === 'probing') this.#patience = patienceAfter(this.#patience, state === 'open');
+    if (from === 'probing') this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
     // Before it is open: what waited is submitted before that is told.
-    if (state === 'greeting') this.#silence = new Silence(this.#settings.heartbeatMs, this.#patience);
-    if (state === 'open') this.#listen(from);
-    else if (state === 'waiting') this.#set(this.#onElapsed, backoffMs);
-    else this.#setDeadline(this.#allowedMs(state));
+    if (state === 'handshaking')
+      this.#heartbeat = new HeartbeatDeadline(this.#options.heartbeatIntervalMs, this.#tolerance);
+    if (state === 'open') this.#startHeartbeat(from);
+    else if (state === 'waiting') this.#setTimer(this.#onTimeout, backoffMs);
+    else this.#setDeadline(this.#getTimeoutMs(state));
   }
 
   #setDeadline(delayMs: number): void {
     this.#cancel?.();
-    const { scheduling } = this.#settings;
-    this.#cancel = delayMs === Infinity ? undefined : setPeerDeadline(scheduling, this.#onElapsed, delayMs);
+    const { scheduling } = this.#options;
+    this.#cancel = delayMs === Infinity ? undefined : setPeerDeadline(scheduling, this.#onTimeout, delayMs);
   }
 
-  #listen(from: ConnectionState): void {
-    const nowMs = this.#settings.scheduling.now();
-    if (from === 'probing') this.#silence.answered(nowMs);
-    else this.#silence.begin(nowMs);
+  #startHeartbeat(from: ConnectionState): void {
+    const nowMs = this.#options.scheduling.now();
+    if (from === 'probing') this.#heartbeat.recordReply(nowMs);
+    else this.#heartbeat.begin(nowMs);
     this.#check();
     // Entered with operations that were submitted at once.
-    if (from !== 'probing' && this.#awaiting().awaited > 0) this.expectAnswer(false);
+    if (from !== 'probing' && this.#getPendingReplies().awaitedCount > 0) this.expectReply(false);
   }
 
   #check(): void {
-    const { awaited, awaitedBytes, frameBytesMax } = this.#awaiting();
-    if (awaited === 0) this.#silence.relax();
-    const leftMs = this.#silence.leftMs(this.#settings.scheduling.now(), awaitedBytes, frameBytesMax);
+    const { awaitedCount, awaitedBytes, maxFrameBytes } = this.#getPendingReplies();
+    if (awaitedCount === 0) this.#heartbeat.useIdleInterval();
+    const leftMs = this.#heartbeat.getRemainingMs(this.#options.scheduling.now(), awaitedBytes, maxFrameBytes);
     // Looked at again after the limit: by then what was large may have come.
-    if (leftMs > 0) this.#set(() => this.#check(), Math.min(leftMs, this.#silence.limitMs));
-    else this.#onElapsed();
+    if (leftMs > 0) this.#setTimer(() => this.#check(), Math.min(leftMs, this.#heartbeat.limitMs));
+    else this.#onTimeout();
   }
 
-  #set(fn: () => void, delayMs: number): void {
+  #setTimer(fn: () => void, delayMs: number): void {
     this.#cancel?.();
-    this.#cancel = delayMs === Infinity ? undefined : this.#settings.scheduling.setTimer(fn, delayMs);
+    this.#cancel = delayMs === Infinity ? undefined : this.#options.scheduling.setTimer(fn, delayMs);
   }
 
-  #allowedMs(state: ConnectionState): number {
-    const { connectTimeoutMs, pongTimeoutMs } = this.#settings;
+  #getTimeoutMs(state: ConnectionState): number {
+    const { connectTimeoutMs, pongTimeoutMs } = this.#options;
     switch (state) {
       case 'connecting':
-      case 'greeting':
+      case 'handshaking':
         return connectTimeoutMs;
       case 'probing':
-        return pongTimeoutMs * this.#patience;
+        return pongTimeoutMs * this.#tolerance;
       case 'closing':
         return CLOSE_TIMEOUT_MS;
       case 'open':
@@ -112,88 +113,88 @@ export class ConnectionTimer {
   }
 }
 
-const SHARE_WHEN_AWAITED = 5;
+const AWAITED_HEARTBEAT_DIVISOR = 5;
 
 /**
  * How much longer than that a server is waited for at most. A large answer on a slow link is told only once all of it has
  * come, and nothing passes it on the way: with the same patience each time it would be cut off and asked for again without
  * end.
  */
-const PATIENCE_MAX = 8;
+const MAX_TOLERANCE = 8;
 
 /** The patience for the next line, after a server did or did not answer when it was asked. */
-export function patienceAfter(patience: number, wasAnswered: boolean): number {
-  return wasAnswered ? Math.max(1, patience / 2) : Math.min(PATIENCE_MAX, patience * 2);
+export function adjustTolerance(patience: number, wasAnswered: boolean): number {
+  return wasAnswered ? Math.max(1, patience / 2) : Math.min(MAX_TOLERANCE, patience * 2);
 }
 
 /** The slowest link for which a large message is allowed its time at once, in bytes a second. */
-const SLOW_LINK_BYTES = 1 << 15;
+const SLOW_LINK_BYTES_PER_SECOND = 1 << 15;
 
 /** The silence on the present line. */
-export class Silence {
-  readonly #heartbeatMs: number;
-  readonly #awaitedMs: number;
+export class HeartbeatDeadline {
+  readonly #heartbeatIntervalMs: number;
+  readonly #awaitedIntervalMs: number;
   /** What a byte of a large message may take. */
-  readonly #byteMs: number;
+  readonly #msPerByte: number;
   #limitMs: number;
-  #since = 0;
+  #silentSinceMs = 0;
   /** For large messages of the server that are on their way. */
   #allowanceMs = 0;
   /** When those of the client have been taken, even by a slow link, and how many bytes those were. */
-  #takenAt = 0;
+  #uploadedAtMs = 0;
   #sentBytes = 0;
   /** Whether an answer was asked for since the server was last heard. Who asked may have given up meanwhile. */
-  #isAsked = false;
+  #isReplyExpected = false;
 
   constructor(heartbeatMs: number, patience: number) {
-    this.#heartbeatMs = heartbeatMs;
-    this.#awaitedMs = Math.min(heartbeatMs, (heartbeatMs / SHARE_WHEN_AWAITED) * patience);
-    this.#byteMs = (1000 / SLOW_LINK_BYTES) * patience;
+    this.#heartbeatIntervalMs = heartbeatMs;
+    this.#awaitedIntervalMs = Math.min(heartbeatMs, (heartbeatMs / AWAITED_HEARTBEAT_DIVISOR) * patience);
+    this.#msPerByte = (1000 / SLOW_LINK_BYTES_PER_SECOND) * patience;
     this.#limitMs = heartbeatMs;
   }
 
   /** What was said before now does not count. */
   begin(nowMs: number): void {
-    this.#since = nowMs;
+    this.#silentSinceMs = nowMs;
   }
 
   /** The server said something. */
-  heard(nowMs: number): void {
-    this.#since = nowMs;
+  recordReceived(nowMs: number): void {
+    this.#silentSinceMs = nowMs;
     this.#allowanceMs = 0;
     this.#sentBytes = 0;
-    this.#isAsked = false;
+    this.#isReplyExpected = false;
   }
 
   /** A message of so many bytes is on its way from the server: nothing else can be heard meanwhile. */
-  allowFor(bytes: number): void {
-    this.#allowanceMs += bytes * this.#byteMs;
+  extendForBytes(bytes: number): void {
+    this.#allowanceMs += bytes * this.#msPerByte;
   }
 
   /** So many bytes of large messages are on their way to the server, which answers none before it has come. */
-  sends(bytes: number, nowMs: number): void {
-    this.#takenAt = nowMs + bytes * this.#byteMs;
+  recordUpload(bytes: number, nowMs: number): void {
+    this.#uploadedAtMs = nowMs + bytes * this.#msPerByte;
     this.#sentBytes = bytes;
   }
 
   /** The server answered when it was asked. */
-  answered(nowMs: number): void {
-    this.#since = nowMs;
+  recordReply(nowMs: number): void {
+    this.#silentSinceMs = nowMs;
     this.#sentBytes = 0;
-    this.#isAsked = false;
-    this.#limitMs = Math.min(2 * this.#limitMs, this.#heartbeatMs);
+    this.#isReplyExpected = false;
+    this.#limitMs = Math.min(2 * this.#limitMs, this.#heartbeatIntervalMs);
   }
 
   /** Nothing is awaited. What was asked for and given up does not make the silence a better one. */
-  relax(): void {
-    if (!this.#isAsked) this.#limitMs = this.#heartbeatMs;
+  useIdleInterval(): void {
+    if (!this.#isReplyExpected) this.#limitMs = this.#heartbeatIntervalMs;
   }
 
   /** An answer is awaited from now on; returns whether that makes the time shorter: it is to `begin` then. */
-  ask(): boolean {
-    this.#isAsked = true;
-    if (this.#limitMs <= this.#awaitedMs) return false;
-    this.#limitMs = this.#awaitedMs;
+  expectReply(): boolean {
+    this.#isReplyExpected = true;
+    if (this.#limitMs <= this.#awaitedIntervalMs) return false;
+    this.#limitMs = this.#awaitedIntervalMs;
     return true;
   }
 
@@ -201,11 +202,11 @@ export class Silence {
    * How long it may still last, where so many bytes of large messages are not answered. Of more than one message may have,
    * some must be answered meanwhile.
    */
-  leftMs(nowMs: number, bytes: number, bytesMax: number): number {
+  getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
     // Also what was given up is on its way.
-    const uploadBytes = Math.min(bytesMax, Math.max(bytes, this.#sentBytes));
-    const uploadMs = Math.max(0, Math.min(this.#takenAt - this.#since, uploadBytes * this.#byteMs));
-    return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#since);
+    const uploadBytes = Math.min(maxBytes, Math.max(bytes, this.#sentBytes));
+    const uploadMs = Math.max(0, Math.min(this.#uploadedAtMs - this.#silentSinceMs, uploadBytes * this.#msPerByte));
+    return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#silentSinceMs);
   }
 
   /** How long it may last where nothing large is on its way. */

@@ -1,8 +1,8 @@
 /** Which sites there are, and which is the nearest: asked and measured over HTTP before a client connects. */
-import { elapsedMs } from '../correctable/clock.ts';
-import { CorrectableError, invalidArgument } from '../correctable/errors.ts';
-import { checkKinds, checkNamed, type NamesOf } from '../correctable/given.ts';
-import { parseUrl } from './settings/websocket.ts';
+import { getElapsedMs } from '../correctable/clock.ts';
+import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
+import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import { parseUrl } from './options/websocket.ts';
 
 /** How to look for sites. */
 export interface FindSitesOptions {
@@ -14,17 +14,17 @@ export interface FindSitesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const OPTIONS: NamesOf<FindSitesOptions> = { fetch: true, timeoutMs: true, now: true };
+const OPTIONS: OptionNamesOf<FindSitesOptions> = { fetch: true, timeoutMs: true, now: true };
 
 /** How often each site is measured: the first answer also pays for the connection. */
-const SAMPLES = 3;
-const TIMEOUT_MS_DEFAULT = 2000;
+const SAMPLES_PER_SITE = 3;
+const DEFAULT_TIMEOUT_MS = 2000;
 /** Platforms abort at once when asked to do so after more than this. */
-const TIMEOUT_MS_MAX = 2 ** 31 - 1;
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 interface Probe {
   /** The answer and how long it took. */
-  ask(url: string): Promise<{ readonly response: Response; readonly tookMs: number }>;
+  request(url: string): Promise<{ readonly response: Response; readonly tookMs: number }>;
 }
 
 /**
@@ -41,65 +41,68 @@ export async function findSites(
   directories: string | URL | readonly (string | URL)[],
   options: FindSitesOptions = {},
 ): Promise<readonly string[]> {
-  checkNamed(options, { call: "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })" }, OPTIONS);
-  checkKinds(options, 'function', 'fetch', 'now');
-  const probe = probeOf(options);
-  const bases = (Array.isArray(directories) ? directories : [directories]).map((given) =>
-    baseOf(given as string | URL),
+  checkOptionNames(options, { call: "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })" }, OPTIONS);
+  checkOptionTypes(options, 'function', 'fetch', 'now');
+  const probe = createProbe(options);
+  const bases = (Array.isArray(directories) ? directories : [directories]).map((value) =>
+    parseBaseUrl(value as string | URL),
   );
-  const listed = await Promise.all(bases.map((base) => sitesOf(base, probe)));
-  const sites = listed.flatMap((each) => (each instanceof CorrectableError ? [] : each));
+  const listed = await Promise.all(bases.map((base) => listSites(base, probe)));
+  const sites = listed.flatMap((item) => (item instanceof CorrectableError ? [] : item));
   if (sites.length === 0) {
     const [first] = listed;
     throw first instanceof CorrectableError ? first : new CorrectableError('UNAVAILABLE', 'the servers have no sites');
   }
-  const measured = await Promise.all(sites.map(async (site) => ({ site, tookMs: await measure(site, probe) })));
-  return measured.toSorted((a, b) => a.tookMs - b.tookMs).map(({ site }) => site.socket);
+  const measured = await Promise.all(sites.map(async (site) => ({ site, tookMs: await measureSite(site, probe) })));
+  return measured.toSorted((a, b) => a.tookMs - b.tookMs).map(({ site }) => site.socketUrl);
 }
 
-interface Site {
-  readonly socket: string;
-  readonly ready: string;
+interface SiteUrls {
+  readonly socketUrl: string;
+  readonly readyUrl: string;
 }
 
-function probeOf({ fetch = globalThis.fetch, timeoutMs = TIMEOUT_MS_DEFAULT, now }: FindSitesOptions): Probe {
-  const clock = now ?? elapsedMs;
+function createProbe({ fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS, now }: FindSitesOptions): Probe {
+  const clock = now ?? getElapsedMs;
   if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
-    throw invalidArgument('timeoutMs', `must be a positive number, not ${String(timeoutMs)}`);
+    throw createInvalidArgumentError('timeoutMs', `must be a positive number, not ${String(timeoutMs)}`);
   }
   // Platforms take whole milliseconds.
-  const withinMs = Math.ceil(Math.min(timeoutMs, TIMEOUT_MS_MAX));
+  const withinMs = Math.ceil(Math.min(timeoutMs, MAX_TIMEOUT_MS));
   return {
-    async ask(url) {
+    async request(url) {
       const from = clock();
-      const response = await fetch(url, { signal: timeoutSignal(withinMs) });
+      const response = await fetch(url, { signal: createTimeoutSignal(withinMs) });
       return { response, tookMs: clock() - from };
     },
   };
 }
 
 /** Some platforms, as React Native, have no `AbortSignal.timeout`. */
-function timeoutSignal(withinMs: number): AbortSignal {
+function createTimeoutSignal(withinMs: number): AbortSignal {
   if (typeof AbortSignal.timeout === 'function') return AbortSignal.timeout(withinMs);
   const controller = new AbortController();
   setTimeout(() => controller.abort(new Error(`no answer within ${withinMs} ms`)), withinMs);
   return controller.signal;
 }
 
-function baseOf(given: string | URL): URL {
-  const base = parseUrl(given);
+function parseBaseUrl(value: string | URL): URL {
+  const base = parseUrl(value);
   if (base?.protocol === 'http:' || base?.protocol === 'https:') return base;
-  throw invalidArgument('directory', `${String(given)} must be an address that begins with http:// or https://`);
+  throw createInvalidArgumentError(
+    'directory',
+    `${String(value)} must be an address that begins with http:// or https://`,
+  );
 }
 
-async function sitesOf(base: URL, probe: Probe): Promise<readonly Site[] | CorrectableError> {
+async function listSites(base: URL, probe: Probe): Promise<readonly SiteUrls[] | CorrectableError> {
   try {
-    const { response } = await probe.ask(new URL('/sites', base).href);
+    const { response } = await probe.request(new URL('/sites', base).href);
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
-    return namesIn(await response.json()).map((name) => {
+    return readSiteNames(await response.json()).map((name) => {
       const socket = new URL(`/${name}`, base);
       socket.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:';
-      return { socket: socket.href, ready: new URL(`/ready/${name}`, base).href };
+      return { socketUrl: socket.href, readyUrl: new URL(`/ready/${name}`, base).href };
     });
   } catch (cause) {
     const message = `${base.origin} does not tell its sites: ${cause instanceof Error ? cause.message : String(cause)}`;
@@ -107,7 +110,7 @@ async function sitesOf(base: URL, probe: Probe): Promise<readonly Site[] | Corre
   }
 }
 
-function namesIn(directory: unknown): string[] {
+function readSiteNames(directory: unknown): string[] {
   const { sites } = directory as { readonly sites?: unknown };
   if (!Array.isArray(sites)) throw new Error('the answer has no sites');
   return sites.map((site: unknown) => {
@@ -118,11 +121,11 @@ function namesIn(directory: unknown): string[] {
 }
 
 /** The fastest of some answers; `Infinity` for a site that takes no clients. */
-async function measure({ ready }: Site, probe: Probe): Promise<number> {
+async function measureSite({ readyUrl }: SiteUrls, probe: Probe): Promise<number> {
   let fastestMs = Infinity;
-  for (let n = 0; n < SAMPLES; n++) {
+  for (let n = 0; n < SAMPLES_PER_SITE; n++) {
     try {
-      const { response, tookMs } = await probe.ask(ready);
+      const { response, tookMs } = await probe.request(readyUrl);
       if (!response.ok) return Infinity;
       fastestMs = Math.min(fastestMs, tookMs);
     } catch {

@@ -2,10 +2,10 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAdPage } from '../../demo/ad-server/page-server.ts';
-import type { RunningPage } from '../../demo/shared/chase/cli.ts';
+import type { RunningPage } from '../../demo/shared/speculation/cli.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
 import { accessibilityFaults } from '../support/axe.ts';
-import { hurriedTo, hurryNextTry, withOwnTime } from './hurry.ts';
+import { advanceTo, advanceToNextRetry, withFakeTime } from './fake-time.ts';
 import { contextIn, openBrowser } from './support/browser.ts';
 
 const { browser, reason } = await openBrowser();
@@ -27,10 +27,10 @@ describe.skipIf(browser === undefined)(subject, () => {
   test('opened → fetches by itself; both ways deliver the same ads with text and media', async () => {
     await using visit = await open(ads.url);
     const { page } = visit;
-    expect(await page.textContent('#asked')).toBe('Ads for user 7, beside frk');
-    const steps = await namesOf(page, 'correctable');
+    expect(await page.textContent('#asked')).toBe('Ads for user 7, beside frankfurt');
+    const steps = await readNames(page, 'correctable');
     expect(steps).toEqual(['Preliminary', 'Final', 'Delivered']);
-    expect(await namesOf(page, 'baseline')).toEqual(['Final', 'Delivered']);
+    expect(await readNames(page, 'baseline')).toEqual(['Final', 'Delivered']);
     const texts = await page.locator('#correctable-items li').allTextContents();
     expect(texts.length).toBeGreaterThan(0);
     expect(texts).toEqual(await page.locator('#baseline-items li').allTextContents());
@@ -49,13 +49,13 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('a request that fails → nothing is shown of the one before, and for whom there is nothing', async () => {
     const other = await startAdPage(OPTIONS);
-    await using visit = await open(other.url, {}, withOwnTime);
+    await using visit = await open(other.url, {}, withFakeTime);
     const { page } = visit;
     await other.close();
     await page.fill('#user', '8');
     await page.click('#fetch');
-    await hurriedTo(page, 'failed');
-    expect(await page.textContent('#asked')).toBe('No ads for user 8, beside frk: the request has failed');
+    await advanceTo(page, 'failed');
+    expect(await page.textContent('#asked')).toBe('No ads for user 8, beside frankfurt: the request has failed');
     expect(await page.locator('.items li, .steps li, .timeline svg').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   });
@@ -96,16 +96,16 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('the backend goes away → says what to do; it comes back → delivers again', async () => {
     const other = await startAdPage(OPTIONS);
-    await using visit = await open(other.url, {}, withOwnTime);
+    await using visit = await open(other.url, {}, withFakeTime);
     const { page } = visit;
     await other.close();
     await page.getByText('No connection: trying again…').waitFor();
     await page.click('#fetch');
-    await hurriedTo(page, 'failed');
+    await advanceTo(page, 'failed');
     expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
 
     const again = await startAdPage({ ...OPTIONS, port: Number(new URL(other.url).port) });
-    await hurryNextTry(page);
+    await advanceToNextRetry(page);
     await inPhase(page, 'ready');
     await page.click('#fetch');
     await inPhase(page, 'delivered');
@@ -146,25 +146,25 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('timelines: a site that does not answer → says so in time, and what to do; it answers → ready', async () => {
     const timelines = await startTimelinePage({ ...OPTIONS, scale: 0.01 });
-    await using visit = await open(timelines.url, {}, withOwnTime);
+    await using visit = await open(timelines.url, {}, withFakeTime);
     const { page } = visit;
     await timelines.close();
-    await page.selectOption('#site', 'irl');
+    await page.selectOption('#site', 'ireland');
     await inPhase(page, 'connecting');
-    await hurriedTo(page, 'failed');
+    await advanceTo(page, 'failed');
     const alert = await page.getByRole('alert').textContent();
-    expect(alert).toContain('Site irl has not answered for 6 seconds');
+    expect(alert).toContain('Site ireland has not answered for 6 seconds');
     expect(alert).toContain('npm run demo');
     expect(await page.getAttribute('#fetch', 'aria-disabled')).toBe('false');
-    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside frk');
+    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside frankfurt');
 
     const again = await startTimelinePage({ ...OPTIONS, scale: 0.01, port: Number(new URL(timelines.url).port) });
-    await hurryNextTry(page);
+    await advanceToNextRetry(page);
     await inPhase(page, 'ready');
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.click('#fetch');
     await inPhase(page, 'delivered');
-    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside irl');
+    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside ireland');
     await again.close();
   });
 
@@ -196,11 +196,11 @@ async function inPhase(page: Page, phase: string): Promise<void> {
 
 /** Where the final references take long, so that a change is sure to come before them, however busy the machine. */
 async function standFarAway(page: Page): Promise<void> {
-  await page.selectOption('#site', 'vrg');
+  await page.selectOption('#site', 'virginia');
   await inPhase(page, 'ready');
 }
 
-async function namesOf(page: Page, way: string): Promise<string[]> {
+async function readNames(page: Page, way: string): Promise<string[]> {
   return await page.locator(`#${way}-steps .name`).allTextContents();
 }
 

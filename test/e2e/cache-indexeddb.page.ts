@@ -1,8 +1,8 @@
 /** What the page of the cache's browser test runs: bundled for the browser, it shows what IndexedDB brings back. */
 import { cached, indexedDbStore } from '../../src/bindings/cache/index.ts';
-import { tiered, type Tier } from '../../src/bindings/primary-backup/index.ts';
+import { tiered, type Tier } from '../../src/bindings/tiered/index.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
-import { createClient } from '../../src/correctable/made/client.ts';
+import { createClient } from '../../src/correctable/client/client.ts';
 import { get } from '../../src/operations/index.ts';
 
 const VALUES: Readonly<Record<string, unknown>> = {

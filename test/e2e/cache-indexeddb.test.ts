@@ -49,7 +49,7 @@ describe.skipIf(browser === undefined)(subject, () => {
   async function visit(options: Visit): Promise<string[]> {
     await page.reload();
     return page.evaluate(
-      (given) => (globalThis as unknown as { visit: (o: Visit) => Promise<string[]> }).visit(given),
+      (value) => (globalThis as unknown as { visit: (o: Visit) => Promise<string[]> }).visit(value),
       options,
     );
   }

@@ -1,4 +1,4 @@
-/** The page of a case study in a real browser: requests, their colours and latencies at each site, while users work. */
+/** The page of a case study in a real browser: requests, their colors and latencies at each site, while users work. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startStudyPage, type RunningStudy } from '../../demo/case-studies/page-server.ts';

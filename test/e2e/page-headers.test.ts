@@ -2,11 +2,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAdPage } from '../../demo/ad-server/page-server.ts';
-import { demos } from '../../demo/start/demos.ts';
-import { startLauncher } from '../../demo/start/server.ts';
+import { demos } from '../../demo/launcher/demos.ts';
+import { startLauncher } from '../../demo/launcher/server.ts';
 import { startShop } from '../../demo/tickets/server.ts';
 import { startTimelinePage } from '../../demo/twissandra/page-server.ts';
-import { ODD_TARGETS, statusOf } from '../support/targets.ts';
+import { ODD_TARGETS, statusOf } from '../support/odd-request-targets.ts';
 import { openBrowser } from './support/browser.ts';
 
 interface Server {
@@ -77,9 +77,9 @@ describe.each(Object.entries(SERVERS))('%s', (_, { open, paths, act }) => {
       const context = await (browser as Browser).newContext({ locale: 'en-GB' });
       const page = await context.newPage();
       const violations: string[] = [];
-      await page.exposeFunction('tellViolation', (what: string) => violations.push(what));
+      await page.exposeFunction('tellViolation', (description: string) => violations.push(description));
       await page.addInitScript(() => {
-        const { tellViolation } = window as unknown as { tellViolation(what: string): void };
+        const { tellViolation } = window as unknown as { tellViolation(description: string): void };
         addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile, sample }) =>
           tellViolation(`${violatedDirective} ${blockedURI} ${sourceFile ?? ''} ${sample}`),
         );

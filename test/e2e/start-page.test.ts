@@ -1,11 +1,11 @@
 /** The launcher as a person meets it: its program, its start page in a real browser, and demos that do not start. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
-import { demos, type Demo } from '../../demo/start/demos.ts';
-import { startLauncher } from '../../demo/start/server.ts';
+import { demos, type Demo } from '../../demo/launcher/demos.ts';
+import { startLauncher } from '../../demo/launcher/server.ts';
 import { accessibilityFaults } from '../support/axe.ts';
 import { Program, runProgram } from '../support/run-program.ts';
-import { hurriedUntil, withOwnTime } from './hurry.ts';
+import { advanceUntil, withFakeTime } from './fake-time.ts';
 import { contextIn, openBrowser } from './support/browser.ts';
 
 const LAUNCHER = ['--import', 'tsx', 'demo/main.ts'];
@@ -38,10 +38,10 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('read again → two reads, each with an early view; one is confirmed, one corrected', async () => {
     await using launcher = disposable(await startLauncher({ port: 0, demos: [] }));
-    await using visit = await visitOf(launcher.value.url, {}, withOwnTime);
+    await using visit = await visitOf(launcher.value.url, {}, withFakeTime);
     const { page } = visit;
-    await hurriedUntil(page, '#again:enabled');
-    const [seen] = await Promise.all([page.evaluate(readAgain), hurriedUntil(page, '#again:enabled')]);
+    await advanceUntil(page, '#again:enabled');
+    const [seen] = await Promise.all([page.evaluate(readAgain), advanceUntil(page, '#again:enabled')]);
     expect(seen.filter((line) => line.startsWith('umbrella'))).toEqual([
       'umbrella asked … …',
       'umbrella preliminary 12 € …',
@@ -101,8 +101,8 @@ describe.skipIf(browser === undefined)(subject, () => {
     async (colorScheme) => {
       await using launcher = disposable(await startLauncher({ port: 0, demos }));
       const phone = { viewport: { width: 320, height: 640 }, colorScheme };
-      await using visit = await visitOf(launcher.value.url, phone, withOwnTime);
-      await hurriedUntil(visit.page, '#again:enabled');
+      await using visit = await visitOf(launcher.value.url, phone, withFakeTime);
+      await advanceUntil(visit.page, '#again:enabled');
       expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
       expect(await accessibilityFaults(visit.page)).toEqual([]);
     },

@@ -9,7 +9,9 @@ await describeShop('tickets page states', (open) => {
   test('no threshold, six retailers at three sites without pauses → customers are revoked, nothing is oversold', async () => {
     // Whether two retailers meet at the last tickets is chance: on a busy machine it takes more than one sale.
     for (let sale = 1; ; sale++) {
-      await using visited = await open('?tickets=20&threshold=0&pace=0&retailers=frk,irl,vrg,frk,irl,vrg');
+      await using visited = await open(
+        '?tickets=20&threshold=0&pace=0&retailers=frankfurt,ireland,virginia,frankfurt,ireland,virginia',
+      );
       const { page } = visited;
       await inPhase(page, 'sold-out');
       const { confirmed, revoked, oversold, duplicates } = await counts(page);
@@ -23,7 +25,7 @@ await describeShop('tickets page states', (open) => {
   });
 
   test('threshold and pace moved by keyboard during a sale → they count from the next customer on', async () => {
-    await using visited = await open('?tickets=200&threshold=0&pace=150&compare=0&retailers=frk');
+    await using visited = await open('?tickets=200&threshold=0&pace=150&compare=0&retailers=frankfurt');
     const { page } = visited;
     await page.locator('#purchases .early').first().waitFor();
     await page.getByRole('slider', { name: 'Wait for the final view of the last' }).focus();
@@ -38,19 +40,19 @@ await describeShop('tickets page states', (open) => {
   });
 
   test('a site cut off during a sale → the others sell on; plugged in → its customer is served once', async () => {
-    await using visited = await open('?tickets=120&pace=10&compare=0&retailers=frk,vrg');
+    await using visited = await open('?tickets=120&pace=10&compare=0&retailers=frankfurt,virginia');
     const { page } = visited;
     await page.locator('#purchases tr').nth(4).waitFor();
-    await page.getByRole('button', { name: 'Cut off the cable to vrg' }).click();
-    await notice(page, 'offline').getByText('No connection to vrg').waitFor();
-    await page.getByText('Selling, without vrg').waitFor();
-    const soldAtFrk = page.locator('#purchases tr', { hasText: 'frk' });
+    await page.getByRole('button', { name: 'Cut off the cable to virginia' }).click();
+    await notice(page, 'offline').getByText('No connection to virginia').waitFor();
+    await page.getByText('Selling, without virginia').waitFor();
+    const soldAtFrk = page.locator('#purchases tr', { hasText: 'frankfurt' });
     const before = (await counts(page)).confirmed;
     await expect.poll(async () => (await counts(page)).confirmed).toBeGreaterThan(before + 10);
     expect(await soldAtFrk.count()).toBeGreaterThan(10);
     expect(await page.getByRole('alert').count()).toBe(0);
 
-    await page.getByRole('button', { name: 'Plug in the cable to vrg' }).click();
+    await page.getByRole('button', { name: 'Plug in the cable to virginia' }).click();
     await inPhase(page, 'sold-out');
     await notice(page, 'offline').waitFor({ state: 'detached' });
     const { confirmed, revoked, oversold, duplicates } = await counts(page);
@@ -60,12 +62,12 @@ await describeShop('tickets page states', (open) => {
   });
 
   test('all sites cut off → the sale waits instead of failing, and goes on when one is back', async () => {
-    await using visited = await open('?tickets=60&pace=10&compare=0&retailers=frk');
+    await using visited = await open('?tickets=60&pace=10&compare=0&retailers=frankfurt');
     const { page } = visited;
     await page.locator('#purchases tr').nth(4).waitFor();
     for (const cable of await page.locator('[data-cable]').all()) await cable.click();
-    await notice(page, 'offline').getByText('irl, frk, vrg').waitFor();
-    await page.getByRole('button', { name: 'Plug in the cable to frk' }).click();
+    await notice(page, 'offline').getByText('ireland, frankfurt, virginia').waitFor();
+    await page.getByRole('button', { name: 'Plug in the cable to frankfurt' }).click();
     await inPhase(page, 'sold-out');
     expect((await counts(page)).confirmed).toBe(60);
   });

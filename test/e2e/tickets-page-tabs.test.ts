@@ -5,12 +5,14 @@ import { describeShop } from './tickets-shop.ts';
 
 await describeShop('tickets page tabs', (open) => {
   test('two tabs at two sites on one event → one stock, and each sees what the other sells', async () => {
-    await using visited = await open('?event=shared-concert&tickets=80&pace=10&compare=0&autostart=0&retailers=frk');
+    await using visited = await open(
+      '?event=shared-concert&tickets=80&pace=10&compare=0&autostart=0&retailers=frankfurt',
+    );
     const { page, context } = visited;
     await inPhase(page, 'ready');
     const [other] = await Promise.all([
       context.waitForEvent('page'),
-      page.locator('.site', { hasText: 'vrg' }).getByRole('link', { name: 'another tab' }).click(),
+      page.locator('.site', { hasText: 'virginia' }).getByRole('link', { name: 'another tab' }).click(),
     ]);
     expect(new URL(other.url()).searchParams.get('event')).toBe('shared-concert');
     await page.click('#start');

@@ -1,6 +1,6 @@
 /** Visiting the ticket shop's page: opening it, waiting for a phase, reading what it shows. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import type { Verdict } from '../../demo/tickets/judge/judge.ts';
+import type { Verdict } from '../../demo/tickets/verify/verify-sales.ts';
 import { contextIn } from './support/browser.ts';
 
 /** What the page counts. */

@@ -1,7 +1,7 @@
 /** The ticket shop's page in a real browser, against the real demo server. */
 import { expect, test } from 'vitest';
 import { startShop } from '../../demo/tickets/server.ts';
-import { hurriedTo, withOwnTime } from './hurry.ts';
+import { advanceTo, withFakeTime } from './fake-time.ts';
 import { counts, inPhase } from './tickets-page-visit.ts';
 import { describeShop } from './tickets-shop.ts';
 
@@ -12,13 +12,13 @@ await describeShop('tickets page', (open) => {
     await inPhase(page, 'ready');
     expect(await page.textContent('#left')).toBe('30');
 
-    await page.selectOption('#site', 'vrg');
+    await page.selectOption('#site', 'virginia');
     await page.click('#buy');
     await page.getByText('Final').locator('xpath=following-sibling::*[1]').getByText('ticket #').waitFor();
 
-    const [preliminary, told, final] = await page.locator('#steps li').allTextContents();
+    const [preliminary, reported, final] = await page.locator('#steps li').allTextContents();
     expect(preliminary).toMatch(/^Preliminaryticket #\d+[\d.]+ ms$/);
-    expect(told).toMatch(/^You are toldyes, early[\d.]+ ms$/);
+    expect(reported).toMatch(/^You are toldyes, early[\d.]+ ms$/);
     expect(final).toMatch(/^Finalticket #\d+[\d.]+ ms$/);
     expect(await page.textContent('#left')).toBe('29');
     expect(await counts(page)).toEqual({ confirmed: 1, confirmedEarly: 1, revoked: 0, oversold: 0, duplicates: 0 });
@@ -68,18 +68,18 @@ await describeShop('tickets page', (open) => {
   });
 
   test('a site that does not exist → says which there are', async () => {
-    await using visited = await open('?retailers=frk,tky');
+    await using visited = await open('?retailers=frankfurt,tky');
     await inPhase(visited.page, 'failed');
     expect(await visited.page.textContent('#failure-detail')).toContain('no site "tky"');
   });
 
   test('the backend goes away in the middle of a sale → says how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
-    await using visited = await open('?tickets=500&pace=50', {}, { at: other.url, prepare: withOwnTime });
+    await using visited = await open('?tickets=500&pace=50', {}, { at: other.url, prepare: withFakeTime });
     const { page } = visited;
     await page.locator('#purchases tr').nth(10).waitFor();
     await other.close();
-    await hurriedTo(page, 'failed');
+    await advanceTo(page, 'failed');
     expect(await page.getByRole('alert').textContent()).toContain('npm run demo');
 
     const again = await startShop({ port: Number(new URL(other.url).port) });

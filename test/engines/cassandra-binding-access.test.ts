@@ -1,11 +1,11 @@
 /** A guarded cluster of one node in one data centre: passwords, certificates, permissions, and local quorums. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { cassandra, keyValueTable, type CassandraOptions } from '../../src/bindings/cassandra/index.ts';
+import { cassandra, getKeyValueTableCql, type CassandraOptions } from '../../src/bindings/cassandra/index.ts';
 import { createClient } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
-import { besideFrankfurt } from './support/cassandra-ways.ts';
+import { besideFrankfurt } from './support/cassandra-read-strategies.ts';
 
 beforeEach((context) => context.skip(isShort, 'it starts a cluster of its own: not with --short'));
 
@@ -14,8 +14,8 @@ const clerk = { username: 'clerk', password: 'paper' };
 
 beforeAll(async () => {
   if (it === undefined) return;
-  const client = it.client('frk');
-  await client.execute(keyValueTable({ keyspace: it.keyspace }));
+  const client = it.client('frankfurt');
+  await client.execute(getKeyValueTableCql({ keyspace: it.keyspace }));
   await client.execute(`CREATE ROLE ${clerk.username} WITH PASSWORD = '${clerk.password}' AND LOGIN = true`);
   await client.execute(`GRANT SELECT ON KEYSPACE ${it.keyspace} TO ${clerk.username}`);
 });

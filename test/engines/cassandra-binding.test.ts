@@ -2,14 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { cassandra, implementStatements, keyValueTable, one, page } from '../../src/bindings/cassandra/index.ts';
+import {
+  cassandra,
+  implementStatements,
+  getKeyValueTableCql,
+  oneRow,
+  page,
+} from '../../src/bindings/cassandra/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, isCorrectableError, type Client } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 import { createGateway, listenGateways } from '../../src/server/index.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
-import { besideFrankfurt, WAYS, type OpenWay } from './support/cassandra-ways.ts';
+import { besideFrankfurt, WAYS, type OpenWay } from './support/cassandra-read-strategies.ts';
 
 const it = withCassandra();
 
@@ -18,27 +24,27 @@ const post = z.object({ at: z.number(), body: z.string() });
 const contract = defineContract('posts', {
   ...keyValueOperations,
   timeline: {
-    effect: 'read',
+    access: 'read',
     args: z.object({ user: z.string(), pageState: z.string().optional(), pageSize: z.int().optional() }),
     result: z.object({ rows: z.array(post), pageState: z.string().optional() }),
   },
-  write: { effect: 'update', args: post.extend({ user: z.string() }), result: z.void() },
-  coordinator: { effect: 'read', args: z.object({}), result: z.string().optional() },
+  write: { access: 'write', args: post.extend({ user: z.string() }), result: z.void() },
+  coordinator: { access: 'read', args: z.object({}), result: z.string().optional() },
 });
 
 const statements = implementStatements(contract, {
   timeline: { cql: 'SELECT at, body FROM posts WHERE user = :user', result: page(post, { size: 10 }) },
-  write: { cql: 'INSERT INTO posts (user, at, body) VALUES (:user, :at, :body)', idempotent: true },
+  write: { cql: 'INSERT INTO posts (user, at, body) VALUES (:user, :at, :body)', isIdempotent: true },
   coordinator: {
     cql: 'SELECT broadcast_address FROM system.local',
-    result: one((row) => row['broadcast_address'] as string),
+    result: oneRow((row) => row['broadcast_address'] as string),
   },
 });
 
 beforeAll(async () => {
-  const client = it.client('frk');
+  const client = it.client('frankfurt');
   const tables = [
-    keyValueTable({ keyspace: it.keyspace }),
+    getKeyValueTableCql({ keyspace: it.keyspace }),
     `CREATE TABLE ${it.keyspace}.posts (user text, at int, body text, PRIMARY KEY (user, at))`,
   ];
   for (const table of tables) await client.execute(table);
@@ -57,7 +63,7 @@ describe.each(WAYS)('cassandra: $name', (way) => {
   test('pages: 25 rows, 10 a page → three pages, each row once, in both views', async () => {
     const name = `paged by ${way.name}`;
     const written = Array.from({ length: 25 }, (_, at) => ({ user: name, at, body: `post ${at}` }));
-    await Promise.all(written.map((each) => client.invoke(contract.write(each))));
+    await Promise.all(written.map((item) => client.invoke(contract.write(item))));
     const seen: number[][] = [];
     for (let pageState: string | undefined, more = true; more; more = pageState !== undefined) {
       const read = client.invoke(contract.timeline({ user: name, pageState }));
@@ -87,8 +93,8 @@ test('gateway: both views of a large value → it travels once', async () => {
     }
   }
   const store = cassandra(besideFrankfurt(it));
-  const listener = await listenGateways({ sites: { frk: createGateway({ binding: store, contract }) } });
-  const url = listener.siteUrl('frk');
+  const listener = await listenGateways({ sites: { frankfurt: createGateway({ binding: store, contract }) } });
+  const url = listener.siteUrl('frankfurt');
   const client = createClient(remote({ url, levels: ['weak', 'strong'], contract, WebSocket: CountingWebSocket }));
   await client.invoke(put('large', value));
   received = 0;
@@ -121,7 +127,7 @@ test('two of three nodes die → weak views go on, finals fail with what is know
   context.skip(isShort, 'nodes have to start again: not with --short');
   const client = createClient(cassandra({ ...besideFrankfurt(it), correctable: 'never' }));
   await client.invoke(put('k', 'kept'));
-  await Promise.all([it.cluster.kill('irl'), it.cluster.kill('vrg')]);
+  await Promise.all([it.cluster.kill('ireland'), it.cluster.kill('virginia')]);
   expect(await client.invokeWeak(get('k'))).toBe('kept');
   for (let code: string | undefined; code !== 'UNAVAILABLE';) {
     const error: unknown = await client.invoke(get('k')).catch((reason: unknown) => reason);
@@ -132,7 +138,7 @@ test('two of three nodes die → weak views go on, finals fail with what is know
   }
   expect(await client.invoke(get('k')).settle({ orLatest: true })).toMatchObject({ value: 'kept', final: false });
   await expect(client.invoke(put('k', 'refused'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
-  await Promise.all([it.cluster.restart('irl'), it.cluster.restart('vrg')]);
+  await Promise.all([it.cluster.restart('ireland'), it.cluster.restart('virginia')]);
   expect(await client.invoke(get('k'))).toBe('kept');
   await client.close();
 });

@@ -4,52 +4,55 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import driver from 'cassandra-driver';
 import { SUPERUSER } from '../../engines/cassandra/cluster.ts';
 import { cassandra, type CassandraDriver } from '../../src/bindings/cassandra/index.ts';
-import { correctablePath, type CorrectablePath } from '../../src/bindings/cassandra/icg/correctable-path.ts';
-import type { ReadPath } from '../../src/bindings/cassandra/read-path.ts';
-import { parseAddress, type ServerAddress } from '../../src/engine-client/address.ts';
+import {
+  openPluginReads,
+  type PluginReadStrategy,
+} from '../../src/bindings/cassandra/preliminary-replies/plugin-reads.ts';
+import type { ReadStrategy } from '../../src/bindings/cassandra/read-strategy.ts';
+import { parseAddress, type ServerAddress } from '../../src/bindings/shared/server-address.ts';
 import { createClient } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
-import { Heard } from '../unit/bindings/cassandra/icg/reads.ts';
+import { Heard } from '../unit/bindings/cassandra/preliminary-replies/reads.ts';
 import { isShort, withCassandra, type TestCluster } from './support/cassandra.ts';
-import { besideFrankfurt } from './support/cassandra-ways.ts';
+import { besideFrankfurt } from './support/cassandra-read-strategies.ts';
 
 const it = withCassandra();
-const GONE: ReadPath = {
+const GONE: ReadStrategy = {
   read: (_statement, _request, sink) => sink.fail(new Error('there is no plain way here')),
   close: () => Promise.resolve(),
 };
 
 const addressesOf = (points: readonly string[]): ServerAddress[] => points.map((point) => parseAddress(point, 9042)!);
 
-async function openPath(limits: Parameters<typeof correctablePath>[2] = {}): Promise<CorrectablePath> {
+async function openPath(limits: Parameters<typeof openPluginReads>[2] = {}): Promise<PluginReadStrategy> {
   const settings = {
-    contactPoints: addressesOf(it.cluster.contactPoints('frk')),
+    contactPoints: addressesOf(it.cluster.contactPoints('frankfurt')),
     keyspace: it.keyspace,
     credentials: undefined,
     tls: undefined,
     requestTimeoutMs: 20_000,
-    plain: GONE,
+    driverReads: GONE,
   };
-  const path = await correctablePath(driver as unknown as CassandraDriver, settings, limits);
+  const path = await openPluginReads(driver as unknown as CassandraDriver, settings, limits);
   if (path === undefined) throw new Error('Frankfurt gives no preliminary replies');
   return path;
 }
 
-async function read(path: ReadPath, cql: string): Promise<readonly string[]> {
+async function read(path: ReadStrategy, cql: string): Promise<readonly string[]> {
   const heard = new Heard();
-  path.read({ cql, params: ['k'], pageSize: 100 }, { consistency: 'QUORUM', preliminary: 'ONE' }, heard);
+  path.read({ cql, params: ['k'], pageSize: 100 }, { consistency: 'QUORUM', deliverPreliminary: 'ONE' }, heard);
   return heard.over;
 }
 
 describe('the wire', () => {
   test('a confirmation → 25 bytes, the rows once', async () => {
     const table = `${it.keyspace}.bytes`;
-    const client = it.client('frk');
+    const client = it.client('frankfurt');
     await client.execute(`CREATE TABLE ${table} (k text PRIMARY KEY, v text)`);
     const value = 'x'.repeat(1_000);
     const { all } = driver.types.consistencies;
     await client.execute(`INSERT INTO ${table} (k, v) VALUES ('k', '${value}')`, [], { consistency: all });
-    const path = await openPath({ silenceMaxMs: 60_000 });
+    const path = await openPath({ maxSilenceMs: 60_000 });
     const cql = `SELECT v FROM ${table} WHERE k = ?`;
     await read(path, cql);
     const before = path.bytes.received;
@@ -72,11 +75,11 @@ test('client: the coordinator frozen, gone, and back → views all the while, th
   await using client = createClient(binding);
   await client.invoke(put('k', 'v'));
   expect(await client.invoke(get('k'))).toBe('v');
-  it.cluster.pause('frk');
+  it.cluster.pause('frankfurt');
   // The driver finds out by itself that the node is silent, then asks the next: both clients get over it.
   await expect.poll(() => client.invoke(get('k')).catch(String), { timeout: 60_000 }).toBe('v');
-  it.cluster.resume('frk');
-  await it.cluster.restart('frk');
+  it.cluster.resume('frankfurt');
+  await it.cluster.restart('frankfurt');
   const path = await openPath();
   await expect
     .poll(async () => await read(path, `SELECT value AS v FROM ${it.keyspace}.${table} WHERE key = ?`), {
@@ -97,13 +100,13 @@ describe('a cluster with TLS and users', () => {
     const { certificate } = guarded.cluster.access;
     const tls = { ca: readFileSync(certificate as string), rejectUnauthorized: true };
     const base = {
-      contactPoints: guarded.cluster.contactPoints('frk'),
+      contactPoints: guarded.cluster.contactPoints('frankfurt'),
       keyspace: guarded.keyspace,
       createTable: true,
       correctable: 'require',
     } as const;
     const binding = cassandra({ ...base, credentials: SUPERUSER, tls });
-    await binding.connected();
+    await binding.whenConnected();
     expect(binding.requestsPerRead).toBe(1);
     const client = createClient(binding);
     await client.invoke(put('k', 'v'));

@@ -4,10 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { deployAds } from '../../demo/ad-server/deploy.ts';
-import { contend } from '../../demo/shared/chase/contend.ts';
-import type { Deploy, Deployment } from '../../demo/shared/chase/headless.ts';
-import { compare } from '../../demo/shared/chase/report.ts';
-import { carryOut, type HistoryLine } from '../../demo/shared/chase/request.ts';
+import { runAbComparison } from '../../demo/shared/speculation/ab-comparison.ts';
+import type { Deploy, Deployment } from '../../demo/shared/speculation/headless.ts';
+import { compare } from '../../demo/shared/speculation/report.ts';
+import { carryOut, type HistoryLine } from '../../demo/shared/speculation/request.ts';
 import { WAYS } from '../../demo/shared/options.ts';
 import { deployTimelines } from '../../demo/twissandra/deploy.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
@@ -24,8 +24,8 @@ const CASES = APPLICATIONS.flatMap(([name, deploy]) => TRIED.map((way) => [name,
 
 async function deployed(deploy: Deploy, way: (typeof WAYS)[number]): Promise<Deployment> {
   const { cluster } = run;
-  const cassandra = { way, coordinator: 'frk', readQuorum: 2 } as const;
-  return deploy({ scale: 0.001, seed: 1, client: 'irl', wan: 'paper', cassandra, cluster }, () => {});
+  const cassandra = { way, coordinator: 'frankfurt', readQuorum: 2 } as const;
+  return deploy({ scale: 0.001, seed: 1, client: 'ireland', wan: 'paper', cassandra, cluster }, () => {});
 }
 
 /** What a request of a user delivered, and the views before. */
@@ -43,7 +43,14 @@ test.each(CASES)(
   '%s, way %i → nothing wrong delivered, preliminary views seen, changes as well',
   async (_name, way, deploy) => {
     const deployment = await deployed(deploy, way);
-    const contest = await contend({ ...deployment, workload: 'A', seconds: 2, workers: 4, seed: 1, warmUpPairs: 0 });
+    const contest = await runAbComparison({
+      ...deployment,
+      workload: 'A',
+      seconds: 2,
+      workers: 4,
+      seed: 1,
+      warmUpPairs: 0,
+    });
     expect(compare(contest).wrongDeliveries).toBe(0);
     const kinds = new Set(contest.history.map(({ kind }) => kind));
     expect(kinds).toEqual(new Set(['preliminary', 'final', 'delivered']));

@@ -7,12 +7,12 @@ import { listeningAddresses } from './support/listening.ts';
 import { medianMs } from './support/median.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
 
-const { all, one, quorum } = cassandra.types.consistencies;
+const { all, one: item, quorum } = cassandra.types.consistencies;
 const it = withCassandra();
 
 async function makeTable(name: string): Promise<string> {
   const table = `${it.keyspace}.${name}`;
-  await it.client('frk').execute(`CREATE TABLE ${table} (key text PRIMARY KEY, value text)`);
+  await it.client('frankfurt').execute(`CREATE TABLE ${table} (key text PRIMARY KEY, value text)`);
   return table;
 }
 
@@ -27,11 +27,15 @@ async function read(at: Site, table: string, consistency: number): Promise<unkno
 }
 
 test('cluster: started → each node serves, reaches all, and is where the sites say', async () => {
-  expect(await it.cluster.health()).toEqual({ frk: { inReach: 3 }, irl: { inReach: 3 }, vrg: { inReach: 3 } });
+  expect(await it.cluster.health()).toEqual({
+    frankfurt: { inReach: 3 },
+    ireland: { inReach: 3 },
+    virginia: { inReach: 3 },
+  });
   for (const [site, dataCenter, rack] of [
-    ['frk', 'eu', 'FRK'],
-    ['irl', 'eu', 'IRL'],
-    ['vrg', 'us', 'VRG'],
+    ['frankfurt', 'eu', 'FRK'],
+    ['ireland', 'eu', 'IRL'],
+    ['virginia', 'us', 'VRG'],
   ] as const) {
     const { rows } = await it.client(site).execute('SELECT data_center, rack, release_version FROM system.local');
     expect(rows[0]).toMatchObject({ data_center: dataCenter, rack, release_version: '5.0.9' });
@@ -53,45 +57,55 @@ test('cluster: nothing listens off the loopback interface', (context) => {
 
 test("cluster: the paper's delays → one replica, a quorum and all take the trips that they need", async () => {
   const table = await makeTable('delays');
-  await write('frk', table, 'v', all);
+  await write('frankfurt', table, 'v', all);
   const cql = `SELECT value FROM ${table} WHERE key = 'k'`;
   const medianOf = (at: Site, from: Site, consistency: number): Promise<number> => {
     const client = it.client(at, from);
     return medianMs(15, () => client.execute(cql, [], { prepare: true, consistency }));
   };
-  const beside = { one: await medianOf('frk', 'frk', one), quorum: await medianOf('frk', 'frk', quorum) };
-  const farther = { all: await medianOf('frk', 'frk', all), fromIrl: await medianOf('frk', 'irl', one) };
+  const beside = {
+    one: await medianOf('frankfurt', 'frankfurt', item),
+    quorum: await medianOf('frankfurt', 'frankfurt', quorum),
+  };
+  const farther = {
+    all: await medianOf('frankfurt', 'frankfurt', all),
+    fromIrl: await medianOf('frankfurt', 'ireland', item),
+  };
   // A busy machine adds, and never takes away: the lower bounds are those of the wide area.
   expect(beside.quorum).toBeGreaterThan(19);
   expect(farther.all).toBeGreaterThan(89);
   expect(farther.fromIrl).toBeGreaterThan(19);
   expect(beside.one).toBeLessThan(Math.min(beside.quorum, farther.fromIrl));
   expect(beside.quorum).toBeLessThan(farther.all);
-  expect(await medianOf('irl', 'vrg', one)).toBeGreaterThan(82);
+  expect(await medianOf('ireland', 'virginia', item)).toBeGreaterThan(82);
 });
 
 test('node: frozen → the others form a quorum; let go on → it has what it missed', async () => {
   const table = await makeTable('frozen');
-  await write('frk', table, 'before', all);
-  it.cluster.pause('vrg');
-  await write('frk', table, 'meanwhile', quorum);
-  expect(await read('irl', table, quorum)).toBe('meanwhile');
-  await expect(read('frk', table, all)).rejects.toThrow(/timed out|timeout|not enough replicas/i);
-  it.cluster.resume('vrg');
+  await write('frankfurt', table, 'before', all);
+  it.cluster.pause('virginia');
+  await write('frankfurt', table, 'meanwhile', quorum);
+  expect(await read('ireland', table, quorum)).toBe('meanwhile');
+  await expect(read('frankfurt', table, all)).rejects.toThrow(/timed out|timeout|not enough replicas/i);
+  it.cluster.resume('virginia');
   await it.cluster.untilReady();
-  expect(await read('vrg', table, quorum)).toBe('meanwhile');
+  expect(await read('virginia', table, quorum)).toBe('meanwhile');
 });
 
 test('node: killed and restarted → the others serve meanwhile, its own data are kept', async (context) => {
   context.skip(isShort, 'nodes have to start again: not with --short');
   const table = await makeTable('killed');
-  await write('frk', table, 'kept', all);
-  await it.cluster.kill('irl');
-  expect(it.cluster.isRunning('irl')).toBe(false);
-  expect((await it.cluster.health()).irl).toBe('down');
-  await write('frk', table, 'kept', quorum);
-  expect(await read('frk', table, quorum)).toBe('kept');
-  await it.cluster.restart('irl');
-  expect(await read('irl', table, one)).toBe('kept');
-  expect(await it.cluster.health()).toEqual({ frk: { inReach: 3 }, irl: { inReach: 3 }, vrg: { inReach: 3 } });
+  await write('frankfurt', table, 'kept', all);
+  await it.cluster.kill('ireland');
+  expect(it.cluster.isRunning('ireland')).toBe(false);
+  expect((await it.cluster.health()).ireland).toBe('down');
+  await write('frankfurt', table, 'kept', quorum);
+  expect(await read('frankfurt', table, quorum)).toBe('kept');
+  await it.cluster.restart('ireland');
+  expect(await read('ireland', table, item)).toBe('kept');
+  expect(await it.cluster.health()).toEqual({
+    frankfurt: { inReach: 3 },
+    ireland: { inReach: 3 },
+    virginia: { inReach: 3 },
+  });
 });

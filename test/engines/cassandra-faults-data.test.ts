@@ -3,18 +3,18 @@ import cassandra from 'cassandra-driver';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
-  applied,
+  wasApplied,
   cassandra as bind,
   implementStatements,
-  keyValueTable,
-  one,
+  getKeyValueTableCql,
+  oneRow,
 } from '../../src/bindings/cassandra/index.ts';
 import { keyValueOperations } from '../../src/contract/index.ts';
 import { createClient, type Operation } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
 import { defineContract } from '../../src/contract/index.ts';
 import { both, openStore, seen, type Seen, type Store } from './support/cassandra-stores.ts';
-import { WAYS, type Way } from './support/cassandra-ways.ts';
+import { WAYS, type Way } from './support/cassandra-read-strategies.ts';
 import { withCassandra } from './support/cassandra.ts';
 
 const it = withCassandra();
@@ -25,11 +25,11 @@ const opened = new Map<Way, Store>();
 
 beforeAll(async () => {
   if (!it.isThere) return;
-  await it.client('frk').execute(keyValueTable({ keyspace: it.keyspace }));
+  await it.client('frankfurt').execute(getKeyValueTableCql({ keyspace: it.keyspace }));
   for (const way of WAYS) opened.set(way, await openStore(way, it));
 });
 afterAll(async () => {
-  for (const each of opened.values()) await each.close();
+  for (const item of opened.values()) await item.close();
 });
 
 function use(way: Way): Store {
@@ -52,7 +52,7 @@ test.each(NAMED)(
     const key = `skewed ${way.name}`;
     const hourAhead = (Date.now() + 3_600_000) * 1_000;
     const insert = `INSERT INTO ${it.keyspace}.${TABLE} (key, value) VALUES (?, '"ahead"') USING TIMESTAMP ${hourAhead}`;
-    await it.client('irl').execute(insert, [key], { prepare: true, consistency: consistencies.all });
+    await it.client('ireland').execute(insert, [key], { prepare: true, consistency: consistencies.all });
     await store.invoke(put(key, 'on time'));
     expect(await seen(store.invoke(get(key)))).toEqual(both('ahead'));
   },
@@ -62,8 +62,8 @@ test.each(NAMED)(
   '%s: written far away with W = 1, read at once → early what was, finally what is; then both',
   async (_, way) => {
     const { store, binding, close } = await openStore(way, it, { read: 'ALL' });
-    const contactPoints = it.cluster.contactPoints('vrg');
-    const translateAddress = (host: string): string => it.cluster.translate(host, 'vrg');
+    const contactPoints = it.cluster.contactPoints('virginia');
+    const translateAddress = (host: string): string => it.cluster.translate(host, 'virginia');
     const far = createClient(bind({ contactPoints, translateAddress, keyspace: it.keyspace, write: 'ONE' }));
     const key = `diverging ${way.name}`;
     await store.invoke(put(key, 0));
@@ -79,7 +79,7 @@ test.each(NAMED)(
       expect(await seen(store.invoke(get(key)))).toEqual(both(n));
     }
     expect(apart).toBe(3);
-    expect(binding.counts).toMatchObject({ diverged: 3, staleFinals: 0 });
+    expect(binding.stats).toMatchObject({ diverged: 3, staleFinals: 0 });
     await Promise.all([close(), far.close()]);
   },
 );
@@ -88,13 +88,13 @@ test.each(NAMED)(
   '%s: a table changed, then dropped while it is read → whole rows, the new column; then refused',
   async (_, way) => {
     const table = `${it.keyspace}.changing_${WAYS.indexOf(way)}`;
-    const ddl = it.client('irl');
+    const ddl = it.client('ireland');
     await ddl.execute(`CREATE TABLE ${table} (key text PRIMARY KEY, a int)`);
     await ddl.execute(`INSERT INTO ${table} (key, a) VALUES ('k', 1)`, [], { consistency: consistencies.all });
     const args = z.object({ key: z.string() });
-    const contract = defineContract('changing', { row: { effect: 'read', args, result: z.unknown() } });
+    const contract = defineContract('changing', { row: { access: 'read', args, result: z.unknown() } });
     const cql = `SELECT * FROM ${table} WHERE key = :key`;
-    const statements = implementStatements(contract, { row: { cql, result: one((row) => row) } });
+    const statements = implementStatements(contract, { row: { cql, result: oneRow((row) => row) } });
     const { store, close } = await openStore(way, it, { statements, contract });
     const read = (): Promise<Seen> => seen(store.invoke(contract.row({ key: 'k' })));
     const before = { key: 'k', a: 1 };
@@ -121,9 +121,9 @@ test.each(NAMED)(
 test.each(NAMED)(
   '%s: tables in use are dropped → each read and update INVALID_ARGUMENT, whenever asked; made anew → as before',
   async (_, way) => {
-    const ddl = it.client('irl');
+    const ddl = it.client('ireland');
     const keyspace = `${it.keyspace}_dropped_${WAYS.indexOf(way)}`;
-    const tables = [keyValueTable({ keyspace }), `CREATE TABLE ${keyspace}.people (id text PRIMARY KEY, v int)`];
+    const tables = [getKeyValueTableCql({ keyspace }), `CREATE TABLE ${keyspace}.people (id text PRIMARY KEY, v int)`];
     const make = async (): Promise<void> => {
       for (const cql of tables) await ddl.execute(cql);
     };
@@ -132,14 +132,14 @@ test.each(NAMED)(
     const [args, row] = [z.object({ id: z.string() }), z.object({ id: z.string(), v: z.number() })];
     const contract = defineContract('dropped', {
       ...keyValueOperations,
-      person: { effect: 'read', args, result: z.optional(row) },
-      register: { effect: 'update', args, result: z.void() },
-      rename: { effect: 'update', args, result: z.unknown() },
+      person: { access: 'read', args, result: z.optional(row) },
+      register: { access: 'write', args, result: z.void() },
+      rename: { access: 'write', args, result: z.unknown() },
     });
     const statements = implementStatements(contract, {
-      person: { cql: 'SELECT id, v FROM people WHERE id = :id', result: one(row) },
+      person: { cql: 'SELECT id, v FROM people WHERE id = :id', result: oneRow(row) },
       register: { cql: 'INSERT INTO people (id, v) VALUES (:id, 1)' },
-      rename: { cql: 'UPDATE people SET v = 2 WHERE id = :id IF EXISTS', result: applied() },
+      rename: { cql: 'UPDATE people SET v = 2 WHERE id = :id IF EXISTS', result: wasApplied() },
     });
     const { store, close } = await openStore(way, { ...it, keyspace }, { statements, contract, keyspace });
     const operations = (): Operation[] => [

@@ -6,12 +6,12 @@ import cassandra from 'cassandra-driver';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { implementStatements, keyValueTable } from '../../src/bindings/cassandra/index.ts';
+import { implementStatements, getKeyValueTableCql } from '../../src/bindings/cassandra/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 import type { Site } from '../../engines/wan.ts';
 import { both, openStores, seen, type ByLevel, type Seen, type Store } from './support/cassandra-stores.ts';
-import { WAYS } from './support/cassandra-ways.ts';
+import { WAYS } from './support/cassandra-read-strategies.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
 
 const it = withCassandra();
@@ -19,8 +19,8 @@ const { consistencies } = cassandra.types;
 
 beforeAll(async () => {
   if (!it.isThere) return;
-  await it.client('frk').execute(keyValueTable({ keyspace: it.keyspace }));
-  await it.client('frk').execute(`CREATE TABLE ${it.keyspace}.lists (key text PRIMARY KEY, items list<text>)`);
+  await it.client('frankfurt').execute(getKeyValueTableCql({ keyspace: it.keyspace }));
+  await it.client('frankfurt').execute(`CREATE TABLE ${it.keyspace}.lists (key text PRIMARY KEY, items list<text>)`);
   for (const { name: way } of WAYS) await writeAll(`missed ${way}`, 'first');
 });
 afterEach(() => {
@@ -29,7 +29,7 @@ afterEach(() => {
 
 const contract = defineContract('lists', {
   ...keyValueOperations,
-  append: { effect: 'update', args: z.object({ key: z.string(), items: z.array(z.string()) }), result: z.unknown() },
+  append: { access: 'write', args: z.object({ key: z.string(), items: z.array(z.string()) }), result: z.unknown() },
 });
 const statements = implementStatements(contract, {
   append: { cql: 'UPDATE lists SET items = items + :items WHERE key = :key' },
@@ -61,7 +61,7 @@ async function write(at: Site, key: string, value: unknown, consistency: number)
 
 /** Writes a key so that all nodes have it. */
 function writeAll(key: string, value: unknown): Promise<void> {
-  return write('frk', key, value, consistencies.all);
+  return write('frankfurt', key, value, consistencies.all);
 }
 
 /** Keeps reading until told to stop. */
@@ -79,7 +79,7 @@ function readWhile({ store }: Store, key: string): () => Promise<Seen[]> {
   };
 }
 
-test.each(isShort ? (['irl'] as const) : (['irl', 'vrg'] as const))(
+test.each(isShort ? (['ireland'] as const) : (['ireland', 'virginia'] as const))(
   '%s frozen for 5 s → as if it were far away, no error, no wrong view',
   async (site) => {
     await writeAll(`frozen ${site}`, 'kept');
@@ -98,13 +98,13 @@ test('the coordinator killed between views → what may be repeated is done by a
   for (const { name: way } of WAYS) await writeAll(`moved ${way}`, 'first');
   const stores = await openAll();
   for (const { store, way } of stores) await store.invoke(contract.append({ key: way, items: ['prepared'] }));
-  for (const site of ['irl', 'vrg'] as const) it.cluster.pause(site); // No quorum: all stay under way.
+  for (const site of ['ireland', 'virginia'] as const) it.cluster.pause(site); // No quorum: all stay under way.
   const puts = stores.map(({ store, way }) => many((n) => outcome(store.invoke(put(`update ${way} ${n}`, n)))));
   const appends = stores.map(({ store, way }) => outcome(store.invoke(contract.append({ key: way, items: ['one'] }))));
   const reads = stores.map(({ store, way }) => begin(store.invoke(get(`moved ${way}`))));
   expect(await Promise.all(reads.map(({ first }) => first))).toEqual(reads.map(() => 'first'));
-  await it.cluster.kill('frk');
-  for (const site of ['irl', 'vrg'] as const) it.cluster.resume(site);
+  await it.cluster.kill('frankfurt');
+  for (const site of ['ireland', 'virginia'] as const) it.cluster.resume(site);
   expect(await Promise.all(reads.map(({ ended }) => ended))).toEqual(reads.map(() => both('first')));
   expect(await Promise.all(appends)).toEqual(appends.map(() => 'UNKNOWN'));
   for (const [at, outcomes] of (await Promise.all(puts)).entries()) {
@@ -114,19 +114,19 @@ test('the coordinator killed between views → what may be repeated is done by a
     }
   }
 
-  const goesOn = await each(stores, async ({ store, way }) => {
+  const shouldContinue = await each(stores, async ({ store, way }) => {
     await vi.waitUntil(async () => (await outcome(store.invoke(put(`moved ${way}`, 'second')))) === 'made', patient);
     return await seen(store.invoke(get(`moved ${way}`)));
   });
-  expect(goesOn).toEqual(inEach(both('second')));
+  expect(shouldContinue).toEqual(inEach(both('second')));
   await closeAll(stores);
 });
 
 test('the coordinator back after a write that it missed → early views are behind, until a read has repaired it', async (context) => {
   context.skip(isShort, 'a node has to start again: not with --short');
-  await it.cluster.kill('frk');
-  for (const { name: way } of WAYS) await write('irl', `missed ${way}`, 'second', consistencies.quorum);
-  await it.cluster.restart('frk');
+  await it.cluster.kill('frankfurt');
+  for (const { name: way } of WAYS) await write('ireland', `missed ${way}`, 'second', consistencies.quorum);
+  await it.cluster.restart('frankfurt');
   const stores = await openAll();
   const read = ({ store, way }: Store): Promise<Seen> => seen(store.invoke(get(`missed ${way}`)));
   const behind: Seen['views'] = [
@@ -166,6 +166,6 @@ async function outcome(update: ByLevel): Promise<string> {
 /** The value of a key, from a quorum without Frankfurt. */
 async function quorumOf(key: string): Promise<unknown> {
   const cql = `SELECT value FROM ${it.keyspace}.correctables_values WHERE key = ?`;
-  const { rows } = await it.client('irl').execute(cql, [key], { prepare: true, consistency: consistencies.quorum });
+  const { rows } = await it.client('ireland').execute(cql, [key], { prepare: true, consistency: consistencies.quorum });
   return JSON.parse(String(rows[0]?.['value'])) as unknown;
 }

@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'correctables-icg-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function addressOf(on: TestCluster | undefined): string {
-  return on?.cluster.address('frk') ?? '';
+  return on?.cluster.address('frankfurt') ?? '';
 }
 
 /** Answers of a server that is to be plain: to OPTIONS, and to one who asks all the same. */
@@ -73,7 +73,7 @@ describe('starting', () => {
     const how = { nodes: 1, wan: 'none', plugin: true, fast: true } as const;
     return { ...how, folder: join(folder, name), progress: () => {}, javaFlags };
   };
-  const logOf = (name: string): string => readFileSync(join(folder, name, 'frk.log'), 'utf8');
+  const logOf = (name: string): string => readFileSync(join(folder, name, 'frankfurt.log'), 'utf8');
 
   test('a version that it does not know → plain Cassandra, and the log says why', async () => {
     const version = join(folder, 'version', 'org', 'apache', 'cassandra', 'config');
@@ -81,20 +81,20 @@ describe('starting', () => {
     writeFileSync(join(version, 'version.properties'), 'CassandraVersion=5.0.99\n');
     const flags = [`-Xbootclasspath/a:${join(folder, 'version')}`];
     await using cluster = await Cluster.start(options('unknown', flags));
-    await askPlain(cluster.address('frk'));
+    await askPlain(cluster.address('frankfurt'));
     expect(logOf('unknown')).toContain('stays off: it is for Cassandra [5.0.7, 5.0.8, 5.0.9], this is 5.0.99');
   });
 
   test('Cassandra 5.0.6, which it was not tested with → plain Cassandra, and the log says why', async () => {
     await using cluster = await Cluster.start({ ...options('5.0.6', []), version: '5.0.6' });
-    await askPlain(cluster.address('frk'));
+    await askPlain(cluster.address('frankfurt'));
     expect(logOf('5.0.6')).toContain('this is 5.0.6. The server is plain Cassandra.');
   });
 
   // All of the plugin's tests with another release: CASSANDRA_VERSION=5.0.8 npm run test:engines -- cassandra-icg
   test.each(['5.0.7', '5.0.8'])('Cassandra %s, which it was tested with → offered, and on', async (version) => {
     await using cluster = await Cluster.start({ ...options(version, []), version });
-    await using client = await RawCql.connect(cluster.address('frk'));
+    await using client = await RawCql.connect(cluster.address('frankfurt'));
     expect((await client.options())['CORRECTABLES_ICG']).toEqual(['1']);
     expect(logOf(version)).toContain(`is on (Cassandra ${version})`);
   });

@@ -13,17 +13,17 @@ const UNAUTHORIZED = 0x2100;
 
 const on = withOwnCassandra(FAULTY);
 
-let frk: RawCql;
-let irl: RawCql;
+let frankfurt: RawCql;
+let ireland: RawCql;
 const table = (name: string): string => `${on?.keyspace ?? ''}.${name}`;
 
 beforeAll(async () => {
   if (cluster() === undefined) return;
-  frk = await login('frk');
-  irl = await login('irl');
+  frankfurt = await login('frankfurt');
+  ireland = await login('ireland');
   const replication = cluster()?.replication ?? '';
   await define(
-    frk,
+    frankfurt,
     `CREATE TABLE ${table('kv')} (k text PRIMARY KEY, v text) WITH speculative_retry = 'NONE'`,
     `CREATE TABLE ${table('eager')} (k text PRIMARY KEY, v text) WITH speculative_retry = '50ms'`,
     `CREATE TABLE ${table('raced')} (k text PRIMARY KEY, v text) WITH speculative_retry = 'ALWAYS'`,
@@ -38,11 +38,13 @@ beforeAll(async () => {
   );
   await write('kv', 'a', 'apple', 'all');
   await write('eager', 'a', 'apple', 'all');
-  await frk.run(`INSERT INTO ${table('people')} (k, email) VALUES ('ada', 'ada@example.org')`, { consistency: 'all' });
+  await frankfurt.run(`INSERT INTO ${table('people')} (k, email) VALUES ('ada', 'ada@example.org')`, {
+    consistency: 'all',
+  });
 });
 afterAll(async () => {
-  await frk?.[Symbol.asyncDispose]();
-  await irl?.[Symbol.asyncDispose]();
+  await frankfurt?.[Symbol.asyncDispose]();
+  await ireland?.[Symbol.asyncDispose]();
 });
 
 function cluster(): NonNullable<typeof on>['cluster'] | undefined {
@@ -53,17 +55,27 @@ function cluster(): NonNullable<typeof on>['cluster'] | undefined {
   }
 }
 
-function login(site: 'frk' | 'irl', role: string = SUPERUSER.username): Promise<RawCql> {
+function login(site: 'frankfurt' | 'ireland', role: string = SUPERUSER.username): Promise<RawCql> {
   return RawCql.connect(cluster()?.address(site) ?? '', { username: role, password: role });
 }
 
-function write(name: string, key: string, value: string, consistency: Ask['consistency'], at = frk): Promise<Answer> {
+function write(
+  name: string,
+  key: string,
+  value: string,
+  consistency: Ask['consistency'],
+  at = frankfurt,
+): Promise<Answer> {
   const values = [text(key), text(value)];
   return at.run(`INSERT INTO ${table(name)} (k, v) VALUES (?, ?)`, { values, consistency: consistency ?? 'all' });
 }
 
 function select(name: string, key: string, ask: Ask): Promise<Answer[]> {
-  return frk.query(`SELECT v FROM ${table(name)} WHERE k = ?`, { consistency: 'quorum', ...ask, values: [text(key)] });
+  return frankfurt.query(`SELECT v FROM ${table(name)} WHERE k = ?`, {
+    consistency: 'quorum',
+    ...ask,
+    values: [text(key)],
+  });
 }
 
 /** What one node's own replica has. */
@@ -75,11 +87,11 @@ async function own(key: string, at: RawCql): Promise<unknown> {
 describe('replicas that differ', () => {
   test('newer elsewhere → the old value, then the new one; then the coordinator has it too', async () => {
     await write('kv', 'newer', 'old', 'all');
-    await write('kv', 'newer', 'new', 'nodeLocal', irl);
+    await write('kv', 'newer', 'new', 'nodeLocal', ireland);
     const answers = await select('kv', 'newer', { icg: 1 });
     expect(codes(answers)).toEqual([1, 3]);
     expect(answers.map(read)).toEqual([[['old']], [['new']]]);
-    expect(await own('newer', frk)).toEqual([['new']]);
+    expect(await own('newer', frankfurt)).toEqual([['new']]);
     expect(codes(await select('kv', 'newer', { icg: 1 }))).toEqual([1, 2]);
   });
 
@@ -89,22 +101,22 @@ describe('replicas that differ', () => {
     const answers = await select('kv', 'here', { icg: 1 });
     expect(codes(answers)).toEqual([1, 2]);
     expect(read(answers[0])).toEqual([['new']]);
-    expect(await own('here', irl)).toEqual([['new']]);
+    expect(await own('here', ireland)).toEqual([['new']]);
   });
 
   test('deleted elsewhere → the row, then none', async () => {
     await write('kv', 'gone', 'there', 'all');
-    await irl.run(`DELETE FROM ${table('kv')} WHERE k = 'gone'`, { consistency: 'nodeLocal' });
+    await ireland.run(`DELETE FROM ${table('kv')} WHERE k = 'gone'`, { consistency: 'nodeLocal' });
     const answers = await select('kv', 'gone', { icg: 2 });
     expect(codes(answers)).toEqual([1, 3]);
     expect(answers.map(read)).toEqual([[['there']], []]);
   });
 
   test('counted → Diverged', async () => {
-    const before = await counters(frk);
-    await write('kv', 'counted', 'new', 'nodeLocal', irl);
+    const before = await counters(frankfurt);
+    await write('kv', 'counted', 'new', 'nodeLocal', ireland);
     await select('kv', 'counted', { icg: 1 });
-    expect((await counters(frk))['Diverged']).toBe((before['Diverged'] ?? 0) + 1);
+    expect((await counters(frankfurt))['Diverged']).toBe((before['Diverged'] ?? 0) + 1);
   });
 });
 
@@ -112,8 +124,8 @@ describe('who may see what', () => {
   const query = (): string => `SELECT email FROM ${table('people')} WHERE k = 'ada'`;
 
   test('no permission → the error of plain Cassandra, nothing before it', async () => {
-    await using nobody = await login('frk', 'nobody');
-    const id = await frk.prepare(query());
+    await using nobody = await login('frankfurt', 'nobody');
+    const id = await frankfurt.prepare(query());
     for (const ask of [{ consistency: 'quorum' }, { consistency: 'quorum', icg: 1 }] as const) {
       for (const answers of [await nobody.query(query(), ask), await nobody.execute(id, ask)]) {
         expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, UNAUTHORIZED]]);
@@ -127,7 +139,7 @@ describe('who may see what', () => {
     ['clerk', 'ada@example.org'],
     [SUPERUSER.username, 'ada@example.org'],
   ])('masked column: %s → %s, in the preliminary too', async (role, email) => {
-    await using client = await login('frk', role);
+    await using client = await login('frankfurt', role);
     const [plain] = await client.query(query(), { consistency: 'quorum' });
     const answers = await client.query(query(), { consistency: 'quorum', icg: 2 });
     expect(codes(answers)).toEqual([1, 4]);
@@ -150,19 +162,19 @@ describe("the server's own rules", () => {
   test('result refused for its size → the error, nothing before it', async () => {
     for (const c of [0, 1, 2]) {
       const values = [Buffer.of(0, 0, 0, c), text('x'.repeat(30_000))];
-      await frk.run(`INSERT INTO ${table('pages')} (k, c, v) VALUES ('a', ?, ?)`, { values, consistency: 'all' });
+      await frankfurt.run(`INSERT INTO ${table('pages')} (k, c, v) VALUES ('a', ?, ?)`, { values, consistency: 'all' });
     }
     const query = `SELECT v FROM ${table('pages')} WHERE k = 'a'`;
-    const answers = await frk.query(query, { consistency: 'quorum', icg: 1 });
+    const answers = await frankfurt.query(query, { consistency: 'quorum', icg: 1 });
     expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, READ_FAILURE]]);
   });
 
   test('audit → each read once', async () => {
-    const log = join(cluster()?.state.folder ?? '', 'frk.log');
+    const log = join(cluster()?.state.folder ?? '', 'frankfurt.log');
     const marks = ['plain', 'asking'];
     for (const [index, mark] of marks.entries()) {
       const query = `SELECT v FROM audited.kv WHERE k = '${mark}-of-the-audit'`;
-      await frk.query(query, { consistency: 'quorum', ...(index === 1 && { icg: 1 }) });
+      await frankfurt.query(query, { consistency: 'quorum', ...(index === 1 && { icg: 1 }) });
     }
     const times = (mark: string): number => readFileSync(log, 'utf8').split(`${mark}-of-the-audit`).length - 1;
     await expect.poll(() => marks.map(times)).toEqual([1, 1]);
@@ -171,9 +183,9 @@ describe("the server's own rules", () => {
 
 describe('replicas that are slow or gone', () => {
   test('no quorum in time → the preliminary, then the time-out of plain Cassandra; gone → unavailable at once', async () => {
-    const before = await counters(frk);
-    cluster()?.pause('irl');
-    cluster()?.pause('vrg');
+    const before = await counters(frankfurt);
+    cluster()?.pause('ireland');
+    cluster()?.pause('virginia');
     try {
       const [[plain], answers] = await Promise.all([select('kv', 'a', {}), select('kv', 'a', { icg: 1 })]);
       expect(plain?.error?.code).toBe(READ_TIMEOUT);
@@ -183,26 +195,26 @@ describe('replicas that are slow or gone', () => {
       ]);
       expect(answers[1]?.body).toEqual(plain?.body);
       expect(read(answers[0])).toEqual([['apple']]);
-      expect((await counters(frk))['Failed']).toBe((before['Failed'] ?? 0) + 1);
+      expect((await counters(frankfurt))['Failed']).toBe((before['Failed'] ?? 0) + 1);
       const errorOfPlain = async (): Promise<unknown> => (await select('kv', 'a', {}))[0]?.error?.code;
       await expect.poll(errorOfPlain, { timeout: 120_000 }).toBe(UNAVAILABLE);
       const unavailable = await select('kv', 'a', { icg: 1 });
       expect(unavailable.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, UNAVAILABLE]]);
     } finally {
-      cluster()?.resume('irl');
-      cluster()?.resume('vrg');
+      cluster()?.resume('ireland');
+      cluster()?.resume('virginia');
     }
     await cluster()?.untilReady();
   });
 
   test('a replica killed, speculative_retry → preliminaries and finals go on without an error', async () => {
-    await cluster()?.kill('irl');
+    await cluster()?.kill('ireland');
     for (let n = 0; n < 20; n += 1) {
       const answers = await select('eager', 'a', { icg: 1 });
       expect(codes(answers)).toEqual([1, 2]);
       expect(read(answers[0])).toEqual([['apple']]);
     }
-    await cluster()?.restart('irl');
+    await cluster()?.restart('ireland');
   });
 });
 
@@ -228,17 +240,17 @@ test('a storm: writes at ONE, several replicas asked for data, one freezes → a
       if (final?.icg === 4) expect(read(final)).toEqual(read(early));
     }
   };
-  const clients = await Promise.all([login('frk'), login('frk'), login('irl')]);
+  const clients = await Promise.all([login('frankfurt'), login('frankfurt'), login('ireland')]);
   const [ofFrk, alsoOfFrk, ofIrl] = clients as [RawCql, RawCql, RawCql];
   for (const key of ['0', '1', '2', '3', '4']) await upsert(ofFrk, key, 'first');
   const readers = [1, 1, 2, 2].flatMap((icg) => [reader(ofFrk, icg), reader(alsoOfFrk, icg)]);
   const work = [...readers, writer(ofFrk), writer(ofIrl)];
   try {
     await atLeast(500);
-    cluster()?.pause('irl');
+    cluster()?.pause('ireland');
     await atLeast(1000);
   } finally {
-    cluster()?.resume('irl');
+    cluster()?.resume('ireland');
   }
   await atLeast(1500);
   ends.abort();
@@ -250,11 +262,11 @@ test('a storm: writes at ONE, several replicas asked for data, one freezes → a
   await Promise.all(clients.map((client) => client[Symbol.asyncDispose]()));
 
   async function atLeast(reads: number): Promise<void> {
-    const count = (): number => [...seen.values()].reduce((sum, each) => sum + each, 0);
+    const count = (): number => [...seen.values()].reduce((sum, item) => sum + item, 0);
     await expect.poll(count, { timeout: 120_000 }).toBeGreaterThan(reads);
   }
 });
 
 test('after all that → no preliminary broke', async () => {
-  expect((await counters(frk))['Broken']).toBe(0);
+  expect((await counters(frankfurt))['Broken']).toBe(0);
 });

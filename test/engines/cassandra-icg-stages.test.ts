@@ -33,7 +33,7 @@ const table = (): string => `${on.keyspace}_stages.wide`;
 
 beforeAll(async () => {
   if (!on.isThere) return;
-  for (let n = 0; n < READERS; n += 1) clients.push(await RawCql.connect(on.cluster.address('frk')));
+  for (let n = 0; n < READERS; n += 1) clients.push(await RawCql.connect(on.cluster.address('frankfurt')));
   await define(
     clients[0] as RawCql,
     `CREATE KEYSPACE ${on.keyspace}_stages WITH replication = ${FAR}`,
@@ -44,7 +44,7 @@ beforeAll(async () => {
     const rows = Array.from({ length: ROWS }, (_, c) => ({ query, params: [key, c, `value ${c}`, 'w'.repeat(20)] }));
     for (let from = 0; from < ROWS; from += 250) {
       const some = rows.slice(from, from + 250);
-      await on.client('frk').batch(some, { prepare: true, logged: false, consistency: ALL });
+      await on.client('frankfurt').batch(some, { prepare: true, logged: false, consistency: ALL });
     }
   }
 });
@@ -67,7 +67,7 @@ test('a coordinator that is no replica, under load → preliminaries are made by
   try {
     for (let n = 0; n < SAMPLES_MAX && busy.length < SEEN_MIN; n += 1) {
       await sleep(PAUSE_MS);
-      const threads = await threadSample(on.cluster, 'frk');
+      const threads = await threadSample(on.cluster, 'frankfurt');
       const evaluating = threads.filter(({ name, stack }) => stack.includes(EVALUATES) && !COORDINATES.test(name));
       busy.push(...evaluating.map(({ name }) => name));
     }

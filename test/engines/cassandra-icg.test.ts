@@ -15,30 +15,33 @@ const FAR = `{'class': 'NetworkTopologyStrategy', 'eu': 1, 'us': 1}`;
 /** So many preliminaries in time, one after the other. */
 const WARM = 30;
 
-let frk: RawCql;
+let frankfurt: RawCql;
 let byKey: Buffer;
 const table = (name: string): string => `${on.keyspace}.${name}`;
 
 beforeAll(async () => {
   if (missing()) return;
-  frk = await RawCql.connect(on.cluster.address('frk'));
+  frankfurt = await RawCql.connect(on.cluster.address('frankfurt'));
   await define(
-    frk,
+    frankfurt,
     `CREATE TABLE ${table('kv')} (k text PRIMARY KEY, v text)`,
     `CREATE TABLE ${table('many')} (k text, c int, v text, s text static, PRIMARY KEY (k, c))`,
     `CREATE TABLE ${table('grows')} (k text PRIMARY KEY, v text)`,
     `CREATE KEYSPACE ${on.keyspace}_far WITH replication = ${FAR}`,
     `CREATE TABLE ${on.keyspace}_far.kv (k text PRIMARY KEY, v text)`,
   );
-  await frk.run(`INSERT INTO ${table('kv')} (k, v) VALUES ('a', 'apple')`, { consistency: 'all' });
+  await frankfurt.run(`INSERT INTO ${table('kv')} (k, v) VALUES ('a', 'apple')`, { consistency: 'all' });
   for (let c = 0; c < 5; c += 1) {
     const values = [text('a'), Buffer.of(0, 0, 0, c), text(`v${c}`), text('shared')];
-    await frk.run(`INSERT INTO ${table('many')} (k, c, v, s) VALUES (?, ?, ?, ?)`, { values, consistency: 'all' });
+    await frankfurt.run(`INSERT INTO ${table('many')} (k, c, v, s) VALUES (?, ?, ?, ?)`, {
+      values,
+      consistency: 'all',
+    });
   }
-  byKey = await frk.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);
+  byKey = await frankfurt.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);
   await warmUp();
 });
-afterAll(async () => await frk?.[Symbol.asyncDispose]());
+afterAll(async () => await frankfurt?.[Symbol.asyncDispose]());
 
 function missing(): boolean {
   try {
@@ -49,7 +52,7 @@ function missing(): boolean {
 }
 
 function readApple(ask: Ask = {}): Promise<Answer[]> {
-  return frk.execute(byKey, { values: [text('a')], consistency: 'quorum', skipMetadata: true, ...ask });
+  return frankfurt.execute(byKey, { values: [text('a')], consistency: 'quorum', skipMetadata: true, ...ask });
 }
 
 /** The first preliminaries of a node load code and start threads: they may be late for their finals, and are left out. */
@@ -59,7 +62,7 @@ async function warmUp(): Promise<void> {
 
 describe('asking', () => {
   test('OPTIONS → the versions that can be asked, beside what Cassandra says', async () => {
-    const options = await frk.options();
+    const options = await frankfurt.options();
     expect(options['CORRECTABLES_ICG']).toEqual(['1']);
     expect(options['CQL_VERSION']).toHaveLength(1);
   });
@@ -78,9 +81,9 @@ describe('asking', () => {
   });
 
   test.each([5, 6])('mode %d, aside: → the preliminary on the stream -(stream + 2)', async (icg) => {
-    const before = frk.aside.length;
+    const before = frankfurt.aside.length;
     const [final, ...others] = await readApple({ icg });
-    const [early] = frk.aside.slice(before);
+    const [early] = frankfurt.aside.slice(before);
     expect(others).toEqual([]);
     expect(early).toMatchObject({ icg: 1, stream: -((final?.stream ?? 0) + 2) });
     expect(read(early)).toEqual([['apple']]);
@@ -95,7 +98,7 @@ describe('asking', () => {
   });
 
   test('QUERY: asks too → preliminary with metadata, confirmation', async () => {
-    const answers = await frk.query(`SELECT v FROM ${table('kv')} WHERE k = 'a'`, { icg: 1, consistency: 'all' });
+    const answers = await frankfurt.query(`SELECT v FROM ${table('kv')} WHERE k = 'a'`, { icg: 1, consistency: 'all' });
     expect(codes(answers)).toEqual([1, 2]);
     expect(answers[0]?.hasMetadata).toBe(true);
   });
@@ -122,8 +125,8 @@ describe('the preliminary of each covered statement: the final of plain Cassandr
   test.each(statements)('%s', async (cql) => {
     const query = cql.replace('FROM many', `FROM ${table('many')}`);
     for (const ask of [{}, { pageSize: 100 }, { pageSize: 2 }] as const) {
-      const [plain] = await frk.query(query, { ...ask, consistency: 'quorum' });
-      const [early, final] = await frk.query(query, { ...ask, consistency: 'quorum', icg: 1 });
+      const [plain] = await frankfurt.query(query, { ...ask, consistency: 'quorum' });
+      const [early, final] = await frankfurt.query(query, { ...ask, consistency: 'quorum', icg: 1 });
       expect(plain?.error).toBeUndefined();
       expect(early?.body).toEqual(plain?.body);
       expect([early?.icg, final?.icg]).toEqual([1, 2]);
@@ -131,25 +134,25 @@ describe('the preliminary of each covered statement: the final of plain Cassandr
   });
 
   test('LIMIT by a bind marker, first page of two → as plain, with the same next page', async () => {
-    const limited = await frk.prepare(`SELECT c FROM ${table('many')} WHERE k = ? LIMIT ?`);
+    const limited = await frankfurt.prepare(`SELECT c FROM ${table('many')} WHERE k = ? LIMIT ?`);
     const ask: Ask = { values: [text('a'), Buffer.of(0, 0, 0, 4)], consistency: 'quorum', pageSize: 3 };
-    const [plain] = await frk.execute(limited, ask);
-    const [early, final] = await frk.execute(limited, { ...ask, icg: 1 });
+    const [plain] = await frankfurt.execute(limited, ask);
+    const [early, final] = await frankfurt.execute(limited, { ...ask, icg: 1 });
     expect(early?.body).toEqual(plain?.body);
     expect(final?.icg).toBe(2);
     const pagingState = early?.pagingState;
     if (pagingState === undefined) throw new Error('the preliminary says nothing of a next page');
-    const next = await frk.execute(limited, { ...ask, pagingState, icg: 1 });
+    const next = await frankfurt.execute(limited, { ...ask, pagingState, icg: 1 });
     expect(next.map(({ icg, rows }) => [icg, rows.length])).toEqual([[undefined, 1]]);
   });
 
   test('a table that grew a column: EXECUTE without metadata → as plain', async () => {
-    await frk.run(`INSERT INTO ${table('grows')} (k, v) VALUES ('a', '1')`, { consistency: 'all' });
-    const all = await frk.prepare(`SELECT * FROM ${table('grows')} WHERE k = ?`);
-    await define(frk, `ALTER TABLE ${table('grows')} ADD w text`);
+    await frankfurt.run(`INSERT INTO ${table('grows')} (k, v) VALUES ('a', '1')`, { consistency: 'all' });
+    const all = await frankfurt.prepare(`SELECT * FROM ${table('grows')} WHERE k = ?`);
+    await define(frankfurt, `ALTER TABLE ${table('grows')} ADD w text`);
     const ask: Ask = { values: [text('a')], consistency: 'quorum', skipMetadata: true };
-    const [plain] = await frk.execute(all, ask);
-    const [early, ...rest] = await frk.execute(all, { ...ask, icg: 1 });
+    const [plain] = await frankfurt.execute(all, ask);
+    const [early, ...rest] = await frankfurt.execute(all, { ...ask, icg: 1 });
     expect(early?.body).toEqual(plain?.body);
     expect(codes(rest)).toEqual(plain?.kind === 'error' ? [] : [2]);
   });
@@ -175,23 +178,23 @@ describe('not covered: one normal answer', () => {
   test.each(statements)('%s', async (_, cql, ask) => {
     const query = cql.replace(/(?<=(FROM|INTO|EXISTS) )(kv|many)\b/, (name) => table(name));
     const options = { consistency: 'quorum', ...ask } as const;
-    const plain = await frk.query(query, options);
-    const answers = await frk.query(query, { ...options, icg: 1 });
+    const plain = await frankfurt.query(query, options);
+    const answers = await frankfurt.query(query, { ...options, icg: 1 });
     expect(answers.map(({ icg, body }) => ({ icg, body }))).toEqual([{ icg: undefined, body: plain[0]?.body }]);
   });
 
   test('an unprepared statement → the error of plain Cassandra', async () => {
     const id = Buffer.alloc(16, 7);
-    const [plain] = await frk.execute(id, { consistency: 'quorum' });
-    const answers = await frk.execute(id, { consistency: 'quorum', icg: 1 });
+    const [plain] = await frankfurt.execute(id, { consistency: 'quorum' });
+    const answers = await frankfurt.execute(id, { consistency: 'quorum', icg: 1 });
     expect(answers.map(({ body }) => body)).toEqual([plain?.body]);
     expect(plain?.error?.code).toBe(0x2500);
   });
 
   test('counted → Uncovered grows, Preliminaries does not', async () => {
-    const before = await counters(frk);
+    const before = await counters(frankfurt);
     await readApple({ icg: 1, consistency: 'one' });
-    const after = await counters(frk);
+    const after = await counters(frankfurt);
     expect(after['Uncovered']).toBe((before['Uncovered'] ?? 0) + 1);
     expect(after['Preliminaries']).toBe(before['Preliminaries']);
   });
@@ -204,7 +207,7 @@ describe('what a coordinator does besides', () => {
     expect(early?.trace).toBeUndefined();
     const values = [final?.trace ?? null];
     const steps = async (): Promise<unknown> => {
-      const events = await frk.run('SELECT activity FROM system_traces.events WHERE session_id = ?', { values });
+      const events = await frankfurt.run('SELECT activity FROM system_traces.events WHERE session_id = ?', { values });
       return read(events).flat();
     };
     await expect.poll(steps).toContainEqual(expect.stringMatching(/^reading digest from /));
@@ -218,10 +221,10 @@ describe('what a coordinator does besides', () => {
   });
 
   test('counters: equal finals → Preliminaries and Confirmed grow by as many', async () => {
-    const before = await counters(frk);
+    const before = await counters(frankfurt);
     await readApple({ icg: 1 });
     await readApple({ icg: 2 });
-    const after = await counters(frk);
+    const after = await counters(frankfurt);
     const growth = Object.keys(after).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)] as const);
     expect(growth.filter(([, by]) => by !== 0)).toEqual([
       ['Confirmed', 2],
@@ -233,7 +236,7 @@ describe('what a coordinator does besides', () => {
   async function readsOf(name: string): Promise<number> {
     const [keyspace, of] = name.split('.');
     const cql = `SELECT count FROM system_views.coordinator_read_latency WHERE keyspace_name = ? AND table_name = ?`;
-    const { rows } = await frk.run(cql, { values: [text(keyspace ?? ''), text(of ?? '')] });
+    const { rows } = await frankfurt.run(cql, { values: [text(keyspace ?? ''), text(of ?? '')] });
     return Number(rows[0]?.[0]?.readBigInt64BE() ?? 0n);
   }
 });
@@ -250,10 +253,10 @@ test("the paper's delays: the next replica is 10 ms away → half of the wait is
 });
 
 test('no replica: the closest one that is → preliminary from it', async () => {
-  const irl = await RawCql.connect(on.cluster.address('irl'));
+  const ireland = await RawCql.connect(on.cluster.address('ireland'));
   for (let n = 0; n < 20; n += 1) {
-    await frk.run(`INSERT INTO ${on.keyspace}_far.kv (k, v) VALUES ('${n}', 'far ${n}')`, { consistency: 'all' });
-    for (const coordinator of [frk, irl]) {
+    await frankfurt.run(`INSERT INTO ${on.keyspace}_far.kv (k, v) VALUES ('${n}', 'far ${n}')`, { consistency: 'all' });
+    for (const coordinator of [frankfurt, ireland]) {
       const query = `SELECT v FROM ${on.keyspace}_far.kv WHERE k = '${n}'`;
       const ask = (): Promise<Answer[]> => coordinator.query(query, { consistency: 'all', icg: 1, tracing: true });
       // It is made beside the read: on a busy machine, or for the first time, it may be late for the final.
@@ -262,12 +265,12 @@ test('no replica: the closest one that is → preliminary from it', async () => 
       expect(read(first)).toEqual([[`far ${n}`]]);
     }
   }
-  await irl[Symbol.asyncDispose]();
+  await ireland[Symbol.asyncDispose]();
 });
 
 describe('many at once', () => {
   test('several connections, hundreds under way → each preliminary before its final, none astray', async () => {
-    const clients = await Promise.all(Array.from({ length: 4 }, () => RawCql.connect(on.cluster.address('frk'))));
+    const clients = await Promise.all(Array.from({ length: 4 }, () => RawCql.connect(on.cluster.address('frankfurt'))));
     const worker = async (client: RawCql, index: number): Promise<void> => {
       const id = await client.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);
       for (let round = 0; round < 10; round += 1) {
@@ -288,13 +291,13 @@ describe('many at once', () => {
 
   test('a client that does not read → no more preliminaries for it, all finals, in full', async () => {
     const large = 'x'.repeat(100_000);
-    await frk.run(`INSERT INTO ${table('kv')} (k, v) VALUES ('large', ?)`, {
+    await frankfurt.run(`INSERT INTO ${table('kv')} (k, v) VALUES ('large', ?)`, {
       values: [text(large)],
       consistency: 'all',
     });
-    await using slow = await RawCql.connect(on.cluster.address('frk'));
+    await using slow = await RawCql.connect(on.cluster.address('frankfurt'));
     const id = await slow.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);
-    const before = await counters(frk);
+    const before = await counters(frankfurt);
     slow.pause();
     // How much the kernel takes before the server notices differs from machine to machine: so ask until it has.
     const reads: Promise<Answer[]>[] = [];
@@ -313,13 +316,13 @@ describe('many at once', () => {
   });
 
   async function skipped(before: Readonly<Record<string, number>>): Promise<number> {
-    return ((await counters(frk))['Unwritable'] ?? 0) - (before['Unwritable'] ?? 0);
+    return ((await counters(frankfurt))['Unwritable'] ?? 0) - (before['Unwritable'] ?? 0);
   }
 });
 
 describe('the stock driver, which knows nothing of it', () => {
   test('reads and writes → results, no payload', async () => {
-    const client = clientOf(on.cluster.address('frk').split(':')[0] ?? '', on.cluster.access);
+    const client = clientOf(on.cluster.address('frankfurt').split(':')[0] ?? '', on.cluster.access);
     const options = { prepare: true, consistency: types.consistencies.quorum };
     await client.execute(`INSERT INTO ${table('kv')} (k, v) VALUES (?, ?)`, ['d', 'driver'], options);
     const { rows, info } = await client.execute(`SELECT v FROM ${table('kv')} WHERE k = ?`, ['d'], options);
@@ -329,8 +332,8 @@ describe('the stock driver, which knows nothing of it', () => {
   });
 
   test('asking aside → the final on its stream, undisturbed by preliminaries', async () => {
-    const client = clientOf(on.cluster.address('frk').split(':')[0] ?? '', on.cluster.access);
-    const before = await counters(frk);
+    const client = clientOf(on.cluster.address('frankfurt').split(':')[0] ?? '', on.cluster.access);
+    const before = await counters(frankfurt);
     const options = { prepare: true, consistency: types.consistencies.quorum, customPayload: { icg: Buffer.of(6) } };
     const query = `SELECT v FROM ${table('kv')} WHERE k = ?`;
     const results = await Promise.all(Array.from({ length: 50 }, () => client.execute(query, ['a'], options)));
@@ -338,11 +341,11 @@ describe('the stock driver, which knows nothing of it', () => {
       expect(rows[0]?.['v']).toBe('apple');
       expect(info.customPayload).toEqual({ icg: Buffer.of(4) });
     }
-    expect((await counters(frk))['Preliminaries']).toBe((before['Preliminaries'] ?? 0) + 50);
+    expect((await counters(frankfurt))['Preliminaries']).toBe((before['Preliminaries'] ?? 0) + 50);
     await client.shutdown();
   });
 });
 
 test('after all that → no preliminary broke', async () => {
-  expect((await counters(frk))['Broken']).toBe(0);
+  expect((await counters(frankfurt))['Broken']).toBe(0);
 });

@@ -5,7 +5,7 @@ import { get, put } from '../../src/operations/index.ts';
 import { shop } from './support/cassandra-shop-contract.ts';
 
 /** One view, as the page saw it. */
-export interface SeenView {
+export interface ConfirmableView {
   readonly level: string;
   readonly final: boolean;
   readonly confirms: boolean;
@@ -14,15 +14,15 @@ export interface SeenView {
 
 /** What happened on the page. */
 export interface Visit {
-  readonly prices: readonly SeenView[];
-  readonly note: readonly SeenView[];
+  readonly prices: readonly ConfirmableView[];
+  readonly note: readonly ConfirmableView[];
   readonly refused: readonly string[];
 }
 
 async function visit(url: string): Promise<Visit> {
   const client = createClient(remote({ url, levels: ['weak', 'strong'], contract: shop }));
-  const viewsOf = async (views: AsyncIterable<AnyView>): Promise<SeenView[]> => {
-    const seen: SeenView[] = [];
+  const collectViews = async (views: AsyncIterable<AnyView>): Promise<ConfirmableView[]> => {
+    const seen: ConfirmableView[] = [];
     for await (const { level, final, confirms, value } of views) seen.push({ level, final, confirms, value });
     return seen;
   };
@@ -31,12 +31,12 @@ async function visit(url: string): Promise<Visit> {
   const codeOf = (error: unknown): string => (error as { code: string }).code;
   const refused = await Promise.all([
     client.invoke(shop.setPrice({ item: 'tea', cents: 1.5 })).catch(codeOf),
-    client.invoke({ name: 'query', args: { cql: 'DROP TABLE prices' }, effect: 'update' }).catch(codeOf),
+    client.invoke({ name: 'query', args: { cql: 'DROP TABLE prices' }, access: 'write' }).catch(codeOf),
     client.invoke(shop.clear({})).catch(codeOf),
   ]);
   const result: Visit = {
-    prices: await viewsOf(client.invoke(shop.price({ item: 'tea' }))),
-    note: await viewsOf(client.invoke(get('note'))),
+    prices: await collectViews(client.invoke(shop.price({ item: 'tea' }))),
+    note: await collectViews(client.invoke(get('note'))),
     refused: refused.map(String),
   };
   await client.close();

@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cassandra, implementStatements, keyValueTable, one } from '../../src/bindings/cassandra/index.ts';
+import { cassandra, implementStatements, getKeyValueTableCql, oneRow } from '../../src/bindings/cassandra/index.ts';
 import { createGateway, listenGateways, type GatewayListener } from '../../src/server/index.ts';
 import { launchChromium } from '../support/chromium.ts';
 import type { Visit } from './cassandra-page.page.ts';
 import { shop } from './support/cassandra-shop-contract.ts';
 import { withCassandra } from './support/cassandra.ts';
-import { besideFrankfurt } from './support/cassandra-ways.ts';
+import { besideFrankfurt } from './support/cassandra-read-strategies.ts';
 
 const { browser, reason } = await launchChromium();
 const subject = reason === undefined ? 'Cassandra from a page' : `Cassandra from a page (skipped: ${reason})`;
 const it = withCassandra();
 
 const statements = implementStatements(shop, {
-  price: { cql: 'SELECT cents FROM prices WHERE item = :item', result: one((row) => row['cents'] as number) },
-  setPrice: { cql: 'UPDATE prices SET cents = :cents WHERE item = :item', idempotent: true },
+  price: { cql: 'SELECT cents FROM prices WHERE item = :item', result: oneRow((row) => row['cents'] as number) },
+  setPrice: { cql: 'UPDATE prices SET cents = :cents WHERE item = :item', isIdempotent: true },
   clear: { cql: 'TRUNCATE prices' },
 });
 
@@ -31,8 +31,8 @@ describe.skipIf(browser === undefined)(subject, () => {
   let script: string;
 
   beforeAll(async () => {
-    const client = it.client('frk');
-    await client.execute(keyValueTable({ keyspace: it.keyspace }));
+    const client = it.client('frankfurt');
+    await client.execute(getKeyValueTableCql({ keyspace: it.keyspace }));
     await client.execute(`CREATE TABLE ${it.keyspace}.prices (item text PRIMARY KEY, cents int)`);
     const { outputFiles } = await build({
       entryPoints: [fileURLToPath(new URL('cassandra-page.page.ts', import.meta.url))],
@@ -45,8 +45,8 @@ describe.skipIf(browser === undefined)(subject, () => {
     const binding = cassandra({ ...besideFrankfurt(it), statements });
     store.close = () => binding.close();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const gateway = createGateway({ binding, contract: shop, authorise: (_, { name }) => name !== 'clear' });
-    listener = await listenGateways({ server, sites: { frk: gateway } });
+    const gateway = createGateway({ binding, contract: shop, authorize: (_, { name }) => name !== 'clear' });
+    listener = await listenGateways({ server, sites: { frankfurt: gateway } });
     const sockets = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on('request', (request, response) => {
       if (listener.handleHttp(request, response)) return;
@@ -69,7 +69,7 @@ describe.skipIf(browser === undefined)(subject, () => {
   test('page: reads by name → an early view of one replica, then a confirmation of the quorum', async () => {
     const run = (url: string): Promise<Visit> =>
       (globalThis as unknown as { visit: (url: string) => Promise<Visit> }).visit(url);
-    const { prices, note, refused } = await page.evaluate(run, listener.siteUrl('frk'));
+    const { prices, note, refused } = await page.evaluate(run, listener.siteUrl('frankfurt'));
     const twice = (value: unknown): object[] => [
       { level: 'weak', final: false, confirms: false, value },
       { level: 'strong', final: true, confirms: true, value },

@@ -26,7 +26,7 @@ import { isRunning, startDaemon, type Daemon } from '../../engines/process.ts';
 import { get } from '../../src/operations/index.ts';
 import { medianMs } from './support/median.ts';
 import { openStore, seen, type Seen } from './support/cassandra-stores.ts';
-import { WAYS, type Way, type WayOptions } from './support/cassandra-ways.ts';
+import { WAYS, type Way, type WayOptions } from './support/cassandra-read-strategies.ts';
 import { isShort, withCassandraTools } from './support/cassandra.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -60,7 +60,7 @@ function engines(...args: string[]): Promise<{ readonly code: number; readonly o
 function javaPath(): string {
   const java = requireTools();
   if (java !== 'java') return java;
-  const found = (process.env['PATH'] ?? '').split(':').find((each) => existsSync(join(each, 'java')));
+  const found = (process.env['PATH'] ?? '').split(':').find((item) => existsSync(join(item, 'java')));
   return join(found ?? '', 'java');
 }
 
@@ -94,11 +94,11 @@ test('node: dies while it starts → an error with the place of its log and its 
   const states: ClusterState[] = [];
   const onChange = (state: ClusterState): void => {
     states.push(structuredClone(state));
-    writeFileSync(join(state.folder, 'frk', 'cassandra.yaml'), 'no_such_setting: true\n');
+    writeFileSync(join(state.folder, 'frankfurt', 'cassandra.yaml'), 'no_such_setting: true\n');
   };
   const start = Cluster.start({ ...options('dies'), onChange });
-  const log = join(folder, 'dies', 'frk.log');
-  await expect(start).rejects.toThrow(`the Cassandra node of frk ended; see ${log}, which ends with`);
+  const log = join(folder, 'dies', 'frankfurt.log');
+  await expect(start).rejects.toThrow(`the Cassandra node of frankfurt ended; see ${log}, which ends with`);
   await expect(start).rejects.toThrow('no_such_setting');
   expect(readFileSync(log, 'utf8')).toContain('no_such_setting');
   expect(Object.values(states.at(-1)?.daemons ?? {}).map(isRunning)).toEqual([false]);
@@ -112,7 +112,7 @@ test('cluster of a program that was killed → stopped by the next one, its data
     const where = runFolder(run);
     const logFile = join(where, 'log');
     const daemon = startDaemon({ command: 'sleep', args: [`9${pid}`], mark: `sleep 9${pid}`, logFile, cwd: where });
-    writeState(run, { folder: where, layout, daemons: { frk: daemon }, proxy: undefined });
+    writeState(run, { folder: where, layout, daemons: { frankfurt: daemon }, proxy: undefined });
     return { daemon, run };
   };
   const killed = leave(spawnSync(process.execPath, ['--version']).pid);
@@ -129,17 +129,21 @@ test('up, status, down: one node, without Maven → serves, is found again, leav
   const up = await engines('up', 'cassandra', '--nodes', '1');
   expect(up, up.output).toMatchObject({ code: 0 });
   const status = await engines('status');
-  expect(status.output).toMatch(/^cassandra: frk \(eu\) 127\.0\.\d+\.1:9042 serves, reaches 1 of 1, delays: none/m);
+  expect(status.output).toMatch(
+    /^cassandra: frankfurt \(eu\) 127\.0\.\d+\.1:9042 serves, reaches 1 of 1, delays: none/m,
+  );
   expect((await engines('up', 'cassandra', '--nodes', '1')).output).toContain('runs already');
   const { output } = await engines('status', '--json');
-  const { cassandra: state } = JSON.parse(output) as { cassandra: ClusterState & { contactPoints: { irl: string[] } } };
-  expect(state.contactPoints.irl).toEqual([`${state.layout.nodes[0]?.address}:9042`]);
+  const { cassandra: state } = JSON.parse(output) as {
+    cassandra: ClusterState & { contactPoints: { ireland: string[] } };
+  };
+  expect(state.contactPoints.ireland).toEqual([`${state.layout.nodes[0]?.address}:9042`]);
   const daemons = Object.values(state.daemons);
   vi.stubEnv('CORRECTABLES_RUN', folder);
-  const said: string[] = [];
-  const used = await useCluster({ nodes: 1 }, (text) => said.push(text));
+  const reported: string[] = [];
+  const used = await useCluster({ nodes: 1 }, (text) => reported.push(text));
   await used.stop();
-  expect(said).toEqual(['using the Cassandra cluster that runs (delays: none)']);
+  expect(reported).toEqual(['using the Cassandra cluster that runs (delays: none)']);
   expect(daemons.map(isRunning)).toEqual([true]);
   expect((await engines('down', 'cassandra')).output).toContain('cassandra: stopped');
   expect(daemons.map(isRunning)).toEqual([false]);
@@ -154,8 +158,8 @@ test("no plugin, the paper's delays → by proxies, a quorum and all take the tr
   await client.execute('CREATE TABLE shop.kv (key text PRIMARY KEY, value text)');
   const medianOf = (consistency: number): Promise<number> =>
     medianMs(15, () => client.execute("SELECT value FROM shop.kv WHERE key = 'k'", [], { prepare: true, consistency }));
-  const { one, quorum, all } = cassandra.types.consistencies;
-  const took = { one: await medianOf(one), quorum: await medianOf(quorum), all: await medianOf(all) };
+  const { one: item, quorum, all } = cassandra.types.consistencies;
+  const took = { one: await medianOf(item), quorum: await medianOf(quorum), all: await medianOf(all) };
   await client.shutdown();
   // A busy machine adds, and never takes away: the lower bounds are those of the wide area.
   expect(took.quorum).toBeGreaterThan(19);

@@ -7,13 +7,13 @@ import cassandraDriver from 'cassandra-driver';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { implementStatements, one } from '../../src/bindings/cassandra/index.ts';
+import { implementStatements, oneRow } from '../../src/bindings/cassandra/index.ts';
 import { createClient, type Client, type Operation } from '../../src/index.ts';
 import { defineContract } from '../../src/contract/index.ts';
 import { anyType, simpleTypes, type Typed } from '../support/cql-types.ts';
-import { driverValue } from '../unit/bindings/cassandra/icg/driver-oracle.ts';
+import { driverValue } from '../unit/bindings/cassandra/preliminary-replies/driver-oracle.ts';
 import { isShort, withCassandra } from './support/cassandra.ts';
-import { THREE_WAYS, type Way } from './support/cassandra-ways.ts';
+import { THREE_WAYS, type Way } from './support/cassandra-read-strategies.ts';
 import { cqlsh } from './support/cqlsh.ts';
 
 const { consistencies } = cassandraDriver.types;
@@ -59,9 +59,9 @@ const contract = defineContract(
     columns.flatMap((_, at) => [
       [
         `write${at}`,
-        { effect: 'update', args: z.object({ id: z.string(), x: z.unknown() }), result: z.void() },
+        { access: 'write', args: z.object({ id: z.string(), x: z.unknown() }), result: z.void() },
       ] as const,
-      [`read${at}`, { effect: 'read', args: z.object({ id: z.string() }), result: z.unknown() }] as const,
+      [`read${at}`, { access: 'read', args: z.object({ id: z.string() }), result: z.unknown() }] as const,
     ]),
   ),
 );
@@ -72,7 +72,7 @@ const statements = implementStatements(
       [`write${at}`, { cql: `UPDATE types SET c${at} = :x WHERE id = :id`, idempotent: true }] as const,
       [
         `read${at}`,
-        { cql: `SELECT c${at} FROM types WHERE id = :id`, result: one((row): unknown => row[`c${at}`]) },
+        { cql: `SELECT c${at} FROM types WHERE id = :id`, result: oneRow((row): unknown => row[`c${at}`]) },
       ] as const,
     ]),
   ),
@@ -89,7 +89,7 @@ let stock: cassandraDriver.Client;
 
 beforeAll(async () => {
   if (!it.isThere) return;
-  const admin = it.client('frk');
+  const admin = it.client('frankfurt');
   await admin.execute(`USE ${it.keyspace}`);
   for (const [name, fields] of userTypes) {
     const named = fields.map((field, n) => `f${n} ${field}`);
@@ -97,7 +97,7 @@ beforeAll(async () => {
   }
   const named = columns.map(({ cql }, at) => `c${at} ${cql}`);
   await admin.execute(`CREATE TABLE types (id text PRIMARY KEY, ${named.join(', ')})`);
-  const [host] = it.cluster.address('frk').split(':');
+  const [host] = it.cluster.address('frankfurt').split(':');
   stock = new cassandraDriver.Client({
     contactPoints: [host!],
     localDataCenter: 'eu',
@@ -181,7 +181,7 @@ test.each(named)(
         const same = cells.filter((cell) => cell.row === row).map(({ at }) => `c${at}`);
         return `SELECT ${same.join(', ')} FROM ${it.keyspace}.types WHERE id = '${idBy(by, row)}';`;
       });
-      return shell(it.cluster.address('frk'), `EXPAND ON; ${selects.join(' ')}`);
+      return shell(it.cluster.address('frankfurt'), `EXPAND ON; ${selects.join(' ')}`);
     };
     expect(await shownBy(way.name)).toBe(await shownBy('stock'));
   },

@@ -1,15 +1,15 @@
 /** Red operations are linearizable, as porcupine sees it: over real sites in real time, and under simulated faults. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildPorcupine, checkQueues, type QueueOperation } from '../../engines/porcupine/porcupine.ts';
-import { createClient } from '../../src/correctable/made/client.ts';
+import { createClient } from '../../src/correctable/client/client.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { ClientOperation } from '../../src/testing/simulator/history.ts';
-import { PLANTED } from '../simulator/planted.ts';
+import { INJECTED_BUGS } from '../simulator/injected-bugs.ts';
 import { simulate } from '../simulator/simulate.ts';
 import { ticketService, tickets } from '../unit/server/replica/services.ts';
 import { reasonToSkip } from './support/missing-tools.ts';
 
-const SITES = ['irl', 'frk', 'vrg'] as const;
+const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const IS_SHORT = process.env['ENGINES_SHORT'] === '1';
 const SIMULATED_RUNS = IS_SHORT ? 20 : 150;
 const DECIDE_WITHIN_MS = 10_000;
@@ -33,11 +33,11 @@ const withItem = (item: unknown): { item?: string } => (typeof item === 'string'
 async function historyOfSites(): Promise<QueueOperation[]> {
   const deployment = createEmbedded(ticketService, {
     sites: SITES,
-    wan: { 'irl-frk': 4, 'irl-vrg': 16, 'frk-vrg': 16 },
+    latency: { 'ireland-frankfurt': 4, 'ireland-virginia': 16, 'frankfurt-virginia': 16 },
   });
   const history: QueueOperation[] = [];
   const work = async (client: number): Promise<void> => {
-    const shop = createClient(deployment.site(SITES[client % 3] ?? 'irl'));
+    const shop = createClient(deployment.site(SITES[client % 3] ?? 'ireland'));
     for (let n = 0; n < OPERATIONS_PER_CLIENT; n += 1) {
       const kind = (['enqueue', 'dequeue', 'dequeue', 'peek'] as const)[(n + client) % 4] ?? 'peek';
       const item = `${client}.${n}`;
@@ -48,8 +48,8 @@ async function historyOfSites(): Promise<QueueOperation[]> {
       }[kind];
       const callMs = performance.now();
       const result = (await shop.invokeStrong<unknown>(operation)) as { item: unknown } | null | undefined;
-      const told = kind === 'enqueue' ? item : result?.item;
-      history.push({ client, queue: 'q', kind, callMs, returnMs: performance.now(), ...withItem(told) });
+      const reported = kind === 'enqueue' ? item : result?.item;
+      history.push({ client, queue: 'q', kind, callMs, returnMs: performance.now(), ...withItem(reported) });
     }
   };
   await Promise.all(Array.from({ length: 6 }, (_, client) => work(client)));
@@ -59,15 +59,15 @@ async function historyOfSites(): Promise<QueueOperation[]> {
 
 /** What the clients of a simulated run saw of its queues. */
 function historyOfRun(operations: readonly ClientOperation[]): QueueOperation[] {
-  return operations.flatMap(({ client, operation, args, submittedAtMs, answers, error }) => {
+  return operations.flatMap(({ client, operation, args, submittedAtMs, replies, error }) => {
     if (operation !== 'enqueue' && operation !== 'dequeue') return [];
-    const [first] = answers;
+    const [first] = replies;
     // What was told to have failed has done nothing.
     if (first === undefined && error !== 'UNKNOWN') return [];
     const kind = operation === 'enqueue' ? 'enqueue' : 'dequeue';
-    const told = withItem(kind === 'enqueue' ? args['text'] : first?.value);
+    const reported = withItem(kind === 'enqueue' ? args['text'] : first?.value);
     const returned: { returnMs?: number } = first === undefined ? {} : { returnMs: first.atMs };
-    return [{ client, queue: String(args['key']), kind, callMs: submittedAtMs, ...returned, ...told }];
+    return [{ client, queue: String(args['key']), kind, callMs: submittedAtMs, ...returned, ...reported }];
   });
 }
 
@@ -87,7 +87,7 @@ test('an item got twice → not linearizable', async () => {
 // Few clients, each of which waits for its answers: the search grows exponentially with operations that overlap, or whose
 // outcome nobody knows. So no red log halts: of most that comes after that nobody knows.
 const SEARCHABLE = {
-  world: 'classic',
+  scenario: 'classic',
   workload: 'queues',
   queueCount: 2,
   clientCount: 4,
@@ -102,8 +102,8 @@ test(`${SIMULATED_RUNS} simulated runs with crashes, moves and partitions → li
   let withQueues = 0;
   const undecided: number[] = [];
   for (let seed = 1; seed <= SIMULATED_RUNS; seed += 1) {
-    const { history, fault } = simulate(seed, 'swarm', { overrides: SEARCHABLE });
-    expect(fault).toBeUndefined();
+    const { history, violation } = simulate(seed, 'swarm', { overrides: SEARCHABLE });
+    expect(violation).toBeUndefined();
     const queues = historyOfRun(history);
     operations += queues.length;
     withQueues += queues.length > 0 ? 1 : 0;
@@ -117,7 +117,7 @@ test(`${SIMULATED_RUNS} simulated runs with crashes, moves and partitions → li
 });
 
 test('a site that swaps records of the red log → some run is not linearizable', async () => {
-  const planted = PLANTED['swapped-records'];
+  const planted = INJECTED_BUGS['swapped-records'];
   const isCaught = async (seed: number): Promise<boolean> => {
     const { history } = simulate(seed, 'calm', { planted, overrides: { workload: 'queues' } });
     return (await checkQueues(program, historyOfRun(history))) === 'not linearizable';

@@ -26,11 +26,11 @@ export class Attackers {
   readonly #first: number;
   #seed: number;
 
-  constructor(seed: number, sites: readonly [SiteFacts, ...SiteFacts[]], tally: Tally) {
+  constructor(seed: number, sites: readonly [SiteFacts, ...SiteFacts[]], stats: Tally) {
     this.#first = seed;
     this.#seed = seed;
     this.#sites = sites;
-    this.#tally = tally;
+    this.#tally = stats;
   }
 
   /** The first seed that was not used. */
@@ -94,9 +94,9 @@ export class Attackers {
 
   /** Waits for the next word of the server. */
   async #answer(peer: RawPeer): Promise<void> {
-    const said = peer.socket.bytesRead;
+    const reported = peer.socket.bytesRead;
     await within(
-      peer.until(() => peer.socket.bytesRead > said),
+      peer.until(() => peer.socket.bytesRead > reported),
       ANSWER_MS,
       undefined,
     );

@@ -4,7 +4,7 @@
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { parseOptions, type Options } from './options.ts';
-import { storm, type Report } from './storm.ts';
+import { runFuzz, type Report } from './fuzz-run.ts';
 
 const EXIT_FOUND = 1;
 const EXIT_USAGE = 2;
@@ -18,7 +18,7 @@ try {
 }
 
 async function main(options: Options): Promise<void> {
-  const report = await storm(options, (text) => process.stderr.write(`fuzz: ${text}\n`));
+  const report = await runFuzz(options, (text) => process.stderr.write(`fuzz: ${text}\n`));
   const text = options.json ? `${JSON.stringify(report)}\n` : inWords(report);
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
   // The channel to a process that died may keep this one awake.
@@ -27,7 +27,9 @@ async function main(options: Options): Promise<void> {
 
 function inWords(report: Report): string {
   const { seed, frames, connections, requests, crashes, leaks, untrueOutcomes, findings } = report;
-  const found = findings.map(({ kind, seed: at, what }) => `${kind} (--seed ${at}): ${what}\n`).join('');
+  const found = findings
+    .map(({ kind, seed: at, what: description }) => `${kind} (--seed ${at}): ${description}\n`)
+    .join('');
   const counts = `${frames} frames, ${connections} connections, ${requests} requests`;
   return `${found}seed ${seed}: ${counts}; ${crashes} crashes, ${leaks} leaks, ${untrueOutcomes} untrue outcomes\n`;
 }

@@ -1,8 +1,16 @@
 /** What one hostile client does, from its seed alone: the bytes that it says, piece by piece, and how it leaves. */
 import type { Random } from '../../src/server/collections/random.ts';
-import { encode, helloRow, say, submitRow, SUBPROTOCOLS, type CodecName, type Row } from '../support/hostile/rows.ts';
+import {
+  encode,
+  createHello,
+  say,
+  createSubmit,
+  SUBPROTOCOLS,
+  type CodecName,
+  type RawMessage,
+} from '../support/hostile/wire-messages.ts';
 import { closeFrame, frame, OPCODE, upgradeRequest } from '../support/hostile/ws-frames.ts';
-import { anyValue, damagedRow, spoilt } from './mutate.ts';
+import { anyValue, damagedRow, spoilt } from './mutate-input.ts';
 
 /** How a client leaves. Waiting is for the server's next word, or for as long as the storm allows. */
 export type Leaving = 'reset' | 'reset-after-answer' | 'fin' | 'silent' | 'ordered';
@@ -42,7 +50,7 @@ export function drawClient(random: Random, sites: readonly [SiteFacts, ...SiteFa
 const PATHS: readonly [string, ...string[]] = [
   '/health',
   '/ready',
-  '/ready/irl',
+  '/ready/ireland',
   '/ready/nope',
   '/sites',
   '/metrics',
@@ -136,18 +144,18 @@ function drawConversation(random: Random, site: SiteFacts): ClientScript {
   return { ...scriptOf(random, site.name, { pieces, frames: frames + 1, requests: 1 }), awaitsBefore: new Set([1, 2]) };
 }
 
-function anyHello(random: Random, { name, levels, contract }: SiteFacts): Row {
+function anyHello(random: Random, { name, levels, contract }: SiteFacts): RawMessage {
   // Few ids, so that clients take over from each other and hear each other's replies.
   const client = random.chance(0.3)
     ? `shared-${random.between(1, 4)}`.padEnd(20, 'x')
     : `client-${random.bits()}`.padEnd(20, 'x');
   const token =
     name === 'closed' ? random.pick(['good', 'other', 'slow', 'short', 'good', 'bad', 'nobody']) : undefined;
-  const hello = helloRow({ client, levels, attempt: random.between(1, 5), token, contract });
+  const hello = createHello({ client, levels, attempt: random.between(1, 5), token, contract });
   return random.chance(0.05) ? damagedRow(random, hello) : hello;
 }
 
-function anyRow(random: Random): Row {
+function anyRow(random: Random): RawMessage {
   const id = random.between(1, 60);
   switch (random.between(0, 11)) {
     case 0:
@@ -174,12 +182,24 @@ function anyRow(random: Random): Row {
         anyTokens(random),
       ];
     case 6:
-      return [id, 'submit', 'bump', 'update', 3, { mark: 'h' }, 'k', null, null, null, ['irl', random.between(1, 3)]];
+      return [
+        id,
+        'submit',
+        'bump',
+        'write',
+        3,
+        { mark: 'h' },
+        'k',
+        null,
+        null,
+        null,
+        ['ireland', random.between(1, 3)],
+      ];
     default: {
       const isUpdate = random.chance(0.3);
       const name = isUpdate ? random.pick(['bump', 'bumpRed', 'nope']) : 'count';
       const args = { mark: `h${random.between(0, 20)}`, ...(random.chance(0.05) && { size: 100_000 }) };
-      return submitRow({ id, name, effect: isUpdate ? 'update' : 'read', levels: random.between(1, 9), args });
+      return createSubmit({ id, name, access: isUpdate ? 'write' : 'read', levels: random.between(1, 9), args });
     }
   }
 }
@@ -189,7 +209,7 @@ function anyNumber(random: Random): number | null {
 }
 
 function anyTokens(random: Random): unknown {
-  return random.pick([null, [], ['irl.x'], ['irl.1.abc', 'frk.2.def'], 'irl', [5]]);
+  return random.pick([null, [], ['ireland.x'], ['ireland.1.abc', 'frankfurt.2.def'], 'ireland', [5]]);
 }
 
 function anyFrame(random: Random, _site: SiteFacts, codec: CodecName): Buffer {

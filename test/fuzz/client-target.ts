@@ -36,20 +36,20 @@ async function visit(url: string, seed: number): Promise<void> {
     WebSocket,
     codec: random.chance(0.5) ? 'json' : 'msgpack',
     connectTimeoutMs: 300,
-    heartbeatMs: 100,
+    heartbeatIntervalMs: 100,
     pongTimeoutMs: 100,
-    reconnect: exponentialBackoff({ firstMs: 5, maxMs: 50 }),
+    reconnect: exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 50 }),
   });
   const client = createClient(binding, { timeoutMs: TIMEOUT_MS });
   const hung: string[] = [];
-  const told: ToldOf[] = [];
+  const reported: ToldOf[] = [];
   const work: Promise<void>[] = [];
   const follow = (mark: string, operation: PromiseLike<unknown>, isUpdate: boolean): void => {
     const end = within<Awaited<ReturnType<typeof toldOf>> | undefined>(toldOf(operation), HUNG_MS, undefined);
     work.push(
-      end.then((said) => {
-        if (said === undefined) hung.push(mark);
-        else if (isUpdate) told.push({ mark, ...said });
+      end.then((stated) => {
+        if (stated === undefined) hung.push(mark);
+        else if (isUpdate) reported.push({ mark, ...stated });
       }),
     );
   };
@@ -71,7 +71,7 @@ async function visit(url: string, seed: number): Promise<void> {
     hung.push('close');
   await Promise.all(work);
   visiting--;
-  tell({ kind: 'visited', told, hung });
+  tell({ kind: 'visited', told: reported, hung });
 }
 
 tell({ kind: 'ready', urls: {} });

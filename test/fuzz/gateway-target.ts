@@ -11,10 +11,10 @@ import { contract, service } from './service.ts';
 const store = new CountingStore();
 // Some answers come later than what is said next.
 store.delayMs = 1;
-const bounds = { malformedMax: 200, heartbeatMs: 1_000, helloTimeoutMs: 1_000, clientIdleMs: 1_000 };
+const bounds = { maxMalformedMessages: 200, heartbeatIntervalMs: 1_000, helloTimeoutMs: 1_000, clientIdleMs: 1_000 };
 const open = createGatewayWith(bounds, { binding: store });
 // The honest ones are two, and the others more than there is room for: many a hello is refused.
-const few = { ...bounds, connectionsPerPrincipalMax: 2, operationsPerSecondMax: 5_000 };
+const few = { ...bounds, maxConnectionsPerPrincipal: 2, maxOperationsPerSecond: 5_000 };
 /** Lets in who says who he is, for as long as he says, and knows hooks that fail. */
 const closed = createGatewayWith(few, {
   binding: store,
@@ -25,7 +25,7 @@ const closed = createGatewayWith(few, {
     return { id: token, expiresAt: token === 'short' ? Date.now() + 50 : undefined };
   },
 });
-const backend = await serve({ service, sites: ['irl', 'frk'] });
+const backend = await serve({ service, sites: ['ireland', 'frankfurt'] });
 const own = await listenGateways({ sites: { open, closed } });
 const server = createServer((request, response) => {
   if (!shared.handleHttp(request, response)) response.writeHead(404).end();
@@ -61,8 +61,8 @@ async function measure(): Promise<void> {
 tell({
   kind: 'ready',
   urls: {
-    irl: backend.siteUrl('irl'),
-    frk: backend.siteUrl('frk'),
+    ireland: backend.siteUrl('ireland'),
+    frankfurt: backend.siteUrl('frankfurt'),
     open: own.siteUrl('open'),
     closed: own.siteUrl('closed'),
     third: shared.siteUrl('third'),

@@ -46,8 +46,8 @@ export class LossyPath implements AsyncDisposable {
   }
 
   async #spoil(proxy: CutProxy, random: Random): Promise<void> {
-    const wait = (msMax: number): Promise<void> => {
-      return new Promise((resolve) => setTimeout(resolve, random.between(0, msMax)));
+    const wait = (maxDelayMs: number): Promise<void> => {
+      return new Promise((resolve) => setTimeout(resolve, random.between(0, maxDelayMs)));
     };
     while (!this.#isHealed) {
       await wait(GOOD_MS);

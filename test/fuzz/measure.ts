@@ -1,6 +1,6 @@
 /** What this process holds. Needs `--expose-gc`. */
 import type { Gateway, GatewayStatus } from '../../src/server/gateway/gateway.ts';
-import type { Principals } from '../../src/server/gateway/limits/principals.ts';
+import type { Principals } from '../../src/server/gateway/limits/principal-shares.ts';
 import { activeResources, descriptors } from '../support/hostile/guard.ts';
 import type { Measure } from './messages.ts';
 

@@ -57,7 +57,7 @@ interface Range {
 export function numberOf(options: Readonly<Record<string, unknown>>, name: string, range: Range): number | undefined {
   const value = options[name];
   if (value === undefined) return undefined;
-  const { min, max, what, whole = false } = range;
+  const { min, max, what: description, whole = false } = range;
   if (typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value))) return value;
-  throw new UsageError(`--${name} takes ${what} from ${min} to ${max}, not "${String(value)}"`);
+  throw new UsageError(`--${name} takes ${description} from ${min} to ${max}, not "${String(value)}"`);
 }

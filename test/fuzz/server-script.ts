@@ -4,19 +4,19 @@ import { Random } from '../../src/server/collections/random.ts';
 import { RawPeer } from '../support/hostile/raw-peer.ts';
 import {
   encode,
-  failRow,
+  toFailMessage,
   isRepeated,
   say,
-  viewRow,
-  welcomeRow,
+  createViewMessage,
+  createWelcome,
   type CodecName,
-  type Row,
-} from '../support/hostile/rows.ts';
+  type RawMessage,
+} from '../support/hostile/wire-messages.ts';
 import { closeFrame, frame, OPCODE, upgradeAnswer } from '../support/hostile/ws-frames.ts';
 import { LEVELS } from '../support/wire.ts';
 import type { Tally } from './attackers.ts';
 import { oddFrame } from './client-script.ts';
-import { damagedRow, spoilt } from './mutate.ts';
+import { damagedRow, spoilt } from './mutate-input.ts';
 
 const HTTP_ANSWERS: readonly [string, ...string[]] = [
   'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
@@ -35,27 +35,27 @@ export class HostileServer implements AsyncDisposable {
   readonly liedTo = new Set<number>();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #replies = new Map<string, Row>();
+  readonly #replies = new Map<string, RawMessage>();
   readonly seed: number;
   readonly tally: Tally;
   #connections = 0;
 
-  private constructor(server: Server, seed: number, tally: Tally) {
+  private constructor(server: Server, seed: number, stats: Tally) {
     this.#server = server;
     this.seed = seed;
-    this.tally = tally;
+    this.tally = stats;
     server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
       new HostileConnection(new RawPeer(socket), new Random(seed + ++this.#connections), this).begin();
-      tally.connections++;
+      stats.connections++;
     });
   }
 
-  static async start(seed: number, tally: Tally): Promise<HostileServer> {
+  static async start(seed: number, stats: Tally): Promise<HostileServer> {
     const server = createServer({ allowHalfOpen: true });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new HostileServer(server, seed, tally);
+    return new HostileServer(server, seed, stats);
   }
 
   /** The number of a visit is to follow. */
@@ -64,17 +64,17 @@ export class HostileServer implements AsyncDisposable {
   }
 
   /** Executes an update once, by the name that its client gave it, and returns what there is to answer. */
-  answer(client: string, row: Row): Row {
+  answer(client: string, row: RawMessage): RawMessage {
     const [id, , , effect, levels, args] = row as [number, string, string, string, number, { mark: string }];
     const level = 31 - Math.clz32(levels);
-    if (effect === 'read') return viewRow(id, level, 0, 0);
+    if (effect === 'read') return createViewMessage(id, level, 0, 0);
     const name = `${client}/${id}`;
     const known = this.#replies.get(name);
     if (known !== undefined) return known;
-    if (isRepeated(row)) return failRow(id, 'UNKNOWN', 'was sent before, and nobody remembers it');
+    if (isRepeated(row)) return toFailMessage(id, 'UNKNOWN', 'was sent before, and nobody remembers it');
     const times = (this.executed.get(args.mark) ?? 0) + 1;
     this.executed.set(args.mark, times);
-    const reply = viewRow(id, level, 0, times);
+    const reply = createViewMessage(id, level, 0, times);
     this.#replies.set(name, reply);
     return reply;
   }
@@ -126,18 +126,18 @@ class HostileConnection {
     this.#leave();
   }
 
-  #receive(row: Row): void {
+  #receive(row: RawMessage): void {
     const reply = this.#replyTo(row);
     if (reply === undefined) return;
     if (this.#patience-- > 0) this.#say([reply]);
     else this.#happen(reply);
   }
 
-  #replyTo(row: Row): Row | undefined {
+  #replyTo(row: RawMessage): RawMessage | undefined {
     switch (row[1]) {
       case 'hello':
         this.#client = (row[2] as { client: string }).client;
-        return welcomeRow(LEVELS);
+        return createWelcome(LEVELS);
       case 'submit':
         return this.#server.answer(this.#client, row);
       case 'ping':
@@ -147,7 +147,7 @@ class HostileConnection {
     }
   }
 
-  #say(rows: readonly Row[]): void {
+  #say(rows: readonly RawMessage[]): void {
     this.#write(encode(rows, this.#codec));
   }
 
@@ -157,7 +157,7 @@ class HostileConnection {
     this.#peer.write(frame(payload, { opcode, isMasked: false }));
   }
 
-  #happen(reply: Row): void {
+  #happen(reply: RawMessage): void {
     if (this.#isLying) return this.#lie(reply);
     const random = this.#random;
     const bytes = frame(encode([reply], this.#codec), {
@@ -185,10 +185,10 @@ class HostileConnection {
   }
 
   /** Says what no server of ours says: the client must stay whole, whatever it makes of it. */
-  #lie(reply: Row): void {
+  #lie(reply: RawMessage): void {
     const random = this.#random;
     for (let n = random.between(1, 6); n > 0; n--) {
-      const row = random.pick([reply, reply, ...this.#lies()] as [Row, ...Row[]]);
+      const row = random.pick([reply, reply, ...this.#lies()] as [RawMessage, ...RawMessage[]]);
       const payload = encode([random.chance(0.5) ? damagedRow(random, row) : row], this.#codec);
       if (random.chance(0.2)) this.#write(spoilt(random, payload));
       else if (random.chance(0.1)) this.#peer.write(oddFrame(random, payload, false));
@@ -199,14 +199,14 @@ class HostileConnection {
     if (random.chance(0.5)) this.#leave();
   }
 
-  #lies(): Row[] {
+  #lies(): RawMessage[] {
     const id = this.#random.between(1, 8);
     return [
-      welcomeRow(LEVELS),
+      createWelcome(LEVELS),
       [id, 'confirm', 1, 3],
       [id, 'view', 0, 0, 'early'],
-      failRow(id, 'UNAVAILABLE', 'not now'),
-      failRow(id, 'NEW_CODE', ''),
+      toFailMessage(id, 'UNAVAILABLE', 'not now'),
+      toFailMessage(id, 'NEW_CODE', ''),
       [0, 'fail', 'UNAUTHENTICATED', 'who?'],
       say.goaway(2 ** 31),
       [0, 'renewed', 0],

@@ -6,20 +6,20 @@ import { blue, counter, defineService, red, table } from '../../src/server/index
 const mark = z.string().min(1).max(200);
 
 export const contract = defineContract('fuzz', {
-  bump: { effect: 'update', args: z.object({ mark }), result: z.boolean() },
-  bumpRed: { effect: 'update', args: z.object({ mark }), result: z.boolean() },
-  count: { effect: 'read', args: z.object({ mark }), result: z.int() },
+  bump: { access: 'write', args: z.object({ mark }), result: z.boolean() },
+  bumpRed: { access: 'write', args: z.object({ mark }), result: z.boolean() },
+  count: { access: 'read', args: z.object({ mark }), result: z.int() },
 });
 
 export const service = defineService(contract, {
   tables: { marks: table({ n: counter() }) },
   shadowOperations: ({ marks }) => ({
-    add: blue((given: { mark: string }) => [marks.row(given.mark).n.add(1)]),
-    addRed: red((given: { mark: string }) => [marks.row(given.mark).n.add(1)]),
+    add: blue((value: { mark: string }) => [marks.row(value.mark).n.add(1)]),
+    addRed: red((value: { mark: string }) => [marks.row(value.mark).n.add(1)]),
   }),
   generators: {
-    bump: (given, { shadow }) => shadow.add(given, true),
-    bumpRed: (given, { shadow }) => shadow.addRed(given, true),
-    count: (given, { tables }) => tables.marks.row(given.mark).n,
+    bump: (value, { shadow }) => shadow.add(value, true),
+    bumpRed: (value, { shadow }) => shadow.addRed(value, true),
+    count: (value, { tables }) => tables.marks.row(value.mark).n,
   },
 });

@@ -2,7 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 /** One view that a caller was told. */
-export interface ToldView {
+export interface ReportedView {
   readonly level: string;
   readonly value: unknown;
   readonly atMs: number;
@@ -25,7 +25,7 @@ export interface Call {
   outcome?: string;
   isRetryable?: boolean;
   output?: unknown;
-  views?: readonly ToldView[];
+  views?: readonly ReportedView[];
 }
 
 export class History implements Disposable {

@@ -1,6 +1,6 @@
 /** Does one operation of a client and records how it went. */
 import { isCorrectableError, type AnyClient, type Operation, type Session } from '../../src/index.ts';
-import type { Call, History, ToldView } from './history.ts';
+import type { Call, History, ReportedView } from './history.ts';
 
 /** Far longer than any fault lasts: what is not answered by then would never be. */
 export const CALL_MS = 45_000;
@@ -21,7 +21,7 @@ export interface Step {
 export async function observe(history: History, client: AnyClient, step: Step): Promise<Call> {
   const { operation, how = 'invoke', within, ...what } = step;
   const levels = how === 'invoke' ? {} : { levels: [client.levels.at(how === 'invokeWeak' ? 0 : -1) ?? ''] };
-  const views: ToldView[] = [];
+  const views: ReportedView[] = [];
   const call = history.record({ ...what, ...levels, beginMs: performance.now(), views });
   try {
     for await (const { level, value, meta } of client[how](operation, { timeoutMs: CALL_MS, session: within })) {

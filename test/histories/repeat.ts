@@ -4,12 +4,12 @@ import { pause } from './pause.ts';
 
 /** Plays an episode again and again, until the end. */
 export async function repeat(
-  [minMs, maxMs]: readonly [number, number],
+  [minMs, maxDelayMs]: readonly [number, number],
   { random, signal }: { readonly random: Random; readonly signal: AbortSignal },
   episode: () => Promise<void>,
 ): Promise<void> {
   for (;;) {
-    await pause(random.between(minMs, maxMs), signal);
+    await pause(random.between(minMs, maxDelayMs), signal);
     if (signal.aborted) return;
     await episode();
   }
@@ -21,6 +21,6 @@ export type Shares<T> = readonly (readonly [share: number, what: T])[];
 /** One of those, each as often as its share says. */
 export function drawShare<T>(random: Random, shares: Shares<T>): T {
   let draw = random.fraction();
-  const drawn = shares.find(([share]) => (draw -= share) < 0) ?? shares[0];
-  return (drawn as Shares<T>[number])[1];
+  const generated = shares.find(([share]) => (draw -= share) < 0) ?? shares[0];
+  return (generated as Shares<T>[number])[1];
 }

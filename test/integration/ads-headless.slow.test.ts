@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Figures } from '../../demo/shared/chase/headless.ts';
-import { count } from '../../demo/shared/chase/report.ts';
-import type { HistoryLine } from '../../demo/shared/chase/request.ts';
+import type { Figures } from '../../demo/shared/speculation/headless.ts';
+import { count } from '../../demo/shared/speculation/report.ts';
+import type { HistoryLine } from '../../demo/shared/speculation/request.ts';
 import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 

@@ -20,9 +20,9 @@ test.each([
   ],
   ['a further name', ['wire', 'core', '--quick'], 'one benchmark at a time, not also "core"'],
   ['a way that there is not', ['ads', '--binding', 'cassandra', '--way', '4'], '--way takes one of 1, 2, 3, not "4"'],
-])('bench: %s → exit code 2, what to say instead, no stack', async (_what, args, said) => {
+])('bench: %s → exit code 2, what to say instead, no stack', async (_what, args, reported) => {
   const { code, stderr } = await runProgram([await built('bench/main.ts'), ...args]);
-  expect(stderr).toContain(said);
+  expect(stderr).toContain(reported);
   expect(stderr.trim().split('\n')).toHaveLength(1);
   expect(code).toBe(2);
 });

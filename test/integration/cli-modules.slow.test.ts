@@ -184,7 +184,7 @@ test('a port that is taken → exit code 2, the flag', async () => {
 });
 
 test.each([
-  ['paper', 'paper is for the sites irl, frk, vrg, and has no round trip for a-b'],
+  ['paper', 'paper is for the sites ireland, frankfurt, virginia, and has no round trip for a-b'],
   ['a-b=20,a-c=20', 'gives a-c, which is no pair of the sites a, b;'],
   ['a-b=20,b-a=20', 'gives a-b, which is given as b-a too: give it once;'],
 ])('sites a,b with --wan %s → exit code 2, the pair', async (wan, message) => {

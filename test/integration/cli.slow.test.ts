@@ -34,7 +34,7 @@ describe('correctables serve', () => {
       '0',
       '--json',
       '--ephemeral',
-      '--idle-poll-us',
+      '--busy-poll-us',
       '400',
     ]);
     const { url, redLeader, sites } = JSON.parse(await server.line()) as {
@@ -42,14 +42,14 @@ describe('correctables serve', () => {
       redLeader: string;
       sites: Record<string, string>;
     };
-    expect(redLeader).toBe('irl');
-    expect(Object.keys(sites)).toEqual(['irl', 'frk', 'vrg']);
+    expect(redLeader).toBe('ireland');
+    expect(Object.keys(sites)).toEqual(['ireland', 'frankfurt', 'virginia']);
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: 'ok' });
-    const irl = createClient(redblue(ticketShop, { url: sites['irl'] as string, WebSocket }));
-    const vrg = createClient(redblue(ticketShop, { url: sites['vrg'] as string, WebSocket }));
-    await irl.invoke(enqueue('concert', 'seat 1'));
-    expect(await vrg.invokeStrong(dequeue('concert'))).toEqual({ item: 'seat 1' });
-    await Promise.all([irl.close(), vrg.close()]);
+    const ireland = createClient(redblue(ticketShop, { url: sites['ireland'] as string, WebSocket }));
+    const virginia = createClient(redblue(ticketShop, { url: sites['virginia'] as string, WebSocket }));
+    await ireland.invoke(enqueue('concert', 'seat 1'));
+    expect(await virginia.invokeStrong(dequeue('concert'))).toEqual({ item: 'seat 1' });
+    await Promise.all([ireland.close(), virginia.close()]);
     server.signal(signal);
     const { code, stderr } = await server.ended();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -87,7 +87,7 @@ describe('correctables serve', () => {
   });
 
   test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {
-    const service = ['--service', BUILT, '--force', '--sites', 'irl,near'];
+    const service = ['--service', BUILT, '--force', '--sites', 'ireland,near'];
     const args = [CLI, 'serve', ...service, '--port', '0', '--ephemeral'];
     using plain = new Program([...args, '--origins', 'https://shop.example, app://shop']);
     const url = /^serving at (http:\/\/127\.0\.0\.1:\d+)$/.exec(await plain.line())?.[1] as string;
@@ -95,7 +95,7 @@ describe('correctables serve', () => {
     lines.push(await plain.line(), await plain.line());
     const address = url.replace('http', 'ws');
     expect(lines).toEqual([
-      `  irl   ${address}/irl  red leader`,
+      `  ireland   ${address}/ireland  red leader`,
       `  near  ${address}/near`,
       'who may connect: programs of this machine only, without a token',
       'pages that may connect: its own, https://shop.example, app://shop',
@@ -106,14 +106,14 @@ describe('correctables serve', () => {
       expect((await fetch(`${url}${path}`)).status).toBe(200);
     }
     using open = new Program([...args, '--host', '0.0.0.0', '--allow-unauthenticated', '--json']);
-    const told = JSON.parse(await open.line()) as { readonly url: string };
-    expect(told).toMatchObject({
-      redLeader: 'irl',
-      sites: { irl: `${told.url.replace('http', 'ws')}/irl` },
+    const reported = JSON.parse(await open.line()) as { readonly url: string };
+    expect(reported).toMatchObject({
+      redLeader: 'ireland',
+      sites: { ireland: `${reported.url.replace('http', 'ws')}/ireland` },
       access: 'everybody',
       origins: [],
       data: null,
-      http: ['/health', '/ready', '/sites', '/metrics'].map((path) => `${told.url}${path}`),
+      http: ['/health', '/ready', '/sites', '/metrics'].map((path) => `${reported.url}${path}`),
     });
   });
 
@@ -121,12 +121,15 @@ describe('correctables serve', () => {
     [['serve'], '--service is required'],
     [['serve', '--service', 'nowhere.js'], 'there is no such file'],
     [['serve', '--service', 'demo/tickets/contract.ts'], 'exports no service'],
-    [['serve', '--service', SERVICE, '--red-leader', 'mars'], '--red-leader takes one of irl, frk, vrg'],
+    [['serve', '--service', SERVICE, '--red-leader', 'mars'], '--red-leader takes one of ireland, frankfurt, virginia'],
     [['serve', '--service', SERVICE, '--check-invariants', 'maybe'], '--check-invariants takes on or off'],
-    [['serve', '--service', SERVICE, '--attempts-max', '0'], '--attempts-max takes a whole number'],
-    [['serve', '--service', SERVICE, '--sites', 'irl,irl'], '--sites names a site twice'],
-    [['serve', '--service', SERVICE, '--wan', 'irl-frk'], '--wan takes none, paper'],
-    [['serve', '--service', SERVICE, '--wan', 'irl-frk=1,irl-frk=2'], '--wan names irl-frk twice'],
+    [['serve', '--service', SERVICE, '--max-attempts', '0'], '--max-attempts takes a whole number'],
+    [['serve', '--service', SERVICE, '--sites', 'ireland,ireland'], '--sites names a site twice'],
+    [['serve', '--service', SERVICE, '--wan', 'ireland-frankfurt'], '--wan takes none, paper'],
+    [
+      ['serve', '--service', SERVICE, '--wan', 'ireland-frankfurt=1,ireland-frankfurt=2'],
+      '--wan names ireland-frankfurt twice',
+    ],
     [['serve', '--service', SERVICE, '--allow-unauthenticated=true'], '--allow-unauthenticated takes no value'],
     [['serve', '--service', SERVICE, '--allowUnauthenticated=true'], '--allow-unauthenticated takes no value'],
     [
@@ -138,7 +141,7 @@ describe('correctables serve', () => {
       '--host is 192.0.2.1, which is no address of this machine',
     ],
     [['serve', '--service', SERVICE, '--port', 'abc'], '--port takes a whole number'],
-    [['serve', '--service', SERVICE, '--idle-poll-us', '0.4s'], '--idle-poll-us takes a whole number'],
+    [['serve', '--service', SERVICE, '--busy-poll-us', '0.4s'], '--busy-poll-us takes a whole number'],
     [['serve', '--service', SERVICE, '--host', '0.0.0.0', '--port', '0', '--ephemeral'], '--host is 0.0.0.0'],
     [['serve', '--service', SERVICE, '--data', ''], '--data needs a value'],
     [['serve', '--service', SERVICE, '--data='], '--data needs a value'],
@@ -146,8 +149,8 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--port'], '--port needs a value'],
     [['serve', '--service', SERVICE, '--port=', '8080'], '--port needs a value'],
     [
-      ['serve', '--service', SERVICE, '--attemptsMax=010.0'],
-      '--attempts-max takes a whole number from 1 to 1000000, not "010.0"',
+      ['serve', '--service', SERVICE, '--maxAttempts=010.0'],
+      '--max-attempts takes a whole number from 1 to 1000000, not "010.0"',
     ],
     [['serve', '--service', SERVICE, '--port', '1', '--port', '2'], '--port is given 2 times'],
     [['serve', '--service', SERVICE, '--json', '--json'], '--json is given 2 times'],
@@ -158,7 +161,7 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--origins', 'https://a.example/'], 'browsers say "https://a.example"'],
     [['serve', '--service', SERVICE, '--origins', 'https://A.example:443'], 'browsers say "https://a.example"'],
     [['serve', '--service', SERVICE, '--origins', 'a.example'], 'not "a.example"'],
-    [['serve', '--service', SERVICE, '--sties', 'irl'], '--sties is not an option'],
+    [['serve', '--service', SERVICE, '--sties', 'ireland'], '--sties is not an option'],
     [['serve', '--service', SERVICE, '--Json'], ' --Json is not an option'],
     [['serve', '--service', SERVICE, '--JSON'], ' --JSON is not an option'],
     [['serve', '--service', SERVICE, '-json'], ' -json is not an option'],

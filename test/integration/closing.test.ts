@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory, memoryStore } from '../../src/bindings/memory/index.ts';
-import { tiered } from '../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../src/bindings/tiered/index.ts';
 import { redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
 import type { AnyClient } from '../../src/index.ts';
@@ -16,9 +16,9 @@ import { createEmbedded, createGateway, listenGateways, serve } from '../../src/
 import { bank, bankService } from '../unit/server/replica/services.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
-const closeLater = <T extends { close(): Promise<unknown> }>(one: T): T => {
-  closers.push(() => one.close());
-  return one;
+const closeLater = <T extends { close(): Promise<unknown> }>(item: T): T => {
+  closers.push(() => item.close());
+  return item;
 };
 
 afterEach(async () => {
@@ -104,44 +104,44 @@ test(row('a client of `memory`, `tiered`, `remote`, `redblue`, `zookeeper`, `cas
 });
 
 test(row('a client of `cached(…)`'), async () => {
-  const [store, kept] = [memoryStore(), mapStore()];
+  const [store, retained] = [memoryStore(), mapStore()];
   const behind = memory({ store });
-  const phone = createClient(cached(behind, { store: kept }));
+  const phone = createClient(cached(behind, { store: retained }));
   await phone.invoke(put('k', 1));
   await phone.close();
   expect(await codeOf(createClient(behind).invoke(get('k')))).toBe('UNAVAILABLE');
-  const again = closeLater(createClient(cached(memory({ store }), { store: kept })));
+  const again = closeLater(createClient(cached(memory({ store }), { store: retained })));
   expect(await again.invokeWeak(get('k'))).toBe(1);
 });
 
 test(row('a client of `deployment.site(…)`'), async () => {
-  const deployment = closeLater(createEmbedded(bankService(), { sites: ['irl', 'vrg'] }));
-  const clientOf = (site: 'irl' | 'vrg') => createClient(deployment.site(site));
-  const [leaving, staying, elsewhere] = [clientOf('irl'), clientOf('irl'), clientOf('vrg')];
+  const deployment = closeLater(createEmbedded(bankService(), { sites: ['ireland', 'virginia'] }));
+  const clientOf = (site: 'ireland' | 'virginia') => createClient(deployment.site(site));
+  const [leaving, staying, elsewhere] = [clientOf('ireland'), clientOf('ireland'), clientOf('virginia')];
   await leaving.close();
-  const outcomes = [leaving, staying, elsewhere, clientOf('irl')].map((client) => codeOf(client.invoke(deposit)));
+  const outcomes = [leaving, staying, elsewhere, clientOf('ireland')].map((client) => codeOf(client.invoke(deposit)));
   expect(await Promise.all(outcomes)).toEqual(['UNAVAILABLE', 'answered', 'answered', 'answered']);
 });
 
 test('a binding that `deployment.site(…)` gave → closes itself; another one and a gateway that hosts it go on', async () => {
-  const deployment = closeLater(createEmbedded(bankService(), { sites: ['irl'] }));
-  const binding = deployment.site('irl');
-  const listener = closeLater(await listenGateways({ sites: { irl: createGateway({ binding, contract: bank }) } }));
-  const away = closeLater(createClient(redblue(bank, { url: listener.siteUrl('irl'), WebSocket })));
+  const deployment = closeLater(createEmbedded(bankService(), { sites: ['ireland'] }));
+  const binding = deployment.site('ireland');
+  const listener = closeLater(await listenGateways({ sites: { ireland: createGateway({ binding, contract: bank }) } }));
+  const away = closeLater(createClient(redblue(bank, { url: listener.siteUrl('ireland'), WebSocket })));
   expect(await codeOf(away.invoke(deposit))).toBe('answered');
   await binding.close();
-  const outcomes = [createClient(binding), createClient(deployment.site('irl')), away].map((client) =>
+  const outcomes = [createClient(binding), createClient(deployment.site('ireland')), away].map((client) =>
     codeOf(client.invoke(deposit)),
   );
   expect(await Promise.all(outcomes)).toEqual(['UNAVAILABLE', 'answered', 'answered']);
 });
 
 test(row('`createEmbedded(…)`'), async () => {
-  const deployment = createEmbedded(bankService(), { sites: ['irl', 'vrg'] });
-  const clients = (['irl', 'vrg'] as const).map((site) => createClient(deployment.site(site)));
+  const deployment = createEmbedded(bankService(), { sites: ['ireland', 'virginia'] });
+  const clients = (['ireland', 'virginia'] as const).map((site) => createClient(deployment.site(site)));
   await deployment.close();
   await deployment.close();
-  for (const client of [...clients, createClient(deployment.site('irl'))]) {
+  for (const client of [...clients, createClient(deployment.site('ireland'))]) {
     expect(await codeOf(client.invoke(deposit))).toBe('UNAVAILABLE');
   }
 });
@@ -175,11 +175,11 @@ test(row('`listenGateways(…)`'), async () => {
 });
 
 test(row('`serve(…)`, `correctables serve`'), async () => {
-  const server = await serve({ service: bankService(), sites: ['irl'] });
-  const client = createClient(redblue(bank, { url: server.siteUrl('irl'), WebSocket }));
+  const server = await serve({ service: bankService(), sites: ['ireland'] });
+  const client = createClient(redblue(bank, { url: server.siteUrl('ireland'), WebSocket }));
   expect(await codeOf(client.invoke(deposit))).toBe('answered');
   await client.close();
-  const other = createClient(redblue(bank, { url: server.siteUrl('irl'), WebSocket }));
+  const other = createClient(redblue(bank, { url: server.siteUrl('ireland'), WebSocket }));
   expect(await codeOf(other.invoke(deposit))).toBe('answered');
   await other.close();
   await server.close({ drainMs: 0 });

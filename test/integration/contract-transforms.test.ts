@@ -19,15 +19,15 @@ import {
   listenGateways,
   table,
 } from '../../src/server/index.ts';
-import { plainService } from '../../src/testing/plain-service.ts';
+import { singleSiteService } from '../../src/testing/single-site-service.ts';
 
 const cents = z.number().transform((euros) => Math.round(euros * 100));
 const account = z.string().default('Main');
-const echo = { effect: 'read', result: z.unknown() } as const;
+const echo = { access: 'read', result: z.unknown() } as const;
 
 const contract = defineContract('bank', {
   deposit: operation({
-    effect: 'update',
+    access: 'write',
     args: z.object({ account, amount: cents }),
     result: z.int(),
     key: ({ account: name, amount }) => `${name.toLowerCase()}/${amount}`,
@@ -56,17 +56,17 @@ const service = defineService(contract, {
   },
 });
 
-const deployment = createEmbedded(service, { sites: ['irl'] });
-const site = deployment.site('irl');
+const deployment = createEmbedded(service, { sites: ['ireland'] });
+const site = deployment.site('ireland');
 
 /** Gives each request an account of its own, as a binding in front of a site may. */
 const tenant: Binding<RedBlueLevels> = {
   name: 'tenant',
   consistencyLevels: () => site.consistencyLevels(),
-  supports: (asked) => site.supports(asked),
-  submitOperation: (asked, levels, sink, context) => {
-    const args = { ...(asked.args as object), text: 'of tenant 7' };
-    site.submitOperation({ ...asked, args }, levels, sink, context);
+  supports: (requested) => site.supports(requested),
+  submitOperation: (requested, levels, sink, context) => {
+    const args = { ...(requested.args as object), text: 'of tenant 7' };
+    site.submitOperation({ ...requested, args }, levels, sink, context);
   },
   close: async () => {},
 };
@@ -76,10 +76,10 @@ const own: Binding<readonly ['now']> = {
   name: 'own',
   consistencyLevels: () => ['now'],
   supports: ({ name }) => Object.hasOwn(contract.operations, name),
-  submitOperation: (asked, _levels, sink) => {
-    const args = parseArgs(contract, asked);
-    const result = asked.name === 'deposit' ? (args as { amount: number }).amount : args;
-    sink.update(result as never, 'now');
+  submitOperation: (requested, _levels, sink) => {
+    const args = parseArgs(contract, requested);
+    const result = requested.name === 'deposit' ? (args as { amount: number }).amount : args;
+    sink.view(result as never, 'now');
   },
   close: async () => {},
 };
@@ -130,10 +130,10 @@ const WAYS: Record<string, () => Binding<Levels>> = {
   'over the wire, a store that asks the contract': () =>
     remote({ url: listener.siteUrl('own'), levels: own.consistencyLevels(), contract, WebSocket }),
   'over the wire, a gateway without a contract': () =>
-    remote({ url: listener.siteUrl('bare'), levels: site.consistencyLevels(), sessions: true, WebSocket }),
-  'in process': () => deployment.site('irl'),
-  'in process, plain': () => plainService(service),
-  'in process, a cache in front': () => cached(deployment.site('irl')),
+    remote({ url: listener.siteUrl('bare'), levels: site.consistencyLevels(), hasSessions: true, WebSocket }),
+  'in process': () => deployment.site('ireland'),
+  'in process, plain': () => singleSiteService(service),
+  'in process, a cache in front': () => cached(deployment.site('ireland')),
   'over the wire': () => overWire('direct'),
   'over the wire, a cache in front': () => cached(overWire('direct')),
   'over the wire, a cache behind': () =>

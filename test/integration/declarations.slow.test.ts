@@ -29,7 +29,7 @@ test('declarations: emitted for what an application exports of the whole public 
       await symlink(join(root, 'node_modules', name), join(modules, name));
     }
     const file = join(folder, 'exported.mts');
-    await cp(join(root, 'scripts/try-package/exported.ts'), file);
+    await cp(join(root, 'scripts/smoke-package/inferred-exports.ts'), file);
     const program = ts.createProgram([file], OPTIONS);
     const emitted: string[] = [];
     const { diagnostics } = program.emit(undefined, (name) => emitted.push(name));

@@ -111,9 +111,9 @@ test.runIf(existsSync('/dev/full'))('what was found cannot be printed → exit 1
   const command = `"${process.execPath}" dist/cli/main.js label ${BUILT} --runs 5 > /dev/full`;
   const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
     const shell = spawn('sh', ['-c', command], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
-    let said = '';
-    shell.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-    shell.once('close', (ended) => resolve({ code: ended, stderr: said }));
+    let reported = '';
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => (reported += text));
+    shell.once('close', (ended) => resolve({ code: ended, stderr: reported }));
   });
   expect(stderr).toContain('correctables: what was found cannot be printed: ENOSPC');
   expect(code).toBe(1);
@@ -162,7 +162,7 @@ const operations = { ...bank.contract.operations, withdraw: { ...withdraw, args 
 export const service = {
   ...bank,
   contract: { ...bank.contract, operations },
-  colours: { ...bank.colours, withdrawAck: 'blue' },
+  colors: { ...bank.colors, withdrawAck: 'blue' },
 };
 const deposit = () => ({ account: 'a', cents: 1 });
 export const arbitraries = { deposit, withdraw: () => ({ ...deposit(), note: 5n }) };
@@ -176,7 +176,7 @@ export const arbitraries = { deposit, withdraw: () => ({ ...deposit(), note: 5n 
   expect(code).toBe(1);
 });
 
-const SERVE = ['dist/cli/main.js', 'serve', '--sites', 'irl', '--port', '0', '--log-level', 'warn'];
+const SERVE = ['dist/cli/main.js', 'serve', '--sites', 'ireland', '--port', '0', '--log-level', 'warn'];
 const unsafeBank = `import { bankService } from ${BUILT};\nexport const service = bankService('blue');\n`;
 
 test('serve, of a service that is unsafe → refused with the story; with --force, or in production, served', async () => {

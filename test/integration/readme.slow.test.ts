@@ -42,7 +42,7 @@ test('README: the example, as pasted → prints what stands below it, and begins
 test('commands: every npm script that a page names → exists', () => {
   const names = commands.flatMap((command) => /^npm (?:run )?([a-z:]+)/.exec(command)?.[1] ?? []);
   expect(names.length).toBeGreaterThan(10);
-  for (const name of names.filter((each) => !['ci', 'install'].includes(each))) {
+  for (const name of names.filter((item) => !['ci', 'install'].includes(item))) {
     expect(Object.keys(scripts)).toContain(name);
   }
 });
@@ -56,10 +56,10 @@ test('commands: npm scripts run programs in TypeScript by Node itself → none i
 
 /** What is run here, in the place of `npm run NAME -- …`: the same program, without building the package first. */
 function programOf(command: string): string {
-  const [, name = '', given] = /^npm run (?:--silent )?([a-z:]+)(?: -- ([a-z]+))?/.exec(command) ?? [];
+  const [, name = '', value] = /^npm run (?:--silent )?([a-z:]+)(?: -- ([a-z]+))?/.exec(command) ?? [];
   const program = scripts[name]?.split(' && ').at(-1) ?? '';
   if (program.startsWith('npm run ')) return programOf(program);
-  return given === undefined ? program : `${program} ${given}`;
+  return value === undefined ? program : `${program} ${value}`;
 }
 
 /** What the program says of its flags, asked for once for all the commands that name it. */
@@ -90,7 +90,7 @@ test('npx correctables serve, as the README has it → knows the flags', async (
 });
 
 test('npx vitest, as CONTRIBUTING has it → finds tests', async () => {
-  const [command = '', ...others] = commands.filter((each) => each.startsWith('npx vitest '));
+  const [command = '', ...others] = commands.filter((item) => item.startsWith('npx vitest '));
   expect(others).toEqual([]);
   const args = command.split(' ').slice(3);
   const { code, stdout } = await runProgram(['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', ...args]);

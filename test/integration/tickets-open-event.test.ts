@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { ticketShop, TICKETS_MAX } from '../../demo/tickets/contract.ts';
 import { startBackend } from '../../demo/tickets/server.ts';
 
-const SITES = ['irl', 'frk', 'vrg'] as const;
+const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 
 test('openEvent: from three sites at once, with different stocks → one of them counts, all are told which', async () => {
   const backend = await startBackend({ wan: 'none' });
@@ -26,13 +26,13 @@ test('openEvent: from three sites at once, with different stocks → one of them
   for (let n = 0; n < stock; n += 1) sold.push(await shop.invokeStrong(dequeue(event)));
   expect(sold).toEqual(Array.from({ length: stock }, (_, n) => ({ item: `concert#${n + 1}` })));
   expect(await shop.invokeStrong(dequeue(event))).toBeNull();
-  await Promise.all(shops.map((each) => each.close()));
+  await Promise.all(shops.map((item) => item.close()));
   await backend.close();
 });
 
 test('openEvent: the largest stock → on sale, and a glance says how many are left', async () => {
   const backend = await startBackend({ wan: 'none' });
-  const shop = createClient(redblue(ticketShop, { url: backend.siteUrl('frk'), WebSocket }));
+  const shop = createClient(redblue(ticketShop, { url: backend.siteUrl('frankfurt'), WebSocket }));
   await shop.invokeStrong(ticketShop.openEvent({ event: 'festival', tickets: TICKETS_MAX }));
   const view = await shop.invokeStrong(peek('festival')).settle();
   expect(view).toMatchObject({ value: { item: 'festival#1' }, meta: { remaining: TICKETS_MAX } });

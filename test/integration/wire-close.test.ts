@@ -15,13 +15,13 @@ import {
 } from '../support/wire.ts';
 
 const GET = ['get', 'read', 3, null];
-const PUT = ['put', 'update', 3, null];
+const PUT = ['put', 'write', 3, null];
 
 interface Scene extends AsyncDisposable {
   readonly server: RunningGateway;
   readonly client: RawClient;
   /** Begins to close the server, and waits until the client has read that; `closed` is fulfilled at the end. */
-  goAway(drainMs: number, told?: number): Promise<{ readonly closed: Promise<void> }>;
+  goAway(drainMs: number, reported?: number): Promise<{ readonly closed: Promise<void> }>;
 }
 
 /** A client at a gateway. */
@@ -32,10 +32,10 @@ async function connected(): Promise<Scene> {
   return {
     server,
     client,
-    async goAway(drainMs, told = drainMs) {
+    async goAway(drainMs, reported = drainMs) {
       const closed = server.listener.close({ drainMs });
       expect([await client.row(), await client.row()]).toEqual([
-        [0, 'goaway', told],
+        [0, 'goaway', reported],
         [1, 'ping'],
       ]);
       return { closed };
@@ -60,7 +60,7 @@ test('close: operation under way → goaway, its final, then 1001', async () => 
   const { server, client, sink } = scene;
   const { closed } = await scene.goAway(5_000);
   client.send([1, 'pong']);
-  sink.update('v', 'strong');
+  sink.view('v', 'strong');
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   expect(await client.closed).toMatchObject({ code: 1001 });
   await closed;
@@ -80,7 +80,7 @@ test('close: submission that crosses the goaway → not executed here, and its c
   client.send([2, 'submit', ...PUT], [3, 'ping'], [1, 'pong']);
   expect((await client.row()).slice(0, 3)).toEqual([2, 'fail', 'UNAVAILABLE']);
   expect(await client.row()).toEqual([3, 'pong']);
-  sink.update('v', 'strong');
+  sink.view('v', 'strong');
   await closed;
   expect(server.store.submitted).toHaveLength(1);
 });
@@ -91,7 +91,7 @@ test('close: repetition of an update that has begun crosses the goaway → answe
   const { closed } = await scene.goAway(5_000);
   client.send([1, 'submit', ...PUT], [2, 'ping'], [1, 'pong']);
   expect(await client.row()).toEqual([2, 'pong']);
-  sink.update('v', 'strong');
+  sink.view('v', 'strong');
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   await closed;
   expect(server.store.submitted).toHaveLength(1);
@@ -100,7 +100,7 @@ test('close: repetition of an update that has begun crosses the goaway → answe
 test('close: client with more to do → moves to the server that comes next, nothing is lost', async () => {
   const first = await startGateway();
   await using proxy = await CutProxy.start(first.url);
-  const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+  const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
   const store = remote({ url: proxy.url(first.url), levels: LEVELS, WebSocket, reconnect });
   const under = new SinkDouble();
   store.submitOperation(readX, LEVELS, under, quietContext());
@@ -112,10 +112,10 @@ test('close: client with more to do → moves to the server that comes next, not
   await expect.poll(() => second.gateway.status().connections).toBe(1);
   const later = new SinkDouble();
   store.submitOperation(writeX, LEVELS, later, quietContext());
-  (await second.store.next()).sink.update('new server', 'strong');
+  (await second.store.next()).sink.view('new server', 'strong');
   expect(await later.call(0)).toMatchObject({ value: 'new server' });
   expect(under.calls).toEqual([]);
-  sink.update('old server', 'strong');
+  sink.view('old server', 'strong');
   expect(await under.call(0)).toMatchObject({ value: 'old server' });
   expect(first.store.submitted).toHaveLength(1);
   await closed;
@@ -139,12 +139,12 @@ test.each([
   [1_500.5, 1_501],
   [Infinity, 2 ** 30],
   [2 ** 40, 2 ** 30],
-])('close: drainMs is %d → a client is told %d, and gets its final', async (drainMs, told) => {
+])('close: drainMs is %d → a client is told %d, and gets its final', async (drainMs, reported) => {
   await using scene = await underWay(GET);
   const { client, sink } = scene;
-  const { closed } = await scene.goAway(drainMs, told);
+  const { closed } = await scene.goAway(drainMs, reported);
   client.send([1, 'pong']);
-  sink.update('v', 'strong');
+  sink.view('v', 'strong');
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   expect(await client.closed).toMatchObject({ code: 1001 });
   await closed;
@@ -153,10 +153,10 @@ test.each([
 test.each([
   [60_000, 60_000],
   [Infinity, 2 ** 30],
-])('close: asked again with less time than %d ms → both end then, once', async (drainMs, told) => {
+])('close: asked again with less time than %d ms → both end then, once', async (drainMs, reported) => {
   await using scene = await underWay(PUT);
   const { server, client } = scene;
-  const { closed: first } = await scene.goAway(drainMs, told);
+  const { closed: first } = await scene.goAway(drainMs, reported);
   // Longer than what it has: that changes nothing.
   const longer = server.gateway.close({ drainMs: Infinity });
   await server.gateway.close({ drainMs: 0 });
@@ -172,14 +172,14 @@ test('close: connections while draining → HTTP 503', async () => {
   const closed = server.listener.close({ drainMs: 5_000 });
   await using late = new RawClient(server.url);
   await expect(late.opened()).rejects.toThrow('HTTP 503');
-  sink.update('v', 'strong');
+  sink.view('v', 'strong');
   client.send([1, 'pong']);
   await closed;
 });
 
 test('close: client says goodbye → the server has nothing left of its replies', async () => {
   await using server = await startGateway();
-  server.store.answer = ({ sink }) => sink.update('v', 'strong');
+  server.store.answer = ({ sink }) => sink.view('v', 'strong');
   const store = remote({ url: server.url, levels: LEVELS, WebSocket });
   const sink = new SinkDouble();
   store.submitOperation(writeX, LEVELS, sink, quietContext());

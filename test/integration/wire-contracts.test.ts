@@ -10,17 +10,17 @@ import { LEVELS, RawClient, startGateway, StoreDouble } from '../support/wire.ts
 
 const contract = defineContract('shop', {
   ...keyValueOperations,
-  price: { effect: 'read', args: z.object({ item: z.string() }), result: z.number() },
+  price: { access: 'read', args: z.object({ item: z.string() }), result: z.number() },
 });
 
 function answering(): StoreDouble {
   const store = new StoreDouble();
-  store.answer = ({ sink, operation }) => sink.update(operation.args, 'strong');
+  store.answer = ({ sink, operation }) => sink.view(operation.args, 'strong');
   return store;
 }
 
-const clientOf = (url: string, given = contract) =>
-  createClient(remote({ url, levels: LEVELS, contract: given, WebSocket }));
+const clientOf = (url: string, value = contract) =>
+  createClient(remote({ url, levels: LEVELS, contract: value, WebSocket }));
 
 test('contract: the same on both ends → operations by their names, typed', async () => {
   await using gateway = await startGateway({ store: answering(), contract });
@@ -35,7 +35,7 @@ test('contract: arguments that do not fit, an operation that it has not → refu
   const client = clientOf(gateway.url);
   const failures = await Promise.all([
     client.invoke(contract.price({ item: 5 as never })).catch((error: unknown) => error),
-    client.invoke({ name: 'drop', args: {}, effect: 'update' }).catch((error: unknown) => error),
+    client.invoke({ name: 'drop', args: {}, access: 'write' }).catch((error: unknown) => error),
   ]);
   expect(failures).toMatchObject([{ code: 'INVALID_ARGUMENT', field: 'args.item' }, { code: 'UNSUPPORTED' }]);
   expect(gateway.store.submitted).toEqual([]);
@@ -60,13 +60,13 @@ const otherKey = [1, 'submit', 'get', 'read', 2, { key: 'ada/notes' }, 'eve/note
 test.each([
   ['with a contract → it is that of the arguments', contract, 'ada/notes'],
   ['without one → it is what the client claims', undefined, 'eve/notes'],
-])('key of a submission that is not of its arguments, at a gateway %s', async (_, given, key) => {
-  const asked: unknown[] = [];
-  const authorise = (__: unknown, operation: Operation): boolean => asked.push(operation.key) > 0;
-  await using gateway = await startGateway({ store: answering(), contract: given, authorise });
+])('key of a submission that is not of its arguments, at a gateway %s', async (_, value, key) => {
+  const requested: unknown[] = [];
+  const authorize = (__: unknown, operation: Operation): boolean => requested.push(operation.key) > 0;
+  await using gateway = await startGateway({ store: answering(), contract: value, authorize });
   await using client = new RawClient(gateway.url);
   await client.greet();
   client.send(otherKey);
   expect(await client.row()).toEqual([1, 'view', 1, 0, { key: 'ada/notes' }]);
-  expect([asked, gateway.store.submitted[0]?.operation.key]).toEqual([[key], key]);
+  expect([requested, gateway.store.submitted[0]?.operation.key]).toEqual([[key], key]);
 });

@@ -21,10 +21,10 @@ interface Line extends AsyncDisposable {
 }
 
 /** A client, a proxy, a gateway. */
-async function line(options: { heartbeatMs?: number; pongTimeoutMs?: number } = {}): Promise<Line> {
+async function line(options: { heartbeatIntervalMs?: number; pongTimeoutMs?: number } = {}): Promise<Line> {
   const server = await startGateway();
   const proxy = await CutProxy.start(server.url);
-  const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+  const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
   const store = remote({ url: proxy.url(server.url), levels: LEVELS, WebSocket, reconnect, ...options });
   return {
     server,
@@ -48,23 +48,23 @@ describe('wire: connection cut', () => {
   test('between preliminary and final of an update → executed once, final in full on the new connection', async () => {
     await using wire = await line();
     const sink = submit(wire.store);
-    const { sink: given } = await wire.server.store.next();
-    given.update('same', 'weak');
+    const { sink: value } = await wire.server.store.next();
+    value.view('same', 'weak');
     await sink.call(0);
     wire.proxy.cut();
     await wire.proxy.connected(2);
     await wire.store.ready;
     // The repetition brings the preliminary again; only then is the new connection known to serve this operation.
-    expect(await sink.call(1)).toMatchObject({ kind: 'update', value: 'same', level: 'weak' });
-    given.update('same', 'strong');
-    expect(await sink.call(2)).toMatchObject({ kind: 'update', value: 'same', level: 'strong' });
+    expect(await sink.call(1)).toMatchObject({ kind: 'write', value: 'same', level: 'weak' });
+    value.view('same', 'strong');
+    expect(await sink.call(2)).toMatchObject({ kind: 'write', value: 'same', level: 'strong' });
     expect(wire.server.store.submitted).toHaveLength(1);
   });
 });
 
 describe('wire: connection sick', () => {
   test('half-open → noticed by the heartbeat, operations go on over a new connection', async () => {
-    await using wire = await line({ heartbeatMs: 30, pongTimeoutMs: 30 });
+    await using wire = await line({ heartbeatIntervalMs: 30, pongTimeoutMs: 30 });
     await wire.store.ready;
     const swallowed = wire.proxy.swallow();
     const sink = submit(wire.store);
@@ -72,7 +72,7 @@ describe('wire: connection sick', () => {
     // Nothing was cut: only the missing pong can have made the client connect again.
     await wire.proxy.connected(2);
     wire.proxy.pass();
-    (await wire.server.store.next()).sink.update('v', 'strong');
+    (await wire.server.store.next()).sink.view('v', 'strong');
     expect(await sink.call(0)).toMatchObject({ value: 'v' });
   });
 
@@ -80,25 +80,25 @@ describe('wire: connection sick', () => {
     await using wire = await line();
     wire.proxy.crumble();
     const sink = submit(wire.store);
-    (await wire.server.store.next()).sink.update({ text: 'grüße 🎫' }, 'strong');
+    (await wire.server.store.next()).sink.view({ text: 'grüße 🎫' }, 'strong');
     expect(await sink.call(0)).toMatchObject({ value: { text: 'grüße 🎫' } });
   });
 });
 
 /** A store that executes each name once, whoever asks: what was under way elsewhere may be asked of it again. */
 function onceStore(): StoreDouble {
-  return Object.assign(new StoreDouble(), { executesOnce: true });
+  return Object.assign(new StoreDouble(), { isExactlyOnce: true });
 }
 
 describe('wire: server restarted', () => {
   test('between preliminary and final → submitted to the new server under the same operation id', async () => {
     const first = await startGateway();
     const proxy = await CutProxy.start(first.url);
-    const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+    const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
     const store = remote({ url: proxy.url(first.url), levels: LEVELS, WebSocket, reconnect });
     const sink = submit(store);
     const before = await first.store.next();
-    before.sink.update('guess', 'weak');
+    before.sink.view('guess', 'weak');
     await sink.call(0);
     // What a crash leaves behind: nobody listens on the port, nothing was said.
     proxy.cut();
@@ -107,8 +107,8 @@ describe('wire: server restarted', () => {
     proxy.retarget(second.url);
     const after = await second.store.next();
     expect(after.context.operationId).toBe(before.context.operationId);
-    after.sink.update('guess', 'weak');
-    after.sink.update('final', 'strong');
+    after.sink.view('guess', 'weak');
+    after.sink.view('final', 'strong');
     expect(await sink.call(2)).toMatchObject({ value: 'final', level: 'strong' });
     await store.close();
     await proxy[Symbol.asyncDispose]();

@@ -11,9 +11,9 @@ import { RawClient } from '../support/wire.ts';
 const LEVELS = ['tentative', 'causal', 'strong'];
 const args = z.object({ key: z.string() });
 const contract = defineContract('hostile', {
-  read: { effect: 'update', args, result: z.null() },
-  fail: { effect: 'update', args, result: z.null() },
-  scan: { effect: 'update', args, result: z.null() },
+  read: { access: 'write', args, result: z.null() },
+  fail: { access: 'write', args, result: z.null() },
+  scan: { access: 'write', args, result: z.null() },
 });
 
 /** What comes from the client gets into what generators read and say, and into no effect. They look at its first unit. */
@@ -44,16 +44,16 @@ test.each(
   Object.entries(TEXTS).flatMap(([from, key]) => ['read', 'scan', 'fail'].map((name) => ({ from, key, name }))),
 )('half of a surrogate pair, $from, $name → refused; the site goes on', async ({ key, name }) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
-  const options = { service, sites: ['irl', 'frk', 'vrg'], dataDir } as const;
+  const options = { service, sites: ['ireland', 'frankfurt', 'virginia'], dataDir } as const;
   try {
     const server = await serve(options);
     {
       // Gone before the server is closed, which would wait for it.
-      await using client = new RawClient(server.siteUrl('irl'));
+      await using client = new RawClient(server.siteUrl('ireland'));
       await client.greet({ levels: LEVELS });
       client.sendText(`[[1,"submit","${name}","update",4,{"key":"${key}"}]]`);
       expect(await client.row()).toMatchObject([1, 'fail', expect.any(String), expect.any(String), null, {}]);
-      client.send([2, 'submit', 'read', 'update', 4, { key: 'k' }]);
+      client.send([2, 'submit', 'read', 'write', 4, { key: 'k' }]);
       expect(await client.row()).toMatchObject([2, 'view', 2, 0, null]);
     }
     await server.close();

@@ -2,27 +2,27 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CorrectableError } from '../../src/correctable/errors.ts';
-import type { Catalogue } from '../../src/protocol/contract/catalogue.ts';
+import type { OperationRegistry } from '../../src/protocol/contract/operation-registry.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { LEVELS, RawClient, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
 
 const GET = ['get', 'read', 3, { key: 'x' }];
-const PUT = ['put', 'update', 3, { key: 'x' }];
+const PUT = ['put', 'write', 3, { key: 'x' }];
 
 /** The gateway is well if it still serves somebody else. */
 async function expectServing(server: RunningGateway): Promise<void> {
   await using client = new RawClient(server.url);
   expect(await client.greet({ client: 'b'.repeat(32) })).toMatchObject([0, 'welcome', {}]);
-  server.store.answer = ({ sink }) => sink.update('fine', 'strong');
+  server.store.answer = ({ sink }) => sink.view('fine', 'strong');
   client.send([1, 'submit', ...GET]);
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'fine']);
 }
 
 describe('wire: greeting', () => {
   test('welcome → version, levels, limits', async () => {
-    await using server = await startGateway({ limits: { frameBytesMax: 5_000, inFlightMax: 7 } });
+    await using server = await startGateway({ limits: { maxFrameBytes: 5_000, maxInFlight: 7 } });
     await using client = new RawClient(server.url);
-    const limits = { frameBytesMax: 5_000, inFlightMax: 7 };
+    const limits = { maxFrameBytes: 5_000, maxInFlight: 7 };
     expect(await client.greet()).toEqual([
       0,
       'welcome',
@@ -81,7 +81,7 @@ describe('wire: who may connect', () => {
 
   test("another principal with the same client id → does not see the first one's replies", async () => {
     await using server = await startGateway({ authenticate: (token) => ({ id: token ?? '' }) });
-    server.store.answer = ({ sink, context }) => sink.update(context.operationId, 'strong');
+    server.store.answer = ({ sink, context }) => sink.view(context.operationId, 'strong');
     await using ada = new RawClient(server.url);
     await ada.greet({ token: 'ada' });
     ada.send([1, 'submit', ...PUT]);
@@ -95,10 +95,10 @@ describe('wire: who may connect', () => {
 });
 
 describe('wire: operations', () => {
-  const shop: Catalogue = {
+  const shop: OperationRegistry = {
     name: 'shop',
     hash: 'f00',
-    operations: { dequeue: { effect: 'update', args: z.object({ queue: z.string() }) } },
+    operations: { dequeue: { access: 'write', args: z.object({ queue: z.string() }) } },
   };
 
   test('unknown to the store → UNSUPPORTED', async () => {
@@ -111,9 +111,9 @@ describe('wire: operations', () => {
 
   test.each([
     ['not in the contract', ['get', 'read', 1, null], 'UNSUPPORTED', undefined],
-    ['with a bad argument', ['dequeue', 'update', 1, { queue: 5 }], 'INVALID_ARGUMENT', 'args.queue'],
-    ['with another effect', ['dequeue', 'read', 1, { queue: 'q' }], 'INVALID_ARGUMENT', 'effect'],
-    ['at a level that does not exist', ['dequeue', 'update', 4, { queue: 'q' }], 'UNKNOWN_LEVEL', 'levels'],
+    ['with a bad argument', ['dequeue', 'write', 1, { queue: 5 }], 'INVALID_ARGUMENT', 'args.queue'],
+    ['with another effect', ['dequeue', 'read', 1, { queue: 'q' }], 'INVALID_ARGUMENT', 'access'],
+    ['at a level that does not exist', ['dequeue', 'write', 4, { queue: 'q' }], 'UNKNOWN_LEVEL', 'levels'],
   ])('%s → refused, not executed', async (_, row, code, field) => {
     await using server = await startGateway({ contract: shop });
     await using client = new RawClient(server.url);
@@ -148,8 +148,8 @@ describe('wire: operations', () => {
     await client.greet();
     client.send([1, 'submit', ...PUT], [1, 'submit', ...PUT]);
     const { sink } = await server.store.next();
-    sink.update('v', 'weak');
-    sink.update('v', 'strong');
+    sink.view('v', 'weak');
+    sink.view('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 0, 0, 'v']);
     expect(await client.row()).toEqual([1, 'view', 1, 1, 'v']);
     client.send([1, 'submit', ...PUT]);
@@ -159,17 +159,17 @@ describe('wire: operations', () => {
 
   test('numbers in any order, over and over, acknowledged in between → each executed at most once', async () => {
     await using server = await startGateway();
-    server.store.answer = ({ operation, sink }) => sink.update(operation.args, 'strong');
+    server.store.answer = ({ operation, sink }) => sink.view(operation.args, 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     const order = [9, 3, 7, 3, 12, 9, 1, 12, 5, 7, 1, 20, 3];
-    for (const id of order) client.send([id, 'submit', 'put', 'update', 2, id]);
+    for (const id of order) client.send([id, 'submit', 'put', 'write', 2, id]);
     client.send([7, 'ack']);
-    for (const id of order) client.send([id, 'submit', 'put', 'update', 2, id]);
+    for (const id of order) client.send([id, 'submit', 'put', 'write', 2, id]);
     for (const id of order) expect(await client.row()).toEqual([id, 'view', 1, 0, id]);
     for (const id of order) {
       const row = await client.row();
-      if (id <= 7) expect(row.slice(0, 3)).toEqual([id, 'fail', 'EXPIRED_ID']);
+      if (id <= 7) expect(row.slice(0, 3)).toEqual([id, 'fail', 'REPLY_EXPIRED']);
       else expect(row).toEqual([id, 'view', 1, 0, id]);
     }
     const executed = server.store.submitted.map(({ operation }) => operation.args as number);
@@ -182,7 +182,7 @@ describe('wire: operations', () => {
     await client.greet();
     client.send([1, 'submit', ...PUT], [1, 'cancel']);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNKNOWN']);
-    (await server.store.next()).sink.update('done', 'strong');
+    (await server.store.next()).sink.view('done', 'strong');
     client.send([1, 'submit', ...PUT]);
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
     expect(server.store.submitted).toHaveLength(1);
@@ -191,29 +191,29 @@ describe('wire: operations', () => {
 
 describe('wire: limits', () => {
   test('more under way than allowed → OVERLOADED, retryable, with a delay; the others go on', async () => {
-    await using server = await startGateway({ limits: { inFlightMax: 2 } });
+    await using server = await startGateway({ limits: { maxInFlight: 2 } });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...GET], [2, 'submit', ...GET], [3, 'submit', ...GET]);
     const details = { retryable: true, retryAfterMs: expect.any(Number) as number };
     expect(await client.row()).toMatchObject([3, 'fail', 'OVERLOADED', expect.any(String), null, details]);
-    (await server.store.next()).sink.update('v', 'strong');
+    (await server.store.next()).sink.view('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   });
 
   test('repetition of what was executed, at the limit → its reply, never OVERLOADED', async () => {
-    await using server = await startGateway({ limits: { inFlightMax: 1 } });
+    await using server = await startGateway({ limits: { maxInFlight: 1 } });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...PUT]);
-    (await server.store.next()).sink.update('done', 'strong');
+    (await server.store.next()).sink.view('done', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
     client.send([2, 'submit', ...GET], [1, 'submit', ...PUT]);
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
   });
 
   test('frame beyond the limit → closed with 1009, others are served', async () => {
-    await using server = await startGateway({ limits: { frameBytesMax: 1_000 } });
+    await using server = await startGateway({ limits: { maxFrameBytes: 1_000 } });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', 'get', 'read', 1, 'x'.repeat(2_000)]);
@@ -223,7 +223,7 @@ describe('wire: limits', () => {
 
   test('client that never reads → cut off', async () => {
     await using server = await startGateway({ bounds: { stallTimeoutMs: 50 } });
-    server.store.answer = ({ sink }) => setImmediate(() => sink.update('x'.repeat(50_000), 'strong'));
+    server.store.answer = ({ sink }) => setImmediate(() => sink.view('x'.repeat(50_000), 'strong'));
     await using client = new RawClient(server.url);
     await client.greet();
     client.socket.pause();
@@ -246,7 +246,7 @@ describe('wire: one client, two connections', () => {
     expect(await older.closed).toMatchObject({ code: 4409 });
     newer.send([1, 'submit', ...PUT], [7, 'ping']);
     expect(await newer.row()).toEqual([7, 'pong']);
-    sink.update('v', 'strong');
+    sink.view('v', 'strong');
     expect(await newer.row()).toEqual([1, 'view', 1, 0, 'v']);
   });
 
@@ -264,9 +264,9 @@ describe('wire: one client, two connections', () => {
 });
 
 describe('wire: malformed', () => {
-  test('bad row → fails alone with the path of the field, its neighbours are served', async () => {
+  test('bad row → fails alone with the path of the field, its neighbors are served', async () => {
     await using server = await startGateway();
-    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...GET], [2, 'submit', 'get', 'destroy', 3, null], [3, 'submit', ...GET]);
@@ -277,13 +277,13 @@ describe('wire: malformed', () => {
       'PROTOCOL',
       expect.any(String),
       null,
-      { field: 'effect' },
+      { field: 'access' },
     ]);
     expect(rows.filter(([, kind]) => kind === 'view').map(([id]) => id)).toEqual([1, 3]);
   });
 
   test('again and again → closed with 4400', async () => {
-    await using server = await startGateway({ bounds: { malformedMax: 3 } });
+    await using server = await startGateway({ bounds: { maxMalformedMessages: 3 } });
     await using client = new RawClient(server.url);
     await client.greet();
     for (let i = 0; i < 3; i++) client.sendText('{');

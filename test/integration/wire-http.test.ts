@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
-import { ODD_TARGETS, statusOf } from '../support/targets.ts';
+import { ODD_TARGETS, statusOf } from '../support/odd-request-targets.ts';
 import { RawClient, startGateway, StoreDouble } from '../support/wire.ts';
 
 interface Answer {
@@ -45,7 +45,7 @@ describe('HTTP', () => {
     const { sink } = await server.store.next();
     const closed = server.listener.close({ drainMs: 5_000 });
     expect(await get(`${server.listener.url}/health`)).toMatchObject({ status: 503, body: { status: 'draining' } });
-    sink.update('v', 'strong');
+    sink.view('v', 'strong');
     client.send([1, 'pong']);
     await closed;
   });
@@ -53,17 +53,17 @@ describe('HTTP', () => {
   test('/sites → name, path, levels and contract of every site', async () => {
     const binding = new StoreDouble();
     const contract = { name: 'shop', hash: 'f00', operations: {} };
-    const sites = { irl: createGateway({ binding }), frk: createGateway({ binding, contract }) };
+    const sites = { ireland: createGateway({ binding }), frankfurt: createGateway({ binding, contract }) };
     const listener = await listenGateways({ sites });
     const levels = ['weak', 'strong'];
     expect((await get(`${listener.url}/sites`)).body).toEqual({
       sites: [
-        { name: 'irl', path: '/irl', levels },
-        { name: 'frk', path: '/frk', levels, contract: { name: 'shop', hash: 'f00' } },
+        { name: 'ireland', path: '/ireland', levels },
+        { name: 'frankfurt', path: '/frankfurt', levels, contract: { name: 'shop', hash: 'f00' } },
       ],
     });
-    expect(listener.siteUrl('frk')).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/frk$/);
-    expect(() => listener.siteUrl('vrg')).toThrow(/'vrg' is not one of irl, frk/);
+    expect(listener.siteUrl('frankfurt')).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/frankfurt$/);
+    expect(() => listener.siteUrl('virginia')).toThrow(/'virginia' is not one of ireland, frankfurt/);
     await listener.close();
   });
 
@@ -137,7 +137,7 @@ describe('listening', () => {
 
 describe('HTTP: readiness and metrics', () => {
   test('/ready and /ready/<site> → 200 while it takes clients, 503 when full, 404 for no site', async () => {
-    await using server = await startGateway({ limits: { connectionsMax: 1 } });
+    await using server = await startGateway({ limits: { maxConnections: 1 } });
     const { url } = server.listener;
     expect(await get(`${url}/ready`)).toMatchObject({ status: 200, body: { ready: true } });
     expect((await get(`${url}/ready/here`)).status).toBe(200);
@@ -151,7 +151,7 @@ describe('HTTP: readiness and metrics', () => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
     await client.greet();
-    client.send([1, 'submit', 'put', 'update', 2, null], [2, 'bogus']);
+    client.send([1, 'submit', 'put', 'write', 2, null], [2, 'bogus']);
     await server.store.next();
     await client.row();
     const text = await (await fetch(`${server.listener.url}/metrics`)).text();
@@ -160,8 +160,8 @@ describe('HTTP: readiness and metrics', () => {
       name,
       kind,
     ]);
-    const told = [...text.matchAll(/^# TYPE (correctables_\w+) (\w+)/gm)].map(([, name, kind]) => [name, kind]);
-    expect(documented.toSorted()).toEqual(told.toSorted());
+    const reported = [...text.matchAll(/^# TYPE (correctables_\w+) (\w+)/gm)].map(([, name, kind]) => [name, kind]);
+    expect(documented.toSorted()).toEqual(reported.toSorted());
     for (const [name, value] of Object.entries({
       correctables_serving: 1,
       correctables_connections: 1,

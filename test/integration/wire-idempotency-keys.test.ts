@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { redblue } from '../../src/bindings/redblue/index.ts';
-import { createClient } from '../../src/correctable/made/client.ts';
+import { createClient } from '../../src/correctable/client/client.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
@@ -19,33 +19,33 @@ import { counter, table } from '../../src/server/service/tables.ts';
 
 const args = z.object({ amount: z.number() });
 const shop = defineContract('shop', {
-  order: { effect: 'update', args, result: z.number() },
-  pay: { effect: 'update', args, result: z.number() },
-  total: { effect: 'read', args: z.object({}), result: z.number() },
+  order: { access: 'write', args, result: z.number() },
+  pay: { access: 'write', args, result: z.number() },
+  total: { access: 'read', args: z.object({}), result: z.number() },
 });
 
 const service = defineService(shop, {
   tables: { rows: table({ total: counter() }) },
   shadowOperations: ({ rows }) => ({
-    order: blue((given: { amount: number }) => [rows.row('one').total.add(given.amount)]),
-    pay: red((given: { amount: number }) => [rows.row('one').total.add(given.amount)]),
+    order: blue((value: { amount: number }) => [rows.row('one').total.add(value.amount)]),
+    pay: red((value: { amount: number }) => [rows.row('one').total.add(value.amount)]),
   }),
   generators: {
-    order: (given, { shadow, tables }) => shadow.order(given, tables.rows.row('one').total),
-    pay: (given, { shadow, tables }) => shadow.pay(given, tables.rows.row('one').total),
+    order: (value, { shadow, tables }) => shadow.order(value, tables.rows.row('one').total),
+    pay: (value, { shadow, tables }) => shadow.pay(value, tables.rows.row('one').total),
     total: (_, { tables }) => tables.rows.row('one').total,
   },
 });
 
-const SITES = ['irl', 'frk'] as const;
+const SITES = ['ireland', 'frankfurt'] as const;
 type Site = (typeof SITES)[number];
 
 /** Starts all sites with a gateway each. */
 async function start(dataDir?: string) {
   const backend = await createEmbedded(service, {
     sites: SITES,
-    wan: 'none',
-    checkLabels: false,
+    latency: 'none',
+    checkColors: false,
     ...(dataDir !== undefined && { dataDir }),
   });
   const gateways = SITES.map((site) => [
@@ -85,41 +85,41 @@ test.each([['order'], ['pay']] as const)('%s: retried by another process, at eac
   const sites = await start();
   onTestFinished(sites.stop);
   const update = shop[name]({ amount: 5 });
-  const first = await invoke(sites, 'irl', update, 'order-4711');
+  const first = await invoke(sites, 'ireland', update, 'order-4711');
   const later = [
-    await invoke(sites, 'irl', update, 'order-4711'),
-    await invoke(sites, 'frk', update, 'order-4711'),
-    await invoke(sites, 'frk', shop[name]({ amount: 6 }), 'order-4711'),
-    await invoke(sites, 'irl', update, 'order-4712'),
-    await invoke(sites, 'irl', update, 'order-4711', 'bob'),
+    await invoke(sites, 'ireland', update, 'order-4711'),
+    await invoke(sites, 'frankfurt', update, 'order-4711'),
+    await invoke(sites, 'frankfurt', shop[name]({ amount: 6 }), 'order-4711'),
+    await invoke(sites, 'ireland', update, 'order-4712'),
+    await invoke(sites, 'ireland', update, 'order-4711', 'bob'),
   ];
   expect([first, ...later]).toEqual([0, 0, 0, 'INVALID_ARGUMENT', 5, 10]);
-  expect(await total(sites, 'irl')).toBe(15);
+  expect(await total(sites, 'ireland')).toBe(15);
 });
 
 test.each([['order'], ['pay']] as const)('%s: asked for at both sites at once → done once', async (name) => {
   const sites = await start();
   onTestFinished(sites.stop);
   const update = shop[name]({ amount: 5 });
-  const asked = SITES.flatMap((site) => [1, 2].map(() => invoke(sites, site, update, 'order-4711')));
-  expect(await Promise.all(asked)).toContain(0);
-  expect(await invoke(sites, 'frk', update, 'order-4711')).toBe(0);
-  expect(await total(sites, 'irl')).toBe(5);
+  const requested = SITES.flatMap((site) => [1, 2].map(() => invoke(sites, site, update, 'order-4711')));
+  expect(await Promise.all(requested)).toContain(0);
+  expect(await invoke(sites, 'frankfurt', update, 'order-4711')).toBe(0);
+  expect(await total(sites, 'ireland')).toBe(5);
 });
 
 test('a process that ends before the answer comes → another one gets it', async () => {
   const sites = await start();
   onTestFinished(sites.stop);
   const update = shop.order({ amount: 5 });
-  const client = createClient(redblue(shop, { url: sites.url('irl'), WebSocket, token: 'ann' }));
+  const client = createClient(redblue(shop, { url: sites.url('ireland'), WebSocket, token: 'ann' }));
   await client.invoke(shop.total({}));
   const left = Promise.resolve(client.invoke(update, { idempotencyKey: 'order-4711' })).catch(() => {});
   await new Promise(setImmediate);
   await client.close();
   await left;
-  expect(await invoke(sites, 'frk', update, 'order-4711')).toBe(0);
-  expect(await invoke(sites, 'irl', update, 'order-4711')).toBe(0);
-  expect(await total(sites, 'irl')).toBe(5);
+  expect(await invoke(sites, 'frankfurt', update, 'order-4711')).toBe(0);
+  expect(await invoke(sites, 'ireland', update, 'order-4711')).toBe(0);
+  expect(await total(sites, 'ireland')).toBe(5);
 });
 
 test('all sites started again from their folder → what was done is known', async () => {
@@ -128,7 +128,7 @@ test('all sites started again from their folder → what was done is known', asy
   const before = await start(folder);
   const updates = [shop.order({ amount: 5 }), shop.pay({ amount: 7 })];
   const first = [];
-  for (const update of updates) first.push(await invoke(before, 'irl', update, `key of ${update.name}`));
+  for (const update of updates) first.push(await invoke(before, 'ireland', update, `key of ${update.name}`));
   await before.stop();
   const after = await start(folder);
   onTestFinished(after.stop);
@@ -137,6 +137,6 @@ test('all sites started again from their folder → what was done is known', asy
     for (const update of updates) again.push(await invoke(after, site, update, `key of ${update.name}`));
     expect(again).toEqual(first);
   }
-  expect(await invoke(after, 'frk', shop.order({ amount: 6 }), 'key of order')).toBe('INVALID_ARGUMENT');
-  expect(await total(after, 'irl')).toBe(12);
+  expect(await invoke(after, 'frankfurt', shop.order({ amount: 6 }), 'key of order')).toBe('INVALID_ARGUMENT');
+  expect(await total(after, 'ireland')).toBe(12);
 });

@@ -43,7 +43,7 @@ class ServerProcess implements AsyncDisposable {
 
 test('server killed after the preliminary, started again → the same Correctable gets its final', async () => {
   await using first = await ServerProcess.start('0', 'no');
-  const reconnect = exponentialBackoff({ firstMs: 20, maxMs: 100 });
+  const reconnect = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 100 });
   await using store = createClient(remote({ url: first.url, levels: LEVELS, WebSocket, reconnect }));
   const seen: unknown[] = [];
   const operation = store.invoke(put('k', 'v'));

@@ -18,19 +18,19 @@ test('load: 10,000 operations in flight on one connection → each gets its own 
   });
   for (let n = 0; n < COUNT; n++) await server.store.next();
   expect(server.gateway.status()).toMatchObject({ inFlight: COUNT, overloaded: 0 });
-  for (const { sink } of server.store.submitted) sink.update('guess', 'weak');
+  for (const { sink } of server.store.submitted) sink.view('guess', 'weak');
   await sinks.at(-1)?.call(0);
 
-  for (const { operation, sink } of server.store.submitted) sink.update(operation.args, 'strong');
+  for (const { operation, sink } of server.store.submitted) sink.view(operation.args, 'strong');
   const answers = await Promise.all(sinks.map((sink) => sink.call(1)));
-  expect(answers.map((call) => call.kind === 'update' && call.value)).toEqual(sinks.map((_, n) => n));
+  expect(answers.map((call) => call.kind === 'write' && call.value)).toEqual(sinks.map((_, n) => n));
   expect(server.store.submitted).toHaveLength(COUNT);
   await store.close();
 });
 
 test('load: one operation more than a connection may have → OVERLOADED, the others go on', async () => {
   await using server = await startGateway();
-  const store = remote({ url: server.url, levels: LEVELS, WebSocket, inFlightMax: 100 });
+  const store = remote({ url: server.url, levels: LEVELS, WebSocket, maxInFlight: 100 });
   const submit = (): SinkDouble => {
     const sink = new SinkDouble();
     store.submitOperation(readX, LEVELS, sink, quietContext());
@@ -38,7 +38,7 @@ test('load: one operation more than a connection may have → OVERLOADED, the ot
   };
   const sinks = Array.from({ length: 100 }, submit);
   expect(await submit().failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
-  for (let n = 0; n < 100; n++) (await server.store.next()).sink.update(n, 'strong');
+  for (let n = 0; n < 100; n++) (await server.store.next()).sink.view(n, 'strong');
   expect(await Promise.all(sinks.map((sink) => sink.call(0)))).toHaveLength(100);
   await store.close();
 });
@@ -46,13 +46,13 @@ test('load: one operation more than a connection may have → OVERLOADED, the ot
 test('load: 2,000 connections → each is served, and all are gone after the close', async () => {
   const COUNT = 2_000;
   await using server = await startGateway();
-  server.store.answer = ({ operation, sink }) => sink.update(operation.args, 'strong');
+  server.store.answer = ({ operation, sink }) => sink.view(operation.args, 'strong');
   const sockets = await Promise.all(Array.from({ length: COUNT }, () => greeted(server.url)));
   expect(server.gateway.status().connections).toBe(COUNT);
   const answers = await Promise.all(
     sockets.map(async (socket, n) => {
       const answered = once(socket, 'message');
-      socket.send(msgpackCodec.frame([msgpackCodec.encodeRow([1, 'submit', 'get', 'read', 2, n])]));
+      socket.send(msgpackCodec.frame([msgpackCodec.encodeMessage([1, 'submit', 'get', 'read', 2, n])]));
       const [frame] = (await answered) as [Buffer<ArrayBuffer>];
       return msgpackCodec.decode(frame)[0];
     }),
@@ -70,7 +70,7 @@ async function greeted(url: string): Promise<WebSocket> {
   await once(socket, 'open');
   const welcomed = once(socket, 'message');
   const client = crypto.randomUUID();
-  socket.send(msgpackCodec.frame([msgpackCodec.encodeRow([0, 'hello', { ...RawClient.hello(), client }])]));
+  socket.send(msgpackCodec.frame([msgpackCodec.encodeMessage([0, 'hello', { ...RawClient.hello(), client }])]));
   await welcomed;
   return socket;
 }

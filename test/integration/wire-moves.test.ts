@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { redblue } from '../../src/bindings/redblue/index.ts';
-import { createClient } from '../../src/correctable/made/client.ts';
+import { createClient } from '../../src/correctable/client/client.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
@@ -11,7 +11,7 @@ import { StoreDouble } from '../support/wire.ts';
 import { serve, type RunningServer } from '../../src/server/serve.ts';
 import { bank, bankService } from '../unit/server/replica/services.ts';
 
-type Site = 'irl' | 'frk' | 'vrg';
+type Site = 'ireland' | 'frankfurt' | 'virginia';
 let server: RunningServer<Site> | undefined;
 
 const sockets: WebSocket[] = [];
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const start = async (): Promise<RunningServer<Site>> =>
-  (server = await serve({ service: bankService(), sites: ['irl', 'frk', 'vrg'] }));
+  (server = await serve({ service: bankService(), sites: ['ireland', 'frankfurt', 'virginia'] }));
 
 /** A client that says what it likes: rows in, the rows about operations out. */
 async function speak(
@@ -61,63 +61,63 @@ describe('over two gateways', () => {
   test('an update sent to one site, then to another with its move → one effect', async () => {
     const { siteUrl } = await start();
     const client = 'a'.repeat(32);
-    const deposit = [1, 'submit', 'deposit', 'update', 4, { account: 'a', amount: 5 }];
-    const irl = await speak(siteUrl('irl'), client);
-    expect(await irl(deposit)).toEqual([1, 'final', 1, 0]);
-    const frk = await speak(siteUrl('frk'), client);
-    expect(await frk([...deposit, null, null, null, null, ['irl', 1]])).toEqual([1, 'final', 1, 0]);
+    const deposit = [1, 'submit', 'deposit', 'write', 4, { account: 'a', amount: 5 }];
+    const ireland = await speak(siteUrl('ireland'), client);
+    expect(await ireland(deposit)).toEqual([1, 'final', 1, 0]);
+    const frankfurt = await speak(siteUrl('frankfurt'), client);
+    expect(await frankfurt([...deposit, null, null, null, null, ['ireland', 1]])).toEqual([1, 'final', 1, 0]);
     // Back at the first one, whose site has the answer.
-    expect(await irl([...deposit, null, null, null, null, ['irl', 2]])).toEqual([1, 'final', 1, 0]);
-    const reader = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
+    expect(await ireland([...deposit, null, null, null, null, ['ireland', 2]])).toEqual([1, 'final', 1, 0]);
+    const reader = createClient(redblue(bank, { url: siteUrl('ireland'), WebSocket }));
     expect(await reader.invokeStrong(bank.balance({ account: 'a' }))).toBe(5);
     await reader.close();
   });
 
   test('back at a site where the first request never ended → submitted again, and only the second is answered', async () => {
     const store = new StoreDouble();
-    store.executesOnce = true;
-    const listener = await listenGateways({ sites: { irl: createGateway({ binding: store }) } });
-    const irl = await speak(listener.siteUrl('irl'), 'c'.repeat(32), ['weak', 'strong']);
-    const put = [1, 'submit', 'put', 'update', 2, { key: 'k' }];
-    const first = irl(put);
+    store.isExactlyOnce = true;
+    const listener = await listenGateways({ sites: { ireland: createGateway({ binding: store }) } });
+    const ireland = await speak(listener.siteUrl('ireland'), 'c'.repeat(32), ['weak', 'strong']);
+    const put = [1, 'submit', 'put', 'write', 2, { key: 'k' }];
+    const first = ireland(put);
     const { sink: firstSink } = await store.next();
-    void irl([...put, null, null, null, null, ['irl', 2]]);
+    void ireland([...put, null, null, null, null, ['ireland', 2]]);
     const { sink, context } = await store.next();
-    expect(context.origin).toMatchObject({ home: 'irl', hop: 2, sequence: 1 });
+    expect(context.origin).toMatchObject({ home: 'ireland', hop: 2, sequence: 1 });
     firstSink.fail(new CorrectableError('ABORTED', 'asked elsewhere since'));
-    sink.update('done', 'strong');
+    sink.view('done', 'strong');
     expect(await first).toEqual([1, 'view', 1, 0]);
     await listener.close({ drainMs: 0 });
   });
 
   test('a move that cannot be → INVALID_ARGUMENT with the field', async () => {
     const { siteUrl } = await start();
-    const irl = await speak(siteUrl('irl'), 'b'.repeat(32));
-    const deposit = [1, 'submit', 'deposit', 'update', 4, { account: 'a', amount: 5 }];
-    const answer = await irl([...deposit, null, null, null, null, ['nowhere', 1]]);
+    const ireland = await speak(siteUrl('ireland'), 'b'.repeat(32));
+    const deposit = [1, 'submit', 'deposit', 'write', 4, { account: 'a', amount: 5 }];
+    const answer = await ireland([...deposit, null, null, null, null, ['nowhere', 1]]);
     expect(answer.slice(0, 3)).toEqual([1, 'fail', 'INVALID_ARGUMENT']);
     expect(answer[3]).toContain('origin.home');
   });
 
   test('a session taken to another site → reads its own writes', async () => {
     const { siteUrl } = await start();
-    const irl = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
-    const vrg = createClient(redblue(bank, { url: siteUrl('vrg'), WebSocket }));
-    const here = irl.session();
-    await irl.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
+    const ireland = createClient(redblue(bank, { url: siteUrl('ireland'), WebSocket }));
+    const virginia = createClient(redblue(bank, { url: siteUrl('virginia'), WebSocket }));
+    const here = ireland.session();
+    await ireland.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
     expect(here.tokens).toHaveLength(1);
-    const there = vrg.session({ tokens: here.tokens });
-    expect(await vrg.invokeWeak(bank.balance({ account: 'a' }), { session: there })).toBe(5);
-    await Promise.all([irl.close(), vrg.close()]);
+    const there = virginia.session({ tokens: here.tokens });
+    expect(await virginia.invokeWeak(bank.balance({ account: 'a' }), { session: there })).toBe(5);
+    await Promise.all([ireland.close(), virginia.close()]);
   });
 
   test('a token that was made up → UNAUTHENTICATED', async () => {
     const { siteUrl } = await start();
-    const irl = createClient(redblue(bank, { url: siteUrl('irl'), WebSocket }));
-    const session = irl.session({ tokens: ['0.WzksOSw5LDld.AAAA'] });
-    await expect(irl.invokeWeak(bank.balance({ account: 'a' }), { session })).rejects.toMatchObject({
+    const ireland = createClient(redblue(bank, { url: siteUrl('ireland'), WebSocket }));
+    const session = ireland.session({ tokens: ['0.WzksOSw5LDld.AAAA'] });
+    await expect(ireland.invokeWeak(bank.balance({ account: 'a' }), { session })).rejects.toMatchObject({
       code: 'UNAUTHENTICATED',
     });
-    await irl.close();
+    await ireland.close();
   });
 });

@@ -6,13 +6,13 @@ import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, put } from '../../src/operations/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import type { Authenticate, Authorise } from '../../src/server/gateway/host/host.ts';
+import type { Authenticate, Authorize } from '../../src/server/gateway/context/gateway-context.ts';
 import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 import { LEVELS } from '../support/wire.ts';
 
 const authenticate: Authenticate = (token = '') => ({ id: token });
 /** Ann and the boss have a record each. */
-const authorise: Authorise = ({ id }, { key }) => key === id;
+const authorize: Authorize = ({ id }, { key }) => key === id;
 
 /** What comes of an operation: its value, or the code of its error. */
 async function told(operation: PromiseLike<unknown>): Promise<unknown> {
@@ -29,7 +29,7 @@ async function setUp() {
   const owner = createClient(store);
   for (const user of ['ann', 'boss']) await owner.invoke(put(user, `${user}'s`));
   const listen = (port = 0): Promise<GatewayListener> =>
-    listenGateways({ sites: { s: createGateway({ binding: store, authenticate, authorise }) }, port });
+    listenGateways({ sites: { s: createGateway({ binding: store, authenticate, authorize }) }, port });
   let listener = await listen();
   const url = listener.siteUrl('s');
   onTestFinished(() => listener.close({ drainMs: 0 }));

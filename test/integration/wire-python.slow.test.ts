@@ -20,13 +20,13 @@ test.runIf(python.error === undefined)(
     const listener = await listenGateways({ sites: { here: gateway } });
     const { hostname, port, pathname } = new URL(listener.siteUrl('here'));
     const client = spawn('python3', [script, hostname, port, pathname, store.consistencyLevels().join(',')]);
-    const said: string[] = [];
-    client.stderr.on('data', (data: Buffer) => said.push(data.toString()));
+    const reported: string[] = [];
+    client.stderr.on('data', (data: Buffer) => reported.push(data.toString()));
     try {
       const rows = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
       const next = async (): Promise<unknown> => {
         const { value, done } = (await rows.next()) as IteratorResult<string, undefined>;
-        if (done === true) throw new Error(`the client ended: ${said.join('')}`);
+        if (done === true) throw new Error(`the client ended: ${reported.join('')}`);
         return JSON.parse(value) as unknown;
       };
       const ask = (...operation: readonly unknown[]): void => {
@@ -34,7 +34,7 @@ test.runIf(python.error === undefined)(
       };
       expect(await next()).toMatchObject([0, 'welcome', { version: 6, levels: ['weak', 'strong'] }]);
 
-      ask('put', 'update', { key: 'greeting', value: 'grüße 👋' });
+      ask('put', 'write', { key: 'greeting', value: 'grüße 👋' });
       expect(await next()).toEqual([1, 'view', 0, 0, { $undefined: true }]);
       expect(await next()).toEqual([1, 'confirm', 1, 0, 1]);
 

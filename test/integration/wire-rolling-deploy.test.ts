@@ -8,25 +8,25 @@ import { createClient } from '../../src/index.ts';
 import { LEVELS, quietContext, SinkDouble, startGateway, StoreDouble, type RunningGateway } from '../support/wire.ts';
 
 const key = z.object({ key: z.string() });
-const kept = {
-  price: { effect: 'read', args: key, result: z.unknown() },
-  order: { effect: 'update', args: key, result: z.unknown() },
+const retained = {
+  price: { access: 'read', args: key, result: z.unknown() },
+  order: { access: 'write', args: key, result: z.unknown() },
 } as const;
 const v1 = defineContract('shop', {
-  ...kept,
-  pay: { effect: 'update', args: z.object({ key: z.string(), cents: z.number() }), result: z.unknown() },
+  ...retained,
+  pay: { access: 'write', args: z.object({ key: z.string(), cents: z.number() }), result: z.unknown() },
 });
 const v2 = defineContract('shop', {
-  ...kept,
-  pay: { effect: 'update', args: z.object({ key: z.string(), euros: z.number() }), result: z.unknown() },
-  refund: { effect: 'update', args: key, result: z.unknown() },
+  ...retained,
+  pay: { access: 'write', args: z.object({ key: z.string(), euros: z.number() }), result: z.unknown() },
+  refund: { access: 'write', args: key, result: z.unknown() },
 });
 
-const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
 
 function answering(): StoreDouble {
   const store = new StoreDouble();
-  store.answer = ({ sink, operation }) => sink.update(operation.name, 'strong');
+  store.answer = ({ sink, operation }) => sink.view(operation.name, 'strong');
   return store;
 }
 
@@ -74,7 +74,7 @@ describe('rolling deploy', () => {
     await client.close();
   });
 
-  test('update under way at the old version when the server is updated → UNKNOWN, its neighbour goes on', async () => {
+  test('update under way at the old version when the server is updated → UNKNOWN, its neighbor goes on', async () => {
     const first = await startGateway({ contract: v1 });
     const { binding, client } = page(first, v1);
     const [pay, price] = [new SinkDouble(), new SinkDouble()];

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { exponentialBackoff, findSites, redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
-import { createClient } from '../../src/correctable/made/client.ts';
+import { createClient } from '../../src/correctable/client/client.ts';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../src/server/embedded.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
@@ -14,11 +14,11 @@ import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { cell, counter, table } from '../../src/server/service/tables.ts';
 import { LEVELS, quietContext, readX, SinkDouble, startGateway, StoreDouble, writeX } from '../support/wire.ts';
 
-const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
 
 /** A store of several sites, which executes each name once. */
 function onceStore(): StoreDouble {
-  return Object.assign(new StoreDouble(), { executesOnce: true });
+  return Object.assign(new StoreDouble(), { isExactlyOnce: true });
 }
 
 describe('several sites', () => {
@@ -34,9 +34,9 @@ describe('several sites', () => {
 
   test('lost under way → moved with home and hop, also back again; a read goes without', async () => {
     const stores = [onceStore(), onceStore()] as const;
-    const irl = await startGateway({ store: stores[0], site: 'irl' });
-    await using frk = await startGateway({ store: stores[1], site: 'frk' });
-    const store = remote({ url: [irl.url, frk.url], levels: LEVELS, WebSocket, reconnect });
+    const ireland = await startGateway({ store: stores[0], site: 'ireland' });
+    await using frankfurt = await startGateway({ store: stores[1], site: 'frankfurt' });
+    const store = remote({ url: [ireland.url, frankfurt.url], levels: LEVELS, WebSocket, reconnect });
     const sink = new SinkDouble();
     const readSink = new SinkDouble();
     store.submitOperation(writeX, LEVELS, sink, quietContext());
@@ -45,19 +45,19 @@ describe('several sites', () => {
     expect(first.context.origin).toMatchObject({ sequence: 1 });
     expect(first.context.origin?.hop ?? 0).toBe(0);
 
-    await irl[Symbol.asyncDispose]();
+    await ireland[Symbol.asyncDispose]();
     const { client } = first.context.origin ?? {};
     const second = await stores[1].next();
-    expect(second.context.origin).toMatchObject({ client, sequence: 1, home: 'irl', hop: 1 });
+    expect(second.context.origin).toMatchObject({ client, sequence: 1, home: 'ireland', hop: 1 });
     const read = await stores[1].next();
     expect(read.context.origin?.hop ?? 0).toBe(0);
 
     const back = onceStore();
-    await using again = await startGateway({ store: back, site: 'irl', port: Number(new URL(irl.url).port) });
-    await frk.listener.close({ drainMs: 0 });
+    await using again = await startGateway({ store: back, site: 'ireland', port: Number(new URL(ireland.url).port) });
+    await frankfurt.listener.close({ drainMs: 0 });
     const third = await back.next();
-    expect(third.context.origin).toMatchObject({ client, sequence: 1, home: 'irl', hop: 2 });
-    third.sink.update('v', 'strong');
+    expect(third.context.origin).toMatchObject({ client, sequence: 1, home: 'ireland', hop: 2 });
+    third.sink.view('v', 'strong');
     expect(await sink.call(0)).toMatchObject({ value: 'v' });
     expect(again.gateway.status().connections).toBe(1);
     await store.close();
@@ -65,9 +65,9 @@ describe('several sites', () => {
 });
 
 const accounts = defineContract('accounts', {
-  deposit: { effect: 'update', args: z.object({ to: z.string(), amount: z.number() }), result: z.null() },
-  rank: { effect: 'update', args: z.object({ of: z.string(), rank: z.number() }), result: z.null() },
-  read: { effect: 'read', args: z.object({ of: z.string() }), result: z.number() },
+  deposit: { access: 'write', args: z.object({ to: z.string(), amount: z.number() }), result: z.null() },
+  rank: { access: 'write', args: z.object({ of: z.string(), rank: z.number() }), result: z.null() },
+  read: { access: 'read', args: z.object({ of: z.string() }), result: z.number() },
 });
 
 const service = defineService(accounts, {
@@ -84,14 +84,15 @@ const service = defineService(accounts, {
 });
 
 test('RedBlue, a gateway closed again and again under load → every deposit counts once, at whichever site', async () => {
-  const backend = createEmbedded(service, { sites: ['irl', 'frk'], wan: 'none' });
-  const gatewayAt = (site: 'irl' | 'frk') => createGateway({ site, binding: backend.site(site), contract: accounts });
-  const listenAt = async (site: 'irl' | 'frk', port = 0) =>
+  const backend = createEmbedded(service, { sites: ['ireland', 'frankfurt'], latency: 'none' });
+  const gatewayAt = (site: 'ireland' | 'frankfurt') =>
+    createGateway({ site, binding: backend.site(site), contract: accounts });
+  const listenAt = async (site: 'ireland' | 'frankfurt', port = 0) =>
     listenGateways({ sites: { [site]: gatewayAt(site) }, port });
-  let irl = await listenAt('irl');
-  const frk = await listenAt('frk');
-  const port = Number(new URL(irl.url).port);
-  const url = [irl.siteUrl('irl'), frk.siteUrl('frk')];
+  let ireland = await listenAt('ireland');
+  const frankfurt = await listenAt('frankfurt');
+  const port = Number(new URL(ireland.url).port);
+  const url = [ireland.siteUrl('ireland'), frankfurt.siteUrl('frankfurt')];
   const client = createClient(redblue(accounts, { url, WebSocket, reconnect }));
   const deposits: PromiseLike<unknown>[] = [];
   for (let round = 0; round < 5; round++) {
@@ -101,13 +102,13 @@ test('RedBlue, a gateway closed again and again under load → every deposit cou
     }
     // Some are answered, some on their way, some not yet sent.
     await new Promise(setImmediate);
-    await irl.close({ drainMs: 0 });
-    irl = await listenAt('irl', port);
+    await ireland.close({ drainMs: 0 });
+    ireland = await listenAt('ireland', port);
   }
   await Promise.all(deposits);
   expect(await client.invokeStrong(accounts.read({ of: 'ada' }))).toBe(200);
   await client.close();
-  await Promise.all([irl.close({ drainMs: 0 }), frk.close({ drainMs: 0 })]);
+  await Promise.all([ireland.close({ drainMs: 0 }), frankfurt.close({ drainMs: 0 })]);
   await backend.close();
 });
 
@@ -115,10 +116,10 @@ describe('finding sites', () => {
   test('directory of a server → its sites, for the option url', async () => {
     const binding = new StoreDouble();
     const listener = await listenGateways({
-      sites: { irl: createGateway({ binding }), frk: createGateway({ binding }) },
+      sites: { ireland: createGateway({ binding }), frankfurt: createGateway({ binding }) },
     });
     const urls = await findSites(listener.url);
-    expect(urls.toSorted()).toEqual([listener.siteUrl('frk'), listener.siteUrl('irl')]);
+    expect(urls.toSorted()).toEqual([listener.siteUrl('frankfurt'), listener.siteUrl('ireland')]);
     const store = remote({ url: urls, levels: LEVELS, WebSocket });
     await store.ready;
     await store.close();

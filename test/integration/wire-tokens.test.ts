@@ -2,7 +2,7 @@
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
-import type { Principal } from '../../src/server/gateway/host/host.ts';
+import type { Principal } from '../../src/server/gateway/context/gateway-context.ts';
 import { LEVELS, quietContext, RawClient, SinkDouble, startGateway, StoreDouble, writeX } from '../support/wire.ts';
 
 /** Tokens `name:milliseconds`; they last that long from when they are seen. */
@@ -12,7 +12,7 @@ function authenticate(token: string | undefined): Principal {
   return { id, expiresAt: Date.now() + Number(lastsMs) };
 }
 
-const PUT = ['put', 'update', 2, { key: 'x', value: 1 }] as const;
+const PUT = ['put', 'write', 2, { key: 'x', value: 1 }] as const;
 
 describe('tokens', () => {
   test('welcome → says how long the token lasts', async () => {
@@ -40,7 +40,7 @@ describe('tokens', () => {
     const [id, kind, expiresInMs] = await client.row();
     expect([id, kind]).toEqual([0, 'renewed']);
     expect(expiresInMs).toBeGreaterThan(60_000);
-    sink.update('v', 'strong');
+    sink.view('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
   });
 
@@ -58,11 +58,11 @@ describe('tokens', () => {
 
   test('client with a token function → asks it again in time, over one connection', async () => {
     await using server = await startGateway({ authenticate });
-    let asked = 0;
+    let requested = 0;
     let enough: () => void;
     const thrice = new Promise<void>((resolve) => (enough = resolve));
     const token = (): string => {
-      if (++asked === 3) enough();
+      if (++requested === 3) enough();
       return 'ada:200';
     };
     const states: string[] = [];
@@ -83,7 +83,7 @@ describe('tokens', () => {
     await using server = await startGateway({ authenticate, store });
     const tokens = ['ada:60', 'nobody', 'ada:60000'];
     const never = new Promise<string>(() => {});
-    const reconnect = exponentialBackoff({ firstMs: 5, maxMs: 20 });
+    const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
     const asks = { count: 0 };
     // The second one, for the renewal, never comes; the third is for the new connection.
     const token = (): string | Promise<string> => (++asks.count === 2 ? never : (tokens[asks.count - 1] as string));
@@ -93,7 +93,7 @@ describe('tokens', () => {
     const submitted = await store.next();
     while (asks.count < 3 || server.gateway.status().connections === 0) await new Promise(setImmediate);
     await client.ready;
-    submitted.sink.update('v', 'strong');
+    submitted.sink.view('v', 'strong');
     expect(await sink.call(0)).toMatchObject({ value: 'v' });
     expect(store.submitted).toHaveLength(1);
     await client.close();
@@ -102,8 +102,8 @@ describe('tokens', () => {
 
 describe('rate', () => {
   test('more operations a second than allowed → OVERLOADED with the time to wait; the first ones are served', async () => {
-    await using server = await startGateway({ limits: { operationsPerSecondMax: 10 } });
-    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    await using server = await startGateway({ limits: { maxOperationsPerSecond: 10 } });
+    server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     client.send(...Array.from({ length: 30 }, (_, n) => [n + 1, 'submit', ...PUT]));

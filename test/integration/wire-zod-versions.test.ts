@@ -19,7 +19,7 @@ function contractOf(version: Version, flavor: Flavor) {
   ];
   const specs = schemas.map((schema, index) => {
     const args = z.object({ name: z.string(), value: z.optional(schema as never) });
-    return [`op${index}`, { effect: 'read', args, result: schema }] as const;
+    return [`op${index}`, { access: 'read', args, result: schema }] as const;
   });
   return defineContract('zoo', Object.fromEntries(specs));
 }
@@ -33,7 +33,7 @@ test.each<[page: Version, pageHas: Flavor, server: Version, serverHas: Flavor]>(
   'a page with the %s zod (%s), a server with the %s (%s) → all is served',
   async (page, pageHas, server, serverHas) => {
     const store = new StoreDouble();
-    store.answer = ({ sink, operation }) => sink.update(operation.name, 'strong');
+    store.answer = ({ sink, operation }) => sink.view(operation.name, 'strong');
     await using gateway = await startGateway({ store, contract: contractOf(server, serverHas) });
     const contract = contractOf(page, pageHas);
     const client = createClient(remote({ url: gateway.url, levels: LEVELS, contract, WebSocket }));

@@ -17,7 +17,7 @@ import { SiteBinding } from '../../src/server/site/site-binding.ts';
 import type { RedBlueLevels } from '../../src/protocol/redblue-levels.ts';
 import { cell, counter, log, queue, register, set, table } from '../../src/server/service/tables.ts';
 import type { SiteDriver } from '../../src/server/site/site-driver.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { startSite } from '../unit/server/storage/virtual-site.ts';
 import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
 import { scaleRuns } from '../support/lane.ts';
@@ -33,12 +33,12 @@ interface Change {
 
 const contract = defineContract('anything', {
   change: {
-    effect: 'update',
+    access: 'write',
     args: z.object({ change: z.enum(CHANGES), key: z.string(), value: z.unknown() }),
     result: z.unknown(),
   },
-  look: { effect: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
-  all: { effect: 'read', args: z.object({ prefix: z.string() }), result: z.unknown() },
+  look: { access: 'read', args: z.object({ key: z.string() }), result: z.unknown() },
+  all: { access: 'read', args: z.object({ prefix: z.string() }), result: z.unknown() },
 });
 
 const service = defineService(contract, {
@@ -103,7 +103,7 @@ function start(machine: VirtualMachine): Client<RedBlueLevels> {
 class NamedOperations extends SiteBinding {
   static #count = 0;
   constructor(driver: SiteDriver) {
-    super('irl', driver);
+    super('ireland', driver);
   }
   override submitOperation<T>(...[operation, levels, sink, context]: Parameters<SiteBinding['submitOperation']>): void {
     const operationId = `operation ${NamedOperations.#count++}`;
@@ -172,23 +172,23 @@ const survives = (note: Note): fc.IRawProperty<unknown> =>
     let done = 0;
     const lookAtAll = async (): Promise<unknown[]> => {
       const seen: unknown[] = [];
-      for (const each of keys) {
-        seen.push(await outcomeOf(machine, site.invokeStrong(contract.look({ key: each }))));
-        seen.push(await outcomeOf(machine, site.invokeStrong(contract.all({ prefix: each }))));
+      for (const item of keys) {
+        seen.push(await outcomeOf(machine, site.invokeStrong(contract.look({ key: item }))));
+        seen.push(await outcomeOf(machine, site.invokeStrong(contract.all({ prefix: item }))));
       }
       return seen;
     };
-    for (const each of [...steps, 'restart' as const]) {
-      if (each !== 'restart') {
-        keys.add(each.key);
-        const outcome = await outcomeOf(machine, site.invokeStrong(contract.change(each)));
+    for (const entry of [...steps, 'restart' as const]) {
+      if (entry !== 'restart') {
+        keys.add(entry.key);
+        const outcome = await outcomeOf(machine, site.invokeStrong(contract.change(entry)));
         expect(outcome).not.toHaveProperty('untyped');
         const isDone = typeof outcome === 'object';
         if (isDone) done += 1;
         once(isDone ? 'done' : 'refused');
-        if (isDone) once(`${each.change} done`);
+        if (isDone) once(`${entry.change} done`);
         if (!isDone) once(String(outcome));
-        if (isDone && (ODD_KEYS.includes(each.key) || ODD_KEYS.includes(each.value as string))) once('odd, and done');
+        if (isDone && (ODD_KEYS.includes(entry.key) || ODD_KEYS.includes(entry.value as string))) once('odd, and done');
         continue;
       }
       const before = await lookAtAll();
@@ -210,12 +210,12 @@ test('whatever comes → done or refused with a typed error; a restart changes n
 
 testShares('whatever comes → much of it is done, some is refused, and restarts have much to keep', async () => {
   const shares = await sharesOf(survives, 40);
-  for (const what of ['done', 'refused', 'odd, and done', 'a restart with much to be there']) {
-    expect(shares[what], what).toBeGreaterThan(0.6);
+  for (const description of ['done', 'refused', 'odd, and done', 'a restart with much to be there']) {
+    expect(shares[description], description).toBeGreaterThan(0.6);
   }
   // Each kind of change now and then has something to keep.
   const changes = CHANGES.filter((change) => change !== 'throw').map((change) => `${change} done`);
-  for (const what of [...changes, 'a look that is refused', 'INVALID_VALUE', 'FINAL_FAILED', 'INVALID_ARGUMENT']) {
-    expect(shares[what], what).toBeGreaterThan(0.2);
+  for (const subject of [...changes, 'a look that is refused', 'INVALID_VALUE', 'FINAL_FAILED', 'INVALID_ARGUMENT']) {
+    expect(shares[subject], subject).toBeGreaterThan(0.2);
   }
 });

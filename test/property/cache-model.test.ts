@@ -7,10 +7,10 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { play, shortest } from '../support/cache-model/play.ts';
+import { runSchedule, shortest } from '../support/cache-model/run-schedule.ts';
 import { schedules } from '../support/cache-model/schedule.ts';
-import { settings } from '../support/cache-model/setting.ts';
-import { Sights } from '../support/outcomes/sights.ts';
+import { drawCacheOptions } from '../support/cache-model/options.ts';
+import { Coverage } from '../support/outcomes/coverage.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const SEED = Number(process.env['CACHE_MODEL_SEED'] ?? 5);
@@ -58,9 +58,9 @@ const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
 };
 
 test(`cache: any schedule, seed ${SEED} → nothing is shown that may not be`, async () => {
-  const sights = new Sights();
-  const property = fc.asyncProperty(settings, schedules, async (setting, steps) => {
-    const problems = await play(setting, steps, sights);
+  const sights = new Coverage();
+  const property = fc.asyncProperty(drawCacheOptions, schedules, async (setting, steps) => {
+    const problems = await runSchedule(setting, steps, sights);
     if (problems.length > 0) throw new Error(await shortest(setting, steps));
   });
   // Steps that do not matter are left out by `shortest`, which knows what they are.

@@ -5,12 +5,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cassandra } from '../../src/bindings/cassandra/index.ts';
-import { ReadSession } from '../../src/bindings/cassandra/sessions/session.ts';
-import { writeClock } from '../../src/bindings/cassandra/sessions/write-clock.ts';
+import { SessionGuarantees } from '../../src/bindings/cassandra/session-guarantees/session-guarantees.ts';
+import { writeClock } from '../../src/bindings/cassandra/session-guarantees/write-clock.ts';
 import { createClient, isCorrectableError } from '../../src/index.ts';
 import { get, getMany, put } from '../../src/operations/index.ts';
 import { Random } from '../../src/server/collections/random.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { fakeDriver } from '../unit/bindings/cassandra/fake-driver.ts';
 import { LwwReplicas } from '../unit/bindings/cassandra/lww-replicas.ts';
 import { scaleRuns } from '../support/lane.ts';
@@ -23,7 +23,7 @@ interface World {
   readonly seed: number;
   readonly write: 'QUORUM' | 'ONE';
   /** Keys that a session remembers. */
-  readonly keysMax: number;
+  readonly maxKeys: number;
   /** Whether some writers have a clock that is an hour ahead. */
   readonly isSkewed: boolean;
   /** Whether writers now and then have the time of the last write of their key. */
@@ -39,14 +39,14 @@ interface Sight {
 
 /** Worlds in which one replica has nothing at all of a key that another has a deletion of; draws seldom make one. */
 const ABSENT_TWICE: [World][] = [
-  [{ seed: 2088657532, write: 'QUORUM', keysMax: 100, isSkewed: true, hasTies: false }],
-  [{ seed: -910862249, write: 'QUORUM', keysMax: 2, isSkewed: true, hasTies: true }],
+  [{ seed: 2088657532, write: 'QUORUM', maxKeys: 100, isSkewed: true, hasTies: false }],
+  [{ seed: -910862249, write: 'QUORUM', maxKeys: 2, isSkewed: true, hasTies: true }],
 ];
 
 const worlds: fc.Arbitrary<World> = fc.record({
   seed: fc.integer(),
   write: fc.constantFrom('QUORUM', 'ONE'),
-  keysMax: fc.constantFrom(2, 100),
+  maxKeys: fc.constantFrom(2, 100),
   isSkewed: fc.boolean(),
   hasTies: fc.boolean(),
 });
@@ -61,19 +61,19 @@ test(
 
 testShares('Cassandra: the worlds → in most of them replicas are behind what a session knows', async () => {
   const shares = await sharesOf<[World]>(sessions, 100);
-  for (const what of ['several views', 'a weak view is withheld', 'newer than what the session knew']) {
-    expect(shares[what], what).toBeGreaterThan(0.8);
+  for (const description of ['several views', 'a weak view is withheld', 'newer than what the session knew']) {
+    expect(shares[description], description).toBeGreaterThan(0.8);
   }
-  for (const what of [
+  for (const subject of [
     'gone, what was seen',
     'gone, still',
     'two writes of one time',
     'a writer whose clock is ahead',
   ]) {
-    expect(shares[what], what).toBeGreaterThan(0.3);
+    expect(shares[subject], subject).toBeGreaterThan(0.3);
   }
   expect(shares['all replicas are asked']).toBeGreaterThan(0.2);
-  expect(shares['SESSION_BEHIND']).toBeGreaterThan(0.12);
+  expect(shares['REPLICA_BEHIND']).toBeGreaterThan(0.12);
 });
 
 function sessions(note: Note): fc.IAsyncProperty<[World]> {
@@ -93,7 +93,7 @@ async function play(world: World, note: Note): Promise<void> {
     correctable: 'never',
     write: world.write,
   });
-  binding.openSession = () => new ReadSession({ isStrong, keysMax: world.keysMax });
+  binding.openSession = () => new SessionGuarantees({ isStrong, maxKeys: world.maxKeys });
   const client = createClient(binding);
   const users = [0, 1].map(() => ({ session: client.session(), seen: new Map<string, Sight>() }));
   const faults: string[] = [];
@@ -107,9 +107,9 @@ async function play(world: World, note: Note): Promise<void> {
     const shown: string[] = [];
     reading.subscribe(({ level, value }: { readonly level: string; readonly value: unknown }) => {
       shown.push(level);
-      const told = keys.length === 1 ? [value] : (value as unknown[]);
-      const had = keys.map((each) => replicas.answered?.cellOf(each).text).map((text) => text && JSON.parse(text));
-      if (JSON.stringify(told) !== JSON.stringify(had))
+      const reported = keys.length === 1 ? [value] : (value as unknown[]);
+      const had = keys.map((item) => replicas.answered?.cellOf(item).text).map((text) => text && JSON.parse(text));
+      if (JSON.stringify(reported) !== JSON.stringify(had))
         faults.push(`${level} of ${keys.join()} is not what was answered`);
       for (const key of keys) {
         const { at, text } = replicas.answered?.cellOf(key) ?? { at: NaN, text: undefined };
@@ -123,7 +123,7 @@ async function play(world: World, note: Note): Promise<void> {
         if (sight.isAbsence && !isSure) continue;
         raise(before, key, sight);
         // Of keys that were forgotten, `strong` knows only what was answered.
-        if (isSure || !isStrong || world.keysMax > KEYS.length) raise(seen, key, sight);
+        if (isSure || !isStrong || world.maxKeys > KEYS.length) raise(seen, key, sight);
       }
     });
     return reading.settle().then(
@@ -133,9 +133,9 @@ async function play(world: World, note: Note): Promise<void> {
         return shown;
       },
       (error: unknown) => {
-        if (!isCorrectableError(error, 'SESSION_BEHIND')) faults.push(String(error));
-        note('SESSION_BEHIND');
-        return ['SESSION_BEHIND'];
+        if (!isCorrectableError(error, 'REPLICA_BEHIND')) faults.push(String(error));
+        note('REPLICA_BEHIND');
+        return ['REPLICA_BEHIND'];
       },
     );
   }
@@ -179,9 +179,9 @@ async function play(world: World, note: Note): Promise<void> {
     for (const key of KEYS) {
       await finished(read(user, [key]));
       const shown = await finished(read(user, [key]));
-      if (shown.includes('SESSION_BEHIND')) faults.push(`${key} stays behind`);
+      if (shown.includes('REPLICA_BEHIND')) faults.push(`${key} stays behind`);
       const again = await finished(read(user, [key], ['weak']));
-      if (!again.includes('weak') && world.keysMax > KEYS.length) faults.push(`${key} has no weak view any more`);
+      if (!again.includes('weak') && world.maxKeys > KEYS.length) faults.push(`${key} has no weak view any more`);
       const { text } = replicas.newest(key);
       const value = client.invoke(get(key), { session: user.session }).settle();
       if ((await finished(value)).value !== (text === undefined ? undefined : JSON.parse(text)))

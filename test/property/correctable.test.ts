@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { correctable } from '../../src/index.ts';
 import type { Correctable, Sink } from '../../src/index.ts';
-import type { Note } from '../support/shares.ts';
-import { sharesOf, testShares, unnoted } from '../support/shares.ts';
+import type { Note } from '../support/property-shares.ts';
+import { sharesOf, testShares, unnoted } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const LEVELS = ['weak', 'causal', 'strong'] as const;
@@ -12,7 +12,7 @@ type Level = (typeof LEVELS)[number];
 
 /** What the binding does, or whoever cancels. */
 type Step =
-  | { readonly kind: 'update'; readonly level: Level; readonly value: number; readonly version: number | undefined }
+  | { readonly kind: 'write'; readonly level: Level; readonly value: number; readonly version: number | undefined }
   | { readonly kind: 'confirm'; readonly level: Level; readonly seq: number }
   | { readonly kind: 'fail'; readonly level: Level | undefined }
   | { readonly kind: 'cancel' };
@@ -40,7 +40,7 @@ const how = fc.constantFrom(...HOWS);
 // What was given first there always is.
 const seq = fc.constantFrom(0, 0, 0, 1, 2);
 const update = fc.record({
-  kind: fc.constant('update' as const),
+  kind: fc.constant('write' as const),
   level: early,
   value: fc.nat(1),
   version: fc.option(fc.nat(3), { nil: undefined }),
@@ -77,15 +77,15 @@ class Model {
   #rank = -1;
   #version = -1;
   #value: number | undefined;
-  state: 'updating' | 'final' | 'error' = 'updating';
+  state: 'pending' | 'final' | 'error' = 'pending';
 
   constructor(refining: boolean) {
     this.#refining = refining;
   }
 
   apply(step: Step): void {
-    const isClosed = this.state !== 'updating';
-    if (step.kind === 'update') {
+    const isClosed = this.state !== 'pending';
+    if (step.kind === 'write') {
       this.#given.push(step);
       if (!isClosed) this.#see(step.value, step.version, LEVELS.indexOf(step.level));
     } else if (isClosed) {
@@ -127,9 +127,9 @@ interface Made {
   readonly sink: Sink<number, Level>;
 }
 
-function made(refining: boolean): Made {
+function made(isRefining: boolean): Made {
   let sink!: Sink<number, Level>;
-  const c = correctable<number, typeof LEVELS>(LEVELS, (given) => void (sink = given), { refining });
+  const c = correctable<number, typeof LEVELS>(LEVELS, (value) => void (sink = value), { isRefining });
   return { c, sink };
 }
 
@@ -164,29 +164,29 @@ class Play {
   }
 
   async make(moves: readonly Move[]): Promise<void> {
-    for (const each of moves) {
-      if (each.kind === 'turn') await Promise.resolve();
-      else this.#move(each);
+    for (const item of moves) {
+      if (item.kind === 'turn') await Promise.resolve();
+      else this.#move(item);
     }
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 
-  #move(given: Move): void {
-    if (given.kind === 'join') this.#join(given.how);
-    else if (given.kind === 'leave') this.#leave(this.listeners[given.which]);
-    else if (given.kind === 'inside') this.#inside = given.moves;
-    else if (given.kind !== 'turn') {
+  #move(value: Move): void {
+    if (value.kind === 'join') this.#join(value.how);
+    else if (value.kind === 'leave') this.#leave(this.listeners[value.which]);
+    else if (value.kind === 'inside') this.#inside = value.moves;
+    else if (value.kind !== 'turn') {
       // Before, for what is done inside the delivery comes after it.
-      this.model.apply(given);
-      perform(this.made, given);
+      this.model.apply(value);
+      perform(this.made, value);
     }
   }
 
   #join(how: How): void {
     const cameAt = this.model.lines.length;
     this.joins.inside ||= this.#isInside;
-    this.joins.afterView ||= cameAt > 0 && this.model.state === 'updating';
-    this.joins.afterEnd ||= this.model.state !== 'updating';
+    this.joins.afterView ||= cameAt > 0 && this.model.state === 'pending';
+    this.joins.afterEnd ||= this.model.state !== 'pending';
     const lines: string[] = [];
     let isReturned = false;
     const tell = (line: string): void => {
@@ -209,7 +209,7 @@ class Play {
     const moves = this.#inside;
     this.#inside = [];
     this.#isInside = true;
-    for (const each of moves) this.#move(each);
+    for (const item of moves) this.#move(item);
     this.#isInside = false;
   }
 }
@@ -232,9 +232,9 @@ function listenBy(how: How, c: Three, tell: (line: string) => void): (() => void
 }
 
 function perform({ c, sink }: Made, step: Step): void {
-  if (step.kind === 'update') {
+  if (step.kind === 'write') {
     const details = step.version === undefined ? undefined : { version: step.version };
-    sink.update(step.value, step.level, details);
+    sink.view(step.value, step.level, details);
   } else if (step.kind === 'confirm') sink.confirm(step.level, step.seq);
   else if (step.kind === 'fail') sink.fail(new Error('x'), step.level);
   else c.cancel();
@@ -260,7 +260,7 @@ const deliveries = (note: Note): fc.IRawProperty<unknown> =>
     if (heardOn) note('who comes late hears more than what he has missed');
     if (views.length > 1) note('several views');
     if (views.some((line) => line.includes('confirms'))) note('a view confirms');
-    if (model.state !== 'updating') note('an end');
+    if (model.state !== 'pending') note('an end');
     if (model.state === 'error') note('a failure');
     if (views.some((line) => line.includes('regressed'))) note('a final that is older');
   });
@@ -271,17 +271,17 @@ test('C1–C4, C6, C7: any history → everybody hears what the model says, from
 
 testShares('C1–C4, C6, C7: the histories → most meet what matters', async () => {
   const shares = await sharesOf(deliveries);
-  for (const what of [
+  for (const description of [
     'somebody comes after a view',
     'somebody comes after the end',
     'who comes late hears more than what he has missed',
     'several views',
     'an end',
   ]) {
-    expect(shares[what], what).toBeGreaterThan(0.5);
+    expect(shares[description], description).toBeGreaterThan(0.5);
   }
-  for (const what of ['a view confirms', 'somebody comes inside a delivery', 'a failure']) {
-    expect(shares[what], what).toBeGreaterThan(0.2);
+  for (const subject of ['a view confirms', 'somebody comes inside a delivery', 'a failure']) {
+    expect(shares[subject], subject).toBeGreaterThan(0.2);
   }
   expect(shares['a final that is older']).toBeGreaterThan(0.05);
 });
@@ -307,11 +307,11 @@ const speculations = (note: Note): fc.IRawProperty<unknown> =>
         (value) => scheduler.schedule(Promise.resolve(undone.push(value))).then(() => undefined),
       );
       for (const { level: at, value } of preliminaries) {
-        void scheduler.schedule(Promise.resolve()).then(() => sink.update(value, at));
+        void scheduler.schedule(Promise.resolve()).then(() => sink.view(value, at));
       }
       for (let i = 0; i < before && scheduler.count() > 0; i++) await scheduler.waitOne();
       const begunBefore = started.length;
-      sink.update(last, 'strong');
+      sink.view(last, 'strong');
       expect(await scheduler.waitFor(Promise.resolve(result))).toBe(`r${last}`);
       expect(started.at(-1)).toBe(last);
       expect(undone).toEqual(started.slice(0, -1));

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { structurallyEqual } from '../../src/index.ts';
-import type { Note } from '../support/shares.ts';
-import { sharesOf, testShares, unnoted } from '../support/shares.ts';
+import type { Note } from '../support/property-shares.ts';
+import { sharesOf, testShares, unnoted } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const part = fc.anything({
@@ -38,7 +38,7 @@ interface Copying {
 /** A copy of `original` but for what `copying` says. */
 function copyOf(original: unknown, copying: Copying): unknown {
   if (copying.left-- === 0) return changed(original);
-  const copy = (each: unknown): unknown => copyOf(each, copying);
+  const copy = (item: unknown): unknown => copyOf(item, copying);
   const ordered = <X>(entries: X[]): X[] => (copying.isReversed ? entries.reverse() : entries);
   if (typeof original !== 'object' || original === null) return original;
   if (Array.isArray(original)) return original.map(copy);
@@ -47,10 +47,10 @@ function copyOf(original: unknown, copying: Copying): unknown {
   if (original instanceof Set) return new Set(ordered([...original].map(copy)));
   if (original instanceof Map) return new Map(ordered([...original].map(([key, item]) => [copy(key), copy(item)])));
   const entries = Object.entries(original).map(([key, item]) => [key, copy(item)] as const);
-  return objectOf(ordered(entries), Object.getPrototypeOf(original) as object | null);
+  return toObjectKey(ordered(entries), Object.getPrototypeOf(original) as object | null);
 }
 
-function objectOf(entries: readonly (readonly [string, unknown])[], prototype: object | null): object {
+function toObjectKey(entries: readonly (readonly [string, unknown])[], prototype: object | null): object {
   const made = Object.create(prototype) as object;
   // Not assigned: a key may be `__proto__`.
   for (const [key, item] of entries) {
@@ -76,7 +76,7 @@ function changed(original: unknown): unknown {
   if (first === undefined) return [];
   // A key that is not there is something else than one that is undefined.
   const entries = first[1] === undefined ? others : [...others, [first[0], undefined] as const];
-  return objectOf(entries, Object.getPrototypeOf(original) as object | null);
+  return toObjectKey(entries, Object.getPrototypeOf(original) as object | null);
 }
 
 function changedNumbers(original: Numbers): unknown {
@@ -88,9 +88,9 @@ function changedNumbers(original: Numbers): unknown {
 }
 
 /** How many parts `given` has, itself included. */
-function partsOf(given: unknown): number {
+function partsOf(input: unknown): number {
   const copying = { isReversed: false, left: -1 };
-  copyOf(given, copying);
+  copyOf(input, copying);
   return -1 - copying.left;
 }
 
@@ -142,13 +142,13 @@ const sharing = (parts: readonly object[]): fc.Arbitrary<unknown> => {
 };
 
 /** A copy with sets in the opposite order, in which now and then a part is kept, and one in `which` is another. */
-function successorOf(given: unknown, draw: () => number): unknown {
-  if (typeof given !== 'object' || given === null) return draw() === 0 ? 1 : given;
-  if (draw() < 4) return given;
+function successorOf(input: unknown, draw: () => number): unknown {
+  if (typeof input !== 'object' || input === null) return draw() === 0 ? 1 : input;
+  if (draw() < 4) return input;
   const next = (part: unknown): unknown => successorOf(part, draw);
-  if (given instanceof Set) return new Set([...given].map(next).toReversed());
-  if (Array.isArray(given)) return given.map(next);
-  return Object.fromEntries(Object.entries(given).map(([key, part]) => [key, next(part)]));
+  if (input instanceof Set) return new Set([...input].map(next).toReversed());
+  if (Array.isArray(input)) return input.map(next);
+  return Object.fromEntries(Object.entries(input).map(([key, part]) => [key, next(part)]));
 }
 
 const partsKept = (note: Note): fc.IRawProperty<unknown> => {
@@ -162,9 +162,9 @@ const partsKept = (note: Note): fc.IRawProperty<unknown> => {
   const draws = fc.array(fc.nat(19), { minLength: 20, maxLength: 20 });
   // What is broad takes as long as fifty others.
   const tiring = fc.nat(9).map((n) => (n === 0 ? 'broad' : 'deep'));
-  return fc.property(original, draws, fc.integer({ min: 9, max: 300 }), tiring, (before, drawn, depth, tired) => {
+  return fc.property(original, draws, fc.integer({ min: 9, max: 300 }), tiring, (before, generated, depth, tired) => {
     let at = 0;
-    const after = successorOf(before, () => drawn[at++ % drawn.length]!);
+    const after = successorOf(before, () => generated[at++ % generated.length]!);
     const isEqual = naivelyEqual(before, after);
     const [left, right] = [before, after].map((core, side) => nested([TIRING[tired][side], core], depth));
     expect(structurallyEqual(left, right)).toBe(isEqual);

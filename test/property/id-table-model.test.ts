@@ -1,25 +1,25 @@
 /** What a table of identifiers remembers is what the rules say (docs/spec/exactly-once.md), told once more in plain lists. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clientOf, operationId, sequenceOf } from '../../src/server/records/operation-id.ts';
-import { EXPIRED, IdTable } from '../../src/server/replica/once/id-table.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { getClient, formatOperationId, getSequence } from '../../src/server/records/operation-id.ts';
+import { EXPIRED, IdTable } from '../../src/server/replica/exactly-once/id-table.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(300));
 const LIMITS = {
-  operationsMax: 8,
-  bytesMax: 22,
-  perClientMax: 3,
-  clientBytesMax: 10,
-  perPrincipalMax: 4,
-  principalBytesMax: 12,
-  clientsMax: 4,
+  maxOperations: 8,
+  maxBytes: 22,
+  maxOperationsPerClient: 3,
+  maxBytesPerClient: 10,
+  maxOperationsPerPrincipal: 4,
+  maxBytesPerPrincipal: 12,
+  maxClients: 4,
 };
 const CODEC = {
   save: (value: string) => value,
   load: (saved: unknown) => saved as string,
-  bytesOf: (value: string) => value.length,
+  measure: (value: string) => value.length,
 };
 /** Two of one principal, one of another, and some who stand for themselves. */
 const CLIENTS = ['p/a', 'p/b', 'q/c', 'd', 'e', '/f'];
@@ -68,29 +68,29 @@ class PlainTable {
   }
 
   get(id: string): unknown {
-    const known = this.#client(clientOf(id));
-    if (known !== undefined && sequenceOf(id) <= known.watermark) return EXPIRED;
-    return this.#operations.find((each) => operationId(each.client, each.sequence) === id)?.value;
+    const known = this.#client(getClient(id));
+    if (known !== undefined && getSequence(id) <= known.watermark) return EXPIRED;
+    return this.#operations.find((item) => formatOperationId(item.client, item.sequence) === id)?.value;
   }
 
   set(name: string, number: number, value: string): void {
     const known = this.#client(name) ?? this.#come(name);
     known.isRecent = true;
     if (number <= known.watermark) return;
-    const there = this.#operations.find((each) => each.client === name && each.sequence === number);
+    const there = this.#operations.find((item) => item.client === name && item.sequence === number);
     if (there !== undefined && value.length < there.value.length) this.#note('a value becomes shorter');
     if (there === undefined) this.#operations.push({ client: name, sequence: number, value });
     else there.value = value;
-    const own = (each: Operation): boolean => each.client === name;
+    const own = (item: Operation): boolean => item.client === name;
     const byNumber = (): Operation[] => this.#operations.filter(own).toSorted((a, b) => a.sequence - b.sequence);
-    this.#trim(byNumber, LIMITS.perClientMax, LIMITS.clientBytesMax, 'a client has too much');
+    this.#trim(byNumber, LIMITS.maxOperationsPerClient, LIMITS.maxBytesPerClient, 'a client has too much');
     const principal = principalOf(name);
-    const ofPrincipal = (each: Operation): boolean => principalOf(each.client) === principal;
+    const getPrincipalTag = (item: Operation): boolean => principalOf(item.client) === principal;
     if (principal !== '') {
-      const inOrder = (): Operation[] => this.#operations.filter(ofPrincipal);
-      this.#trim(inOrder, LIMITS.perPrincipalMax, LIMITS.principalBytesMax, 'a principal has too much');
+      const inOrder = (): Operation[] => this.#operations.filter(getPrincipalTag);
+      this.#trim(inOrder, LIMITS.maxOperationsPerPrincipal, LIMITS.maxBytesPerPrincipal, 'a principal has too much');
     }
-    this.#trim(() => this.#operations, LIMITS.operationsMax, LIMITS.bytesMax, 'all have too much');
+    this.#trim(() => this.#operations, LIMITS.maxOperations, LIMITS.maxBytes, 'all have too much');
   }
 
   expire(name: string, upTo: number): void {
@@ -98,27 +98,28 @@ class PlainTable {
     if (known === undefined || upTo <= known.watermark) return;
     known.watermark = upTo;
     known.isRecent = true;
-    this.#operations = this.#operations.filter((each) => each.client !== name || each.sequence > upTo);
+    this.#operations = this.#operations.filter((item) => item.client !== name || item.sequence > upTo);
   }
 
   /** The first of them go, each with what its client has numbered lower, until the rest is few and small enough. */
-  #trim(inOrder: () => readonly Operation[], max: number, bytesMax: number, why: string): void {
-    for (let held = inOrder(); ; held = inOrder()) {
-      const [first] = held;
-      if (first === undefined || (held.length <= max && (bytesOf(held) <= bytesMax || held.length === 1))) return;
-      this.#note(held.length > max ? why : `${why} in bytes`);
+  #trim(inOrder: () => readonly Operation[], max: number, maxBytes: number, reason: string): void {
+    for (let retained = inOrder(); ; retained = inOrder()) {
+      const [first] = retained;
+      if (first === undefined || (retained.length <= max && (bytesOf(retained) <= maxBytes || retained.length === 1)))
+        return;
+      this.#note(retained.length > max ? reason : `${reason} in bytes`);
       this.expire(first.client, first.sequence);
     }
   }
 
   #client(name: string): Client | undefined {
-    return this.#clients.find((each) => each.name === name);
+    return this.#clients.find((item) => item.name === name);
   }
 
   #come(name: string): Client {
-    for (let looks = 0; looks < LOOKS_MAX && this.#clients.length >= LIMITS.clientsMax; looks += 1) {
+    for (let looks = 0; looks < LOOKS_MAX && this.#clients.length >= LIMITS.maxClients; looks += 1) {
       const looked = this.#clients.shift() as Client;
-      const hasSome = this.#operations.some((each) => each.client === looked.name);
+      const hasSome = this.#operations.some((item) => item.client === looked.name);
       if (!looked.isRecent && !hasSome) this.#note('a client is forgotten');
       else this.#clients.push({ ...looked, isRecent: false });
       if (looked.isRecent && !hasSome) this.#note('a client without operations has been heard of');
@@ -138,21 +139,21 @@ function principalOf(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf('/')));
 }
 
-const IDS = CLIENTS.flatMap((each) => Array.from({ length: NUMBER_MAX }, (_, n) => operationId(each, n + 1)));
+const IDS = CLIENTS.flatMap((item) => Array.from({ length: NUMBER_MAX }, (_, n) => formatOperationId(item, n + 1)));
 
 const asTheRulesSay = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(fc.array(step, { minLength: 20, maxLength: STEPS_MAX, size: 'max' }), (steps) => {
     const plain = new PlainTable(onceEach(note));
     const table = new IdTable<string>(LIMITS, CODEC);
-    for (const [at, each] of steps.entries()) {
+    for (const [at, item] of steps.entries()) {
       const low = Math.floor(at / STEPS_PER_NUMBER);
-      if ('set' in each) {
-        const value = String(at).padEnd(each.bytes, '.').slice(0, each.bytes);
-        table.set(operationId(each.client, low + each.set), value);
-        plain.set(each.client, low + each.set, value);
+      if ('set' in item) {
+        const value = String(at).padEnd(item.bytes, '.').slice(0, item.bytes);
+        table.set(formatOperationId(item.client, low + item.set), value);
+        plain.set(item.client, low + item.set, value);
       } else {
-        table.expire(each.client, low + each.expire);
-        plain.expire(each.client, low + each.expire);
+        table.expire(item.client, low + item.expire);
+        plain.expire(item.client, low + item.expire);
       }
       expect(IDS.map((id) => table.get(id))).toEqual(IDS.map((id) => plain.get(id)));
       expect([table.size, table.bytes]).toEqual([plain.size, plain.bytes]);
@@ -165,7 +166,7 @@ test('set and acknowledged in any order → remembered and forgotten as the rule
 
 testShares('what the rules are asked about → each reason to forget', async () => {
   const shares = await sharesOf(asTheRulesSay, 200);
-  for (const what of [
+  for (const description of [
     'a client has too much',
     'a client has too much in bytes',
     'a principal has too much',
@@ -176,6 +177,6 @@ testShares('what the rules are asked about → each reason to forget', async () 
     'a client is forgotten',
     'a client without operations has been heard of',
   ]) {
-    expect(shares[what], what).toBeGreaterThan(0.2);
+    expect(shares[description], description).toBeGreaterThan(0.2);
   }
 });

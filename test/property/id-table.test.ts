@@ -1,26 +1,26 @@
 /** A table of identifiers that was saved and loaded goes on exactly as one that was not: also in what it forgets. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { IdTable } from '../../src/server/replica/once/id-table.ts';
-import { operationId } from '../../src/server/records/operation-id.ts';
-import { EXPIRED } from '../../src/server/replica/once/remembered.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { IdTable } from '../../src/server/replica/exactly-once/id-table.ts';
+import { formatOperationId } from '../../src/server/records/operation-id.ts';
+import { EXPIRED } from '../../src/server/replica/exactly-once/completed-operations.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(300));
 const LIMITS = {
-  operationsMax: 6,
-  bytesMax: 14,
-  perClientMax: 4,
-  clientBytesMax: 9,
-  perPrincipalMax: 5,
-  principalBytesMax: 11,
-  clientsMax: 3,
+  maxOperations: 6,
+  maxBytes: 14,
+  maxOperationsPerClient: 4,
+  maxBytesPerClient: 9,
+  maxOperationsPerPrincipal: 5,
+  maxBytesPerPrincipal: 11,
+  maxClients: 3,
 };
 const CODEC = {
   save: (value: string) => value,
   load: (saved: unknown) => saved as string,
-  bytesOf: (value: string) => value.length,
+  measure: (value: string) => value.length,
 };
 /** Two of one principal, one of another, and two who stand for themselves. */
 const CLIENTS = ['p/a', 'p/b', 'q/c', 'd', 'e'];
@@ -34,13 +34,13 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-function apply(table: IdTable<string>, each: Step): void {
-  if ('set' in each) table.set(operationId(each.client, each.set), String(each.set).padEnd(each.bytes, '.'));
-  else table.expire(each.client, each.expire);
+function apply(table: IdTable<string>, item: Step): void {
+  if ('set' in item) table.set(formatOperationId(item.client, item.set), String(item.set).padEnd(item.bytes, '.'));
+  else table.expire(item.client, item.expire);
 }
 
 function show(table: IdTable<string>): string[] {
-  const ids = CLIENTS.flatMap((each) => Array.from({ length: SEQUENCES }, (_, n) => operationId(each, n + 1)));
+  const ids = CLIENTS.flatMap((item) => Array.from({ length: SEQUENCES }, (_, n) => formatOperationId(item, n + 1)));
   return ids.map((id) => `${id}: ${String(table.get(id))}`);
 }
 
@@ -66,15 +66,15 @@ class Saved {
 }
 
 /** What the table has forgotten of its own accord, in doing what was asked. */
-function noteForgotten(each: Step, before: readonly string[], after: readonly string[], note: Note): void {
+function noteForgotten(item: Step, before: readonly string[], after: readonly string[], note: Note): void {
   for (const [at, line] of after.entries()) {
     const was = before[at] as string;
     if (was === line) continue;
-    const isOwn = line.startsWith(operationId(each.client, 0).slice(0, -1));
+    const isOwn = line.startsWith(formatOperationId(item.client, 0).slice(0, -1));
     if (was.endsWith(String(EXPIRED))) note('a client is forgotten');
-    else if (line.endsWith(String(EXPIRED)) && 'set' in each && !was.endsWith('undefined'))
+    else if (line.endsWith(String(EXPIRED)) && 'set' in item && !was.endsWith('undefined'))
       note(isOwn ? 'a client loses an operation of its own' : 'another client loses an operation');
-    else if (line.endsWith(String(EXPIRED)) && 'expire' in each) note('a watermark is moved');
+    else if (line.endsWith(String(EXPIRED)) && 'expire' in item) note('a watermark is moved');
   }
 }
 
@@ -85,25 +85,25 @@ const savedAndLoaded = (note: Note): fc.IRawProperty<unknown> => {
     const once = onceEach(note);
     const table = new IdTable<string>(LIMITS, CODEC);
     const saved = new Saved();
-    for (const each of before) apply(table, each);
+    for (const item of before) apply(table, item);
     for (const section of Object.values(table.sections('t'))) section.changeAll();
     saved.take(table);
     const atFirst = show(table);
-    for (const each of between) apply(table, each);
+    for (const entry of between) apply(table, entry);
     saved.take(table);
     const loaded = saved.load();
     let shown = show(table);
     expect(show(loaded)).toEqual(shown);
     if (loaded.size > 1) once('several operations are loaded');
     if (atFirst.some((line, at) => line !== shown[at])) once('something has changed between the two moments');
-    for (const each of after) {
-      apply(table, each);
-      apply(loaded, each);
+    for (const element of after) {
+      apply(table, element);
+      apply(loaded, element);
       const next = show(table);
       expect(show(loaded)).toEqual(next);
       expect(loaded.size).toBe(table.size);
-      noteForgotten(each, shown, next, once);
-      if ('set' in each && next.join() === shown.join()) once('an operation that is known, or over, comes again');
+      noteForgotten(element, shown, next, once);
+      if ('set' in element && next.join() === shown.join()) once('an operation that is known, or over, comes again');
       shown = next;
     }
   });
@@ -115,16 +115,16 @@ test('saved at any two moments and loaded → the same from then on, whatever fo
 
 testShares('what is loaded → goes on to forget, in most runs and for each reason', async () => {
   const shares = await sharesOf(savedAndLoaded, 200);
-  for (const what of [
+  for (const description of [
     'several operations are loaded',
     'something has changed between the two moments',
     'a watermark is moved',
     'an operation that is known, or over, comes again',
   ]) {
-    expect(shares[what], what).toBeGreaterThan(0.6);
+    expect(shares[description], description).toBeGreaterThan(0.6);
   }
   expect(shares['another client loses an operation']).toBeGreaterThan(0.5);
-  for (const what of ['a client loses an operation of its own', 'a client is forgotten']) {
-    expect(shares[what], what).toBeGreaterThan(0.25);
+  for (const subject of ['a client loses an operation of its own', 'a client is forgotten']) {
+    expect(shares[subject], subject).toBeGreaterThan(0.25);
   }
 });

@@ -1,14 +1,14 @@
 /** Effects in flight, laid over a store, show what the store would if they were applied; they come and go. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { structurallyEqual } from '../../src/correctable/equal.ts';
+import { structurallyEqual } from '../../src/correctable/structural-equality.ts';
 import type { Effect } from '../../src/server/records/effect.ts';
-import { insertEffect, isRemoval, removeEffect } from '../../src/server/service/row-effects.ts';
+import { createInsertEffect, isRemoval, createRemoveEffect } from '../../src/server/service/row-effects.ts';
 import { counter, queue, register, stock, table } from '../../src/server/service/tables.ts';
 import { Overlay } from '../../src/server/state/overlay.ts';
 import { Store } from '../../src/server/state/store.ts';
 import { siteAt } from '../support/origins.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const tables = {
@@ -34,9 +34,9 @@ const someEffect = fc
         on(key, 'title', 'write', value),
         on(key, 'items', 'push', value),
         on(key, 'items', 'pop'),
-        insertEffect('rows', key),
-        removeEffect('rows', key),
-        removeEffect('rows', key),
+        createInsertEffect('rows', key),
+        createRemoveEffect('rows', key),
+        createRemoveEffect('rows', key),
         on(key, 'n', 'add', 3),
         on(key, 'left', 'add', 2),
         on(key, 'left', 'take', { amount: 1, atLeast: 1 }),
@@ -107,21 +107,21 @@ const overlaid = (note: Note): fc.IRawProperty<unknown> =>
         overlay.remove(owner, effects);
         if (hasLooked && inFlight.size > 0 && effects.some(isBare)) once('a row goes after a look, others stay');
       };
-      for (const [at, each] of changes.entries()) {
-        if ('add' in each) {
-          if (hasLooked && each.add.some(isBare)) once('a row comes after a look');
-          if (each.add.some(isRemoval) && committed.length > 0) once('a removal in flight');
-          inFlight.set(at, each.add);
-          overlay.add(at, each.add);
-        } else if ('remove' in each) {
-          const owner = [...inFlight.keys()][each.remove];
+      for (const [at, item] of changes.entries()) {
+        if ('add' in item) {
+          if (hasLooked && item.add.some(isBare)) once('a row comes after a look');
+          if (item.add.some(isRemoval) && committed.length > 0) once('a removal in flight');
+          inFlight.set(at, item.add);
+          overlay.add(at, item.add);
+        } else if ('remove' in item) {
+          const owner = [...inFlight.keys()][item.remove];
           if (owner === undefined) continue;
-          if (inFlight.size > each.remove + 1) once('one goes before later ones');
+          if (inFlight.size > item.remove + 1) once('one goes before later ones');
           remove(owner);
-        } else if ('commit' in each) {
+        } else if ('commit' in item) {
           if (inFlight.size > 0) once('the store changes beneath');
-          committed.push(each.commit);
-          beneath.apply(each.commit);
+          committed.push(item.commit);
+          beneath.apply(item.commit);
         } else look();
       }
       look();
@@ -138,13 +138,13 @@ test('effects in flight that come and go, looked at in between → as if applied
 testShares('what is in flight → changes what is shown, comes after a look, and goes before the others', async () => {
   const shares = await sharesOf(overlaid);
   expect(shares['the overlay shows something else than the store']).toBeGreaterThan(0.6);
-  for (const what of [
+  for (const description of [
     'one goes before later ones',
     'a removal in flight',
     'a row comes after a look',
     'a row goes after a look, others stay',
     'the store changes beneath',
   ]) {
-    expect(shares[what], what).toBeGreaterThan(0.3);
+    expect(shares[description], description).toBeGreaterThan(0.3);
   }
 });

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../src/server/records/effect.ts';
-import { insertEffect, isRemoval, removeEffect } from '../../src/server/service/row-effects.ts';
+import { createInsertEffect, isRemoval, createRemoveEffect } from '../../src/server/service/row-effects.ts';
 import { TableStore } from '../../src/server/state/table-store.ts';
 import { counter, log, register, set, table } from '../../src/server/service/tables.ts';
-import { placeOf, siteAt, sitesTo } from '../support/origins.ts';
-import { sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { getSiteIndex, siteAt, sitesTo } from '../support/origins.ts';
+import { sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 import { scaleRuns } from '../support/lane.ts';
 
@@ -19,12 +19,12 @@ const keyArbitrary = fc.constantFrom('a', 'b');
 const effectArbitrary: fc.Arbitrary<Effect> = fc
   .record({ key: keyArbitrary, value: fc.constantFrom('x', 'y', 'z'), amount: fc.integer({ min: -5, max: 5 }) })
   .chain(({ key, value, amount }) => {
-    const on = (field: string, action: string, given: unknown): Effect => ({
+    const on = (field: string, action: string, input: unknown): Effect => ({
       table: 'notes',
       key,
       field,
       action,
-      value: given,
+      value: input,
     });
     return fc.constantFrom(
       on('n', 'add', amount),
@@ -32,9 +32,9 @@ const effectArbitrary: fc.Arbitrary<Effect> = fc
       on('tags', 'add', value),
       on('tags', 'remove', value),
       on('lines', 'append', value),
-      insertEffect('notes', key),
-      removeEffect('notes', key),
-      removeEffect('notes', key),
+      createInsertEffect('notes', key),
+      createRemoveEffect('notes', key),
+      createRemoveEffect('notes', key),
     );
   });
 
@@ -59,12 +59,12 @@ const historyArbitrary: fc.Arbitrary<readonly Operation[]> = fc
   )
   .map((drafts) => {
     const operations: Operation[] = [];
-    const seenOf = [
+    const getScannedRange = [
       [0, 0, 0],
       [0, 0, 0],
     ];
     for (const { site, sees, pause, effects } of drafts) {
-      const seen = seenOf[site] as number[];
+      const seen = getScannedRange[site] as number[];
       const other = 1 - site;
       const others = operations.filter(({ stamp }) => stamp.site === siteAt(other)).slice(0, sees);
       // What another site's operation had seen is seen with it.
@@ -82,7 +82,7 @@ const historyArbitrary: fc.Arbitrary<readonly Operation[]> = fc
 function ordered(operations: readonly Operation[], picks: readonly number[]): readonly Operation[] {
   const inOrder: Operation[] = [];
   const stable = [0, 0, 0];
-  const otherOf = (site: Origin): Origin => siteAt(1 - placeOf(site));
+  const otherOf = (site: Origin): Origin => siteAt(1 - getSiteIndex(site));
   const left = [...operations];
   for (let turn = 0; left.length > 0; turn += 1) {
     const ready = left.filter(({ stamp }) => {
@@ -105,10 +105,10 @@ function applied(operations: readonly Operation[]): TableStore {
 }
 
 /** Whether one removes a row that the other changes, and neither has seen the other. */
-function removesBeside(one: Operation, other: Operation): boolean {
+function removesBeside(item: Operation, other: Operation): boolean {
   const hasSeen = (a: Operation, b: Operation): boolean => (a.stamp.seen[b.stamp.site] ?? 0) >= b.stamp.time;
-  if (one.stamp.site === other.stamp.site || hasSeen(one, other) || hasSeen(other, one)) return false;
-  const removed = one.effects.filter(isRemoval).map(({ key }) => key);
+  if (item.stamp.site === other.stamp.site || hasSeen(item, other) || hasSeen(other, item)) return false;
+  const removed = item.effects.filter(isRemoval).map(({ key }) => key);
   return other.effects.some((effect) => !isRemoval(effect) && removed.includes(effect.key));
 }
 
@@ -127,10 +127,10 @@ const picksArbitrary = fc.array(fc.nat(5), { minLength: 1, maxLength: 12 });
 
 const inAnyOrder = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(historyArbitrary, picksArbitrary, picksArbitrary, (operations, first, second) => {
-    const [one, other] = [ordered(operations, first), ordered(operations, second)];
-    const store = applied(one);
+    const [item, other] = [ordered(operations, first), ordered(operations, second)];
+    const store = applied(item);
     expect(everything(applied(other))).toEqual(everything(store));
-    if (one.some((operation, at) => operation !== other[at])) note('two orders');
+    if (item.some((operation, at) => operation !== other[at])) note('two orders');
     if (operations.some((a) => operations.some((b) => removesBeside(a, b)))) note('a removal beside a change');
     if (store.has('a') || store.has('b')) note('a row is left');
   });
@@ -146,7 +146,7 @@ const savedAtAnyPoint = (note: Note): fc.IRawProperty<unknown> =>
     if (saved.length > 0 && cut < operations.length) note('rows are restored, and more comes');
     if (saved.some((key) => !store.has(key))) note('a row is restored that is gone');
     for (const { effects, stamp } of operations.slice(cut)) {
-      for (const effect of effects) for (const each of [store, restored]) each.apply(effect, stamp);
+      for (const effect of effects) for (const item of [store, restored]) item.apply(effect, stamp);
     }
     expect(everything(restored)).toEqual(everything(store));
   });
@@ -158,8 +158,8 @@ describe('rows', () => {
 
   testShares('the orders → two in most runs, with removals beside changes', async () => {
     const shares = await sharesOf(inAnyOrder);
-    for (const what of ['two orders', 'a removal beside a change', 'a row is left']) {
-      expect(shares[what], what).toBeGreaterThan(0.6);
+    for (const description of ['two orders', 'a removal beside a change', 'a row is left']) {
+      expect(shares[description], description).toBeGreaterThan(0.6);
     }
   });
 
@@ -173,7 +173,7 @@ describe('rows', () => {
     for (let index = 1; index <= 20_000; index += 1) add(index);
     expect([...store.scan({ table: 'notes', field: 'tags' }, false)]).toHaveLength(20_000);
     const removal = { time: 30_000, site: siteAt(0), entry: siteAt(0), version: 30_000, seen: [0, 20_000] };
-    store.apply(removeEffect('notes', 'a'), removal);
+    store.apply(createRemoveEffect('notes', 'a'), removal);
     expect([...store.scan({ table: 'notes', field: 'tags' }, false)]).toEqual([]);
   });
 

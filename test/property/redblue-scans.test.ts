@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Entry, ReadRange } from '../../src/server/records/key-range.ts';
-import { compareEntries, isWithin, rangeOf } from '../../src/server/records/key-range.ts';
+import { compareEntries, isInRange, toReadRange } from '../../src/server/records/key-range.ts';
 import { SortedEntries } from '../../src/server/state/sorted-entries.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const BOUNDS = {
@@ -23,7 +23,7 @@ const rangeArbitrary: fc.Arbitrary<ReadRange> = fc
     fc.record({ from: fc.constantFrom('', 'a'), before: fc.constantFrom('b', 'bc', 'd') }),
     fc.record(BOUNDS, { requiredKeys: [] }),
   )
-  .map((options) => rangeOf('t', undefined, options));
+  .map((options) => toReadRange('t', undefined, options));
 
 const entryArbitrary = fc.record({
   value: fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', 'c', '\uffff'), maxLength: 3 }), fc.nat(3)),
@@ -32,7 +32,7 @@ const entryArbitrary = fc.record({
 
 /** A chunk has so many entries here, so that few entries are in several. */
 const CHUNK_MAX = 3;
-/** Of so many neighbours some chunk has no others, wherever it begins. */
+/** Of so many neighbors some chunk has no others, wherever it begins. */
 const EMPTIED_MIN = 2 * CHUNK_MAX - 1;
 
 const stepArbitrary = fc.oneof(
@@ -70,7 +70,7 @@ class PlainEntries {
   }
 
   scan(range: ReadRange): Entry[] {
-    return [...this.#entries.values()].filter(({ value }) => isWithin(range, value)).toSorted(compareEntries);
+    return [...this.#entries.values()].filter(({ value }) => isInRange(range, value)).toSorted(compareEntries);
   }
 }
 
@@ -83,25 +83,25 @@ const scanned = (note: Note): fc.IRawProperty<unknown> =>
       const once = onceEach(note);
       const sorted = new SortedEntries(CHUNK_MAX);
       const plain = new PlainEntries();
-      for (const each of [...steps, { scan: range, reverse }, { scan: ALL, reverse }]) {
-        if ('add' in each) {
-          const isNew = plain.add(each.add);
-          expect(sorted.add(each.add)).toBe(isNew);
+      for (const item of [...steps, { scan: range, reverse }, { scan: ALL, reverse }]) {
+        if ('add' in item) {
+          const isNew = plain.add(item.add);
+          expect(sorted.add(item.add)).toBe(isNew);
           if (!isNew) once('added twice');
-        } else if ('remove' in each) {
-          const isThere = plain.delete(each.remove);
-          expect(sorted.delete(each.remove)).toBe(isThere);
+        } else if ('remove' in item) {
+          const isThere = plain.delete(item.remove);
+          expect(sorted.delete(item.remove)).toBe(isThere);
           if (isThere) once('deleted');
-        } else if ('scan' in each) {
-          const expected = plain.scan(each.scan);
-          expect([...sorted.scan(each.scan, each.reverse)]).toEqual(each.reverse ? expected.toReversed() : expected);
+        } else if ('scan' in item) {
+          const expected = plain.scan(item.scan);
+          expect([...sorted.scan(item.scan, item.reverse)]).toEqual(item.reverse ? expected.toReversed() : expected);
           if (plain.size > CHUNK_MAX) once('several chunks');
           if (expected.length > 1) once('several in the range');
           if (expected.length > 0 && expected.length < plain.size) once('some in the range, others not');
-          if (each.reverse && expected.length > CHUNK_MAX && plain.last !== expected.at(-1))
+          if (item.reverse && expected.length > CHUNK_MAX && plain.last !== expected.at(-1))
             once('several chunks, backwards from within');
         } else {
-          const gone = plain.scan(each.clear);
+          const gone = plain.scan(item.clear);
           const { first } = plain;
           for (const entry of gone) expect(sorted.delete(entry)).toBe(plain.delete(entry));
           if (gone.length >= EMPTIED_MIN && plain.size > 0)
@@ -115,11 +115,12 @@ const scanned = (note: Note): fc.IRawProperty<unknown> =>
 const prefixed = (note: Note): fc.IRawProperty<unknown> => {
   const unit = fc.constantFrom('a', 'b', '\ud7ff', '😀', '🟿', '\u{10ffff}', '\ue000', '\ufffe', '\uffff');
   const text = fc.string({ unit, maxLength: 4 });
-  return fc.property(text, text, (prefix, rest) => {
-    const range = rangeOf('t', undefined, { prefix });
+  return fc.property(text, text, (prefix, remaining) => {
+    const range = toReadRange('t', undefined, { prefix });
     expect(String(range.before)).not.toMatch(/\p{Surrogate}/u);
-    for (const key of [rest, prefix + rest]) expect(isWithin(range, key)).toBe(key.startsWith(prefix));
-    if (prefix !== '' && !rest.startsWith(prefix)) note(rest < prefix ? 'before what begins with it' : 'behind it');
+    for (const key of [remaining, prefix + remaining]) expect(isInRange(range, key)).toBe(key.startsWith(prefix));
+    if (prefix !== '' && !remaining.startsWith(prefix))
+      note(remaining < prefix ? 'before what begins with it' : 'behind it');
   });
 };
 
@@ -130,21 +131,21 @@ describe('scans', () => {
 
   testShares('sorted entries: the ranges → mostly part of what there is', async () => {
     const shares = await sharesOf(scanned, 200);
-    for (const what of [
+    for (const description of [
       'added twice',
       'deleted',
       'several chunks',
       'several in the range',
       'some in the range, others not',
     ]) {
-      expect(shares[what], what).toBeGreaterThan(0.5);
+      expect(shares[description], description).toBeGreaterThan(0.5);
     }
-    for (const what of [
+    for (const subject of [
       'the first chunk is emptied',
       'a later chunk is emptied',
       'several chunks, backwards from within',
     ]) {
-      expect(shares[what], what).toBeGreaterThan(0.1);
+      expect(shares[subject], subject).toBeGreaterThan(0.1);
     }
   });
 
@@ -154,8 +155,8 @@ describe('scans', () => {
 
   testShares('prefix: the texts → most do not begin with it, many next to where it ends', async () => {
     const shares = await sharesOf(prefixed);
-    for (const what of ['before what begins with it', 'behind it']) {
-      expect(shares[what], what).toBeGreaterThan(0.2);
+    for (const description of ['before what begins with it', 'behind it']) {
+      expect(shares[description], description).toBeGreaterThan(0.2);
     }
   });
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeFrames, encodeFrame } from '../../src/server/storage/format/frames.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { VirtualMachine } from '../unit/server/storage/virtual-storage.ts';
 import { scaleRuns } from '../support/lane.ts';
 
@@ -125,15 +125,15 @@ describe('durable storage', () => {
       sizes,
       instantShares,
       fc.array(step, { maxLength: 60 }),
-      (seed, given, instantShare, steps) => {
+      (seed, value, instantShare, steps) => {
         const once = onceEach(note);
-        const machine = new VirtualMachine(seed, given, { instantShare });
+        const machine = new VirtualMachine(seed, value, { instantShare });
         let site = machine.start();
         let next = 0;
-        for (const each of [...steps, 'crash' as const]) {
-          if (each === 'checkpoint') site.storage.checkpoint();
-          else if (each !== 'crash' && 'waitMs' in each) machine.run(each.waitMs);
-          else if (each !== 'crash') for (let n = 0; n < each.count; n += 1) site.append(each.log, `entry ${next++}`);
+        for (const item of [...steps, 'crash' as const]) {
+          if (item === 'checkpoint') site.storage.checkpoint();
+          else if (item !== 'crash' && 'waitMs' in item) machine.run(item.waitMs);
+          else if (item !== 'crash') for (let n = 0; n < item.count; n += 1) site.append(item.log, `entry ${next++}`);
           else {
             machine.disk.crash();
             const again = machine.start();
@@ -146,7 +146,7 @@ describe('durable storage', () => {
             site = again;
           }
         }
-        if (steps.filter((each) => each === 'crash').length > 1) note('several crashes');
+        if (steps.filter((entry) => entry === 'crash').length > 1) note('several crashes');
         if (steps.includes('checkpoint')) note('a checkpoint');
       },
     );
@@ -159,8 +159,13 @@ describe('durable storage', () => {
     'the steps → in most runs several crashes, of which one loses something, checkpoints, and much that comes back',
     async () => {
       const shares = await sharesOf(crashed, 60);
-      for (const what of ['a crash loses something', 'many entries come back', 'several crashes', 'a checkpoint']) {
-        expect(shares[what], what).toBeGreaterThan(0.5);
+      for (const description of [
+        'a crash loses something',
+        'many entries come back',
+        'several crashes',
+        'a checkpoint',
+      ]) {
+        expect(shares[description], description).toBeGreaterThan(0.5);
       }
     },
   );

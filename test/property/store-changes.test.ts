@@ -1,11 +1,11 @@
 /** What checkpoints take of a store, a few rows at a time between any effects, adds up to all of it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { insertEffect, removeEffect } from '../../src/server/service/row-effects.ts';
+import { createInsertEffect, createRemoveEffect } from '../../src/server/service/row-effects.ts';
 import { Store } from '../../src/server/state/store.ts';
 import { counter, queue, register, table } from '../../src/server/service/tables.ts';
 import { siteAt } from '../support/origins.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { RED } from '../../src/server/records/origin.ts';
 import { scaleRuns } from '../support/lane.ts';
 
@@ -32,12 +32,12 @@ const effect = fc.oneof(
     return { table: 'lines', key: row, field: 'items', action: 'push', value: `${item}${ITEM}` };
   }),
   key.map((row) => ({ table: 'lines', key: row, field: 'items', action: 'pop' })),
-  key.map((row) => removeEffect('lines', row)),
-  key.map((row) => insertEffect('notes', row)),
-  key.map((row) => removeEffect('notes', row)),
+  key.map((row) => createRemoveEffect('lines', row)),
+  key.map((row) => createInsertEffect('notes', row)),
+  key.map((row) => createRemoveEffect('notes', row)),
 );
 const step = fc.oneof(
-  { weight: 4, arbitrary: effect.map((each) => ({ effect: each })) },
+  { weight: 4, arbitrary: effect.map((item) => ({ effect: item })) },
   { weight: 2, arbitrary: fc.record({ take: fc.integer({ min: 1, max: 3 }) }) },
   { weight: 1, arbitrary: fc.constant({ again: true as const }) },
   { weight: 2, arbitrary: fc.constant({ forget: true as const }) },
@@ -49,11 +49,11 @@ const takenInParts = (note: Note): fc.IRawProperty<unknown> =>
     const store = new Store(TABLES);
     let rows = new Map<string, unknown>();
     let time = 0;
-    const apply = (each: (typeof before)[number]): void => {
+    const apply = (item: (typeof before)[number]): void => {
       time += 1;
-      const isRed = each.table === 'lines';
+      const isRed = item.table === 'lines';
       const seen = isRed ? [time - 1, time] : [0, time];
-      store.apply(each, { time, site: siteAt(0), entry: isRed ? RED : siteAt(0), version: time, seen });
+      store.apply(item, { time, site: siteAt(0), entry: isRed ? RED : siteAt(0), version: time, seen });
     };
     const take = (max: number): void => {
       for (const [name, saved] of store.takeChanges(max)) {
@@ -63,15 +63,15 @@ const takenInParts = (note: Note): fc.IRawProperty<unknown> =>
         else rows.set(name, JSON.parse(JSON.stringify(saved)));
       }
     };
-    for (const each of before) apply(each);
+    for (const entry of before) apply(entry);
     store.changeAll();
-    for (const each of steps) {
-      if ('effect' in each) {
-        if (rows.size > 0 && store.changes > 0) once('an effect comes while some are taken and others are not');
-        apply(each.effect);
-      } else if ('take' in each) take(each.take);
+    for (const element of steps) {
+      if ('effect' in element) {
+        if (rows.size > 0 && store.changeCount > 0) once('an effect comes while some are taken and others are not');
+        apply(element.effect);
+      } else if ('take' in element) take(element.take);
       // What was removed before now everybody has seen.
-      else if ('forget' in each) store.forgetRemovals([time, time]);
+      else if ('forget' in element) store.forgetRemovals([time, time]);
       else {
         // As after a checkpoint that failed.
         if (rows.size > 0) once('a checkpoint fails that had rows');
@@ -79,12 +79,12 @@ const takenInParts = (note: Note): fc.IRawProperty<unknown> =>
         store.changeAll();
       }
     }
-    if (store.changes > 0) once('some are left at the end');
-    while (store.changes > 0) take(1);
+    if (store.changeCount > 0) once('some are left at the end');
+    while (store.changeCount > 0) take(1);
     const restored = new Store(TABLES);
     restored.restore(rows);
     expect(restored.snapshot()).toEqual(store.snapshot());
-    expect(restored.removalTimes()).toEqual(store.removalTimes());
+    expect(restored.getRemovalTimes()).toEqual(store.getRemovalTimes());
     if (rows.size > 3) once('several rows are restored');
     if ([...rows.keys()].some((name) => name.includes('lines'))) once('a queue is restored');
   });
@@ -95,7 +95,7 @@ test('any effects, with changes taken at any moments between them → restored, 
 
 testShares('changes are taken in parts → what was taken before changes and goes, in most runs', async () => {
   const shares = await sharesOf(takenInParts, 200);
-  for (const what of [
+  for (const description of [
     'a checkpoint fails that had rows',
     'an effect comes while some are taken and others are not',
     'a row that was taken has changed',
@@ -103,7 +103,7 @@ testShares('changes are taken in parts → what was taken before changes and goe
     'several rows are restored',
     'a queue is restored',
   ]) {
-    expect(shares[what], what).toBeGreaterThan(0.5);
+    expect(shares[description], description).toBeGreaterThan(0.5);
   }
   expect(shares['a row that was taken is gone']).toBeGreaterThan(0.15);
 });

@@ -11,10 +11,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { forgetfulDeployment, redblueDeployment, type Deployment } from '../support/outcomes/deployments.ts';
 import { calmSchedules, schedules, type Step } from '../support/outcomes/schedule.ts';
-import { CODECS, settings, usualSettings, type Setting } from '../support/outcomes/setting.ts';
-import { Sights } from '../support/outcomes/sights.ts';
+import { CODECS, drawOutcomeOptions, usualSettings, type OutcomeOptions } from '../support/outcomes/options.ts';
+import { Coverage } from '../support/outcomes/coverage.ts';
 import { VirtualTime } from '../support/outcomes/virtual-time.ts';
-import { World } from '../support/outcomes/world.ts';
+import { OutcomeSimulation } from '../support/outcomes/simulation.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const SEED = Number(process.env['OUTCOMES_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -54,13 +54,13 @@ const CUTS = 101;
 
 interface Played {
   readonly make: () => Deployment;
-  readonly setting: Setting;
-  readonly sights: Sights;
+  readonly setting: OutcomeOptions;
+  readonly sights: Coverage;
 }
 
 async function problemsOf(time: VirtualTime, steps: readonly Step[], played: Played): Promise<string[]> {
   const { make, setting, sights } = played;
-  const world = new World(time, make(), setting, sights);
+  const world = new OutcomeSimulation(time, make(), setting, sights);
   await world.play(steps);
   // Awaited here: the platform's own time is back as soon as this function is left.
   const problems = await world.verdict();
@@ -84,8 +84,8 @@ test.each(DEPLOYMENTS)(
   async (_, make, more) => {
     // One for all schedules: what they share, as the modules of the package do, must not see time go back.
     using time = new VirtualTime();
-    const sights = new Sights();
-    const property = fc.asyncProperty(schedules, settings, async (steps, setting) => {
+    const sights = new Coverage();
+    const property = fc.asyncProperty(schedules, drawOutcomeOptions, async (steps, setting) => {
       expect(await problemsOf(time, steps, { make, setting, sights })).toEqual([]);
     });
     await fc.assert(property, { seed: SEED, numRuns: RUNS });
@@ -99,7 +99,7 @@ test.each(DEPLOYMENTS)(
   `%s, any schedule in which nothing goes wrong, seed ${SEED} → what has time enough succeeds, view by view`,
   async (_, make) => {
     using time = new VirtualTime();
-    const sights = new Sights();
+    const sights = new Coverage();
     const property = fc.asyncProperty(calmSchedules, usualSettings, async (steps, setting) => {
       expect(await problemsOf(time, steps, { make, setting, sights })).toEqual([]);
     });
@@ -115,7 +115,7 @@ function firstThenSecondTwice(cutAfterMs: number): Step[] {
   return [
     { do: 'wait', ms: 500 },
     { do: 'slow', delayMs: 30 },
-    { do: 'update', isRed: false, manner: 'once', wants: 'strong', timeoutMs: 60_000 },
+    { do: 'write', isRed: false, manner: 'once', wants: 'strong', timeoutMs: 60_000 },
     { do: 'wait', ms: 45 },
     { do: 'restart', site: 0, afterMs: 40_000 },
     { do: 'wait', ms: cutAfterMs },
@@ -125,18 +125,18 @@ function firstThenSecondTwice(cutAfterMs: number): Step[] {
 
 test.each(DEPLOYMENTS)(
   '%s, an update goes to the first, to the second and to the second again, cut at any time → never executed twice',
-  async (_, make, _more, each) => {
+  async (_, make, _more, item) => {
     using time = new VirtualTime();
-    const sights = new Sights();
+    const sights = new Coverage();
     for (let cut = 0; cut < CUTS; cut++) {
       const cutAfterMs = 10 * cut;
-      const setting = { codec: CODECS[cut % 2] as Setting['codec'], bounds: {} };
+      const setting = { codec: CODECS[cut % 2] as OutcomeOptions['codec'], bounds: {} };
       const problems = await problemsOf(time, firstThenSecondTwice(cutAfterMs), { make, setting, sights });
       expect(problems, `cut after ${cutAfterMs} ms`).toEqual([]);
     }
     // Each time the first gateway has executed it, and often it is on its way to the second when that is cut off.
     expect(sights.times('restart, with an update under way')).toBe(CUTS);
-    for (const what of each) expect(sights.times(what), what).toBeGreaterThanOrEqual(CUTS);
+    for (const description of item) expect(sights.times(description), description).toBeGreaterThanOrEqual(CUTS);
     expect(sights.times('cut, with an update under way')).toBeGreaterThan(CUTS / 4);
   },
   TIMEOUT_MS,

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { EXPECTED, neverCame } from '../simulator/batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
 import type { Profile } from '../../src/testing/simulator/options.ts';
-import { PLANTED } from '../simulator/planted.ts';
-import { setupOf, simulate } from '../simulator/simulate.ts';
+import { INJECTED_BUGS } from '../simulator/injected-bugs.ts';
+import { createSetup, simulate } from '../simulator/simulate.ts';
 import type { RunResult } from '../../src/testing/simulator/simulation.ts';
 import { lane } from '../support/lane.ts';
-import { formatOverrides, parseOverrides, shrink } from '../../src/testing/simulator/shrink.ts';
+import { formatOverrides, parseOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
 
 /** In so many runs of the swarm, which has four worlds, every fault has to come. */
 const SWARM_RUNS = 80;
@@ -35,10 +35,12 @@ describe('simulation', () => {
   for (const profile of PROFILES) {
     test(`${profile}: ${runsOf(profile)} seeds → every property holds`, () => {
       const results = resultsOf(profile);
-      const faults = results.flatMap(({ seed, fault }) =>
-        fault === undefined
+      const faults = results.flatMap(({ seed, violation }) =>
+        violation === undefined
           ? []
-          : [`${fault.checker}: ${fault.message} (npm run sim -- --runs 1 --seed ${seed} --profile ${profile})`],
+          : [
+              `${violation.checker}: ${violation.message} (npm run sim -- --runs 1 --seed ${seed} --profile ${profile})`,
+            ],
       );
       expect(faults).toEqual([]);
     });
@@ -51,7 +53,15 @@ describe('simulation', () => {
       for (const { coverage } of results) expect(coverage['operations answered']).toBeGreaterThan(0);
       const kinds = ['log.propose', 'log.append', 'log.appended'];
       const blueKinds = ['blue.operations', 'blue.received', 'blue.heartbeat', 'blue.have', 'blue.resend'];
-      for (const name of [...EXPECTED, 'red applied', 'clocks set', ...kinds, ...blueKinds, 'slot.ask', 'slot.told']) {
+      for (const name of [
+        ...EXPECTED,
+        'red applied',
+        'clocks set',
+        ...kinds,
+        ...blueKinds,
+        'slot.request',
+        'slot.answered',
+      ]) {
         expect([name, sum(results, name) > 0]).toEqual([name, true]);
       }
     },
@@ -73,7 +83,7 @@ describe('simulation', () => {
     [6314, 'an operation that was dropped and asked for again had executions of one name'],
     [10698, 'what was under way at the end was not waited for'],
   ])('seed %i had a fault once: %s → none', (seed) => {
-    expect(simulate(seed, 'swarm').fault).toBeUndefined();
+    expect(simulate(seed, 'swarm').violation).toBeUndefined();
   });
 
   test('one seed twice → the same run', () => {
@@ -82,11 +92,11 @@ describe('simulation', () => {
 });
 
 describe('simulation: planted faults', () => {
-  for (const [name, planted] of Object.entries(PLANTED)) {
+  for (const [name, planted] of Object.entries(INJECTED_BUGS)) {
     test(`${name} → caught by ${planted.caughtBy.join(' or ')}`, () => {
       const isCaught = (seed: number): boolean => {
-        const { fault } = simulate(seed, planted.profile, { planted });
-        return fault !== undefined && planted.caughtBy.includes(fault.checker);
+        const { violation } = simulate(seed, planted.profile, { planted });
+        return violation !== undefined && planted.caughtBy.includes(violation.checker);
       };
       const first = GIVEN_SEED === undefined ? planted.shownBy : undefined;
       expect(seeds(PLANTED_RUNS_MAX, first).find(isCaught)).toBeDefined();
@@ -96,17 +106,17 @@ describe('simulation: planted faults', () => {
 
 describe('simulation: shrinking', () => {
   test('run with a fault → a simpler one with the same fault, that its overrides replay', () => {
-    const planted = PLANTED['no-certification'];
-    const isFound = ({ fault, options }: RunResult): boolean =>
-      fault?.checker === 'serializability' && options.lossChance > 0;
+    const planted = INJECTED_BUGS['no-certification'];
+    const isFound = ({ violation, options }: RunResult): boolean =>
+      violation?.checker === 'serializability' && options.lossChance > 0;
     let found: RunResult | undefined;
     for (let seed = FIRST_SEED; !found && seed < FIRST_SEED + PLANTED_RUNS_MAX; seed += 1) {
       const result = simulate(seed, 'swarm', { planted });
       if (isFound(result)) found = result;
     }
     if (found === undefined) throw new Error('no run with this fault');
-    const { result, overrides } = shrink(found, 'swarm', setupOf({ planted }));
-    expect(result.fault?.checker).toBe('serializability');
+    const { result, overrides } = shrinkRun(found, 'swarm', createSetup({ planted }));
+    expect(result.violation?.checker).toBe('serializability');
     expect(Object.keys(overrides).length).toBeGreaterThan(0);
     expect(result.options).toMatchObject(overrides);
     const size = ({ options }: RunResult): number => options.clientCount * options.operationsPerClient;
@@ -114,6 +124,6 @@ describe('simulation: shrinking', () => {
     const again = simulate(result.seed, 'swarm', { planted, overrides: parseOverrides(formatOverrides(overrides)) });
     expect(again).toEqual(result);
     // Who runs that one is told of the same fault, and of none that is simpler still.
-    expect(shrink(again, 'swarm', setupOf({ planted, overrides })).result).toEqual(result);
+    expect(shrinkRun(again, 'swarm', createSetup({ planted, overrides })).result).toEqual(result);
   });
 });

@@ -1,9 +1,9 @@
 /** Many runs, one seed after the other, in this process or dealt out to several. */
 import { fork } from 'node:child_process';
 import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
-import { formatOverrides, shrink } from '../../src/testing/simulator/shrink.ts';
+import { formatOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
 import type { RunResult } from '../../src/testing/simulator/simulation.ts';
-import { setupOf, simulate } from './simulate.ts';
+import { createSetup, simulate } from './simulate.ts';
 
 /** Which runs. */
 export interface Batch {
@@ -27,17 +27,17 @@ export interface BatchResult {
 /** What a batch of the profile `swarm` has to go through: what was injected, and what happened afterwards. */
 export const EXPECTED = [
   'told CONFLICT',
-  'told SESSION_BEHIND',
+  'told REPLICA_BEHIND',
   'told UNKNOWN',
-  'told EXPIRED_ID',
+  'told REPLY_EXPIRED',
   'told OVERLOADED',
   'refused by the domain',
   'floors',
   'transfers of rights',
   'pools shared out',
-  'rights.ask lost',
-  'rights.ask repeated',
-  'rights.ask overtaking',
+  'rights.request lost',
+  'rights.request repeated',
+  'rights.request overtaking',
   'blue.operations lost',
   'blue.operations repeated',
   'blue.operations overtaking',
@@ -89,8 +89,8 @@ export function runBatch({ runs, seed, profile, overrides }: Batch): BatchResult
     const result = simulate(seed + index, profile, { overrides });
     add(coverage, result.coverage);
     if ((result.coverage['operations answered'] ?? 0) > 0) counted += 1;
-    if (result.fault === undefined) continue;
-    faults.push({ seed: result.seed, ...result.fault });
+    if (result.violation === undefined) continue;
+    faults.push({ seed: result.seed, ...result.violation });
     if (faults.length <= FAULTS_SHOWN_MAX) showFault(result, profile, overrides);
   }
   return { runs, counted, faults, coverage };
@@ -133,14 +133,14 @@ function runElsewhere({ runs, seed, profile, overrides }: Batch): Promise<BatchR
   });
 }
 
-function showFault(found: RunResult, profile: Profile, given: Partial<SimulationOptions>): void {
-  const { seed, fault } = found;
-  const { result, overrides } = shrink(found, profile, setupOf({ overrides: given }));
+function showFault(found: RunResult, profile: Profile, options: Partial<SimulationOptions>): void {
+  const { seed, violation } = found;
+  const { result, overrides } = shrinkRun(found, profile, createSetup({ overrides: options }));
   const command = `npm run sim -- --runs 1 --seed ${seed} --profile ${profile}`;
   const lines = [
-    `seed ${seed}: ${fault?.checker}: ${fault?.message}`,
+    `seed ${seed}: ${violation?.checker}: ${violation?.message}`,
     `  shrunken to ${formatOverrides(result.options)}`,
-    `  ${result.fault?.message}`,
+    `  ${result.violation?.message}`,
     `  again: ${command} --with '${formatOverrides(overrides)}'`,
   ];
   process.stderr.write(`${lines.join('\n')}\n`);
@@ -149,7 +149,7 @@ function showFault(found: RunResult, profile: Profile, given: Partial<Simulation
 function added(a: BatchResult, b: BatchResult): BatchResult {
   const coverage = { ...a.coverage };
   add(coverage, b.coverage);
-  const faults = [...a.faults, ...b.faults].toSorted((one, other) => one.seed - other.seed);
+  const faults = [...a.faults, ...b.faults].toSorted((item, other) => item.seed - other.seed);
   return { runs: a.runs + b.runs, counted: a.counted + b.counted, faults, coverage };
 }
 

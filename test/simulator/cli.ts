@@ -7,7 +7,7 @@ import { cac } from 'cac';
 import { neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
-import { PLANTED } from './planted.ts';
+import { INJECTED_BUGS } from './injected-bugs.ts';
 import { parseOverrides } from '../../src/testing/simulator/shrink.ts';
 import { simulate } from './simulate.ts';
 
@@ -41,20 +41,20 @@ async function main(flags: Flags): Promise<number> {
   return flags.planted === true ? runPlanted(flags) : runSeeds(flags);
 }
 
-function flagsOf(given: Readonly<Record<string, unknown>>): Flags {
-  const profile = PROFILES.find((name) => name === given['profile']);
+function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
+  const profile = PROFILES.find((name) => name === input['profile']);
   if (profile === undefined) throw new Error(`--profile must be one of ${PROFILES.join(', ')}`);
   const whole = (name: string, least: number): number => {
-    const value = Number(given[name]);
+    const value = Number(input[name]);
     if (Number.isInteger(value) && value >= least) return value;
     throw new Error(`--${name} must be a whole number from ${least} on`);
   };
-  const flag = (name: string): boolean => given[name] === true;
-  const overrides = parseOverrides(String(given['with']));
+  const flag = (name: string): boolean => input[name] === true;
+  const overrides = parseOverrides(String(input['with']));
   const [runs, seed] = [whole('runs', 1), whole('seed', 0)];
-  const only = given['only'] === undefined ? undefined : String(given['only']);
-  const jobsMax = given['jobs'] === undefined ? availableParallelism() : whole('jobs', 1);
-  const jobs = Math.min(jobsMax, Math.ceil(runs / RUNS_PER_JOB_MIN));
+  const only = input['only'] === undefined ? undefined : String(input['only']);
+  const maxJobs = input['jobs'] === undefined ? availableParallelism() : whole('jobs', 1);
+  const jobs = Math.min(maxJobs, Math.ceil(runs / RUNS_PER_JOB_MIN));
   return { runs, seed, profile, overrides, jobs, planted: flag('planted'), only, json: flag('json') };
 }
 
@@ -83,13 +83,13 @@ function showProgress({ runs, faults }: BatchResult, flags: Flags): void {
 
 function runPlanted({ seed, json, only }: Flags): number {
   const rows: Record<string, unknown>[] = [];
-  for (const [name, planted] of Object.entries(PLANTED)) {
+  for (const [name, planted] of Object.entries(INJECTED_BUGS)) {
     if (only !== undefined && name !== only) continue;
     const row: Record<string, unknown> = { fault: name, rule: planted.rule, caught: false };
     for (let index = 0; index < PLANTED_RUNS_MAX && row['caught'] === false; index += 1) {
-      const { fault } = simulate(seed + index, planted.profile, { planted });
-      if (fault !== undefined && planted.caughtBy.includes(fault.checker))
-        Object.assign(row, { caught: true, by: fault.checker, runs: index + 1 });
+      const { violation } = simulate(seed + index, planted.profile, { planted });
+      if (violation !== undefined && planted.caughtBy.includes(violation.checker))
+        Object.assign(row, { caught: true, by: violation.checker, runs: index + 1 });
     }
     rows.push(row);
     if (json !== true) console.log(`${row['caught'] === true ? 'caught' : 'MISSED'}  ${name}: ${JSON.stringify(row)}`);

@@ -1,7 +1,7 @@
 /** The service that simulations run: queues and accounts, with fields of every kind. */
 import { z } from 'zod/v4';
 import { defineContract } from '../../src/protocol/contract/contract.ts';
-import { local, withMeta } from '../../src/server/records/reply.ts';
+import { uncertified, withMeta } from '../../src/server/records/reply.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import type { Service } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
@@ -12,22 +12,22 @@ const amount = z.object({ key: z.string(), amount: z.number() });
 const text = z.object({ key: z.string(), text: z.string() });
 
 const contract = defineContract('simulated', {
-  enqueue: { effect: 'update', args: text, result: z.void() },
-  dequeue: { effect: 'update', args: key, result: z.string().nullable() },
-  size: { effect: 'read', args: key, result: z.number() },
-  deposit: { effect: 'update', args: amount, result: z.null() },
-  withdraw: { effect: 'update', args: amount.extend({ here: z.boolean() }), result: z.object({ paid: z.boolean() }) },
-  adjust: { effect: 'update', args: key, result: z.object({ added: z.number() }) },
-  balance: { effect: 'read', args: key, result: z.number() },
-  write: { effect: 'update', args: text, result: z.null() },
-  tag: { effect: 'update', args: text, result: z.null() },
-  untag: { effect: 'update', args: text, result: z.null() },
-  note: { effect: 'update', args: text, result: z.null() },
-  assign: { effect: 'update', args: text, result: z.string().nullable() },
-  sign: { effect: 'update', args: text, result: z.object({ before: z.string() }) },
-  draft: { effect: 'update', args: text, result: z.null() },
-  discard: { effect: 'update', args: key, result: z.null() },
-  reserve: { effect: 'update', args: text, result: z.object({ reserved: z.boolean() }) },
+  enqueue: { access: 'write', args: text, result: z.void() },
+  dequeue: { access: 'write', args: key, result: z.string().nullable() },
+  size: { access: 'read', args: key, result: z.number() },
+  deposit: { access: 'write', args: amount, result: z.null() },
+  withdraw: { access: 'write', args: amount.extend({ here: z.boolean() }), result: z.object({ paid: z.boolean() }) },
+  adjust: { access: 'write', args: key, result: z.object({ added: z.number() }) },
+  balance: { access: 'read', args: key, result: z.number() },
+  write: { access: 'write', args: text, result: z.null() },
+  tag: { access: 'write', args: text, result: z.null() },
+  untag: { access: 'write', args: text, result: z.null() },
+  note: { access: 'write', args: text, result: z.null() },
+  assign: { access: 'write', args: text, result: z.string().nullable() },
+  sign: { access: 'write', args: text, result: z.object({ before: z.string() }) },
+  draft: { access: 'write', args: text, result: z.null() },
+  discard: { access: 'write', args: key, result: z.null() },
+  reserve: { access: 'write', args: text, result: z.object({ reserved: z.boolean() }) },
 });
 
 interface Named {
@@ -85,7 +85,7 @@ export function simulatedService(): Service {
       // A refusal that is certified, or one for which the site's own snapshot will do.
       withdraw: ({ here, ...args }, { tables, shadow }) => {
         if (tables.accounts.row(args.key).balance >= args.amount) return shadow.withdraw(args, { paid: true });
-        return here ? local({ paid: false }) : { paid: false };
+        return here ? uncertified({ paid: false }) : { paid: false };
       },
       // Blue or red, as the balance is: what a retry must not choose again.
       adjust: ({ key: name }, { tables, shadow }) =>
@@ -112,7 +112,7 @@ export function simulatedService(): Service {
       assign: (args, { shadow }) => shadow.assign(args),
     },
     alwaysRed: ['enqueue', 'dequeue'],
-    paced: { operations: ['dequeue'], window: 1, turnMs: 30 },
+    throttled: { operations: ['dequeue'], maxInFlight: 1, minSlotIntervalMs: 30 },
     invariants: { accounts: { 'the balance is never negative': (row) => row.balance >= 0 } },
     // Each reservation is a row of its own: no row shows that a seat has two.
     snapshotInvariants: {

@@ -1,6 +1,6 @@
 /** Any CQL type, with any values of it in their plain form: what a read gives, and what an update takes. */
 import fc from 'fast-check';
-import type { ColumnType } from '../../src/bindings/cassandra/icg/columns.ts';
+import type { ColumnType } from '../../src/bindings/cassandra/preliminary-replies/columns.ts';
 
 /** A type: as the protocol has it, as CQL writes it, and how to make values of it. */
 export interface Typed {
@@ -42,8 +42,8 @@ const decimal = fc.tuple(whole(120n), fc.oneof(fc.integer({ min: -30, max: 30 })
     if (point > 0) return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
     return `${sign}0.${'0'.repeat(-point)}${digits}`;
   }
-  const rest = digits.length > 1 ? `.${digits.slice(1)}` : '';
-  return `${sign}${digits[0]}${rest}E${adjusted >= 0 ? '+' : ''}${adjusted}`;
+  const remaining = digits.length > 1 ? `.${digits.slice(1)}` : '';
+  return `${sign}${digits[0]}${remaining}E${adjusted >= 0 ? '+' : ''}${adjusted}`;
 });
 
 const DURATION = [
@@ -150,12 +150,12 @@ function mapOf(key: Typed, item: Typed): Typed {
   return {
     type: { code: 0x21, type: null, info: [key.type, item.type] },
     cql: `map<${frozen(key.cql)}, ${frozen(item.cql)}>`,
-    value: isText ? entries.map((all) => objectOf(all as [string, unknown][])) : entries,
+    value: isText ? entries.map((all) => toObjectKey(all as [string, unknown][])) : entries,
     isKey: false,
   };
 }
 
-function objectOf(entries: readonly (readonly [string, unknown])[]): object {
+function toObjectKey(entries: readonly (readonly [string, unknown])[]): object {
   const object = {};
   for (const [name, value] of entries) {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
@@ -179,7 +179,7 @@ function nameOfUserType(fields: readonly string[]): string {
   return `ut_${hash}`;
 }
 
-function userTypeOf(parts: readonly Typed[]): Typed {
+function getUserTypeInfo(parts: readonly Typed[]): Typed {
   const name = nameOfUserType(parts.map(({ cql }) => cql));
   const fields = parts.map(({ type }, n) => ({ name: `f${n}`, type }));
   return {
@@ -206,7 +206,7 @@ export function anyType(userTypes: Map<string, readonly string[]> = new Map()): 
       {
         weight: 1,
         arbitrary: fc.array(tie('any'), { minLength: 1, maxLength: 3 }).map((parts) => {
-          const made = userTypeOf(parts);
+          const made = getUserTypeInfo(parts);
           userTypes.set(
             made.cql,
             parts.map(({ cql }) => frozen(cql)),

@@ -5,10 +5,10 @@ import { StoreDouble } from './wire.ts';
 
 const [, , port = '0', finals = 'yes'] = process.argv;
 // What was under way when a process was killed is asked of the next one, under the same name.
-const store = Object.assign(new StoreDouble(), { executesOnce: true });
+const store = Object.assign(new StoreDouble(), { isExactlyOnce: true });
 store.answer = ({ sink, levels }) => {
-  sink.update(`guess of ${process.pid}`, 'weak');
-  if (finals === 'yes' && levels.includes('strong')) sink.update(`final of ${process.pid}`, 'strong');
+  sink.view(`guess of ${process.pid}`, 'weak');
+  if (finals === 'yes' && levels.includes('strong')) sink.view(`final of ${process.pid}`, 'strong');
 };
 const gateway = createGateway({ binding: store });
 const listener = await listenGateways({ sites: { here: gateway }, port: Number(port) });

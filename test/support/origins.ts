@@ -2,7 +2,7 @@
 import { Origins } from '../../src/server/records/origin.ts';
 import type { Origin } from '../../src/server/records/origin.ts';
 
-const MANY = Origins.of(Array.from({ length: 9 }, (_, place) => `s${place}`)).sites;
+const MANY = Origins.create(Array.from({ length: 9 }, (_, place) => `s${place}`)).sites;
 
 /** The ordinal of a site, by its place. */
 export function siteAt(place: number): Origin {
@@ -12,7 +12,7 @@ export function siteAt(place: number): Origin {
 }
 
 /** The place of a site, by its ordinal. */
-export function placeOf(site: Origin): number {
+export function getSiteIndex(site: Origin): number {
   return MANY.indexOf(site);
 }
 

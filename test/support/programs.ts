@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { exists } from '../../src/server/storage/disk/process-place.ts';
+import { processExists } from '../../src/server/storage/disk/process-identity.ts';
 import { root } from './run-program.ts';
 
 const made = new Map<string, Promise<string>>();
@@ -58,7 +58,7 @@ function buildFolder(): string {
   // A process that was killed took nothing away.
   for (const name of readdirSync(builds)) {
     const [, pid] = /^programs-(\d+)$/.exec(name) ?? [];
-    if (pid !== undefined && !exists(Number(pid))) rmSync(join(builds, name), { recursive: true, force: true });
+    if (pid !== undefined && !processExists(Number(pid))) rmSync(join(builds, name), { recursive: true, force: true });
   }
   const opened = join(builds, `programs-${process.pid}`);
   mkdirSync(opened, { recursive: true });

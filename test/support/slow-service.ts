@@ -2,4 +2,4 @@
 process.stdout.write('loading\n');
 await new Promise((resolve) => setTimeout(resolve, 600_000));
 
-export { service } from './kept-service.ts';
+export { service } from './durable-service.ts';

@@ -9,4 +9,4 @@ setTimeout(() => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }, 2_000);
 
-export { service } from './kept-service.ts';
+export { service } from './durable-service.ts';

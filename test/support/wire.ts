@@ -4,7 +4,7 @@ import type { Binding, InvocationContext, Sink, ViewDetails } from '../../src/co
 import type { Operation } from '../../src/correctable/operation.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { createGatewayWith, type Gateway, type GatewayOptions } from '../../src/server/gateway/gateway.ts';
-import type { ByteBudget, GatewayBounds } from '../../src/server/gateway/limits/limits.ts';
+import type { ByteBudget, InternalLimits } from '../../src/server/gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 
 export const LEVELS = ['weak', 'strong'] as const;
@@ -23,7 +23,7 @@ export interface Submitted {
 export class StoreDouble implements Binding<TestLevels> {
   readonly name = 'double';
   /** Whether it says that it executes an update once however often it is submitted. */
-  executesOnce = false;
+  isExactlyOnce = false;
   readonly submitted: Submitted[] = [];
   /** Answers at once where given. */
   answer: ((submitted: Submitted) => void) | undefined;
@@ -71,7 +71,7 @@ export class StoreDouble implements Binding<TestLevels> {
 /** One call of a sink. */
 export type SinkCall =
   | {
-      readonly kind: 'update';
+      readonly kind: 'write';
       readonly value: unknown;
       readonly level: string;
       readonly details: ViewDetails | undefined;
@@ -90,8 +90,8 @@ export class SinkDouble implements Sink {
   #seq = 0;
   #waiting: (() => void)[] = [];
 
-  update(value: unknown, level: string, details?: ViewDetails): number {
-    this.#add({ kind: 'update', value, level, details });
+  view(value: unknown, level: string, details?: ViewDetails): number {
+    this.#add({ kind: 'write', value, level, details });
     return this.#seq++;
   }
 
@@ -133,8 +133,8 @@ export function quietContext(overrides: Partial<InvocationContext> = {}): Invoca
   };
 }
 
-export const readX: Operation = { name: 'get', args: { key: 'x' }, effect: 'read' };
-export const writeX: Operation = { name: 'put', args: { key: 'x', value: 1 }, effect: 'update' };
+export const readX: Operation = { name: 'get', args: { key: 'x' }, access: 'read' };
+export const writeX: Operation = { name: 'put', args: { key: 'x', value: 1 }, access: 'write' };
 
 /** A gateway for one store, on a port of its own. */
 export interface RunningGateway extends AsyncDisposable {
@@ -145,7 +145,7 @@ export interface RunningGateway extends AsyncDisposable {
 }
 
 /** Options of a gateway, and bounds that no option sets. */
-export type BoundedOptions = Partial<GatewayOptions> & { readonly bounds?: Partial<GatewayBounds> | undefined };
+export type BoundedOptions = Partial<GatewayOptions> & { readonly bounds?: Partial<InternalLimits> | undefined };
 
 /** To be bounded in one way at a time. */
 export const BOUNDLESS: ByteBudget = { client: Infinity, principal: Infinity, total: Infinity, share: 0 };

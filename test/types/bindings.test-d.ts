@@ -1,18 +1,21 @@
 /** Bindings whose levels are functions: levels in their order, one function each, arguments by the contract. */
 import { expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { answer, tiered, noAnswer, type TierContext } from '../../src/bindings/primary-backup/index.ts';
-import { byContract, defineContract } from '../../src/contract/index.ts';
+import { withDetails, tiered, skipLevel, type TierContext } from '../../src/bindings/tiered/index.ts';
+import { createHandler, defineContract } from '../../src/contract/index.ts';
 import { createClient, type Binding, type Operation } from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
 
 const articles = defineContract('articles', {
-  article: { effect: 'read', args: z.object({ id: z.string().transform(Number) }), result: z.string() },
-  rename: { effect: 'update', args: z.object({ id: z.string(), title: z.string() }), result: z.null() },
+  article: { access: 'read', args: z.object({ id: z.string().transform(Number) }), result: z.string() },
+  rename: { access: 'write', args: z.object({ id: z.string(), title: z.string() }), result: z.null() },
 });
 
 test('levels: the tuple of the names, in their order', () => {
-  const binding = tiered(['cache', 'origin'], { cache: () => noAnswer, origin: async () => answer(1, { version: 2 }) });
+  const binding = tiered(['cache', 'origin'], {
+    cache: () => skipLevel,
+    origin: async () => withDetails(1, { version: 2 }),
+  });
   expectTypeOf(binding).toEqualTypeOf<Binding<readonly ['cache', 'origin']>>();
   const client = createClient(binding);
   expectTypeOf(client.weakest).toEqualTypeOf<'cache'>();
@@ -48,7 +51,7 @@ test('levels: what a function gets', () => {
 
 test('byContract: arguments as the schema gives them back, the context of the tier', () => {
   tiered(['origin'], {
-    origin: byContract(
+    origin: createHandler(
       articles,
       {
         article: ({ id }, context, operation) => {
@@ -61,10 +64,10 @@ test('byContract: arguments as the schema gives them back, the context of the ti
       (_operation, context) => expectTypeOf(context).toEqualTypeOf<TierContext>(),
     ),
   });
-  const alone = byContract(articles, { article: ({ id }) => id });
+  const alone = createHandler(articles, { article: ({ id }) => id });
   expectTypeOf(alone).toEqualTypeOf<(operation: Operation, context: unknown) => unknown>();
   // @ts-expect-error no such operation
-  byContract(articles, { artikel: () => 1 });
+  createHandler(articles, { artikel: () => 1 });
   // @ts-expect-error the identifier is a number
-  byContract(articles, { article: ({ id }: { id: string }) => id });
+  createHandler(articles, { article: ({ id }: { id: string }) => id });
 });

@@ -4,11 +4,11 @@ import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { z as mini } from 'zod/mini';
 import {
-  applied,
+  wasApplied,
   cassandra,
   defineStatements,
   implementStatements,
-  one,
+  oneRow,
   page,
   rows,
   statement,
@@ -21,7 +21,7 @@ import {
 import { createClient, type Operation } from '../../src/index.ts';
 import { defineContract, keyValueOperations } from '../../src/contract/index.ts';
 
-const base = { contactPoints: ['frk:9042'], keyspace: 'shop' } as const;
+const base = { contactPoints: ['frankfurt:9042'], keyspace: 'shop' } as const;
 
 describe('levels', () => {
   test('unless told otherwise: weak, strong', () => {
@@ -55,7 +55,7 @@ describe('levels', () => {
 
   test('a level that the binding does not have → refused', () => {
     const client = createClient(cassandra({ ...base, write: 'ONE' }));
-    const read: Operation<number> = { name: 'get', args: {}, effect: 'read' };
+    const read: Operation<number> = { name: 'get', args: {}, access: 'read' };
     // @ts-expect-error its final level is called quorum
     client.invoke(read, { levels: ['strong'] });
     // @ts-expect-error no consistency of this name
@@ -67,13 +67,13 @@ const user = z.object({ user: z.string(), limit: z.string().transform(Number).op
 
 describe('statements', () => {
   const posts = defineStatements({
-    name: { effect: 'read', cql: 'SELECT …', args: user, result: one((row) => String(row['name'])) },
-    all: { effect: 'read', cql: 'SELECT …', args: user, result: rows(z.object({ at: z.number() })) },
-    timeline: { effect: 'read', cql: 'SELECT …', args: user, result: page(mini.object({ at: mini.number() })) },
-    write: { effect: 'update', cql: 'INSERT …', args: mini.object({ user: mini.string(), body: mini.string() }) },
-    claim: { effect: 'update', cql: 'INSERT … IF NOT EXISTS', args: user, result: applied() },
+    name: { access: 'read', cql: 'SELECT …', args: user, result: oneRow((row) => String(row['name'])) },
+    all: { access: 'read', cql: 'SELECT …', args: user, result: rows(z.object({ at: z.number() })) },
+    timeline: { access: 'read', cql: 'SELECT …', args: user, result: page(mini.object({ at: mini.number() })) },
+    write: { access: 'write', cql: 'INSERT …', args: mini.object({ user: mini.string(), body: mini.string() }) },
+    claim: { access: 'write', cql: 'INSERT … IF NOT EXISTS', args: user, result: wasApplied() },
     counted: statement({
-      effect: 'update',
+      access: 'write',
       cql: 'UPDATE … SET n = n + ? WHERE user = ?',
       args: user,
       key: (args) => args.user,
@@ -114,7 +114,7 @@ describe('statements', () => {
 describe('contract', () => {
   const contract = defineContract('posts', {
     ...keyValueOperations,
-    count: { effect: 'read', args: user, result: z.number().optional() },
+    count: { access: 'read', args: user, result: z.number().optional() },
   });
 
   test('implementation: its parameters and its result are those of the contract', () => {
@@ -125,11 +125,11 @@ describe('contract', () => {
           expectTypeOf(args).toEqualTypeOf<{ user: string; limit?: number | undefined }>();
           return [args.user];
         },
-        result: one((row) => Number(row['n'])),
+        result: oneRow((row) => Number(row['n'])),
       },
     });
     // @ts-expect-error the contract says a number
-    implementStatements(contract, { count: { cql: 'SELECT …', result: one((row) => String(row['n'])) } });
+    implementStatements(contract, { count: { cql: 'SELECT …', result: oneRow((row) => String(row['n'])) } });
     // @ts-expect-error an operation has no statement
     implementStatements(contract, {});
   });

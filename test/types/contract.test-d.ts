@@ -13,58 +13,58 @@ const errors = { notEnough: z.object({ balance: z.int() }) };
 
 const bank = defineContract('bank', {
   withdraw: {
-    effect: 'update',
-    colour: 'red',
+    access: 'write',
+    color: 'red',
     args,
     result: z.int().nullable(),
     errors: { notEnough: z.object({ balance: z.int() }) },
-    key: (given) => {
-      expectTypeOf(given).toEqualTypeOf<{ account: string; amount: number }>();
-      return given.account;
+    key: (value) => {
+      expectTypeOf(value).toEqualTypeOf<{ account: string; amount: number }>();
+      return value.account;
     },
     equals: (a, b) => {
       expectTypeOf(a).toEqualTypeOf<number | null>();
       return a === b;
     },
   },
-  pay: { effect: 'update', colour: 'blue', args, result: z.null(), key: ({ account }) => account },
-  balance: { effect: 'read', args: z.object({ account: z.string() }), result: z.int(), key: ({ account }) => account },
-  total: { effect: 'read', args: z.object({}), result: z.int() },
+  pay: { access: 'write', color: 'blue', args, result: z.null(), key: ({ account }) => account },
+  balance: { access: 'read', args: z.object({ account: z.string() }), result: z.int(), key: ({ account }) => account },
+  total: { access: 'read', args: z.object({}), result: z.int() },
 });
 
 const withdraw = operation({
-  effect: 'update',
-  colour: 'red',
+  access: 'write',
+  color: 'red',
   args,
   result: z.int().nullable(),
   errors,
-  key: (given) => {
-    expectTypeOf(given).toEqualTypeOf<{ account: string; amount: number }>();
-    return given.account;
+  key: (value) => {
+    expectTypeOf(value).toEqualTypeOf<{ account: string; amount: number }>();
+    return value.account;
   },
   equals: (a, b) => {
     expectTypeOf(a).toEqualTypeOf<number | null>();
     return a === b;
   },
 });
-const pay = operation({ effect: 'update', colour: 'blue', args, result: z.null(), key: ({ account }) => account });
+const pay = operation({ access: 'write', color: 'blue', args, result: z.null(), key: ({ account }) => account });
 const apart = defineContract('bank', { withdraw, pay });
 
 /** Called where it is used: nothing of what a contract wants is taken for what is written. */
 const within = defineContract('bank', {
   withdraw: operation({
-    effect: 'update',
-    colour: 'red',
+    access: 'write',
+    color: 'red',
     args,
     result: z.int().nullable(),
     errors,
-    key: (given) => {
-      expectTypeOf(given).toEqualTypeOf<{ account: string; amount: number }>();
-      return given.account;
+    key: (value) => {
+      expectTypeOf(value).toEqualTypeOf<{ account: string; amount: number }>();
+      return value.account;
     },
   }),
-  pay: operation({ effect: 'update', colour: 'blue', args, result: z.null(), key: ({ account }) => account }),
-  total: { effect: 'read', args: z.object({}), result: z.int() },
+  pay: operation({ access: 'write', color: 'blue', args, result: z.null(), key: ({ account }) => account }),
+  total: { access: 'read', args: z.object({}), result: z.int() },
 });
 
 const tables = { accounts: table({ balance: counter() }) };
@@ -74,7 +74,7 @@ type LevelOf<B extends (args: never) => Operation> =
   ReturnType<B> extends Operation<unknown, infer Reach extends { readonly levels: string }> ? Reach['levels'] : never;
 
 describe('what is written of an operation', () => {
-  test('colour → says the levels, inline and by operation()', () => {
+  test('color → says the levels, inline and by operation()', () => {
     expectTypeOf<LevelOf<typeof bank.pay>>().toEqualTypeOf<'causal'>();
     expectTypeOf<LevelOf<typeof apart.pay>>().toEqualTypeOf<'causal'>();
     expectTypeOf<LevelOf<typeof within.pay>>().toEqualTypeOf<'causal'>();
@@ -97,7 +97,7 @@ describe('what is written of an operation', () => {
     expectTypeOf(apart.withdraw).parameter(0).toEqualTypeOf<{ account: string; amount: string }>();
   });
 
-  test('a service of it → is held to colours and errors', () => {
+  test('a service of it → is held to colors and errors', () => {
     defineService(apart, {
       tables,
       shadowOperations: ({ accounts }) => ({
@@ -105,13 +105,13 @@ describe('what is written of an operation', () => {
         give: blue((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(a.amount)]),
       }),
       generators: {
-        withdraw: (given, { tables: { accounts }, shadow, errors: refuse }) => {
-          const { balance } = accounts.row(given.account);
-          if (balance < given.amount) throw refuse.notEnough({ balance });
-          return shadow.take(given, balance);
+        withdraw: (value, { tables: { accounts }, shadow, errors: refuse }) => {
+          const { balance } = accounts.row(value.account);
+          if (balance < value.amount) throw refuse.notEnough({ balance });
+          return shadow.take(value, balance);
         },
         // @ts-expect-error a red shadow operation of an operation declared blue
-        pay: (given, { shadow }) => shadow.take(given, null),
+        pay: (value, { shadow }) => shadow.take(value, null),
       },
     });
   });
@@ -120,17 +120,17 @@ describe('what is written of an operation', () => {
     const string = z.string();
     const owned = z.object({ owner: string });
     // @ts-expect-error no such argument
-    defineContract('x', { read: { effect: 'read', args: owned, result: string, key: (given) => given.ownr } });
+    defineContract('x', { read: { access: 'read', args: owned, result: string, key: (value) => value.ownr } });
     // @ts-expect-error a key of other arguments
-    defineContract('x', { read: { effect: 'read', args: owned, result: string, key: (a: { id: string }) => a.id } });
+    defineContract('x', { read: { access: 'read', args: owned, result: string, key: (a: { id: string }) => a.id } });
     // @ts-expect-error a key is a text
-    defineContract('x', { read: { effect: 'read', args: owned, result: string, key: () => 1 } });
+    defineContract('x', { read: { access: 'read', args: owned, result: string, key: () => 1 } });
     // @ts-expect-error no such effect
-    defineContract('x', { read: { effect: 'reed', args: owned, result: string } });
+    defineContract('x', { read: { access: 'reed', args: owned, result: string } });
     // @ts-expect-error no result
-    defineContract('x', { read: { effect: 'read', args: owned } });
+    defineContract('x', { read: { access: 'read', args: owned } });
     // @ts-expect-error no such argument
-    operation({ effect: 'read', args: owned, result: string, key: (given) => given.ownr });
+    operation({ access: 'read', args: owned, result: string, key: (value) => value.ownr });
   });
 
   test('any operations → any contract', () => {

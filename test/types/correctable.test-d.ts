@@ -6,14 +6,14 @@ import type {
   AnyClient,
   AtLeast,
   Binding,
-  Boxed,
+  CorrectableBox,
   Correctable,
   ErrorCode,
   FinalView,
   JoinedLevels,
   Levels,
   PreliminaryView,
-  Requested,
+  RequestedLevels,
   SettleOptions,
   Sink,
   Strongest,
@@ -23,16 +23,16 @@ import type {
 } from '../../src/index.ts';
 import {
   all,
-  boxed,
+  boxCorrectable,
   correctable,
   CorrectableError,
-  correctableFrom,
-  correctableOf,
+  correctableFromPromise,
+  correctableFromValue,
   createClient,
   isCorrectableError,
 } from '../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../src/operations/index.ts';
-import { exponentialBackoff, retries, sharedReads } from '../../src/policies/index.ts';
+import { exponentialBackoff, retries, dedupeReads } from '../../src/policies/index.ts';
 
 type Three = readonly ['weak', 'causal', 'strong'];
 declare const three: Binding<Three>;
@@ -43,7 +43,7 @@ test('levels: weakest, strongest, subsets, at least', () => {
   expectTypeOf<Strongest<Three>>().toEqualTypeOf<'strong'>();
   expectTypeOf<Subset<Three, 'strong' | 'weak'>>().toEqualTypeOf<readonly ['weak', 'strong']>();
   expectTypeOf<AtLeast<Three, 'causal'>>().toEqualTypeOf<'causal' | 'strong'>();
-  expectTypeOf<Requested<Three, readonly ['strong', 'weak']>>().toEqualTypeOf<readonly ['weak', 'strong']>();
+  expectTypeOf<RequestedLevels<Three, readonly ['strong', 'weak']>>().toEqualTypeOf<readonly ['weak', 'strong']>();
   expectTypeOf<Strongest<Levels>>().toEqualTypeOf<string>();
   expectTypeOf<AtLeast<Levels, string>>().toEqualTypeOf<string>();
 });
@@ -89,20 +89,20 @@ test('invokeWeak and invokeStrong: one level each', () => {
 });
 
 test('policies: made by their functions, the counters for reading', () => {
-  const client = createClient(three, { retry: retries({ attempts: 2 }), shareReads: sharedReads() });
-  void client.invoke(get('k'), { retry: false, shareReads: false, levels: ['weak'] });
-  void client.invokeWeak(get('k'), { retry: retries({ backoff: exponentialBackoff({ firstMs: 5 }) }) });
-  expectTypeOf(client.counters.confirmed).toEqualTypeOf<number>();
+  const client = createClient(three, { retry: retries({ attempts: 2 }), dedupeReads: dedupeReads() });
+  void client.invoke(get('k'), { retry: false, dedupeReads: false, levels: ['weak'] });
+  void client.invokeWeak(get('k'), { retry: retries({ backoff: exponentialBackoff({ initialDelayMs: 5 }) }) });
+  expectTypeOf(client.stats.confirmed).toEqualTypeOf<number>();
   // @ts-expect-error nobody sets a counter
-  client.counters.confirmed = 0;
+  client.stats.confirmed = 0;
   // @ts-expect-error a policy is made by retries
   createClient(three, { retry: { attempts: 3 } });
   // @ts-expect-error it is to be called
   createClient(three, { retry: retries });
   // @ts-expect-error it is to be called
-  createClient(three, { shareReads: sharedReads });
+  createClient(three, { dedupeReads });
   // @ts-expect-error what the client does not share is not shared for one call
-  void client.invoke(get('k'), { shareReads: sharedReads() });
+  void client.invoke(get('k'), { dedupeReads: dedupeReads() });
 });
 
 test('a binding whose levels are not known: strings', () => {
@@ -146,7 +146,7 @@ test('when: a view at that level or a stronger one; at the strongest, the final 
 test('settle: without a condition → the final view', async () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(await read.settle()).toEqualTypeOf<FinalView<number | undefined, Three>>();
-  expectTypeOf(await read.settle({ rest: 'abort' })).toEqualTypeOf<FinalView<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ afterEarly: 'abort' })).toEqualTypeOf<FinalView<number | undefined, Three>>();
   expectTypeOf(await read.settle({ enough: ({ level }) => level === 'causal' })).toEqualTypeOf<
     View<number | undefined, Three>
   >();
@@ -163,8 +163,8 @@ test('speculate, map, chain: the result type, flattened', () => {
   expectTypeOf(read.map(async (n) => [n])).toEqualTypeOf<'map takes no promise: use chain'>();
   expectTypeOf(read.map(() => read)).toEqualTypeOf<'map takes no promise: use chain'>();
   const known = new Map<number | undefined, string>();
-  const kept = read.map((n) => known.get(n) ?? Promise.resolve('fetched'));
-  expectTypeOf(kept).toEqualTypeOf<'map takes no promise: use chain'>();
+  const retained = read.map((n) => known.get(n) ?? Promise.resolve('fetched'));
+  expectTypeOf(retained).toEqualTypeOf<'map takes no promise: use chain'>();
   const some = read.map((n) => (n === 1 ? read : undefined));
   expectTypeOf(some).toEqualTypeOf<'map takes no promise: use chain'>();
   expectTypeOf(read.map((n): unknown => n)).toEqualTypeOf<Correctable<unknown, Three>>();
@@ -195,7 +195,7 @@ test('map: in generic code → the type that the function gives', () => {
   const by = <T, U>(c: Correctable<T>, f: (value: T) => U): Correctable<U> => c.map(f);
   const same = <T>(c: Correctable<T>): Correctable<T> => c.map((value) => value);
   const or = <T>(c: Correctable<T | null>, other: T): Correctable<T> => c.map((value) => value ?? other);
-  const user = correctableOf({ name: 'Ann' });
+  const user = correctableFromValue({ name: 'Ann' });
   expectTypeOf(pluck(user, 'name')).toEqualTypeOf<Correctable<string>>();
   expectTypeOf(by(user, ({ name }) => name.length)).toEqualTypeOf<Correctable<number>>();
   expectTypeOf(or(same(user), { name: 'Bo' })).toEqualTypeOf<Correctable<{ name: string }>>();
@@ -225,25 +225,25 @@ test('speculate, chain: what is followed may be weaker → the final may have ei
 
 test('correctable: levels from the tuple, values from the type argument; sinks take its levels only', () => {
   const c = correctable(['quoted', 'charged'], (sink) => {
-    sink.update(1, 'quoted');
+    sink.view(1, 'quoted');
     // @ts-expect-error the level does not exist
-    sink.update(1, 'paid');
+    sink.view(1, 'paid');
   });
   expectTypeOf(c).toEqualTypeOf<Correctable<unknown, readonly ['quoted', 'charged']>>();
   expectTypeOf(correctable<number>(['a', 'b'], () => {}).latest?.value).toEqualTypeOf<number | undefined>();
-  expectTypeOf(correctableOf(1)).toEqualTypeOf<Correctable<number, readonly ['final']>>();
-  expectTypeOf(correctableFrom(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
+  expectTypeOf(correctableFromValue(1)).toEqualTypeOf<Correctable<number, readonly ['final']>>();
+  expectTypeOf(correctableFromPromise(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
 });
 
 test('correctable in two steps: the value is said, the levels are inferred', () => {
   const make = correctable(['quoted', 'charged']);
   const price = make<number>((sink, signal) => {
     expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
-    sink.update(1, 'quoted');
+    sink.view(1, 'quoted');
     // @ts-expect-error the level does not exist
-    sink.update(1, 'paid');
+    sink.view(1, 'paid');
     // @ts-expect-error the value is a number
-    sink.update('1', 'charged');
+    sink.view('1', 'charged');
   });
   expectTypeOf(price).toEqualTypeOf<Correctable<number, readonly ['quoted', 'charged']>>();
   // What options say of the value counts too.
@@ -280,7 +280,7 @@ test('all: values as a tuple; the levels that all have, or the two of a join', a
   expectTypeOf((await joined.when('strong')).level).toEqualTypeOf<'strong'>();
   // @ts-expect-error all have the levels of their binding
   void joined.when('preliminary');
-  const other = all([client.invoke(get<number>('a')), correctableOf('Ada')]);
+  const other = all([client.invoke(get<number>('a')), correctableFromValue('Ada')]);
   expectTypeOf((await other.when('preliminary')).level).toEqualTypeOf<'preliminary' | 'final'>();
   // @ts-expect-error nothing that both have
   void other.when('strong');
@@ -332,12 +332,12 @@ test('all: one of several kinds of parts is empty, or their names are no list �
   const named = (parts: { readonly a: Read } | { readonly [K in never]: Read }) => all(parts).latest!.level;
   const byNumber = (parts: Record<number, Read>) => all(parts).latest!.level;
   const byPattern = (parts: Record<`x${string}`, Read>) => all(parts).latest!.level;
-  const one = (parts: [Read] | [Read, Read]) => all(parts).latest!.level;
+  const item = (parts: [Read] | [Read, Read]) => all(parts).latest!.level;
   expectTypeOf<ReturnType<typeof list>>().toEqualTypeOf<Either>();
   expectTypeOf<ReturnType<typeof named>>().toEqualTypeOf<Either>();
   expectTypeOf<ReturnType<typeof byNumber>>().toEqualTypeOf<Either>();
   expectTypeOf<ReturnType<typeof byPattern>>().toEqualTypeOf<Either>();
-  expectTypeOf<ReturnType<typeof one>>().toEqualTypeOf<Three[number]>();
+  expectTypeOf<ReturnType<typeof item>>().toEqualTypeOf<Three[number]>();
 });
 
 test('all: parts by name → values by name', async () => {
@@ -365,7 +365,7 @@ test('all: a part that may be missing → a value that may', async () => {
 
 test('boxed: keeps the whole type', () => {
   const read = createClient(three).invoke(get<number>('k'));
-  expectTypeOf(boxed(read)).toEqualTypeOf<Boxed<number | undefined, Three>>();
+  expectTypeOf(boxCorrectable(read)).toEqualTypeOf<CorrectableBox<number | undefined, Three>>();
 });
 
 test('a Correctable of known levels → fits where any is wanted', () => {
@@ -384,14 +384,14 @@ test('all: parts whose names an interface says', () => {
   const page = (parts: Page) => all(parts);
   expectTypeOf<Awaited<ReturnType<typeof page>>>().toEqualTypeOf<{ user: string; cart: number }>();
   // @ts-expect-error one of them is no Correctable
-  all({ user: correctableOf('Ada'), cart: 5 });
+  all({ user: correctableFromValue('Ada'), cart: 5 });
 });
 
 test('operation: equals takes two of its values', () => {
-  const read: Operation<{ id: number }> = { name: 'read', args: {}, effect: 'read', equals: (a, b) => a.id === b.id };
+  const read: Operation<{ id: number }> = { name: 'read', args: {}, access: 'read', equals: (a, b) => a.id === b.id };
   expectTypeOf(read).toExtend<Operation>();
   const equals = (a: string, b: string): boolean => a === b;
   // @ts-expect-error compares what the operation does not give
-  const wrong: Operation<number> = { name: 'read', args: {}, effect: 'read', equals };
+  const wrong: Operation<number> = { name: 'read', args: {}, access: 'read', equals };
   expectTypeOf(wrong).not.toBeAny();
 });

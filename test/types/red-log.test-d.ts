@@ -1,7 +1,7 @@
 /** The port of the red log: what a site asks of an engine, and nothing else. */
 import { expectTypeOf, test } from 'vitest';
-import type { RedLog } from '../../src/server/log/log.ts';
-import type { LogMessages, RedLogEngine } from '../../src/server/log/red-log-engine.ts';
+import type { RedLog } from '../../src/server/log/red-log.ts';
+import type { LogMessageFormat, RedLogEngine } from '../../src/server/log/red-log-engine.ts';
 import type { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
 import type { RedRecord } from '../../src/server/records/records.ts';
 import type { SiteMachine, SiteOptions } from '../../src/server/site/site-machine.ts';
@@ -13,8 +13,8 @@ test('a site → knows its log by the port alone, which the built-in engine is o
 
 test('another engine → is given to the site, with what its nodes send each other', () => {
   interface Other {
-    make(): RedLog<RedRecord>;
-    readonly messages: LogMessages;
+    createNode(): RedLog<RedRecord>;
+    readonly messages: LogMessageFormat;
   }
   expectTypeOf<Other>().toExtend<RedLogEngine>();
   expectTypeOf<SiteOptions['redLog']>().toEqualTypeOf<RedLogEngine | undefined>();

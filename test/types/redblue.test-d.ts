@@ -3,7 +3,7 @@ import { describe, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import * as three from 'zod/v3';
 import type { Correctable } from '../../src/correctable/correctable.ts';
-import { createClient, type AnyClient, type Client } from '../../src/correctable/made/client.ts';
+import { createClient, type AnyClient, type Client } from '../../src/correctable/client/client.ts';
 import { cached, mapStore } from '../../src/bindings/cache/index.ts';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
@@ -12,17 +12,27 @@ import { defineContract, isDomainError } from '../../src/protocol/contract/contr
 import { createEmbedded } from '../../src/server/embedded.ts';
 import type { Effect } from '../../src/server/records/effect.ts';
 import type { QueueView } from '../../src/server/service/fields/pending-queue.ts';
-import { local, withMeta } from '../../src/server/records/reply.ts';
-import { defineService, recoloured } from '../../src/server/service/service.ts';
+import { uncertified, withMeta } from '../../src/server/records/reply.ts';
+import { defineService, withColors } from '../../src/server/service/service.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { blue, red, shadow } from '../../src/server/service/shadow-operation.ts';
-import { effectTables, type EffectTables } from '../../src/server/service/table-effects.ts';
-import { bounded, cell, counter, log, queue, register, set, stock, table } from '../../src/server/service/tables.ts';
+import { createEffectTables, type EffectTables } from '../../src/server/service/table-effects.ts';
+import {
+  boundedCounter,
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+  table,
+} from '../../src/server/service/tables.ts';
 
 const contract = defineContract('notes', {
-  add: { effect: 'update', args: z.object({ id: z.string(), size: z.string().transform(Number) }), result: z.number() },
-  take: { effect: 'update', args: z.object({ id: z.string() }), result: z.string().nullable() },
-  read: { effect: 'read', args: z.object({ id: z.string() }), result: z.object({ title: z.string() }) },
+  add: { access: 'write', args: z.object({ id: z.string(), size: z.string().transform(Number) }), result: z.number() },
+  take: { access: 'write', args: z.object({ id: z.string() }), result: z.string().nullable() },
+  read: { access: 'read', args: z.object({ id: z.string() }), result: z.object({ title: z.string() }) },
 });
 
 const tables = {
@@ -41,8 +51,8 @@ const tables = {
 };
 
 describe('service types', () => {
-  test('effects: values by kind, colours by field', () => {
-    const { notes, plain, queues } = effectTables(tables);
+  test('effects: values by kind, colors by field', () => {
+    const { notes, plain, queues } = createEffectTables(tables);
     expectTypeOf(notes.row('k').size.add).toEqualTypeOf<(amount: number) => Effect<undefined, 'blue', false>>();
     expectTypeOf(notes.row('k').rank.assign).toEqualTypeOf<(value: number) => Effect<number | undefined, 'red'>>();
     expectTypeOf(notes.row('k').tags.add).parameter(0).toEqualTypeOf<'a' | 'b'>();
@@ -59,7 +69,7 @@ describe('service types', () => {
   });
 
   test('a bounded field → its effects may be blue', () => {
-    const { events } = effectTables({ events: table({ seats: bounded({ min: 0 }) }) });
+    const { events } = createEffectTables({ events: table({ seats: boundedCounter({ min: 0 }) }) });
     blue((a: { id: string }) => [events.row(a.id).seats.take(1), events.row(a.id).seats.give(2)]);
     // @ts-expect-error rights move by themselves
     blue((a: { id: string }) => [events.row(a.id).seats.transfer(1)]);
@@ -67,15 +77,15 @@ describe('service types', () => {
 
   test('a take of a bounded field → offered wherever its operation may be red, and nowhere else', () => {
     const halls = defineContract('halls', {
-      blueOne: { effect: 'update', colour: 'blue', args: z.object({}), result: z.null() },
-      either: { effect: 'update', args: z.object({}), result: z.null() },
-      redOne: { effect: 'update', colour: 'red', args: z.object({}), result: z.null() },
+      blueOne: { access: 'write', color: 'blue', args: z.object({}), result: z.null() },
+      either: { access: 'write', args: z.object({}), result: z.null() },
+      redOne: { access: 'write', color: 'red', args: z.object({}), result: z.null() },
     });
-    const rest = {
-      tables: { events: table({ seats: bounded({ min: 0 }), sold: counter() }) },
-      colours: { sell: 'blue', fill: 'blue', stop: 'red' },
+    const remaining = {
+      tables: { events: table({ seats: boundedCounter({ min: 0 }), sold: counter() }) },
+      colors: { sell: 'blue', fill: 'blue', stop: 'red' },
     } as const;
-    type Events = EffectTables<typeof rest.tables>;
+    type Events = EffectTables<typeof remaining.tables>;
     const shadowOperations = ({ events }: Events) => ({
       open: blue((a: { id: string }) => [events.row(a.id).seats.give(2), events.row(a.id).sold.add(0)]),
       take: blue((a: { id: string }) => [events.row(a.id).sold.add(1), events.row(a.id).seats.take(1)]),
@@ -94,7 +104,7 @@ describe('service types', () => {
     });
     type Offered<S> = keyof S;
     defineService(halls, {
-      ...rest,
+      ...remaining,
       shadowOperations,
       generators: {
         blueOne: (_, { shadow }) => {
@@ -113,7 +123,7 @@ describe('service types', () => {
   });
 
   test('a shadow operation whose effects go by no arguments → takes whatever its operation has', () => {
-    const empty = { effect: 'update', args: z.object({}), result: z.null() } as const;
+    const empty = { access: 'write', args: z.object({}), result: z.null() } as const;
     const bell = defineContract('bell', { ring: empty, stop: { ...empty, result: z.boolean() } });
     defineService(bell, {
       tables: { bells: table({ rings: counter(), left: stock() }) },
@@ -135,7 +145,7 @@ describe('service types', () => {
     // @ts-expect-error counters have no index
     table({ size: counter() }, { indexes: ['size'] });
     // @ts-expect-error what stands of a bounded field is no key
-    table({ left: bounded({ min: 0 }) }, { indexes: ['left'] });
+    table({ left: boundedCounter({ min: 0 }) }, { indexes: ['left'] });
     // @ts-expect-error objects have no order
     table({ data: register<{ x: number }>() }, { indexes: ['data'] });
     // @ts-expect-error no such field
@@ -182,27 +192,27 @@ describe('service types', () => {
 
   test('results: a generator gives what the schema takes, a client gets what it makes of that', () => {
     const result = z.number().transform(String);
-    const one = defineContract('one', {
-      get: { effect: 'read', args: z.object({}), result },
-      grow: { effect: 'update', args: z.object({}), result },
+    const item = defineContract('one', {
+      get: { access: 'read', args: z.object({}), result },
+      grow: { access: 'write', args: z.object({}), result },
     });
     const shadowOperations = () => ({ nothing: blue(() => []) });
     const nothing = { tables: {}, shadowOperations };
-    defineService(one, { ...nothing, generators: { get: () => 1, grow: (_, { shadow: to }) => to.nothing({}, 1) } });
+    defineService(item, { ...nothing, generators: { get: () => 1, grow: (_, { shadow: to }) => to.nothing({}, 1) } });
     // @ts-expect-error what the schema makes is not what it takes
-    defineService(one, { ...nothing, generators: { get: () => '1', grow: () => 1 } });
-    expectTypeOf(one.get({})).toExtend<Operation<string>>();
+    defineService(item, { ...nothing, generators: { get: () => '1', grow: () => 1 } });
+    expectTypeOf(item.get({})).toExtend<Operation<string>>();
   });
 
   test('results: a generator must give what the contract says', () => {
-    const one = defineContract('one', { get: { effect: 'read', args: z.object({}), result: z.number() } });
+    const item = defineContract('one', { get: { access: 'read', args: z.object({}), result: z.number() } });
     const implementation = { tables: {}, shadowOperations: () => ({}) };
     // @ts-expect-error a string is no number
-    defineService(one, { ...implementation, generators: { get: () => 'x' } });
+    defineService(item, { ...implementation, generators: { get: () => 'x' } });
     // @ts-expect-error a generator does not wait
-    defineService(one, { ...implementation, generators: { get: async () => 1 } });
+    defineService(item, { ...implementation, generators: { get: async () => 1 } });
     // @ts-expect-error no generator
-    defineService(one, { ...implementation, generators: {} });
+    defineService(item, { ...implementation, generators: {} });
   });
 
   test('schemas: of any zod 4, none of zod 3', () => {
@@ -214,45 +224,45 @@ describe('service types', () => {
     const args = ofAnother(z.object({ key: z.string().transform(Number) }));
     // @ts-expect-error so that the test is about what it says
     const own: z.ZodType = args;
-    const others = defineContract('others', { get: { effect: 'read', args, result: z.string() } });
+    const others = defineContract('others', { get: { access: 'read', args, result: z.string() } });
     expectTypeOf(others.get).parameter(0).toEqualTypeOf<{ key: string }>();
     // @ts-expect-error of zod 3
-    defineContract('old', { get: { effect: 'read', args: three.object({}), result: z.string() } });
+    defineContract('old', { get: { access: 'read', args: three.object({}), result: z.string() } });
     // @ts-expect-error of zod 3
-    defineContract('old', { get: { effect: 'read', args: z.object({}), result: three.string() } });
-    const spec = { effect: 'read', args: z.object({}), result: z.null() } as const;
+    defineContract('old', { get: { access: 'read', args: z.object({}), result: three.string() } });
+    const spec = { access: 'read', args: z.object({}), result: z.null() } as const;
     // @ts-expect-error of zod 3
     defineContract('old', { get: { ...spec, errors: { no: three.string() } } });
     void own;
   });
 
   test('client: arguments as given, results and levels from the contract and the binding', () => {
-    const client = createClient(createEmbedded(service, { sites: ['irl', 'frk'] }).site('irl'));
+    const client = createClient(createEmbedded(service, { sites: ['ireland', 'frankfurt'] }).site('ireland'));
     const added = client.invoke(contract.add({ id: 'n', size: '3' }));
     type L = readonly ['tentative', 'causal', 'strong'];
-    // Nothing is said of its colour: blue or red.
+    // Nothing is said of its color: blue or red.
     expectTypeOf(added).toEqualTypeOf<Correctable<number, L, 'causal' | 'strong'>>();
     expectTypeOf(client.invoke(contract.take({ id: 'n' }))).resolves.toEqualTypeOf<string | null>();
     // @ts-expect-error sizes are given as strings
     contract.add({ id: 'n', size: 3 });
     // @ts-expect-error no such site
-    createEmbedded(service, { sites: ['irl', 'frk'] }).site('vrg');
+    createEmbedded(service, { sites: ['ireland', 'frankfurt'] }).site('virginia');
   });
 
   const ledger = defineContract('ledger', {
-    note: { effect: 'update', colour: 'blue', args: z.object({ id: z.string() }), result: z.null() },
+    note: { access: 'write', color: 'blue', args: z.object({ id: z.string() }), result: z.null() },
     pay: {
-      effect: 'update',
-      colour: 'red',
+      access: 'write',
+      color: 'red',
       args: z.object({ id: z.string() }),
       result: z.null(),
       errors: { notEnough: z.object({ left: z.int() }), closed: z.object({}) },
     },
-    total: { effect: 'read', args: z.object({}), result: z.int() },
+    total: { access: 'read', args: z.object({}), result: z.int() },
   });
 
   test('levels: what the contract says of an operation is what its final can be', () => {
-    const client = createClient(redblue(ledger, { url: 'ws://localhost/irl' }));
+    const client = createClient(redblue(ledger, { url: 'ws://localhost/ireland' }));
     type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
     const [note, pay, total] = [ledger.note({ id: 'x' }), ledger.pay({ id: 'x' }), ledger.total({})];
     const finals = [client.invoke(note), client.invoke(pay), client.invoke(total)] as const;
@@ -266,7 +276,7 @@ describe('service types', () => {
   });
 
   test('levels: chosen at run time → the final may have the weakest of them', () => {
-    const client = createClient(redblue(ledger, { url: 'ws://localhost/irl' }));
+    const client = createClient(redblue(ledger, { url: 'ws://localhost/ireland' }));
     type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
     const read = (level: 'causal' | 'strong') => client.invoke(ledger.total({}), { levels: [level] });
     expectTypeOf<Final<ReturnType<typeof read>>>().toEqualTypeOf<'causal' | 'strong'>();
@@ -276,17 +286,17 @@ describe('service types', () => {
     expectTypeOf<Final<typeof both>>().toEqualTypeOf<'strong'>();
   });
 
-  test('colours: a generator is offered what the contract leaves to its operation, and no more', () => {
-    const colours = defineContract('colours', {
-      blueOne: { effect: 'update', colour: 'blue', args: z.object({}), result: z.boolean() },
-      redOne: { effect: 'update', colour: 'red', args: z.object({}), result: z.boolean() },
-      either: { effect: 'update', args: z.object({}), result: z.boolean() },
-      read: { effect: 'read', args: z.object({}), result: z.boolean() },
+  test('colors: a generator is offered what the contract leaves to its operation, and no more', () => {
+    const colors = defineContract('colors', {
+      blueOne: { access: 'write', color: 'blue', args: z.object({}), result: z.boolean() },
+      redOne: { access: 'write', color: 'red', args: z.object({}), result: z.boolean() },
+      either: { access: 'write', args: z.object({}), result: z.boolean() },
+      read: { access: 'read', args: z.object({}), result: z.boolean() },
     });
     const implementation = {
       tables: { rows: table({ n: counter(), s: stock(), q: queue<number>(), c: cell<number>() }) },
     } as const;
-    const { rows } = effectTables(implementation.tables);
+    const { rows } = createEffectTables(implementation.tables);
     const shadowOperations = () => ({
       add: blue((_args: object) => [rows.row('r').n.add(1)]),
       sub: red((_args: object) => [rows.row('r').n.add(-1)]),
@@ -305,7 +315,7 @@ describe('service types', () => {
       either: () => true,
       read: () => true,
     };
-    defineService(colours, {
+    defineService(colors, {
       ...implementation,
       shadowOperations,
       generators: {
@@ -315,44 +325,47 @@ describe('service types', () => {
           scratchpad.apply(shadow.sub(args, true));
           // @ts-expect-error red
           if (args === undefined) return shadow.take(args);
-          return args === undefined ? local(true) : shadow.add(args, true);
+          return args === undefined ? uncertified(true) : shadow.add(args, true);
         },
         redOne: (args, { shadow }) => {
           expectTypeOf<keyof typeof shadow>().toEqualTypeOf<'add' | 'sub' | 'take'>();
           return shadow.take(args);
         },
-        either: (args, { shadow }) => (args === undefined ? local(withMeta(true, {})) : shadow.sub(args, true)),
+        either: (args, { shadow }) => (args === undefined ? uncertified(withMeta(true, {})) : shadow.sub(args, true)),
         read: (_, { tables: { rows: all } }) => withMeta(all.row('r').s > 0, {}),
       },
     });
-    const rest = { ...implementation, shadowOperations };
+    const remaining = { ...implementation, shadowOperations };
     // @ts-expect-error what is declared red is answered from the red order
-    defineService(colours, { ...rest, generators: { ...fine, redOne: () => local(true) } });
+    defineService(colors, { ...remaining, generators: { ...fine, redOne: () => uncertified(true) } });
     // @ts-expect-error a read has no effects to be local without
-    defineService(colours, { ...rest, generators: { ...fine, read: () => local(true) } });
+    defineService(colors, { ...remaining, generators: { ...fine, read: () => uncertified(true) } });
     // @ts-expect-error a read chooses nothing
-    defineService(colours, { ...rest, generators: { ...fine, read: (args, { shadow }) => shadow.add(args, true) } });
-    // @ts-expect-error once is enough
-    defineService(colours, { ...rest, generators: { ...fine, either: () => local(local(true)) } });
-    defineService(colours, {
-      ...rest,
-      // @ts-expect-error what has effects is not local
-      generators: { ...fine, either: (args, { shadow }) => local(shadow.sub(args, true)) },
+    defineService(colors, {
+      ...remaining,
+      generators: { ...fine, read: (args, { shadow }) => shadow.add(args, true) },
     });
-    defineService(colours, {
-      ...rest,
+    // @ts-expect-error once is enough
+    defineService(colors, { ...remaining, generators: { ...fine, either: () => uncertified(uncertified(true)) } });
+    defineService(colors, {
+      ...remaining,
+      // @ts-expect-error what has effects is not local
+      generators: { ...fine, either: (args, { shadow }) => uncertified(shadow.sub(args, true)) },
+    });
+    defineService(colors, {
+      ...remaining,
       // @ts-expect-error nor is the reply beside them
-      generators: { ...fine, either: (args, { shadow }) => shadow.sub(args, local(true)) },
+      generators: { ...fine, either: (args, { shadow }) => shadow.sub(args, uncertified(true)) },
     });
   });
 
-  test('colours apart from effects: what they make of a shadow operation is what its generator is offered', () => {
+  test('colors apart from effects: what they make of a shadow operation is what its generator is offered', () => {
     const posts = defineContract('posts', {
-      like: { effect: 'update', colour: 'blue', args: z.object({ id: z.string() }), result: z.null() },
-      claim: { effect: 'update', args: z.object({ id: z.string() }), result: z.boolean() },
+      like: { access: 'write', color: 'blue', args: z.object({ id: z.string() }), result: z.null() },
+      claim: { access: 'write', args: z.object({ id: z.string() }), result: z.boolean() },
     });
     const tables = { rows: table({ likes: counter(), left: stock() }) };
-    const { rows } = effectTables(tables);
+    const { rows } = createEffectTables(tables);
     const shadowOperations = () => ({
       like: shadow((a: { id: string }) => [rows.row(a.id).likes.add(1)]),
       dislike: shadow((a: { id: string }) => [rows.row(a.id).likes.add(-1)]),
@@ -362,11 +375,11 @@ describe('service types', () => {
       ),
       drop: shadow((a: { id: string }) => [rows.row(a.id).left.add(1)]),
     });
-    const colours = { like: 'blue', dislike: 'red', claim: 'red', drop: 'red' } as const;
+    const colors = { like: 'blue', dislike: 'red', claim: 'red', drop: 'red' } as const;
     const service = defineService(posts, {
       tables,
       shadowOperations,
-      colours: { like: 'blue', dislike: 'red', claim: 'red', drop: 'red' },
+      colors: { like: 'blue', dislike: 'red', claim: 'red', drop: 'red' },
       generators: {
         like: (args, { shadow: chosen }) => {
           expectTypeOf<keyof typeof chosen>().toEqualTypeOf<'like'>();
@@ -379,27 +392,27 @@ describe('service types', () => {
         },
       },
     });
-    expectTypeOf(recoloured(service, { like: 'red' })).toEqualTypeOf<typeof service>();
+    expectTypeOf(withColors(service, { like: 'red' })).toEqualTypeOf<typeof service>();
     const generators = { like: () => null, claim: () => true };
-    defineService(posts, { tables, shadowOperations, colours, generators });
+    defineService(posts, { tables, shadowOperations, colors, generators });
     // Put together at run time: looked at there.
-    const found: Readonly<Record<string, 'blue' | 'red'>> = colours;
-    defineService(posts, { tables, shadowOperations, colours: found, generators });
-    // @ts-expect-error no colour for three of them
-    defineService(posts, { tables, shadowOperations, colours: { like: 'blue' }, generators });
-    // @ts-expect-error no colours
+    const found: Readonly<Record<string, 'blue' | 'red'>> = colors;
+    defineService(posts, { tables, shadowOperations, colors: found, generators });
+    // @ts-expect-error no color for three of them
+    defineService(posts, { tables, shadowOperations, colors: { like: 'blue' }, generators });
+    // @ts-expect-error no colors
     defineService(posts, { tables, shadowOperations, generators });
     // @ts-expect-error no such shadow operation
-    defineService(posts, { tables, shadowOperations, colours: { ...colours, hate: 'red' }, generators });
-    // @ts-expect-error no such colour
-    defineService(posts, { tables, shadowOperations, colours: { ...colours, like: 'green' }, generators });
+    defineService(posts, { tables, shadowOperations, colors: { ...colors, hate: 'red' }, generators });
+    // @ts-expect-error no such color
+    defineService(posts, { tables, shadowOperations, colors: { ...colors, like: 'green' }, generators });
     // @ts-expect-error a stock is red
-    defineService(posts, { tables, shadowOperations, colours: { ...colours, drop: 'blue' }, generators });
+    defineService(posts, { tables, shadowOperations, colors: { ...colors, drop: 'blue' }, generators });
     // @ts-expect-error so is a reply of what effects gave
-    defineService(posts, { tables, shadowOperations, colours: { ...colours, claim: 'blue' }, generators });
-    const coloured = () => ({ like: blue((a: { id: string }) => [rows.row(a.id).likes.add(1)]) });
-    // @ts-expect-error it has its colour
-    defineService(posts, { tables, shadowOperations: coloured, colours: { like: 'red' }, generators });
+    defineService(posts, { tables, shadowOperations, colors: { ...colors, claim: 'blue' }, generators });
+    const colored = () => ({ like: blue((a: { id: string }) => [rows.row(a.id).likes.add(1)]) });
+    // @ts-expect-error it has its color
+    defineService(posts, { tables, shadowOperations: colored, colors: { like: 'red' }, generators });
   });
 
   test('invariants: of rows and of all tables, by their fields', () => {
@@ -423,7 +436,7 @@ describe('service types', () => {
 
   test('levels: a store that does not keep to the contract → any level that it has', () => {
     type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
-    const site = redblue(ledger, { url: 'ws://localhost/irl' });
+    const site = redblue(ledger, { url: 'ws://localhost/ireland' });
     const before = createClient(cached(site, { principal: 'ann', store: mapStore() }));
     const cachedRead = before.invokeWeak(ledger.total({}));
     expectTypeOf<Final<typeof cachedRead>>().toEqualTypeOf<'cache' | 'tentative' | 'causal' | 'strong'>();
@@ -432,7 +445,9 @@ describe('service types', () => {
     const tiers = createClient(memory({ levels: ['weak', 'strong'] }));
     const weak = tiers.invokeWeak(ledger.total({}));
     expectTypeOf<Final<typeof weak>>().toEqualTypeOf<'weak' | 'strong'>();
-    const behind = createClient(remote({ url: 'ws://localhost/irl', levels: ['causal', 'strong'], contract: ledger }));
+    const behind = createClient(
+      remote({ url: 'ws://localhost/ireland', levels: ['causal', 'strong'], contract: ledger }),
+    );
     const read = behind.invokeStrong(ledger.total({}));
     expectTypeOf<Final<typeof read>>().toEqualTypeOf<'causal' | 'strong'>();
     // A client of the service fits where less is known of it.

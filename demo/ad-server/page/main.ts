@@ -5,7 +5,7 @@ import { adApplication } from '../application.ts';
 import { adContract } from '../contract.ts';
 import { contentOver } from '../creative.ts';
 import { adData } from '../data.ts';
-import { readableLocale, type LocalAd } from '../localise.ts';
+import { readableLocale, type LocalAd } from '../localize.ts';
 
 await runPage<LocalAd>({
   things: 'ads',

@@ -1,11 +1,11 @@
 /** The ad server's data in tables of Apache Cassandra, reached in one of three ways. */
 import { CorrectableError } from 'correctables';
-import { defineStatements, one, rows } from 'correctables/bindings/cassandra';
+import { defineStatements, oneRow, rows } from 'correctables/bindings/cassandra';
 import * as z from 'zod';
-import type { OpenStore } from '../../shared/chase/store.ts';
+import type { OpenStore } from '../../shared/speculation/store.ts';
 import { openCassandra } from '../../shared/cassandra/open.ts';
-import { inOrderOf } from '../../shared/cassandra/in-order-of.ts';
-import type { Translations } from '../../shared/cassandra/translated.ts';
+import { inOrderOf } from '../../shared/cassandra/order-rows.ts';
+import type { Translations } from '../../shared/cassandra/translate-operations.ts';
 import { adContract, type Ad } from '../contract.ts';
 import { REFERENCES_MAX, uidOf, type AdData } from '../data.ts';
 
@@ -21,31 +21,31 @@ const ad = z.object({ id: z.string(), brand: z.string(), priceCents: z.number(),
 
 const statements = defineStatements({
   profile: {
-    effect: 'read',
+    access: 'read',
     cql: 'SELECT refs FROM profiles WHERE uid = :uid',
     args: z.object({ uid: z.string() }),
-    result: one((row) => row['refs'] as string[]),
+    result: oneRow((row) => row['refs'] as string[]),
   },
   ad: {
-    effect: 'read',
+    access: 'read',
     cql: `SELECT ${COLUMNS} FROM ads WHERE id = :id`,
     args: z.object({ id: z.string() }),
-    result: one(ad),
+    result: oneRow(ad),
   },
   ads: {
-    effect: 'read',
+    access: 'read',
     // Without a limit the coordinator would read one partition after the other, to fill pages.
     cql: `SELECT ${COLUMNS} FROM ads WHERE id IN :ids LIMIT ${REFERENCES_MAX}`,
     args: z.object({ ids: z.array(z.string()) }),
     result: rows(ad, { max: REFERENCES_MAX }),
   },
   putProfile: {
-    effect: 'update',
+    access: 'write',
     cql: PUT_PROFILE,
     args: z.object({ uid: z.string(), refs: z.array(z.string()) }),
     idempotent: true,
   },
-  putAd: { effect: 'update', cql: PUT_AD, args: ad, idempotent: true },
+  putAd: { access: 'write', cql: PUT_AD, args: ad, idempotent: true },
 });
 
 const translations = {

@@ -32,7 +32,7 @@ function show(state: PageState): void {
   const past = before ?? { interactions: 0, seconds: 0 };
   if (seconds > past.seconds) tell('rate', ((interactions - past.interactions) / (seconds - past.seconds)).toFixed(1));
   tell('red', percent(shares.red));
-  tell('update', percent(shares.update));
+  tell('write', percent(shares.update));
   const failed = Object.entries(failures).map(([code, times]) => `${times} ${code}`);
   tell('failed', failed.join(', ') || 'none');
   tell('invariants', broken.length === 0 ? 'held so far' : `broken: ${broken.join('; ')}`);
@@ -47,8 +47,8 @@ function tell(id: string, text: string): void {
 function layOut({ name, about, mix, sites, users, requests }: PageState): void {
   document.title = `${name} · correctables`;
   tell('title', name);
-  const what = about.charAt(0).toUpperCase() + about.slice(1);
-  tell('about', `${what}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`);
+  const description = about.charAt(0).toUpperCase() + about.slice(1);
+  tell('about', `${description}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`);
   const heading = (text: string, scope: string): HTMLElement => {
     const cell = make('th', '', text);
     cell.setAttribute('scope', scope);
@@ -70,15 +70,15 @@ function layOut({ name, about, mix, sites, users, requests }: PageState): void {
 }
 
 function showCell({ site, request, blue, red }: Cell): void {
-  const parts = [partOf('blue', blue), partOf('red', red)].filter((part) => part !== undefined);
+  const parts = [getPart('blue', blue), getPart('red', red)].filter((part) => part !== undefined);
   byId(idOf(request, site), HTMLTableCellElement).replaceChildren(...parts);
 }
 
-function partOf(colour: 'blue' | 'red', latency: Latency | null): HTMLElement | undefined {
+function getPart(color: 'blue' | 'red', latency: Latency | null): HTMLElement | undefined {
   if (latency === null || latency.p50 === null) return undefined;
   const bar = make('meter', '');
   bar.max = BAR_MS;
   bar.value = latency.p50;
   bar.setAttribute('aria-hidden', 'true');
-  return make('span', colour, `${colour} ${latency.p50.toFixed(1)} ms (${latency.count})`, bar);
+  return make('span', color, `${color} ${latency.p50.toFixed(1)} ms (${latency.count})`, bar);
 }

@@ -1,9 +1,9 @@
 /** What the page of a case study asks for, again and again. */
-import type { ByColour, Shares } from '../figures.ts';
+import type { ByColor, Shares } from '../figures.ts';
 import type { Site } from '../sites.ts';
 
-/** One request at one site: its latest latencies, by colour. */
-export interface Cell extends ByColour {
+/** One request at one site: its latest latencies, by color. */
+export interface Cell extends ByColor {
   readonly site: Site;
   readonly request: string;
 }

@@ -22,7 +22,7 @@ export const profile = z.object({
   email: text,
   bio: text,
   password: text,
-  joinedAt: at,
+  joinedAfter: at,
 });
 
 const person = z.object({ user: id, name: text });
@@ -32,14 +32,14 @@ const status = z.object({ text, at });
 export const activity = z.object({ owner: id, verb: text, content: text, at });
 
 const read = 'read';
-const update = 'update';
+const update = 'write';
 
 /** The transactions. What there is not is `null`. */
 const transactions = {
   /** Whether somebody is who they say. */
-  findAccount: { effect: read, args: z.object({ user: id, password: text }), result: person.nullable() },
+  findAccount: { access: read, args: z.object({ user: id, password: text }), result: person.nullable() },
   findUser: {
-    effect: read,
+    access: read,
     args: user,
     result: profile
       .omit({ password: true })
@@ -47,30 +47,30 @@ const transactions = {
       .nullable(),
   },
   /** By the beginning of the last name. */
-  searchPeople: { effect: read, args: z.object({ name: text }), result: people },
+  searchPeople: { access: read, args: z.object({ name: text }), result: people },
   /** What the user and the friends of the user did last, newest first. */
-  recentActivities: { effect: read, args: user, result: z.array(activity) },
-  listStreams: { effect: read, args: user, result: z.array(z.object({ name: text })) },
-  listUserLists: { effect: read, args: user, result: z.array(z.object({ name: text, members: z.int() })) },
-  listFriends: { effect: read, args: user, result: people },
-  listFollowers: { effect: read, args: user, result: people },
-  listFollowed: { effect: read, args: user, result: people },
-  listFriendRequests: { effect: read, args: user, result: people },
-  listUpdates: { effect: read, args: user, result: z.array(status) },
+  recentActivities: { access: read, args: user, result: z.array(activity) },
+  listStreams: { access: read, args: user, result: z.array(z.object({ name: text })) },
+  listUserLists: { access: read, args: user, result: z.array(z.object({ name: text, members: z.int() })) },
+  listFriends: { access: read, args: user, result: people },
+  listFollowers: { access: read, args: user, result: people },
+  listFollowed: { access: read, args: user, result: people },
+  listFriendRequests: { access: read, args: user, result: people },
+  listUpdates: { access: read, args: user, result: z.array(status) },
 
   updateStatus: {
-    effect: update,
-    colour: 'blue',
+    access: update,
+    color: 'blue',
     args: z.object({ user: id, text }),
     result: z.object({ update: id }),
   },
-  addToFollow: { effect: update, colour: 'blue', args: z.object({ user: id, other: id }), result: z.null() },
+  addToFollow: { access: update, color: 'blue', args: z.object({ user: id, other: id }), result: z.null() },
   /** Asks `other` to be a friend. */
-  addFriend: { effect: update, colour: 'blue', args: z.object({ user: id, other: id }), result: z.null() },
+  addFriend: { access: update, color: 'blue', args: z.object({ user: id, other: id }), result: z.null() },
   /** Says yes to what `other` has asked; nothing where that is nothing, as the site knows it. */
   confirmFriend: {
-    effect: update,
-    colour: 'blue',
+    access: update,
+    color: 'blue',
     args: z.object({ user: id, other: id }),
     result: z.object({ confirmed: z.boolean() }),
   },
@@ -83,8 +83,8 @@ export const quoddyStudy = defineContract('quoddy', {
   ...transactions,
   /** What is there already stays as it is. */
   load: {
-    effect: update,
-    colour: 'blue',
+    access: update,
+    color: 'blue',
     args: z.object({
       users: z.array(
         z.object({

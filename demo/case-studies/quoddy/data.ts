@@ -41,14 +41,14 @@ const WORDS = [
   'home',
 ];
 
-const one = (of: readonly string[], random: Random): string => of[wholeBetween(random, 0, of.length - 1)] ?? '';
+const item = (of: readonly string[], random: Random): string => of[wholeBetween(random, 0, of.length - 1)] ?? '';
 
 /** The beginning of a last name. */
-export const partOfName = (random: Random): string => one(LAST_NAMES, random).slice(0, 3);
+export const partOfName = (random: Random): string => item(LAST_NAMES, random).slice(0, 3);
 
 /** What somebody may say. */
 export function statusOf(random: Random): string {
-  const words = Array.from({ length: wholeBetween(random, 1, 20) }, () => one(WORDS, random));
+  const words = Array.from({ length: wholeBetween(random, 1, 20) }, () => item(WORDS, random));
   return words.join(' ').slice(0, TEXT_MAX);
 }
 
@@ -75,13 +75,13 @@ function loadedUser(n: number, { users, now, random }: Circumstances): Load['use
     .map(userOf)
     .filter((other) => other !== user);
   const friends = others.slice(0, FRIENDS);
-  const names = { firstName: one(FIRST_NAMES, random), lastName: one(LAST_NAMES, random) };
+  const names = { firstName: item(FIRST_NAMES, random), lastName: item(LAST_NAMES, random) };
   const profile = {
     ...names,
     email: `${user}@quoddy.example`,
     bio: statusOf(random),
     password: PASSWORD,
-    joinedAt: now - 2 * DAYS * DAY_MS,
+    joinedAfter: now - 2 * DAYS * DAY_MS,
   };
   const updates = Array.from({ length: wholeBetween(random, 1, 2 * UPDATES) }, (_, k) => {
     return { update: `${n}.${k}`, text: statusOf(random), at: now - wholeBetween(random, 0, DAYS * DAY_MS) };

@@ -1,7 +1,7 @@
 /** Filling the network: no transaction of Quoddy's, whose users are there before the first request comes. */
 import { blue, type EffectTables, type Generators } from 'correctables/server';
 import type { z } from 'zod';
-import { joined } from '../joined.ts';
+import { joined } from '../composite-keys.ts';
 import type { quoddyStudy } from './contract.ts';
 import type { Readers } from './generators.ts';
 import { effectsOn, shadowOperations } from './shadows.ts';
@@ -15,7 +15,7 @@ const STREAM = 'Default';
 /** Blue: who loads the same twice, at whatever site, writes the same twice. */
 const loadShadow = (on: EffectTables<typeof tables>) => {
   const { users, streams, userLists } = on;
-  const { said } = effectsOn(on);
+  const { said: reported } = effectsOn(on);
   return blue(({ users: loaded }: Load) =>
     loaded.flatMap(({ user, profile, friends, asking, follows, lists, updates }) => [
       users.row(user).profile.write(profile),
@@ -28,7 +28,7 @@ const loadShadow = (on: EffectTables<typeof tables>) => {
         const list = userLists.row(joined(user, name));
         return members.map((member) => list.members.add(member));
       }),
-      ...updates.flatMap(({ update, text, at }) => said({ user, id: update, text, at })),
+      ...updates.flatMap(({ update, text, at }) => reported({ user, id: update, text, at })),
     ]),
   );
 };
@@ -39,10 +39,10 @@ export const studyShadows = (on: EffectTables<typeof tables>) => ({ ...shadowOpe
 type Specs = (typeof quoddyStudy)['operations'];
 
 export const loadGenerators: Generators<Specs, typeof tables, ReturnType<typeof studyShadows>, 'load'> = {
-  load: (given, { tables: readers, shadow }) => shadow.load(missingOf(given, readers), null),
+  load: (value, { tables: readers, shadow }) => shadow.load(missingOf(value, readers), null),
 };
 
 /** Of what is to be loaded, what is not there. A friend may have come before the user. */
-function missingOf({ users: given }: Load, { users }: Readers): Load {
-  return { users: given.filter(({ user }) => users.row(user).profile === undefined) };
+function missingOf({ users: value }: Load, { users }: Readers): Load {
+  return { users: value.filter(({ user }) => users.row(user).profile === undefined) };
 }

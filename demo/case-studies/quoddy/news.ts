@@ -1,5 +1,5 @@
 /** What people have said and done. */
-import { partOf, prefixOf } from '../joined.ts';
+import { getPart, prefixOf } from '../composite-keys.ts';
 import type { GeneratorsOf, Readers } from './generators.ts';
 import { doneAt } from './keys.ts';
 import type { Activity } from './tables.ts';
@@ -19,14 +19,14 @@ function lastOf({ activities }: Readers, user: string): readonly Activity[] {
 export const newsGenerators: GeneratorsOf<'recentActivities' | 'listStreams' | 'listUserLists' | 'listUpdates'> = {
   recentActivities: ({ user }, { tables }) => {
     const friends = [...tables.users.row(user).friends].slice(0, FRIENDS_MAX);
-    const all = [user, ...friends].flatMap((each) => lastOf(tables, each));
+    const all = [user, ...friends].flatMap((item) => lastOf(tables, item));
     return all.toSorted((a, b) => b.at - a.at).slice(0, RECENT_MAX);
   },
   listStreams: ({ user }, { tables: { streams } }) =>
-    streams.keys({ prefix: prefixOf(user) }).map((key) => ({ name: partOf(key, 1) })),
+    streams.keys({ prefix: prefixOf(user) }).map((key) => ({ name: getPart(key, 1) })),
   listUserLists: ({ user }, { tables: { userLists } }) =>
     userLists.keys({ prefix: prefixOf(user) }).map((key) => {
-      return { name: partOf(key, 1), members: userLists.row(key).members.size };
+      return { name: getPart(key, 1), members: userLists.row(key).members.size };
     }),
   listUpdates: ({ user }, { tables: { updates } }) =>
     updates.keys({ prefix: prefixOf(user), limit: UPDATES_MAX, reverse: true }).map((key) => {

@@ -2,7 +2,7 @@
 import { defineService, type Service } from 'correctables/server';
 import { auditAll, auditPages } from '../audit.ts';
 import type { CaseStudy } from '../case-study.ts';
-import { thinkMs } from '../think.ts';
+import { thinkMs } from '../think-time.ts';
 import { quoddyStudy } from './contract.ts';
 import { populate } from './data.ts';
 import { loadGenerators, studyShadows } from './load.ts';

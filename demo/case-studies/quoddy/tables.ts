@@ -4,7 +4,7 @@
  */
 import { register, set, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
 import type { z } from 'zod';
-import { ofAllRows, type Bonds } from '../bonds.ts';
+import { ofAllRows, type Bonds } from '../cross-table-invariants.ts';
 import type { activity, profile } from './contract.ts';
 
 export type Profile = z.infer<typeof profile>;

@@ -1,6 +1,6 @@
 /** Looking at what is for sale, and at who sells it. */
 import type { GeneratorsOf, Readers } from './generators.ts';
-import { bidsOf, commentsOn, fromTime, listedItem, nicknameOf, shownItem } from './shown.ts';
+import { bidsOf, commentsOn, fromTime, listedItem, nicknameOf, shownItem } from './display-data.ts';
 
 interface Page {
   readonly page: number;
@@ -48,6 +48,6 @@ export const browseGenerators: GeneratorsOf<Browsing> = {
     const { about } = tables.items.row(item);
     if (about === undefined) return null;
     const history = bidsOf(tables, item).toSorted((a, b) => b.at - a.at);
-    return { name: about.name, bids: history.map((each) => ({ ...each, nickname: nicknameOf(tables, each.user) })) };
+    return { name: about.name, bids: history.map((entry) => ({ ...entry, nickname: nicknameOf(tables, entry.user) })) };
   },
 };

@@ -69,17 +69,17 @@ const credentials = z.object({ nickname, password: text });
 const form = credentials.extend({ item: id });
 
 const read = 'read';
-const update = 'update';
+const update = 'write';
 
 /** The transactions. What needs a login is `null` without one; so is what is not there. */
 const transactions = {
-  browseCategories: { effect: read, args: z.object({}), result: z.array(named) },
-  browseRegions: { effect: read, args: z.object({}), result: z.array(named) },
-  searchItemsByCategory: { effect: read, args: page.extend({ category: id }), result: z.array(listed) },
-  searchItemsByRegion: { effect: read, args: page.extend({ category: id, region: id }), result: z.array(listed) },
-  viewItem: { effect: read, args: z.object({ item: id }), result: shown.nullable() },
+  browseCategories: { access: read, args: z.object({}), result: z.array(named) },
+  browseRegions: { access: read, args: z.object({}), result: z.array(named) },
+  searchItemsByCategory: { access: read, args: page.extend({ category: id }), result: z.array(listed) },
+  searchItemsByRegion: { access: read, args: page.extend({ category: id, region: id }), result: z.array(listed) },
+  viewItem: { access: read, args: z.object({ item: id }), result: shown.nullable() },
   viewUserInfo: {
-    effect: read,
+    access: read,
     args: z.object({ user: id }),
     result: profile
       .omit({ password: true })
@@ -87,20 +87,20 @@ const transactions = {
       .nullable(),
   },
   viewBidHistory: {
-    effect: read,
+    access: read,
     args: z.object({ item: id }),
     result: z.object({ name: text, bids: z.array(bid.extend({ nickname: text })) }).nullable(),
   },
   /** The forms of those who have said who they are. */
-  buyNow: { effect: read, args: form, result: shown.extend({ user: id }).nullable() },
-  putBid: { effect: read, args: form, result: shown.extend({ user: id, minBid: cents }).nullable() },
+  buyNow: { access: read, args: form, result: shown.extend({ user: id }).nullable() },
+  putBid: { access: read, args: form, result: shown.extend({ user: id, minBid: cents }).nullable() },
   putComment: {
-    effect: read,
+    access: read,
     args: form.extend({ about: id }),
     result: z.object({ user: id, itemName: text, nickname: text }).nullable(),
   },
   aboutMe: {
-    effect: read,
+    access: read,
     args: credentials,
     result: z
       .object({
@@ -118,13 +118,13 @@ const transactions = {
 
   /** No `user` where somebody has the nickname already. */
   registerUser: {
-    effect: update,
+    access: update,
     args: profile.omit({ registeredAt: true }),
     result: z.object({ user: id.nullable() }),
   },
   registerItem: {
-    effect: update,
-    colour: 'blue',
+    access: update,
+    color: 'blue',
     args: about.omit({ seller: true, startsAt: true }).extend({ user: id, days: z.int().min(1).max(30) }),
     result: z.object({ item: id }),
   },
@@ -133,24 +133,27 @@ const transactions = {
    * than the highest by now is kept: its form was older.
    */
   storeBid: {
-    effect: update,
-    colour: 'blue',
+    access: update,
+    color: 'blue',
     args: bid
       .omit({ at: true })
       .extend({ minBid: cents })
-      .refine((asked) => asked.minBid <= asked.bid && asked.bid <= asked.maxBid, 'a bid from minBid to maxBid'),
+      .refine(
+        (requested) => requested.minBid <= requested.bid && requested.bid <= requested.maxBid,
+        'a bid from minBid to maxBid',
+      ),
     result: z.object({ bid: id.nullable() }),
   },
   /** No `purchase` where there are not so many left. */
   storeBuyNow: {
-    effect: update,
+    access: update,
     args: purchase.omit({ at: true }),
     result: z.object({ purchase: id.nullable() }),
   },
   /** What `from` says of `user`; no `comment` where there is no such user. */
   storeComment: {
-    effect: update,
-    colour: 'blue',
+    access: update,
+    color: 'blue',
     args: comment.omit({ at: true }),
     result: z.object({ comment: id.nullable() }),
   },
@@ -163,7 +166,7 @@ export const rubisStudy = defineContract('rubis', {
   ...transactions,
   /** What is there already stays as it is. Users come with what was said of them. */
   load: {
-    effect: update,
+    access: update,
     args: z.object({
       categories: z.array(named),
       regions: z.array(named),

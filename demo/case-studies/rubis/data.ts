@@ -61,8 +61,8 @@ const WORDS =
   'old rare nice used large small blue red round brass oak silk paper glass lamp chair clock watch book map coin ';
 
 /** Some words, up to so many letters. */
-export function textOf(random: Random, lettersMax: number): string {
-  const length = wholeBetween(random, 1, lettersMax);
+export function textOf(random: Random, maxLetters: number): string {
+  const length = wholeBetween(random, 1, maxLetters);
   const from = below(random, WORDS.length);
   return WORDS.repeat(Math.ceil((from + length) / WORDS.length))
     .slice(from, from + length)
@@ -75,7 +75,7 @@ const NOTHING: Load = { categories: [], regions: [], users: [], items: [] };
 export function* populate(scale: number, random: Random): Iterable<Operation> {
   const { users, items, oldItems } = sizesAt(scale);
   const now = Date.now();
-  const named = (id: string, what: string) => ({ id, name: `${what} ${id.slice(1)}` });
+  const named = (id: string, description: string) => ({ id, name: `${description} ${id.slice(1)}` });
   const categories = Array.from({ length: CATEGORIES }, (_, n) => named(categoryOf(n), 'category'));
   const regions = Array.from({ length: REGIONS }, (_, n) => named(regionOf(n), 'region'));
   yield rubisStudy.load({ ...NOTHING, categories, regions });

@@ -1,7 +1,16 @@
 /** What is read for those who have said who they are: forms, and their own page. */
-import { prefixOf } from '../joined.ts';
+import { prefixOf } from '../composite-keys.ts';
 import type { GeneratorsOf, Readers } from './generators.ts';
-import { beforeTime, commentsOn, fromTime, highestOf, listedItem, nicknameOf, shownItem, userBy } from './shown.ts';
+import {
+  beforeTime,
+  commentsOn,
+  fromTime,
+  highestOf,
+  listedItem,
+  nicknameOf,
+  shownItem,
+  userBy,
+} from './display-data.ts';
 
 /** By so much a bid has to be higher than what is paid now. */
 const STEP = 1_00;

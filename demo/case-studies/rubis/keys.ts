@@ -1,5 +1,5 @@
 /** The keys of bids and comments. */
-import { joined, orderedText, TEXT_MAX } from '../joined.ts';
+import { joined, orderedText, TEXT_MAX } from '../composite-keys.ts';
 
 /** Of a bid: of an item the highest bids stand last, and of equal ones the earliest. */
 export const bidKey = (item: string, bid: { readonly bid: number; readonly at: number }, id: string): string =>

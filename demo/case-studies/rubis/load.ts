@@ -14,15 +14,15 @@ const loadShadow = (on: EffectTables<typeof tables>) => {
   return red(({ categories, regions, users, items }: Load) => [
     ...categories.map(({ id, name }) => on.categories.row(id).name.write(name)),
     ...regions.map(({ id, name }) => on.regions.row(id).name.write(name)),
-    ...users.flatMap((each) => [
-      ...newUser(each),
-      on.users.row(each.user).rating.add(each.comments.reduce((sum, { comment }) => sum + comment.rating, 0)),
-      ...each.comments.flatMap(newComment),
+    ...users.flatMap((item) => [
+      ...newUser(item),
+      on.users.row(item.user).rating.add(item.comments.reduce((sum, { comment }) => sum + comment.rating, 0)),
+      ...item.comments.flatMap(newComment),
     ]),
-    ...items.flatMap((each) => [
-      ...newItem(each),
-      ...(each.about.buyNow > 0 ? [on.items.row(each.item).stock.add(each.about.quantity)] : []),
-      ...each.bids.flatMap(newBid),
+    ...items.flatMap((item) => [
+      ...newItem(item),
+      ...(item.about.buyNow > 0 ? [on.items.row(item.item).stock.add(item.about.quantity)] : []),
+      ...item.bids.flatMap(newBid),
     ]),
   ]);
 };
@@ -33,16 +33,16 @@ export const studyShadows = (on: EffectTables<typeof tables>) => ({ ...shadowOpe
 type Specs = (typeof rubisStudy)['operations'];
 
 export const loadGenerators: Generators<Specs, typeof tables, ReturnType<typeof studyShadows>, 'load'> = {
-  load: (given, { tables: readers, shadow }) => shadow.load(missingOf(given, readers), null),
+  load: (value, { tables: readers, shadow }) => shadow.load(missingOf(value, readers), null),
 };
 
 /** Of what is to be loaded, what is not there. */
-function missingOf(given: Load, { users, nicknames, items }: Readers): Load {
+function missingOf(value: Load, { users, nicknames, items }: Readers): Load {
   return {
-    ...given,
-    users: given.users.filter(({ user, profile }) => {
+    ...value,
+    users: value.users.filter(({ user, profile }) => {
       return users.row(user).made === 0 && nicknames.row(profile.nickname).taken === 0;
     }),
-    items: given.items.filter(({ item }) => items.row(item).made === 0),
+    items: value.items.filter(({ item }) => items.row(item).made === 0),
   };
 }

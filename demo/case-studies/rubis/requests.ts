@@ -40,7 +40,7 @@ interface Seen {
 const nothing: Request = () => Promise.resolve();
 
 /** Lets a visitor in, who is one of the registered users. */
-export function enter({ store, random, scale, user: seat }: Seat): Readonly<Record<RequestName, Request>> {
+export function enter({ store, random, scale, user: subscriber }: Seat): Readonly<Record<RequestName, Request>> {
   const { users, items, oldItems } = sizesAt(scale);
   const below = (count: number): number => wholeBetween(random, 0, count - 1);
   const somebody = below(users);
@@ -71,8 +71,8 @@ export function enter({ store, random, scale, user: seat }: Seat): Readonly<Reco
     register: nothing,
     async registerUser() {
       registered += 1;
-      const wish = { nickname: `new-${seat}-${registered}-${below(1_000_000)}`, password: 'secret' };
-      const names = { firstName: 'New', lastName: `User ${seat}`, email: 'new@rubis.example' };
+      const wish = { nickname: `new-${subscriber}-${registered}-${below(1_000_000)}`, password: 'secret' };
+      const names = { firstName: 'New', lastName: `User ${subscriber}`, email: 'new@rubis.example' };
       const { user } = await store.ask(rubis.registerUser({ ...wish, ...names, region: anyRegion(random) }));
       if (user === null) return;
       me = user;

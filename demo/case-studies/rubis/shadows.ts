@@ -3,7 +3,7 @@
  * Two are red, since two sites could be wrong together: a nickname for a user, and a piece of what can be had at once.
  */
 import { blue, red, type EffectTables } from 'correctables/server';
-import { joined, orderedText } from '../joined.ts';
+import { joined, orderedText } from '../composite-keys.ts';
 import { bidKey, commentKey } from './keys.ts';
 import type { About, Bid, Comment, Profile, Purchase, tables } from './tables.ts';
 

@@ -3,7 +3,7 @@ import { defineService, type Service } from 'correctables/server';
 import type { Arbitraries } from 'correctables/testing';
 import { auditAll, auditPages } from '../audit.ts';
 import type { CaseStudy } from '../case-study.ts';
-import { thinkMs } from '../think.ts';
+import { thinkMs } from '../think-time.ts';
 import { rubisStudy } from './contract.ts';
 import { populate } from './data.ts';
 import { loadGenerators, studyShadows } from './load.ts';
@@ -29,11 +29,11 @@ const PRICES = { initialPrice: 1, reservePrice: 0, buyNow: 3 };
 const THING = { name: 'a', description: '', seller: 'a', category: 'a', region: 'a', startsAt: 0, ...PRICES };
 
 /** Something to load that no other operation of the run loads, but for its nickname. */
-const load: Arbitraries[string] = ({ pick, between, own }) => ({
+const load: Arbitraries[string] = ({ pick, between, unique }) => ({
   categories: [{ id: 'a', name: 'a' }],
   regions: [],
-  users: [{ user: own, profile: { ...NOBODY, nickname: pick(['a', 'b', own]) }, comments: [] }],
-  items: [{ item: own, about: { ...THING, quantity: between(1, 3) }, endsAt: 4_102_444_800_000, bids: [] }],
+  users: [{ user: unique, profile: { ...NOBODY, nickname: pick(['a', 'b', unique]) }, comments: [] }],
+  items: [{ item: unique, about: { ...THING, quantity: between(1, 3) }, endsAt: 4_102_444_800_000, bids: [] }],
 });
 
 export const study: CaseStudy = {

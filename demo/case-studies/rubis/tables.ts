@@ -4,8 +4,8 @@
  */
 import { counter, register, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
 import type { z } from 'zod';
-import { ofAllRows, type Bonds } from '../bonds.ts';
-import { prefixOf } from '../joined.ts';
+import { ofAllRows, type Bonds } from '../cross-table-invariants.ts';
+import { prefixOf } from '../composite-keys.ts';
 import type { about, bid, comment, profile, purchase } from './contract.ts';
 
 export type Profile = z.infer<typeof profile>;
@@ -74,8 +74,8 @@ export const bonds: Bonds<typeof tables> = {
   },
   users: {
     'a rating is the sum of the comments': (user, { users, comments }) => {
-      const given = comments.keys({ prefix: prefixOf(user) }).map((key) => comments.row(key).about?.rating ?? 0);
-      return users.row(user).rating === given.reduce((sum, rating) => sum + rating, 0);
+      const value = comments.keys({ prefix: prefixOf(user) }).map((key) => comments.row(key).about?.rating ?? 0);
+      return users.row(user).rating === value.reduce((sum, rating) => sum + rating, 0);
     },
     'who has a nickname is found by it': (user, { users, nicknames }) =>
       nicknames.row(users.row(user).profile?.nickname ?? '').user === user,

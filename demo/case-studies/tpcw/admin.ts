@@ -1,5 +1,5 @@
 /** Changing a book's price and pictures, and which other books are shown beside it. */
-import { joined } from '../joined.ts';
+import { joined } from '../composite-keys.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
 
 /** Orders that are looked through for what else the buyers of a book bought. */

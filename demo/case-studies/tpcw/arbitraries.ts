@@ -2,7 +2,7 @@
  * How `correctables label` draws arguments: a shop of two books and two carts, which both sites share, of quantities that
  * two of them cannot both have. Identifiers that the service makes the search finds by itself.
  */
-import type { Arbitraries, Draw } from 'correctables/testing';
+import type { Arbitraries, DrawContext } from 'correctables/testing';
 
 const ITEMS = ['1', '2'] as const;
 const CARTS = ['a', 'a', 'b'] as const;
@@ -15,11 +15,11 @@ const payment = { type: 'VISA', number: '1', name: 'n', expiry: '2013-01-01' };
 const person = { firstName: 'f', lastName: 'l', phone: '1', email: 'e', birthday: '1980-01-01', data: 'd' };
 
 /** Few streets, so that some addresses are known. */
-const address = ({ pick }: Draw) => {
+const address = ({ pick }: DrawContext) => {
   return { street: pick(['s', 't']), city: 'c', state: 'st', zip: '1', country: 'co' };
 };
 
-const purchase = ({ pick }: Draw) => {
+const purchase = ({ pick }: DrawContext) => {
   return { cart: pick(CARTS), customer: pick(CUSTOMERS), payment, shipType: 'AIR' };
 };
 
@@ -56,7 +56,7 @@ export const arbitraries: Arbitraries = {
         discount: 0,
         orders: [
           {
-            order: draw.own,
+            order: draw.unique,
             placedAt: 1,
             status: 'shipped',
             totalCents: 200,
@@ -70,7 +70,7 @@ export const arbitraries: Arbitraries = {
   }),
   doCart: ({ pick, chance }) => {
     const item = chance(0.2) ? pick(ITEMS) : null;
-    const quantities = ITEMS.map((each) => ({ item: each, quantity: pick(QUANTITIES) }));
+    const quantities = ITEMS.map((entry) => ({ item: entry, quantity: pick(QUANTITIES) }));
     return { cart: pick(CARTS), item, quantities: chance(0.1) ? [] : quantities };
   },
   createNewCustomer: (draw) => ({ person, address: address(draw) }),

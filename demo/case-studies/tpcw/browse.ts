@@ -1,5 +1,5 @@
 /** Looking for books: the reads that most of a bookstore's visitors are content with. */
-import { prefixOf } from '../joined.ts';
+import { prefixOf } from '../composite-keys.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
 
 /** Books of one page of results. */
@@ -35,7 +35,7 @@ export const browseGenerators: GeneratorsOf<Reads | 'getNewProducts' | 'getBestS
   doAuthorSearch: ({ author }, has) => {
     const { items, authors } = has.tables;
     const found = authors.by.lastName({ prefix: author.toLowerCase(), limit: PAGE });
-    const books = found.flatMap((each) => items.by.author({ equals: each, limit: PAGE }));
+    const books = found.flatMap((item) => items.by.author({ equals: item, limit: PAGE }));
     return books.slice(0, PAGE).map((item) => listed(has, item));
   },
   getNewProducts: ({ subject }, has) =>

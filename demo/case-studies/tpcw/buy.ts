@@ -1,5 +1,5 @@
 /** Buying what is in the cart: RedBlue, OSDI 2012, Figure 9, with as many books in the cart as there are. */
-import { local } from 'correctables/server';
+import { uncertified } from 'correctables/server';
 import { discounted, linesOf } from './cart.ts';
 import { addressFor } from './customers.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
@@ -18,7 +18,7 @@ type Wish = Pick<Purchase, 'cart' | 'customer' | 'payment' | 'shipType'>;
 type Has = Pick<HasOf<'doBuyConfirm'>, 'tables' | 'uniqueId' | 'now'>;
 
 /** How the stock changes by the sale of some; `undefined` where that many cannot be had (line 12). */
-function changeOf(stock: number, quantity: number): number | undefined {
+function getLengthChange(stock: number, quantity: number): number | undefined {
   const left = stock - quantity;
   if (left >= STOCK_MIN) return -quantity;
   const delta = left + REFILL;
@@ -36,7 +36,7 @@ function decided(wish: Wish, shipTo: string, { tables, uniqueId, now: at }: Has)
     return { item, quantity, subject: about?.subject ?? '', costCents: shown?.costCents ?? 0 };
   });
   for (const { item, quantity } of lines) {
-    const change = changeOf(tables.items.row(item).stock, quantity);
+    const change = getLengthChange(tables.items.row(item).stock, quantity);
     if (change === undefined) return 'tooMany';
     stocking.push({ item, change });
   }
@@ -48,25 +48,25 @@ function decided(wish: Wish, shipTo: string, { tables, uniqueId, now: at }: Has)
 
 const takes = ({ stocking }: Purchase): boolean => stocking.some(({ change }) => change < 0);
 
-const replyOf = ({ order, totalCents }: Purchase) => ({ order, totalCents });
+const toReply = ({ order, totalCents }: Purchase) => ({ order, totalCents });
 
 export const buyGenerators: GeneratorsOf<'doBuyConfirm' | 'doBuyConfirmAddr'> = {
   doBuyConfirm: (wish, has) => {
     const home = has.tables.customers.row(wish.customer).known?.address ?? '';
     const purchase = decided(wish, home, has);
     // Whether the cart is empty its own site knows best; that there are too few books is certified.
-    if (purchase === 'empty') return local(null);
+    if (purchase === 'empty') return uncertified(null);
     if (purchase === 'tooMany') return null;
     const { doBuyConfirmDecre, doBuyConfirmIncre } = has.shadow;
-    return (takes(purchase) ? doBuyConfirmDecre : doBuyConfirmIncre)(purchase, replyOf(purchase));
+    return (takes(purchase) ? doBuyConfirmDecre : doBuyConfirmIncre)(purchase, toReply(purchase));
   },
-  doBuyConfirmAddr: ({ address: given, ...wish }, has) => {
-    const { address, elsewhere } = addressFor(has, given);
+  doBuyConfirmAddr: ({ address: value, ...wish }, has) => {
+    const { address, elsewhere } = addressFor(has, value);
     const purchase = decided(wish, address, has);
-    if (purchase === 'empty') return local(null);
+    if (purchase === 'empty') return uncertified(null);
     if (purchase === 'tooMany') return null;
     const { doBuyConfirmAddrDecre, doBuyConfirmAddrIncre } = has.shadow;
     const choose = takes(purchase) ? doBuyConfirmAddrDecre : doBuyConfirmAddrIncre;
-    return choose({ ...purchase, elsewhere }, replyOf(purchase));
+    return choose({ ...purchase, elsewhere }, toReply(purchase));
   },
 };

@@ -52,7 +52,7 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
     const before = linesOf(tables, cart);
     const lines = new Map(before.map((line) => [line.item, line.quantity]));
     const change = (items: readonly string[]) => {
-      const set = items.map((each) => ({ item: each, quantity: lines.get(each) ?? 0 }));
+      const set = items.map((entry) => ({ item: entry, quantity: lines.get(entry) ?? 0 }));
       return { cart, at, lines: set };
     };
     const reply = () =>
@@ -70,18 +70,18 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
     }
     // What somebody else has taken out meanwhile comes back in; of what the store does not have there is none.
     const known = quantities.filter(
-      (each) => lines.has(each.item) || (each.quantity > 0 && tables.items.has(each.item)),
+      (entry) => lines.has(entry.item) || (entry.quantity > 0 && tables.items.has(entry.item)),
     );
-    for (const each of known) lines.set(each.item, each.quantity);
-    const gone = [...lines].filter(([, quantity]) => quantity === 0).map(([each]) => each);
+    for (const element of known) lines.set(element.item, element.quantity);
+    const gone = [...lines].filter(([, quantity]) => quantity === 0).map(([entry]) => entry);
     for (const each of gone) lines.delete(each);
-    const set = known.map((each) => each.item).filter((each) => lines.has(each));
+    const set = known.map((entry) => entry.item).filter((entry) => lines.has(entry));
     if (lines.size === 0) {
       const random = bookByChance(has);
       if (random === undefined) return shadow.doCartTouch({ cart, at }, reply());
       lines.set(random, 1);
       if (gone.length === 0) return shadow.doCartRandom(change([random]), reply());
-      return shadow.doCartRefill({ ...change([random]), gone: gone.filter((each) => each !== random) }, reply());
+      return shadow.doCartRefill({ ...change([random]), gone: gone.filter((entry) => entry !== random) }, reply());
     }
     if (gone.length > 0) return shadow.doCartRemove({ ...change(set), gone }, reply());
     if (set.length > 0) return shadow.doCartQuantities(change(set), reply());

@@ -75,28 +75,28 @@ const bought = z.object({ order: id, totalCents: cents }).nullable();
 
 export const tpcw = defineContract('tpcw', {
   getName: {
-    effect: 'read',
+    access: 'read',
     args: z.object({ customer: id }),
     result: z.object({ firstName: text, lastName: text }).nullable(),
   },
-  getUserName: { effect: 'read', args: z.object({ customer: id }), result: text.nullable() },
-  getPassword: { effect: 'read', args: z.object({ uname: text }), result: text.nullable() },
-  getCustomer: { effect: 'read', args: z.object({ uname: text }), result: customer.nullable() },
-  getMostRecentOrder: { effect: 'read', args: z.object({ uname: text }), result: order.nullable() },
-  getBook: { effect: 'read', args: z.object({ item: id }), result: book.nullable() },
-  getRelated: { effect: 'read', args: z.object({ item: id }), result: z.array(related) },
-  doSubjectSearch: { effect: 'read', args: z.object({ subject: text }), result: z.array(listed) },
-  doTitleSearch: { effect: 'read', args: z.object({ title: text }), result: z.array(listed) },
-  doAuthorSearch: { effect: 'read', args: z.object({ author: text }), result: z.array(listed) },
-  getNewProducts: { effect: 'read', args: z.object({ subject: text }), result: z.array(listed) },
-  getBestSellers: { effect: 'read', args: z.object({ subject: text }), result: z.array(listed) },
-  getCart: { effect: 'read', args: z.object({ cart: id, discount }), result: cart },
+  getUserName: { access: 'read', args: z.object({ customer: id }), result: text.nullable() },
+  getPassword: { access: 'read', args: z.object({ uname: text }), result: text.nullable() },
+  getCustomer: { access: 'read', args: z.object({ uname: text }), result: customer.nullable() },
+  getMostRecentOrder: { access: 'read', args: z.object({ uname: text }), result: order.nullable() },
+  getBook: { access: 'read', args: z.object({ item: id }), result: book.nullable() },
+  getRelated: { access: 'read', args: z.object({ item: id }), result: z.array(related) },
+  doSubjectSearch: { access: 'read', args: z.object({ subject: text }), result: z.array(listed) },
+  doTitleSearch: { access: 'read', args: z.object({ title: text }), result: z.array(listed) },
+  doAuthorSearch: { access: 'read', args: z.object({ author: text }), result: z.array(listed) },
+  getNewProducts: { access: 'read', args: z.object({ subject: text }), result: z.array(listed) },
+  getBestSellers: { access: 'read', args: z.object({ subject: text }), result: z.array(listed) },
+  getCart: { access: 'read', args: z.object({ cart: id, discount }), result: cart },
 
-  createEmptyCart: { effect: 'update', colour: 'blue', args: z.object({}), result: z.object({ cart: id }) },
+  createEmptyCart: { access: 'write', color: 'blue', args: z.object({}), result: z.object({ cart: id }) },
   /** Puts one of `item` into the cart, or sets how many of which it has: 0 takes them out. An empty cart gets something. */
   doCart: {
-    effect: 'update',
-    colour: 'blue',
+    access: 'write',
+    color: 'blue',
     args: z.object({
       cart: id,
       item: id.nullable(),
@@ -105,27 +105,27 @@ export const tpcw = defineContract('tpcw', {
     result: cart,
   },
   createNewCustomer: {
-    effect: 'update',
-    colour: 'blue',
+    access: 'write',
+    color: 'blue',
     args: z.object({ person, address }),
     result: z.object({ customer: id, uname: text, discount }),
   },
-  refreshSession: { effect: 'update', colour: 'blue', args: z.object({ customer: id }), result: z.null() },
+  refreshSession: { access: 'write', color: 'blue', args: z.object({ customer: id }), result: z.null() },
   /** Buys what is in the cart, sent to where the customer lives. */
-  doBuyConfirm: { effect: 'update', args: purchase, result: bought },
+  doBuyConfirm: { access: 'write', args: purchase, result: bought },
   /** The same, sent to somewhere else. */
-  doBuyConfirmAddr: { effect: 'update', args: purchase.extend({ address }), result: bought },
+  doBuyConfirmAddr: { access: 'write', args: purchase.extend({ address }), result: bought },
   adminUpdate: {
-    effect: 'update',
-    colour: 'blue',
+    access: 'write',
+    color: 'blue',
     args: z.object({ item: id, costCents: cents, image: text, thumbnail: text }),
     result: z.null(),
   },
 
   /** The store's first stock; items that are there already stay as they are. */
   loadItems: {
-    effect: 'update',
-    colour: 'blue',
+    access: 'write',
+    color: 'blue',
     args: z.object({
       items: z.array(
         z.object({
@@ -143,15 +143,15 @@ export const tpcw = defineContract('tpcw', {
     result: z.null(),
   },
   loadAuthors: {
-    effect: 'update',
-    colour: 'blue',
+    access: 'write',
+    color: 'blue',
     args: z.object({ authors: z.array(z.object({ author: id, firstName: text, lastName: text })) }),
     result: z.null(),
   },
   /** Its customers, each with an address of its own, and what each has ordered before. */
   loadCustomers: {
-    effect: 'update',
-    colour: 'blue',
+    access: 'write',
+    color: 'blue',
     args: z.object({
       customers: z.array(
         z.object({

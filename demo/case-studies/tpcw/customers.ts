@@ -1,5 +1,5 @@
 /** Customers: who they are, when they were here, and what they bought last. */
-import { prefixOf } from '../joined.ts';
+import { prefixOf } from '../composite-keys.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
 import type { NewAddress } from './shadows.ts';
 import { addressOf, lineOf } from './tables.ts';
@@ -18,9 +18,9 @@ function customerOf({ customers }: Tables, uname: string): string | undefined {
 /** The address that says the same, or a new one. */
 export function addressFor(
   { tables, uniqueId }: Pick<HasOf<'createNewCustomer'>, 'tables' | 'uniqueId'>,
-  given: Parameters<typeof lineOf>[0],
+  value: Parameters<typeof lineOf>[0],
 ): { readonly address: string; readonly elsewhere: NewAddress | null } {
-  const line = lineOf(given);
+  const line = lineOf(value);
   const known = tables.addresses.by.line({ equals: line, limit: 1 })[0];
   if (known !== undefined) return { address: known, elsewhere: null };
   const address = uniqueId();
@@ -56,9 +56,9 @@ export const customerGenerators: GeneratorsOf<Names | 'createNewCustomer' | 'ref
     const { totalCents = 0, shipType = '' } = placed ?? {};
     return { order, placedAt, status, totalCents, shipType, lines: [...lines] };
   },
-  createNewCustomer: ({ person, address: given }, has) => {
+  createNewCustomer: ({ person, address: value }, has) => {
     const { shadow, uniqueId, random, now: at } = has;
-    const { address, elsewhere } = addressFor(has, given);
+    const { address, elsewhere } = addressFor(has, value);
     const customer = uniqueId();
     const uname = customer;
     const discount = Math.floor(random() * (DISCOUNT_MAX + 1)) / 100;

@@ -3,7 +3,7 @@ import type { Operation } from 'correctables';
 import { distinctBelow, wholeBetween, type Random } from '../../shared/random.ts';
 import { scaled } from '../case-study.ts';
 import { tpcw } from './contract.ts';
-import { phrase, picked, word } from './words.ts';
+import { phrase, picked, word } from './word-list.ts';
 
 /** 50 emulated browsers, each with 2880 customers, and 10,000 items. */
 const ITEMS = 10_000;
@@ -147,8 +147,8 @@ function customer(index: number, { items }: Sizes, random: Random) {
 }
 
 function pastOrder(index: number, items: number, random: Random) {
-  const lines = distinctBelow(random, items, wholeBetween(random, 1, LINES_MAX)).map((each) => ({
-    item: itemOf(each),
+  const lines = distinctBelow(random, items, wholeBetween(random, 1, LINES_MAX)).map((entry) => ({
+    item: itemOf(entry),
     subject: picked(SUBJECTS, random),
     quantity: wholeBetween(random, 1, 10),
     costCents: wholeBetween(random, 100, 9999),

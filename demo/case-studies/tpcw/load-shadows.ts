@@ -1,7 +1,7 @@
 /** Filling the bookstore: not a transaction of TPC-W's, whose database is full before the first customer comes. */
 import { blue, type EffectTables } from 'correctables/server';
 import type { z } from 'zod';
-import { joined, orderedText } from '../joined.ts';
+import { joined, orderedText } from '../composite-keys.ts';
 import type { tpcw } from './contract.ts';
 import type { Known, tables } from './tables.ts';
 

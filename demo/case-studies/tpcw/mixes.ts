@@ -69,9 +69,9 @@ export function follow(mix: Mix, random: Random): () => string {
   );
   return () => {
     const name = drawnFrom(mix, random);
-    if (!PURCHASE.some((each) => each === name)) return name;
-    const goesOn = random() * weightOf(step) < weightOf(step + 1);
-    step = goesOn ? step + 1 : 0;
+    if (!PURCHASE.some((item) => item === name)) return name;
+    const shouldContinue = random() * weightOf(step) < weightOf(step + 1);
+    step = shouldContinue ? step + 1 : 0;
     return PURCHASE[step] as string;
   };
 }

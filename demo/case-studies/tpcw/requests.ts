@@ -15,7 +15,7 @@ import {
   unameOf,
 } from './data.ts';
 import type { mixes } from './mixes.ts';
-import { picked, word } from './words.ts';
+import { picked, word } from './word-list.ts';
 
 type RequestName = keyof (typeof mixes)['shopping'];
 
@@ -105,9 +105,9 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
         payment: newPayment(random),
         shipType: newShipping(random),
       };
-      const isElsewhere = random() < ELSEWHERE;
+      const isConcurrentWriters = random() < ELSEWHERE;
       // A purchase that cannot be had leaves its cart to whoever finds it: the next one begins with another.
-      await (isElsewhere
+      await (isConcurrentWriters
         ? store.ask(tpcw.doBuyConfirmAddr({ ...wish, address: newAddress(random) }))
         : store.ask(tpcw.doBuyConfirm(wish)));
       cart = undefined;

@@ -7,7 +7,7 @@
  */
 import { blue, red, type EffectTables } from 'correctables/server';
 import type { z } from 'zod';
-import { joined, orderedText } from '../joined.ts';
+import { joined, orderedText } from '../composite-keys.ts';
 import type { orderLine, payment } from './contract.ts';
 import { loadShadows } from './load-shadows.ts';
 import { lineKey, type Known, type Shown, type tables } from './tables.ts';

@@ -1,7 +1,7 @@
 /** TPC-W, for whoever runs case studies. */
 import { auditAll } from '../audit.ts';
 import type { CaseStudy } from '../case-study.ts';
-import { thinkMs } from '../think.ts';
+import { thinkMs } from '../think-time.ts';
 import { tpcw } from './contract.ts';
 import { populate } from './data.ts';
 import { follow, mixes } from './mixes.ts';

@@ -5,7 +5,7 @@
  */
 import { counter, register, table, type Invariants } from 'correctables/server';
 import type { z } from 'zod';
-import { joined, partOf } from '../joined.ts';
+import { joined, getPart } from '../composite-keys.ts';
 import type { about, address, orderLine, payment, person } from './contract.ts';
 
 type About = z.infer<typeof about>;
@@ -97,7 +97,7 @@ export const lineOf = ({ street, city, state, zip, country }: Address): string =
 
 /** The address of such a text. */
 export function addressOf(line: string): Address {
-  const part = (at: number): string => partOf(line, at);
+  const part = (at: number): string => getPart(line, at);
   return { street: part(0), city: part(1), state: part(2), zip: part(3), country: part(4) };
 }
 

@@ -2,7 +2,7 @@
 import type { Binding } from 'correctables';
 import { createGateway, listenGateways, type GatewayOptions } from 'correctables/server';
 import { roundTripMs } from '../../../engines/wan.ts';
-import { fromAfar } from '../from-afar.ts';
+import { startLatencyProxy } from '../latency-proxy.ts';
 import type { Site, WanPreset } from '../options.ts';
 
 export interface BesideCoordinator {
@@ -26,7 +26,7 @@ export async function openGateway(options: BesideCoordinator): Promise<OpenedGat
   const { binding, contract, coordinator, client, wan } = options;
   const gateway = createGateway({ site: coordinator, binding, contract });
   const listener = await listenGateways({ sites: { [coordinator]: gateway } });
-  const way = await fromAfar(listener.siteUrl(coordinator), roundTripMs(wan, client, coordinator));
+  const way = await startLatencyProxy(listener.siteUrl(coordinator), roundTripMs(wan, client, coordinator));
   return {
     url: way.url,
     async close() {

@@ -110,7 +110,7 @@ function* portions<T>(items: readonly T[], size: number): Generator<readonly T[]
 }
 
 function dataCenterOf({ nodes }: Cluster, site: Site): string {
-  const node = nodes.find((each) => each.site === site);
+  const node = nodes.find((item) => item.site === site);
   if (node === undefined) throw new RangeError(`the cluster has no node at ${site}`);
   return node.dataCenter;
 }

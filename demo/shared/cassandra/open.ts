@@ -4,12 +4,12 @@ import { cassandra, type Statements } from 'correctables/bindings/cassandra';
 import { remote } from 'correctables/bindings/remote';
 import type { ContractInfo } from 'correctables/contract';
 import { WebSocket } from 'ws';
-import type { DeploymentOptions } from '../chase/headless.ts';
-import type { ChaseStore } from '../chase/store.ts';
+import type { DeploymentOptions } from '../speculation/headless.ts';
+import type { SpeculationStore } from '../speculation/store.ts';
 import type { CassandraOptions, Site } from '../options.ts';
 import { openGateway } from './gateway.ts';
 import { openKeyspace, type Keyspace } from './keyspace.ts';
-import { translated, type Translations } from './translated.ts';
+import { translated, type Translations } from './translate-operations.ts';
 
 export interface CassandraParts {
   /** Begins the name of the keyspace. */
@@ -28,7 +28,7 @@ export async function openCassandra(
   parts: CassandraParts,
   { wan, placement, client, cassandra: options, cluster }: DeploymentOptions,
   progress: (text: string) => void,
-): Promise<ChaseStore> {
+): Promise<SpeculationStore> {
   if (options === undefined) throw new TypeError('options.cassandra: say which way to take');
   const { way, coordinator } = options;
   const { name, tables } = parts;

@@ -2,17 +2,17 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
-import { bundlePage } from '../../built-page/bundle.ts';
-import type { PageFiles } from '../../built-page/files.ts';
-import { keptPage } from '../../built-page/kept.ts';
-import type { Words } from './words.ts';
+import { bundlePage } from '../../page-cache/bundle.ts';
+import type { PageFiles } from '../../page-cache/page-files.ts';
+import { keptPage } from '../../page-cache/page-cache.ts';
+import type { PageMessages } from './messages.ts';
 
 export interface PageToBuild {
   /** What it is kept by. */
   readonly name: string;
   /** The script of the page. */
   readonly entry: URL;
-  readonly words: Words;
+  readonly words: PageMessages;
 }
 
 /** The page as it is now: bundled, unless nothing has changed since it was. */

@@ -1,13 +1,13 @@
 /** Puts a page together: buttons, both lanes, the sums. */
-import { WAYS, type Way } from '../chase/application.ts';
+import { WAYS, type Way } from '../speculation/application.ts';
 import { askAbout, type About } from './about.ts';
 import { adviceFor } from './advice.ts';
-import { askedText, statusText } from './asked.ts';
+import { formatTargetText, formatStatusText } from './status-text.ts';
 import { byId, make, setText } from './dom.ts';
-import { isBusy, Race, type Heat, type PageApplication } from './race.ts';
+import { isBusy, Race, type Heat, type PageApplication } from './side-by-side-run.ts';
 import { replayer } from './replay.ts';
-import { stepItem, stepsOf } from './steps.ts';
-import { sumsView } from './sums.ts';
+import { stepItem, getSteps } from './step-texts.ts';
+import { sumsView } from './totals-table.ts';
 import { timeline } from './timeline.ts';
 
 export interface PageDemo<T> extends PageApplication<T> {
@@ -81,7 +81,7 @@ function lanesView<T>({ things, item }: PageDemo<T>): (heat: Heat<T> | undefined
   new ResizeObserver(() => redraw()).observe(byId('baseline-timeline', HTMLDivElement));
   return (heat) => {
     for (const way of WAYS) {
-      const steps = heat === undefined ? [] : stepsOf(heat.traces[way], heat.user, things);
+      const steps = heat === undefined ? [] : getSteps(heat.traces[way], heat.user, things);
       byId(`${way}-steps`, HTMLOListElement).replaceChildren(...steps.map(stepItem));
       byId(`${way}-items`, HTMLUListElement).replaceChildren(...(heat?.items[way] ?? []).map(item));
       const spoken = steps.map(({ name, text, atMs }) => `${name} at ${atMs.toFixed(0)} ms: ${text}`).join('. ');
@@ -108,15 +108,15 @@ interface Drawing {
 
 function drawTimeline<T>(heat: Heat<T> | undefined, way: Way, drawing: Drawing): void {
   const place = byId(`${way}-timeline`, HTMLDivElement);
-  const drawn = heat === undefined ? [] : [timeline(heat.traces[way], { ...drawing, width: place.clientWidth })];
-  place.replaceChildren(...drawn);
+  const generated = heat === undefined ? [] : [timeline(heat.traces[way], { ...drawing, width: place.clientWidth })];
+  place.replaceChildren(...generated);
 }
 
 function showState<T>(race: Race<T>, things: string): void {
   const status = byId('status', HTMLParagraphElement);
   status.dataset['phase'] = race.phase;
-  setText(status, statusText(race));
-  setText(byId('asked', HTMLParagraphElement), askedText(race.asked, things));
+  setText(status, formatStatusText(race));
+  setText(byId('asked', HTMLParagraphElement), formatTargetText(race.asked, things));
   for (const way of WAYS) byId(`${way}-lane`, HTMLElement).hidden = !hasLanes(race);
   const busy = String(isBusy(race.phase));
   for (const id of ['fetch', 'change', 'many']) byId(id, HTMLButtonElement).setAttribute('aria-disabled', busy);
@@ -125,9 +125,9 @@ function showState<T>(race: Race<T>, things: string): void {
 }
 
 /** Whether the lanes show something, or are about to. */
-function hasLanes({ phase, asked, heat }: Race<unknown>): boolean {
-  if (asked === undefined) return phase !== 'failed';
-  return heat !== undefined || (asked.state === 'under way' && asked.of === 1);
+function hasLanes({ phase, asked: requested, heat }: Race<unknown>): boolean {
+  if (requested === undefined) return phase !== 'failed';
+  return heat !== undefined || (requested.state === 'under way' && requested.of === 1);
 }
 
 function showFailure(failure: unknown): void {

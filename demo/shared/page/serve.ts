@@ -1,6 +1,6 @@
 /** Serves a demo's page beside its sites: the page, what it asks first, and its content, at one address. */
 import type { RequestListener } from 'node:http';
-import { fileListener, type PageFiles } from '../../built-page/files.ts';
+import { fileListener, type PageFiles } from '../../page-cache/page-files.ts';
 import { withPageHeaders } from '../../page-headers.ts';
 import { SITES } from '../options.ts';
 import type { About } from './about.ts';
@@ -14,7 +14,7 @@ export interface PageParts {
 }
 
 /** The page stands beside Frankfurt unless its reader chooses otherwise. */
-const PAGE_SITES = ['frk', ...SITES.filter((site) => site !== 'frk')];
+const PAGE_SITES = ['frankfurt', ...SITES.filter((site) => site !== 'frankfurt')];
 
 /** Makes the handler of all HTTP requests that are not for the sites. */
 export function pageListener({ files, about, content }: PageParts): RequestListener {

@@ -1,17 +1,17 @@
 /** Starts a demo's page with what it stands on: the sites, their data, and content at `/content`. */
 import type { RequestListener } from 'node:http';
 import { createClient, type AnyClient } from 'correctables';
-import type { Catalogue } from 'correctables/contract';
+import type { OperationRegistry } from 'correctables/contract';
 import { redblue } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { startSites, type BackendOptions } from '../backend.ts';
-import type { PageOptions, RunningPage } from '../chase/cli.ts';
+import type { PageOptions, RunningPage } from '../speculation/cli.ts';
 import { buildPage, type PageToBuild } from './build.ts';
 import { pageListener } from './serve.ts';
 
 export interface PageDemoParts {
   readonly page: PageToBuild;
-  readonly contract: Catalogue;
+  readonly contract: OperationRegistry;
   readonly service: BackendOptions['service'];
   readonly users: number;
   readonly content?: RequestListener;
@@ -27,7 +27,7 @@ export async function startPageDemo(options: PageOptions, parts: PageDemoParts):
   const about = { users, scale, seed };
   const page = pageListener({ files, about, ...(content !== undefined && { content }) });
   const sites = await startSites({ service, wan, port, page });
-  const store = createClient(redblue(contract, { url: sites.siteUrl('frk'), WebSocket }));
+  const store = createClient(redblue(contract, { url: sites.siteUrl('frankfurt'), WebSocket }));
   try {
     await parts.load(store);
   } catch (error) {

@@ -18,7 +18,7 @@ interface Bar {
   readonly lane: string;
   readonly from: number;
   readonly to: number;
-  readonly colour: string;
+  readonly color: string;
   readonly cancelled: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Moment {
   readonly lane: string;
   readonly at: number;
   readonly text: string;
-  readonly colour: string;
+  readonly color: string;
 }
 
 const REFERENCES = 'references';
@@ -34,13 +34,13 @@ const CONTENT = 'text, media';
 const HEIGHT = 176;
 
 /**
- * Draws `trace` as an SVG element. Colours are those of the page, so that it follows its theme. It is hidden from those
+ * Draws `trace` as an SVG element. Colors are those of the page, so that it follows its theme. It is hidden from those
  * who hear the page: where it stands says the same in words.
  */
 export function timeline(trace: Trace, { endMs, untilMs, things, width }: TimelineOptions): Element {
-  const bars = barsOf(trace, untilMs, things);
+  const bars = computeGoalResults(trace, untilMs, things);
   const moments = momentsOf(trace, things).filter(({ at }) => at <= untilMs);
-  const [kept, cancelled] = [bars.filter((bar) => !bar.cancelled), bars.filter((bar) => bar.cancelled)];
+  const [retained, cancelled] = [bars.filter((bar) => !bar.cancelled), bars.filter((bar) => bar.cancelled)];
   const { deliveredMs } = trace;
   const delivered = deliveredMs !== undefined && deliveredMs <= untilMs ? [deliveredMs] : [];
   const span = { x1: 'from', x2: 'to', y: 'lane' } as const;
@@ -62,7 +62,7 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
     },
     y: { domain: [REFERENCES, things, ...(hasContent ? [CONTENT] : [])], label: null, tickSize: 0 },
     marks: [
-      Plot.barX(kept, { ...span, fill: 'colour', insetTop: 11, insetBottom: 11, rx: 2, fillOpacity: 0.85 }),
+      Plot.barX(retained, { ...span, fill: 'color', insetTop: 11, insetBottom: 11, rx: 2, fillOpacity: 0.85 }),
       Plot.barX(cancelled, {
         ...span,
         fill: 'none',
@@ -72,7 +72,7 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
         insetTop: 11,
         insetBottom: 11,
       }),
-      Plot.tickX(moments, { x: 'at', y: 'lane', stroke: 'colour', strokeWidth: 3, insetTop: 6, insetBottom: 6 }),
+      Plot.tickX(moments, { x: 'at', y: 'lane', stroke: 'color', strokeWidth: 3, insetTop: 6, insetBottom: 6 }),
       Plot.ruleX(delivered, { stroke: 'var(--good)', strokeWidth: 2.5 }),
       Plot.text(delivered, {
         x: (at: number) => at,
@@ -89,9 +89,9 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
   return drawing;
 }
 
-function barsOf(trace: Trace, untilMs: number, things: string): Bar[] {
+function computeGoalResults(trace: Trace, untilMs: number, things: string): Bar[] {
   const waitedMs = Math.min(trace.final?.atMs ?? untilMs, untilMs);
-  const waiting = { lane: REFERENCES, from: 0, to: waitedMs, colour: 'var(--pale)', cancelled: false };
+  const waiting = { lane: REFERENCES, from: 0, to: waitedMs, color: 'var(--pale)', cancelled: false };
   return [waiting, ...trace.spans.filter(({ fromMs }) => fromMs < untilMs).map((span) => barOf(span, untilMs, things))];
 }
 
@@ -101,15 +101,15 @@ function barOf({ kind, fromMs, toMs = Infinity, cancelled }: Span, untilMs: numb
     lane: kind === 'read' ? things : CONTENT,
     from: fromMs,
     to: Math.min(toMs, untilMs),
-    colour: kind === 'read' ? 'var(--early)' : 'var(--content)',
+    color: kind === 'read' ? 'var(--early)' : 'var(--content)',
     cancelled: cancelled && toMs <= untilMs,
   };
 }
 
 function momentsOf({ preliminary, final, changedMs, cancelledMs }: Trace, things: string): Moment[] {
   const moments: Moment[] = [];
-  const add = (lane: string, at: number | undefined, text: string, colour: string): void => {
-    if (at !== undefined) moments.push({ lane, at, text, colour });
+  const add = (lane: string, at: number | undefined, text: string, color: string): void => {
+    if (at !== undefined) moments.push({ lane, at, text, color });
   };
   add(REFERENCES, preliminary?.atMs, 'preliminary', 'var(--early)');
   add(REFERENCES, changedMs, 'changed', 'var(--bad)');

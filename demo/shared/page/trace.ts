@@ -1,5 +1,5 @@
 /** The course of one request as the page shows it. Times in milliseconds from the call. */
-import type { Watch, Way } from '../chase/application.ts';
+import type { Watch, Way } from '../speculation/application.ts';
 
 /** A stretch of work: reading what the references name, or one request for its content. */
 export interface Span {

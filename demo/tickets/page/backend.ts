@@ -49,16 +49,16 @@ export class Backend {
 
   /** @throws CorrectableError `INVALID_ARGUMENT` for a site that the backend does not have */
   site(name: string): Site {
-    const site = this.sites.find((each) => each.name === name);
+    const site = this.sites.find((item) => item.name === name);
     if (site !== undefined) return site;
-    const known = this.sites.map((each) => each.name).join(', ');
+    const known = this.sites.map((item) => item.name).join(', ');
     const message = `There is no site "${name}"; retailers can stand beside ${known}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'retailers' });
   }
 
   /** Resolves once the named site, or any if none is named, can be reached; or when `signal` aborts. */
   whenOnline(name: string | undefined, signal: AbortSignal): Promise<void> {
-    const names = name === undefined ? this.sites.map((each) => each.name) : [name];
+    const names = name === undefined ? this.sites.map((item) => item.name) : [name];
     return this.#connections.whenOnline(names, signal);
   }
 

@@ -1,8 +1,8 @@
 /** Builds the page from the built package. */
 import { fileURLToPath } from 'node:url';
-import { bundlePage } from '../../built-page/bundle.ts';
-import type { PageFiles } from '../../built-page/files.ts';
-import { keptPage } from '../../built-page/kept.ts';
+import { bundlePage } from '../../page-cache/bundle.ts';
+import type { PageFiles } from '../../page-cache/page-files.ts';
+import { keptPage } from '../../page-cache/page-cache.ts';
 
 /** The page as it is now: bundled, unless nothing has changed since it was. */
 export function buildPage(): Promise<PageFiles> {

@@ -1,5 +1,5 @@
 /** The ticket shop's page: puts its parts together and starts the sale. */
-import { byHandView } from './by-hand.ts';
+import { byHandView } from './manual-purchase.ts';
 import { byId } from '../../shared/page/dom.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { overviewView, showFailure } from './overview.ts';
@@ -14,12 +14,12 @@ const PLOT_EVERY_MS = 200;
 
 /** Draws at most once a frame, however many changes there were. */
 function oncePerFrame(draw: () => void): () => void {
-  let asked = false;
+  let requested = false;
   return () => {
-    if (asked) return;
-    asked = true;
+    if (requested) return;
+    requested = true;
     requestAnimationFrame(() => {
-      asked = false;
+      requested = false;
       draw();
     });
   };

@@ -21,13 +21,13 @@ export interface Situation {
 /** The notices for a situation, the most pressing first. */
 export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Notice[] {
   let [waiting, tried, revoked, unanswered] = [0, 0, 0, 0];
-  let why: unknown;
+  let reason: unknown;
   for (const row of rows) {
     const isOpen = row.told === undefined && row.failure === undefined;
     if (row.retries !== undefined) tried += 1;
     if (row.retries !== undefined && isOpen) waiting += 1;
     if (row.told === 'yes' && row.finalItem === null) revoked += 1;
-    if (row.failure !== undefined) [unanswered, why] = [unanswered + 1, row.failure];
+    if (row.failure !== undefined) [unanswered, reason] = [unanswered + 1, row.failure];
   }
   const notices: (Notice | undefined)[] = [
     next === undefined
@@ -42,7 +42,7 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
         }
       : undefined,
     unanswered > 0
-      ? { about: 'unanswered', text: `${people(unanswered)} left without a final answer (${apology(why)}).` }
+      ? { about: 'unanswered', text: `${people(unanswered)} left without a final answer (${apology(reason)}).` }
       : undefined,
   ];
   return notices.filter((notice) => notice !== undefined);

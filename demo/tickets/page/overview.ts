@@ -1,5 +1,5 @@
 /** The head of the page: its state, the tickets left, the counts, and the buttons of the sale. */
-import { judge, type Verdict } from '../judge/judge.ts';
+import { verifySales, type Verdict } from '../verify/verify-sales.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { adviceFor } from './failures.ts';
 import { noticesFor, type Notice } from './notices.ts';
@@ -36,7 +36,7 @@ export function overviewView(shop: TicketShop, tabs: OtherTabs): ShowOverview {
     showPhase(phase, shop);
     if (phase === 'failed') showFailure(shop.failure);
     else failure.hidden = true;
-    showCounts(judge(sale.history));
+    showCounts(verifySales(sale.history));
     showStock(sale, settings.threshold, isOpening);
     explain(settings.threshold);
     const cutSites = shop.sites.filter(({ isCut }) => isCut).map(({ name }) => name);

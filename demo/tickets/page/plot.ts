@@ -9,8 +9,8 @@ export interface Dot {
   readonly ms: number;
 }
 
-/** The kinds of dots, in the order in which they are drawn, with the colours as custom properties of style.css. */
-export const DOT_COLOURS = {
+/** The kinds of dots, in the order in which they are drawn, with the colors as custom properties of style.css. */
+export const DOT_COLORS = {
   /** Final views of purchases that were told early. */
   background: '--pale',
   /** Told without incremental views. */
@@ -24,10 +24,10 @@ export const DOT_COLOURS = {
   mean: '--early',
 } as const satisfies Readonly<Record<string, string>>;
 
-export type DotKind = keyof typeof DOT_COLOURS;
+export type DotKind = keyof typeof DOT_COLORS;
 export type PlotData = Readonly<Record<DotKind, readonly Dot[]>>;
 
-const KINDS = Object.keys(DOT_COLOURS) as readonly DotKind[];
+const KINDS = Object.keys(DOT_COLORS) as readonly DotKind[];
 /** What others would have waited stays in the background. */
 const SMALL: ReadonlySet<DotKind> = new Set(['background', 'strong']);
 const DOT_SIZE = 6;
@@ -47,7 +47,7 @@ export interface LatencyPlot {
   draw(data: PlotData, frame: PlotFrame): void;
 }
 
-/** A plot that fills `place` and follows its width and the colours of the page. */
+/** A plot that fills `place` and follows its width and the colors of the page. */
 export function latencyPlot(place: HTMLElement): LatencyPlot {
   const size = (): { width: number; height: number } => ({ width: place.clientWidth, height: place.clientHeight });
   const ticketsLabel = size().width < LONG_LABEL_WIDTH_MIN ? 'tickets left' : 'tickets left when the purchase began';
@@ -71,8 +71,8 @@ export function latencyPlot(place: HTMLElement): LatencyPlot {
           filter: (_plot, splits) => splits,
         },
       ],
-      series: [{}, ...KINDS.map((kind) => dots(DOT_COLOURS[kind], SMALL.has(kind) ? SMALL_DOT_SIZE : DOT_SIZE))],
-      hooks: { drawAxes: [(drawn) => markThreshold(drawn, frame.threshold)] },
+      series: [{}, ...KINDS.map((kind) => dots(DOT_COLORS[kind], SMALL.has(kind) ? SMALL_DOT_SIZE : DOT_SIZE))],
+      hooks: { drawAxes: [(generated) => markThreshold(generated, frame.threshold)] },
     },
     [[], ...KINDS.map(() => [])],
     place,
@@ -87,8 +87,8 @@ export function latencyPlot(place: HTMLElement): LatencyPlot {
   };
 }
 
-function dots(colour: string, size: number): uPlot.Series {
-  const paint = (): string => cssVar(colour);
+function dots(color: string, size: number): uPlot.Series {
+  const paint = (): string => cssVar(color);
   return { stroke: paint, paths: () => null, points: { show: true, size, width: 0, fill: paint } };
 }
 

@@ -58,21 +58,25 @@ function viewCell({ failure }: Row, item: string | null | undefined, ms: number 
 }
 
 function finalCell(row: Row): HTMLTableCellElement {
-  const { told, finalItem, finalMs, failure } = row;
-  if (told === 'yes' && finalItem === null && finalMs !== undefined) {
+  const { told: reported, finalItem, finalMs, failure } = row;
+  if (reported === 'yes' && finalItem === null && finalMs !== undefined) {
     return make('td', '', make('span', 'bad', 'revoked'), second(formatMs(finalMs)));
   }
   if (failure !== undefined) return make('td', '', make('span', 'bad', apology(failure)));
   return viewCell(row, finalItem, finalMs);
 }
 
-function toldCell({ told, early, toldMs, retries, failure }: Row): HTMLTableCellElement {
+function toldCell({ told: reported, early, toldMs, retries, failure }: Row): HTMLTableCellElement {
   const tries = retries === undefined ? '' : `try ${retries + 1}`;
-  if (told === undefined || toldMs === undefined) {
+  if (reported === undefined || toldMs === undefined) {
     if (failure !== undefined) return make('td', '', second('–'));
     return make('td', '', make('span', 'waited', tries === '' ? '' : 'busy'), second(tries === '' ? '…' : `${tries}…`));
   }
-  const answer = make('span', early === true ? 'early' : 'waited', `${told}, ${early === true ? 'early' : 'on final'}`);
+  const answer = make(
+    'span',
+    early === true ? 'early' : 'waited',
+    `${reported}, ${early === true ? 'early' : 'on final'}`,
+  );
   return make('td', '', answer, second(tries === '' ? formatMs(toldMs) : `${formatMs(toldMs)}, ${tries}`));
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the page is asked to do, first by its address:
- * `?tickets=60&threshold=20&pace=5&retailers=frk,irl,vrg,frk&compare=0&sales=5&event=concert&autostart=0`.
+ * `?tickets=60&threshold=20&pace=5&retailers=frankfurt,ireland,virginia,frankfurt&compare=0&sales=5&event=concert&autostart=0`.
  */
 import { CorrectableError } from 'correctables';
 import { TICKETS_MAX } from '../contract.ts';
@@ -36,12 +36,12 @@ export interface Settings {
  */
 export function settingsFrom(query: URLSearchParams): Settings {
   return {
-    tickets: wholeNumber(query, 'tickets', { fallback: 500, min: 1, max: TICKETS_MAX }),
-    threshold: wholeNumber(query, 'threshold', { fallback: 20, min: 0, max: TICKETS_MAX }),
-    paceMs: wholeNumber(query, 'pace', { fallback: 80, min: 0, max: PACE_MS_MAX }),
+    tickets: readInteger(query, 'tickets', { fallback: 500, min: 1, max: TICKETS_MAX }),
+    threshold: readInteger(query, 'threshold', { fallback: 20, min: 0, max: TICKETS_MAX }),
+    paceMs: readInteger(query, 'pace', { fallback: 80, min: 0, max: PACE_MS_MAX }),
     retailers: siteNames(query),
     compare: query.get('compare') !== '0',
-    sales: wholeNumber(query, 'sales', { fallback: 1, min: 1, max: SALES_MAX }),
+    sales: readInteger(query, 'sales', { fallback: 1, min: 1, max: SALES_MAX }),
     event: eventName(query),
     autostart: query.get('autostart') !== '0',
   };
@@ -61,7 +61,7 @@ interface Range {
   readonly max: number;
 }
 
-function wholeNumber(query: URLSearchParams, field: string, { fallback, min, max }: Range): number {
+function readInteger(query: URLSearchParams, field: string, { fallback, min, max }: Range): number {
   const text = query.get(field);
   if (text === null) return fallback;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -71,10 +71,10 @@ function wholeNumber(query: URLSearchParams, field: string, { fallback, min, max
 
 function siteNames(query: URLSearchParams): readonly string[] {
   const text = query.get('retailers');
-  if (text === null) return ['frk', 'irl', 'vrg', 'frk'];
+  if (text === null) return ['frankfurt', 'ireland', 'virginia', 'frankfurt'];
   const names = text.split(',').filter((name) => name !== '');
   if (names.length > 0 && names.length <= RETAILERS_MAX) return names;
-  throw invalid('retailers', `name 1 to ${RETAILERS_MAX} sites, separated by commas, for example frk,irl`);
+  throw invalid('retailers', `name 1 to ${RETAILERS_MAX} sites, separated by commas, for example frankfurt,ireland`);
 }
 
 function eventName(query: URLSearchParams): string | undefined {

@@ -52,9 +52,9 @@ function ticketsField(shop: TicketShop): ShowSetup {
 
 function salesChoice(shop: TicketShop): ShowSetup {
   const select = byId('sales', HTMLSelectElement);
-  const given = String(shop.settings.sales);
-  if (![...select.options].some(({ value }) => value === given)) select.append(new Option(given, given));
-  select.value = given;
+  const input = String(shop.settings.sales);
+  if (![...select.options].some(({ value }) => value === input)) select.append(new Option(input, input));
+  select.value = input;
   select.addEventListener('change', () => shop.change({ sales: Number(select.value) }));
   return () => {};
 }
@@ -83,9 +83,9 @@ function siteList(shop: TicketShop): ShowSetup {
 
 function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup {
   const retailers = (): number => shop.settings.retailers.filter((site) => site === name).length;
-  const setRetailers = (wanted: number): void => {
+  const setRetailers = (requested: number): void => {
     const others = shop.settings.retailers.filter((site) => site !== name);
-    const allowed = Math.min(Math.max(0, wanted), RETAILERS_MAX - others.length);
+    const allowed = Math.min(Math.max(0, requested), RETAILERS_MAX - others.length);
     shop.change({ retailers: [...others, ...Array.from({ length: allowed }, () => name)] });
   };
   const isCut = (): boolean => shop.sites.some((site) => site.name === name && site.isCut);

@@ -3,7 +3,7 @@ import { createClient, CorrectableError } from 'correctables';
 import { exponentialBackoff, redblue } from 'correctables/bindings/redblue';
 import { ticketShop } from '../contract.ts';
 import type { Shop } from '../purchase.ts';
-import { Cable } from './cable.ts';
+import { SimulatedDisconnect } from './simulated-disconnect.ts';
 
 const DIRECTORY_TIMEOUT_MS = 5_000;
 /** Long enough to plug a cable in again: a purchase under way meanwhile ends after all, and only once. */
@@ -27,11 +27,11 @@ export interface Site {
 export async function openSites(onStateChange: (site: string, state: string) => void): Promise<readonly Site[]> {
   const urls = await siteDirectory();
   return urls.map(([name, url]) => {
-    const cable = new Cable(WebSocket);
+    const cable = new SimulatedDisconnect(WebSocket);
     const binding = redblue(ticketShop, {
       url,
       WebSocket: cable.WebSocket,
-      reconnect: exponentialBackoff({ maxMs: RECONNECT_MS_MAX }),
+      reconnect: exponentialBackoff({ maxDelayMs: RECONNECT_MS_MAX }),
       onStateChange: (state) => onStateChange(name, state),
     });
     return {
@@ -60,14 +60,14 @@ async function siteDirectory(): Promise<readonly (readonly [name: string, url: s
     const response = await fetch('/sites', { signal: AbortSignal.timeout(DIRECTORY_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`GET /sites answered ${response.status}`);
     const { sites } = (await response.json()) as { sites: readonly { name: string; path: string }[] };
-    return sites.map(({ name, path }) => [name, webSocketUrl(path)] as const);
+    return sites.map(({ name, path }) => [name, toWebSocketUrl(path)] as const);
   } catch (cause) {
     throw new CorrectableError('UNAVAILABLE', 'The site directory does not answer.', { cause });
   }
 }
 
 /** The sites listen at the page's own origin. */
-function webSocketUrl(path: string): string {
+function toWebSocketUrl(path: string): string {
   const url = new URL(path, location.origin);
   url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   return url.href;

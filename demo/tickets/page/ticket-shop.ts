@@ -5,7 +5,7 @@ import { pause } from '../pause.ts';
 import { runSale, type SalePolicy } from '../sale.ts';
 import { serveCustomer } from '../serve-customer.ts';
 import { ticketNames } from '../ticket-names.ts';
-import { tryAgain } from '../try-again.ts';
+import { retry } from '../retry.ts';
 import { Backend } from './backend.ts';
 import { isPassing } from './failures.ts';
 import { OpenSale, type Row, type SaleRecord } from './sale-record.ts';
@@ -171,12 +171,12 @@ export class TicketShop {
     const { reachable } = backend;
     const { shop } = reachable[0] ?? (backend.sites[0] as Site);
     const opened = [sale.event, sale.baselineEvent].map((event) =>
-      tryAgain(() => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
+      retry(() => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
     );
     sale.stock((await Promise.all(opened))[0]?.tickets ?? tickets);
-    await Promise.all(reachable.map((site) => tryAgain(() => site.shop.invokeStrong(peek(sale.event)))));
+    await Promise.all(reachable.map((site) => retry(() => site.shop.invokeStrong(peek(sale.event)))));
     // A store that sells by rights says how many its site has; its tickets have no numbers.
-    const { meta } = await tryAgain(() => shop.invokeStrong(peek(sale.event)).settle());
+    const { meta } = await retry(() => shop.invokeStrong(peek(sale.event)).settle());
     if (meta?.['rights'] !== undefined) sale.nameOf = ticketNames(sale.event);
     this.#enter('ready');
     this.#follow(sale, backend).catch((error: unknown) => this.#fail(error));

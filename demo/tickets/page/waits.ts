@@ -1,9 +1,9 @@
 /** The plot and the table above it: how long customers waited, by what they waited for. */
 import { averageWaits } from '../average.ts';
-import { percentilesOf, type Percentiles } from '../judge/percentiles.ts';
+import { percentilesOf, type Percentiles } from '../verify/percentiles.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { formatMs } from './format.ts';
-import { DOT_COLOURS, latencyPlot, type Dot, type DotKind, type PlotData } from './plot.ts';
+import { DOT_COLORS, latencyPlot, type Dot, type DotKind, type PlotData } from './plot.ts';
 import type { Row, SaleRecord } from './sale-record.ts';
 import type { TicketShop } from './ticket-shop.ts';
 
@@ -31,8 +31,8 @@ export function waitsView(shop: TicketShop): ShowWaits {
   return () => {
     const { sale, settings, series } = shop;
     const frame = { tickets: Math.max(1, sale.tickets), threshold: settings.threshold };
-    const groups = groupsOf([sale]);
-    const shown = isAverage() ? groupsOf(series.finished) : groups;
+    const groups = parseGroups([sale]);
+    const shown = isAverage() ? parseGroups(series.finished) : groups;
     for (const { kind, duration } of KINDS)
       lines.get(kind)?.(shown[kind].length, percentilesOf(shown[kind].flatMap((row) => row[duration] ?? [])));
     plot.draw(isAverage() ? means(series.finished) : dotsOf(groups), frame);
@@ -59,13 +59,13 @@ function averageChoice(shop: TicketShop): () => boolean {
   };
 }
 
-function groupsOf(sales: readonly SaleRecord[]): Groups {
-  const told = sales.flatMap(({ rows }) => [...rows.values()].filter((row) => row.told === 'yes'));
-  const early = told.filter((row) => row.early === true);
+function parseGroups(sales: readonly SaleRecord[]): Groups {
+  const reported = sales.flatMap(({ rows }) => [...rows.values()].filter((row) => row.told === 'yes'));
+  const early = reported.filter((row) => row.early === true);
   return {
     early,
     background: early.filter((row) => row.finalMs !== undefined),
-    waited: told.filter((row) => row.early !== true),
+    waited: reported.filter((row) => row.early !== true),
     strong: sales.flatMap(({ baseline }) => [...baseline.values()].filter((row) => row.told === 'yes')),
   };
 }
@@ -91,7 +91,7 @@ function means(sales: readonly SaleRecord[]): PlotData {
 
 function legendRow(legend: HTMLElement, kind: Kind, label: string): (size: number, waits: Percentiles) => void {
   const dot = make('span', 'dot');
-  dot.style.setProperty('--dot', `var(${DOT_COLOURS[kind]})`);
+  dot.style.setProperty('--dot', `var(${DOT_COLORS[kind]})`);
   const head = make('th', '', dot, label);
   head.scope = 'row';
   const cells = [make('td', '', '0'), make('td', '', '–'), make('td', '', '–')] as const;

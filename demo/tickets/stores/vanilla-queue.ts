@@ -32,7 +32,7 @@ export function vanillaQueue(zk: QueueSession, root: string): Binding<StrongOnly
       execute(operation).then(
         (result) => {
           const { value, remaining } = (result ?? {}) as { value?: T; remaining?: number };
-          sink.update(value as T, 'strong', remaining === undefined ? {} : { meta: { remaining } });
+          sink.view(value as T, 'strong', remaining === undefined ? {} : { meta: { remaining } });
         },
         (error: unknown) => sink.fail(failure(error)),
       );

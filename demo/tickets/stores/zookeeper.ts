@@ -6,10 +6,10 @@
  */
 import { createClient } from 'correctables';
 import { ZooKeeper, zookeeper } from 'correctables/bindings/zookeeper';
-import type { Pace } from 'correctables/operations';
+import type { Throttle } from 'correctables/operations';
 import { useEnsemble } from '../../../engines/zookeeper/engine.ts';
 import type { Site } from '../options.ts';
-import { PACE } from '../pace.ts';
+import { THROTTLE } from '../throttle.ts';
 import type { Shop } from '../purchase.ts';
 import { closeShops, SHARED, type OpenStore } from './store.ts';
 import { vanillaQueue } from './vanilla-queue.ts';
@@ -23,7 +23,7 @@ export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress)
   const bindingsAt = (places: readonly Site[], path: string): ReturnType<typeof zookeeper>[] =>
     places.map((site) => {
       const servers = ensemble.connectString(site);
-      return zookeeper({ servers, root: path, ...paceOf(places.length, fixed) });
+      return zookeeper({ servers, root: path, ...readThrottle(places.length, fixed) });
     });
   const own = bindingsAt(client, root);
   // Of another root: sellers are counted by it, whether they sell or not.
@@ -35,7 +35,7 @@ export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress)
     ),
   );
   for (const site of sites) progress(`retailers beside ${site}: ${ensemble.address(site)}`);
-  await Promise.all([...own, ...shared].map((binding) => binding.connected()));
+  await Promise.all([...own, ...shared].map((binding) => binding.whenConnected()));
   const shops = own.map((binding): Shop => createClient(binding));
   const sharing = client.map((site) => sharedAt.get(site) as Shop);
   return {
@@ -50,6 +50,6 @@ export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress)
 };
 
 /** Alone a binding may take as fast as it can: there is nobody who does not know of it. */
-function paceOf(bindings: number, fixed: boolean): Partial<Pace> {
-  return fixed || bindings === 1 ? {} : PACE;
+function readThrottle(bindings: number, fixed: boolean): Partial<Throttle> {
+  return fixed || bindings === 1 ? {} : THROTTLE;
 }

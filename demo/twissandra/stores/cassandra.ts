@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { CorrectableError } from 'correctables';
 import { defineStatements, rows } from 'correctables/bindings/cassandra';
 import * as z from 'zod';
-import type { OpenStore } from '../../shared/chase/store.ts';
-import { inOrderOf } from '../../shared/cassandra/in-order-of.ts';
+import type { OpenStore } from '../../shared/speculation/store.ts';
+import { inOrderOf } from '../../shared/cassandra/order-rows.ts';
 import { openCassandra } from '../../shared/cassandra/open.ts';
-import type { Translations } from '../../shared/cassandra/translated.ts';
+import type { Translations } from '../../shared/cassandra/translate-operations.ts';
 import { SHOWN_MAX, twissandraContract, type Tweet } from '../contract.ts';
 import type { TweetData } from '../data.ts';
 
@@ -23,21 +23,21 @@ const tweet = z.object({ id: z.string(), author: z.string(), body: z.string() })
 
 const statements = defineStatements({
   timeline: {
-    effect: 'read',
+    access: 'read',
     cql: `SELECT tweet FROM timelines WHERE user = :user LIMIT ${SHOWN_MAX}`,
     args: z.object({ user: z.string() }),
     result: rows((row) => row['tweet'] as string, { max: SHOWN_MAX }),
   },
   tweets: {
-    effect: 'read',
+    access: 'read',
     // Without a limit the coordinator would read one partition after the other, to fill pages.
     cql: `SELECT id, author, body FROM tweets WHERE id IN :ids LIMIT ${SHOWN_MAX}`,
     args: z.object({ ids: z.array(z.string()) }),
     result: rows(tweet, { max: SHOWN_MAX }),
   },
-  putTweet: { effect: 'update', cql: PUT_TWEET, args: tweet, idempotent: true },
+  putTweet: { access: 'write', cql: PUT_TWEET, args: tweet, idempotent: true },
   putPost: {
-    effect: 'update',
+    access: 'write',
     cql: PUT_POST,
     args: z.object({ author: z.string(), posted: z.bigint(), id: z.string() }),
     idempotent: true,

@@ -1,7 +1,7 @@
 /** The timelines on the RedBlue backend: three sites in this process, reached over real websockets. */
 import type { AnyClient } from 'correctables';
 import { inBatches } from '../../shared/batches.ts';
-import type { OpenStore } from '../../shared/chase/store.ts';
+import type { OpenStore } from '../../shared/speculation/store.ts';
 import { openRedblue } from '../../shared/redblue-store.ts';
 import { BATCH_MAX, twissandraContract } from '../contract.ts';
 import type { TweetData } from '../data.ts';

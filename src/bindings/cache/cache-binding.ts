@@ -4,117 +4,126 @@ import { isOlder } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { isThenable } from '../../correctable/given.ts';
-import type { Levels } from '../../correctable/level.ts';
+import { isThenable } from '../../correctable/validate.ts';
+import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { CommittedViews, type GivenView, type Subject } from './committed-views.ts';
-import type { Change } from './fences.ts';
-import { hashOf, isViewId, nameOf, principalOf, viewId } from './identity.ts';
+import { CommittedViews, type InnerView, type CacheOperation } from './committed-views.ts';
+import type { Invalidation } from './invalidation-log.ts';
+import { getViewOperationHash, isViewId, getViewOperationName, getViewPrincipal, toViewId } from './cache-key.ts';
 import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
-import { BYTES_MAX, ENTRIES_MAX, portableTouches, portableWriteThrough, type CacheOptions } from './options.ts';
-import { attempt, Persistence, type Loaded } from './persistence.ts';
-import { isLate, STORE_WAIT_MS } from './store-errors.ts';
-import { scopeOf, scopeOfPrincipal, type Scope } from './scope.ts';
-import { CacheSession } from './session.ts';
-import type { CacheEntry } from './store.ts';
-import { copyOf } from '../../values/copy.ts';
+import {
+  DEFAULT_MAX_BYTES,
+  DEFAULT_MAX_ENTRIES,
+  getPortableTouches,
+  getPortableWrite,
+  type CacheOptions,
+} from './options.ts';
+import { runAsync, Persistence, type StoredEntries } from './persistence.ts';
+import { isStoreTimeout, STORE_TIMEOUT_MS } from './store-errors.ts';
+import { getScope, getPrincipalScope, type TagScope } from './tags.ts';
+import { CacheSession } from './cache-session.ts';
+import type { CacheEntry } from './cache-store.ts';
+import { copyPlainData } from '../../values/deep-copy.ts';
 import type { CachedView } from './view-cache.ts';
 
-type WithCache<L extends Levels> = readonly ['cache', ...L];
+type LevelsWithCache<L extends Levels> = readonly ['cache', ...L];
 
-const CHANGED = 'its arguments were changed after it was asked: ask again with an object of its own';
+const ARGS_CHANGED_MESSAGE = 'its arguments were changed after it was asked: ask again with an object of its own';
 
 /** One submission on its way. */
-interface Submission {
-  readonly subject: Subject;
+interface CacheSubmission {
+  readonly operation: CacheOperation;
   /** The levels wanted of the store behind; none when the cache was asked alone. */
-  readonly wanted: readonly string[];
+  readonly requestedLevels: readonly string[];
   readonly sink: Sink;
   readonly context: InvocationContext;
 }
 
-export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
+export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L>> {
   readonly name: string;
   /** There are sessions where the store behind keeps them. */
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
   /** Where the store behind does: the identity of a submission is handed on. */
-  readonly executesOnce: boolean;
+  readonly isExactlyOnce: boolean;
   readonly hasIdempotencyKeys: boolean;
   /** Where it is known: what is filed, and what is submitted, belongs to them. */
   readonly principal?: () => string;
   /** Who the binding behind asks as, where it says so and the cache was told by itself. */
-  readonly #behind: (() => string) | undefined;
+  readonly #getInnerPrincipal: (() => string) | undefined;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
-  readonly #levels: WithCache<L>;
+  readonly #levels: LevelsWithCache<L>;
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
   readonly #views: CommittedViews;
   readonly #persistence: Persistence | undefined;
   /** As last heard; `undefined` where nobody could say. */
   #principal: string | undefined;
-  #hasAskedWho = false;
+  #hasReadPrincipal = false;
   /** `undefined` once what the store kept is there, or is not waited for any more. */
   #loading: Promise<unknown> | undefined;
-  #reading: Promise<unknown> = Promise.resolve();
+  #pendingRead: Promise<unknown> = Promise.resolve();
   /** What the store has already, or has lost already, is not told to it. */
-  #tell: Telling = change;
+  #chooseNotification: NotificationChoice = notifyChange;
   #closing: Promise<void> | undefined;
   /** Nothing is kept in memory any more. */
-  #isOver = false;
+  #isClosed = false;
 
-  constructor(given: Binding<L>, options: CacheOptions<L>) {
-    const inner = given.share?.() ?? given;
+  constructor(value: Binding<L>, options: CacheOptions<L>) {
+    const inner = value.openHandle?.() ?? value;
     const levels = inner.consistencyLevels();
-    const bounds = { entriesMax: options.entriesMax ?? ENTRIES_MAX, bytesMax: options.bytesMax ?? BYTES_MAX };
+    const limits = {
+      maxEntries: options.maxEntries ?? DEFAULT_MAX_ENTRIES,
+      maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
+    };
     this.name = `cache(${inner.name})`;
-    this.executesOnce = inner.executesOnce === true;
+    this.isExactlyOnce = inner.isExactlyOnce === true;
     this.hasIdempotencyKeys = inner.hasIdempotencyKeys === true;
     this.#inner = inner;
     this.#options = options;
     this.#levels = ['cache', ...levels];
     this.#clock = options.clock ?? systemClock;
-    this.#onError = reporter(options.onError);
-    const now = options.now ?? ((): number => this.#wallNow());
+    this.#onError = createErrorReporter(options.onError);
+    const now = options.now ?? ((): number => this.#readWallClock());
     this.#views = new CommittedViews({
       levels,
-      committed: new Set(options.committed ?? levels.filter((level) => level !== 'tentative')),
+      committed: new Set(options.committedLevels ?? levels.filter((level) => level !== 'tentative')),
       isOlder: (version, than) => this.#isSurelyOlder(version, than),
-      bounds,
+      limits,
       ttlMs: options.ttlMs ?? Infinity,
       clock: this.#clock,
-      writeThrough: options.writeThrough ?? portableWriteThrough,
-      cacheable: options.cacheable ?? always,
-      touches: options.touches ?? portableTouches,
-      idOf: (whose, operation) => this.#idOf(whose, operation),
+      writeThrough: options.writeThrough ?? getPortableWrite,
+      isCacheable: options.isCacheable ?? returnTrue,
+      touches: options.touches ?? getPortableTouches,
+      getViewId: (whose, operation) => this.#getViewId(whose, operation),
       now,
       onChange: (id, view) => this.#persist(id, view),
       onError: this.#onError,
     });
     const { principal = inner.principal?.bind(inner) } = options;
     if (principal !== undefined) this.principal = typeof principal === 'function' ? principal : () => principal;
-    if (options.principal !== undefined) this.#behind = inner.principal?.bind(inner);
+    if (options.principal !== undefined) this.#getInnerPrincipal = inner.principal?.bind(inner);
     if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
     this.#persistence =
       options.store &&
       new Persistence({
         store: options.store,
         clock: this.#clock,
-        judge: (...judged) => this.#views.judge(...judged),
+        decidePrecedence: (...judged) => this.#views.decidePrecedence(...judged),
         isKnown: (id) => this.#views.has(id),
-        isPresent: (id) => principalOf(id) === this.#principal,
-        onRefused: (id, cause) => this.#views.tellRefused(id, cause),
-        marksMax: bounds.entriesMax,
-        bytesMax: bounds.bytesMax,
+        isOfCurrentPrincipal: (id) => getViewPrincipal(id) === this.#principal,
+        onRejected: (id, cause) => this.#views.reportRejectedView(id, cause),
+        maxTags: limits.maxEntries,
+        maxBytes: limits.maxBytes,
         onError: this.#onError,
         now,
-        onNotice: (change) => this.#telling(silence, () => this.#views.drop(change)),
+        onInvalidation: (change) => this.#runWithNotification(notifyNothing, () => this.#views.invalidate(change)),
         tick: () => this.#views.tick(),
         onRead: (stored, asOf) => this.#restore(stored, asOf),
       });
     if (this.#persistence === undefined) return;
-    this.#views.isUnread = true;
+    this.#views.hasUnreadStore = true;
     this.#startLoading(this.#persistence);
   }
 
@@ -122,7 +131,7 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     return this.#views.size;
   }
 
-  consistencyLevels(): WithCache<L> {
+  consistencyLevels(): LevelsWithCache<L> {
     return this.#levels;
   }
 
@@ -136,29 +145,34 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
 
   submitOperation<T>(
     operation: Operation<T>,
-    levels: readonly WithCache<L>[number][],
-    sink: Sink<T, WithCache<L>[number]>,
+    levels: readonly LevelsWithCache<L>[number][],
+    sink: Sink<T, LevelsWithCache<L>[number]>,
     context: InvocationContext,
   ): void {
-    const wanted = levels.filter((level) => level !== 'cache');
-    const submission = { subject: this.#subject(operation, context), wanted, sink: sink as Sink, context };
-    const isLookedUp = wanted.length < levels.length && submission.subject.id !== undefined;
-    if (!isLookedUp) return this.#ask(submission);
-    return wanted.length === 0 ? this.#askCacheAlone(submission) : this.#askBoth(submission);
+    const requested = levels.filter((level) => level !== 'cache');
+    const submission = {
+      operation: this.#createOperation(operation, context),
+      requestedLevels: requested,
+      sink: sink as Sink,
+      context,
+    };
+    const isLookedUp = requested.length < levels.length && submission.operation.id !== undefined;
+    if (!isLookedUp) return this.#requestInner(submission);
+    return requested.length === 0 ? this.#requestCacheOnly(submission) : this.#requestBoth(submission);
   }
 
   async ready(): Promise<void> {
     // Whoever asks waits as long as is waited at all, even where others have given up.
-    await this.#persistence?.within('ready', this.#reading).catch(() => {});
+    await this.#persistence?.limitTime('ready', this.#pendingRead).catch(() => {});
   }
 
   invalidate(key: string): Promise<void> {
-    return this.#drop(scopeOf([key]));
+    return this.#invalidateScope(getScope([key]));
   }
 
   clear({ principal }: { readonly principal?: string } = {}): Promise<void> {
-    const isTheirs = (id: string): boolean => isViewId(id) && principalOf(id) === principal;
-    return this.#drop(scopeOfPrincipal(principal), principal === undefined ? always : isTheirs);
+    const isTheirs = (id: string): boolean => isViewId(id) && getViewPrincipal(id) === principal;
+    return this.#invalidateScope(getPrincipalScope(principal), principal === undefined ? returnTrue : isTheirs);
   }
 
   close(): Promise<void> {
@@ -167,72 +181,77 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   /** The cache's view first, if it has one; the store behind is asked at once all the same. */
-  #askBoth(submission: Submission): void {
-    if (this.#showCached(submission) || this.#loading === undefined) return this.#ask(submission);
-    this.#whenLoaded(submission.sink, () => void this.#showCached(submission));
+  #requestBoth(submission: CacheSubmission): void {
+    if (this.#deliverCached(submission) || this.#loading === undefined) return this.#requestInner(submission);
+    this.#runWhenLoaded(submission.sink, () => void this.#deliverCached(submission));
     // What the store behind fails with at once, offline for example, must not take away what is being looked for.
-    return this.#ask(submission, { failsAfter: () => this.#loading });
+    return this.#requestInner(submission, { getFailureDelay: () => this.#loading });
   }
 
-  #askCacheAlone(submission: Submission): void {
-    if (!this.#showCached(submission)) this.#whenLoaded(submission.sink, () => this.#askLoaded(submission));
+  #requestCacheOnly(submission: CacheSubmission): void {
+    if (!this.#deliverCached(submission)) this.#runWhenLoaded(submission.sink, () => this.#requestLoaded(submission));
   }
 
-  #whenLoaded(sink: Sink, act: () => void): void {
+  #runWhenLoaded(sink: Sink, act: () => void): void {
     if (this.#loading === undefined) act();
     else this.#loading.then(act).catch((error: unknown) => sink.fail(error));
   }
 
-  #askLoaded(submission: Submission): void {
-    const { sink, subject } = submission;
+  #requestLoaded(submission: CacheSubmission): void {
+    const { sink, operation: subject } = submission;
     const refuse = (message: string, retryable?: boolean): void =>
       sink.fail(new CorrectableError('UNAVAILABLE', message, { retryable }));
     if (this.#closing !== undefined) return refuse('the cache is closed: make a new client', false);
-    this.#askWho();
-    const isFormer = subject.reign !== this.#views.reign;
-    if (isFormer) return refuse(`${missed(subject)}, and somebody else is signed in now: ask again as them`, false);
-    if (this.#showCached(submission)) return undefined;
+    this.#readPrincipal();
+    const isFormer = subject.principalEpoch !== this.#views.principalEpoch;
+    if (isFormer)
+      return refuse(`${describeMiss(subject)}, and somebody else is signed in now: ask again as them`, false);
+    if (this.#deliverCached(submission)) return undefined;
     const { operation, principal } = subject;
     // What the store said to those of now would be filed under those of before.
-    if (this.#idOf(principal, operation) !== subject.id) return refuse(`${missed(subject)}, and ${CHANGED}`, false);
-    const explain = (error: unknown): unknown => missedAnd(error, subject);
-    if (this.#options.onMiss === 'fetch') return this.#ask(submission, { explain });
+    if (this.#getViewId(principal, operation) !== subject.id)
+      return refuse(`${describeMiss(subject)}, and ${ARGS_CHANGED_MESSAGE}`, false);
+    const mapError = (error: unknown): unknown => addMissToError(error, subject);
+    if (this.#options.onMiss === 'fetch') return this.#requestInner(submission, { mapError });
     const fix = `ask for a level of '${this.#inner.name}' as well, or set onMiss: 'fetch'`;
-    return refuse(`${missed(subject)} and the store behind was not asked: ${fix}`);
+    return refuse(`${describeMiss(subject)} and the store behind was not asked: ${fix}`);
   }
 
-  #showCached({ subject, sink }: Submission): boolean {
-    const entry = this.#views.find(subject);
+  #deliverCached({ operation, sink }: CacheSubmission): boolean {
+    const entry = this.#views.find(operation);
     if (entry === undefined) return false;
     const { value, level, version, cachedAt, meta } = entry;
-    sink.update(value, 'cache', { version, meta: { ...meta, cachedAt, cachedFrom: level } });
+    sink.view(value, 'cache', { version, meta: { ...meta, cachedAt, cachedFrom: level } });
     return true;
   }
 
-  #ask(submission: Submission, { explain = same, failsAfter = nothing }: Asking = {}): void {
-    const { subject, sink, context } = submission;
+  #requestInner(
+    submission: CacheSubmission,
+    { mapError = returnError, getFailureDelay = returnUndefined }: RequestOptions = {},
+  ): void {
+    const { operation, sink, context } = submission;
     const all = this.#inner.consistencyLevels();
-    const wanted = submission.wanted.length > 0 ? submission.wanted : [all[0]];
-    const isUpdate = subject.operation.effect === 'update';
+    const requested = submission.requestedLevels.length > 0 ? submission.requestedLevels : [all[0]];
+    const isUpdate = operation.operation.access === 'write';
     const strongest = all[all.length - 1] as string;
     // An update runs to its end whatever was asked for, and the cache has to know how it ended.
-    const isStrongerAsked = isUpdate && !wanted.includes(strongest);
-    const asked = isStrongerAsked ? [...wanted, strongest] : wanted;
+    const isStrongerRequested = isUpdate && !requested.includes(strongest);
+    const query = isStrongerRequested ? [...requested, strongest] : requested;
     const observing = new ObservingSink({
       sink,
-      wanted,
+      requestedLevels: requested,
       levels: all,
-      isStrongerAsked,
-      explain,
-      failsAfter,
-      onView: (view, isLast) => this.#learn(subject, view, isLast, context),
+      isStrongerRequested,
+      mapError,
+      getFailureDelay,
+      onView: (view, isLast) => this.#recordView(operation, view, isLast, context),
       onFailure: (_error, level) => {
         // Where a weaker level fails, the strongest has still to say how the update ended.
-        if (isUpdate && (level === undefined || level === strongest)) this.#views.recordFailedUpdate(subject);
+        if (isUpdate && (level === undefined || level === strongest)) this.#views.recordFailedWrite(operation);
       },
     });
-    const innerContext = subject.session === undefined ? context : new InnerContext(context, subject.session.inner);
-    const work: unknown = this.#inner.submitOperation(subject.operation, asked, observing, innerContext);
+    const innerContext = operation.session === undefined ? context : new InnerContext(context, operation.session.inner);
+    const work: unknown = this.#inner.submitOperation(operation.operation, query, observing, innerContext);
     if (!isThenable(work)) return;
     work.then(
       () => observing.end(),
@@ -241,69 +260,76 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
   }
 
   /**
-   * The cache learns of a view; where an update ends with it, there or for its caller (`isLast`), the promise that the store
+   * The cache learns of a view; where an update ends with it, there or for its caller (`hasNoHigherEpoch`), the promise that the store
    * has heard of it.
    */
-  #learn(subject: Subject, view: GivenView, isLast: boolean, context: InvocationContext): Promise<unknown> | undefined {
+  #recordView(
+    subject: CacheOperation,
+    view: InnerView,
+    isLast: boolean,
+    context: InvocationContext,
+  ): Promise<unknown> | undefined {
     // Whatever becomes of the cache: the store behind has answered.
     try {
-      this.#askWho();
+      this.#readPrincipal();
     } catch (error) {
       this.#onError(error);
     }
     try {
-      if (subject.operation.effect === 'read') {
+      if (subject.operation.access === 'read') {
         this.#views.recordRead(subject, view);
         return undefined;
       }
       const isFinal = view.level === this.#inner.consistencyLevels().at(-1) || view.details.final === true;
-      if (isFinal) return this.#fence(this.#views.recordUpdate(subject, view), context);
-      return isLast ? this.#fence(this.#views.recordPromise(subject), context) : undefined;
+      if (isFinal) return this.#recordInvalidation(this.#views.recordWrite(subject, view), context);
+      return isLast ? this.#recordInvalidation(this.#views.recordEarlyFinal(subject), context) : undefined;
     } catch (error) {
       this.#onError(error);
       return undefined;
     }
   }
 
-  #fence(update: Change, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
+  #recordInvalidation(update: Invalidation, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
     if (this.#persistence === undefined) return undefined;
-    if (this.#isOver) return this.#persistence.fenceLate(update).catch(this.#onError);
-    this.#persistence.fence(update);
-    const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#wallNow();
-    return this.#persistence.landed(Math.min(STORE_WAIT_MS, Math.max(0, leftMs / 2))).catch((error: unknown) => {
-      // What the store refused has been reported.
-      if (isLate(error)) this.#onError(error);
-    });
+    if (this.#isClosed) return this.#persistence.invalidateAfterClose(update).catch(this.#onError);
+    this.#persistence.invalidate(update);
+    const leftMs = deadlineAt === undefined ? Infinity : deadlineAt - this.#readWallClock();
+    return this.#persistence
+      .waitUntilWritten(Math.min(STORE_TIMEOUT_MS, Math.max(0, leftMs / 2)))
+      .catch((error: unknown) => {
+        // What the store refused has been reported.
+        if (isStoreTimeout(error)) this.#onError(error);
+      });
   }
 
-  #subject(operation: Operation, context: InvocationContext): Subject {
-    const { cacheable, touches = portableTouches } = this.#options;
-    const principal = this.#askWho();
-    const began = this.#views.tick();
-    const isCached = operation.effect === 'read' && cacheable?.(operation) !== false;
+  #createOperation(operation: Operation, context: InvocationContext): CacheOperation {
+    const { isCacheable, touches = getPortableTouches } = this.#options;
+    const principal = this.#readPrincipal();
+    const startedAt = this.#views.tick();
+    const isCached = operation.access === 'read' && isCacheable?.(operation) !== false;
     return {
       operation,
-      ...(operation.effect === 'update' && askedOf(operation)),
+      ...(operation.access === 'write' && copyArgsOf(operation)),
       principal,
-      reign: this.#views.reign,
-      id: isCached ? this.#idOf(principal, operation) : undefined,
+      principalEpoch: this.#views.principalEpoch,
+      id: isCached ? this.#getViewId(principal, operation) : undefined,
       touches: touches(operation),
-      began,
-      aheadOf: began,
-      noted: this.#persistence?.note() ?? { seq: 0 },
+      startedAt,
+      orderedUntil: startedAt,
+      knownTransaction: this.#persistence?.getKnownTransaction() ?? { seq: 0 },
       session: context.session instanceof CacheSession ? context.session : undefined,
     };
   }
 
-  #idOf(principal: string, operation: Operation): string | undefined {
-    return viewId(principal, operation, this.#inner.operationHash?.(operation.name));
+  #getViewId(principal: string, operation: Operation): string | undefined {
+    return toViewId(principal, operation, this.#inner.operationHash?.(operation.name));
   }
 
   #openSession(tokens?: readonly string[]): BindingSession {
     const inner = this.#inner.openSession?.(tokens) ?? {};
-    const floorsMax = this.#options.entriesMax ?? ENTRIES_MAX;
+    const maxFloors = this.#options.maxEntries ?? DEFAULT_MAX_ENTRIES;
     const goesOnAt = tokens === undefined ? 0 : this.#views.tick();
-    return new CacheSession(inner, (version, than) => this.#isSurelyOlder(version, than), floorsMax, goesOnAt);
+    return new CacheSession(inner, (version, than) => this.#isSurelyOlder(version, than), maxFloors, goesOnAt);
   }
 
   /**
@@ -311,29 +337,29 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
    *
    * @throws whatever the application's functions do, and where they do not agree
    */
-  #askWho(): string {
+  #readPrincipal(): string {
     let present: string | undefined;
     try {
-      const who = this.principal?.() ?? '';
+      const caller = this.principal?.() ?? '';
       // A promise would be another one at each asking.
-      if (typeof who !== 'string') throw noText(who);
-      if ((this.#behind?.() ?? who) !== who) throw otherBehind();
-      present = who;
-      return who;
+      if (typeof caller !== 'string') throw createInvalidPrincipalError(caller);
+      if ((this.#getInnerPrincipal?.() ?? caller) !== caller) throw createPrincipalMismatchError();
+      present = caller;
+      return caller;
     } finally {
-      const isAnother = this.#hasAskedWho && this.#principal !== present;
+      const isAnother = this.#hasReadPrincipal && this.#principal !== present;
       this.#principal = present;
-      this.#hasAskedWho = true;
+      this.#hasReadPrincipal = true;
       if (isAnother) this.#changePrincipal();
     }
   }
 
   #changePrincipal(): void {
-    this.#views.forget();
+    this.#views.clear();
     if (this.#persistence === undefined) return;
-    this.#persistence.forget();
+    this.#persistence.clear();
     // Closed, it would be opened again, and by nobody closed.
-    if (!this.#isOver) this.#startLoading(this.#persistence);
+    if (!this.#isClosed) this.#startLoading(this.#persistence);
   }
 
   #startLoading(persistence: Persistence): void {
@@ -342,17 +368,17 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     };
     const reading = persistence.read();
     // It has not begun, and is waited for already, or not any more.
-    if (reading === this.#reading) return;
-    this.#reading = reading;
+    if (reading === this.#pendingRead) return;
+    this.#pendingRead = reading;
     // A store that takes longer is not waited for: what it brings then is taken all the same.
-    const loading = persistence.within('load', this.#reading).catch(this.#onError).then(end);
+    const loading = persistence.limitTime('load', this.#pendingRead).catch(this.#onError).then(end);
     this.#loading = loading;
   }
 
-  #restore(stored: Loaded, asOf: number | undefined): void {
-    if (this.#isOver) return;
+  #restore(stored: StoredEntries, asOf: number | undefined): void {
+    if (this.#isClosed) return;
     try {
-      this.#askWho();
+      this.#readPrincipal();
     } catch (error) {
       // Nobody's are shown; what changes is written all the same.
       this.#onError(error);
@@ -360,12 +386,12 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
       // Another version of the contract has filed it: nobody would find it any more.
-      const isOfNow = hashOf(id) === this.#inner.operationHash?.(nameOf(id));
-      if (!isOfNow || !this.#views.isFresh(entry)) this.#persistence?.change(id, undefined);
-      else if (principalOf(id) === this.#principal) own.push([id, entry]);
+      const isOfNow = getViewOperationHash(id) === this.#inner.operationHash?.(getViewOperationName(id));
+      if (!isOfNow || !this.#views.isFresh(entry)) this.#persistence?.writeView(id, undefined);
+      else if (getViewPrincipal(id) === this.#principal) own.push([id, entry]);
     }
     const oldestFirst = own.toSorted(([, a], [, b]) => a.cachedAt - b.cachedAt);
-    this.#telling(
+    this.#runWithNotification(
       // What did not fit any more has to leave the store.
       (view) => (view === undefined ? 'change' : 'retract'),
       () => {
@@ -373,25 +399,27 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
       },
     );
     // What of it may lag, the store judges by itself.
-    this.#telling(retract, () => this.#views.inherit(this.#persistence?.fences));
+    this.#runWithNotification(notifyRetraction, () =>
+      this.#views.importInvalidations(this.#persistence?.invalidationData),
+    );
   }
 
   #persist(id: string, view: CachedView | undefined): void {
-    const what = this.#tell(view);
-    if (what === 'retract') this.#persistence?.retract(id);
-    else if (what === 'change') this.#persistence?.change(id, view?.isDurable === true ? view : undefined);
+    const description = this.#chooseNotification(view);
+    if (description === 'retract') this.#persistence?.removeView(id);
+    else if (description === 'change') this.#persistence?.writeView(id, view?.isDurable === true ? view : undefined);
   }
 
   /** Acts, telling the store of changes as `tell` says. */
-  #telling(tell: Telling, act: () => void): void {
-    this.#tell = tell;
+  #runWithNotification(tell: NotificationChoice, act: () => void): void {
+    this.#chooseNotification = tell;
     act();
-    this.#tell = change;
+    this.#chooseNotification = notifyChange;
   }
 
-  async #drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
-    this.#views.drop({ kind: 'drop', scope });
-    await this.#persistence?.drop(scope, isChosen);
+  async #invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
+    this.#views.invalidate({ kind: 'drop', scope });
+    await this.#persistence?.invalidateScope(scope, isChosen);
   }
 
   /** What a binding's own order fails to say counts as no: a cache must not come between it and its client. */
@@ -404,96 +432,96 @@ export class CacheBinding<L extends Levels> implements Binding<WithCache<L>> {
     }
   }
 
-  #wallNow(): number {
+  #readWallClock(): number {
     return this.#clock.wallNow?.() ?? this.#clock.now();
   }
 
   async #close(): Promise<void> {
     let hasEnded = false;
-    const closing = attempt(() => this.#inner.close()).finally(() => (hasEnded = true));
+    const closing = runAsync(() => this.#inner.close()).finally(() => (hasEnded = true));
     // What it still answers meanwhile is kept; one that hangs keeps nothing of the cache open.
-    await this.#atMost(closing.catch(() => {}));
+    await this.#limitTime(closing.catch(() => {}));
     await this.#loading;
-    this.#isOver = true;
+    this.#isClosed = true;
     this.#views.stop();
     await this.#persistence?.close();
     if (hasEnded) return closing;
     closing.catch(this.#onError);
-    const late = `cache: '${this.#inner.name}' has not closed within ${STORE_WAIT_MS} ms; the cache has`;
+    const late = `cache: '${this.#inner.name}' has not closed within ${STORE_TIMEOUT_MS} ms; the cache has`;
     return this.#onError(new CorrectableError('TIMEOUT', late));
   }
 
   /** Resolves when `work` does, or after as long as anybody waits for a store. */
-  #atMost(work: Promise<unknown>): Promise<unknown> {
+  #limitTime(work: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve) => {
-      const timer = this.#clock.setTimer(() => resolve(undefined), STORE_WAIT_MS);
+      const timer = this.#clock.setTimer(() => resolve(undefined), STORE_TIMEOUT_MS);
       void work.then(resolve).finally(() => timer.cancel());
     });
   }
 }
 
 /** What the store is told when a view is filed, or removed: that; not to write what it was about to; nothing. */
-type Telling = (view: CachedView | undefined) => 'change' | 'retract' | 'nothing';
+type NotificationChoice = (view: CachedView | undefined) => 'change' | 'retract' | 'nothing';
 
-const change: Telling = () => 'change';
-const retract: Telling = () => 'retract';
-const silence: Telling = () => 'nothing';
+const notifyChange: NotificationChoice = () => 'change';
+const notifyRetraction: NotificationChoice = () => 'retract';
+const notifyNothing: NotificationChoice = () => 'nothing';
 
 /** How the store behind is asked. */
-interface Asking {
+interface RequestOptions {
   /** The error to hand on for a failure. */
-  readonly explain?: (error: unknown) => unknown;
+  readonly mapError?: (error: unknown) => unknown;
   /** What a failure has to wait for, if anything. */
-  readonly failsAfter?: () => Promise<unknown> | undefined;
+  readonly getFailureDelay?: () => Promise<unknown> | undefined;
 }
 
-const always = (): boolean => true;
-const same = (error: unknown): unknown => error;
-const nothing = (): undefined => undefined;
+const returnTrue = (): boolean => true;
+const returnError = (error: unknown): unknown => error;
+const returnUndefined = (): undefined => undefined;
 
 /** Reports what nobody waits for; a report that throws disturbs nobody either. */
-function reporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+function createErrorReporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
   return (error) => {
     if (onError === undefined) {
-      defaultEnvironment.uncaught(error);
+      defaultEnvironment.reportUncaught(error);
       return;
     }
     try {
       onError(error);
     } catch (second) {
-      defaultEnvironment.uncaught(second);
+      defaultEnvironment.reportUncaught(second);
     }
   };
 }
 
 /** What one of them has seen would be shown to the other. */
-function noText(who: unknown): CorrectableError {
-  const fix = `must give a text, not ${typeof who}: '' where nobody is signed in`;
+function createInvalidPrincipalError(caller: unknown): CorrectableError {
+  const fix = `must give a text, not ${typeof caller}: '' where nobody is signed in`;
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
 }
 
-function otherBehind(): CorrectableError {
+function createPrincipalMismatchError(): CorrectableError {
   const fix = 'the binding behind asks as somebody else: leave it out, and the cache takes it from there';
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
 }
 
 /** The operation with arguments that nobody else has in hand, where there can be such. */
-function askedOf(operation: Operation): Pick<Subject, 'asked' | 'uncopied'> {
+function copyArgsOf(operation: Operation): Pick<CacheOperation, 'operationCopy' | 'copyError'> {
   try {
-    return { asked: { ...operation, args: copyOf(operation.args, 'args').value } };
-  } catch (uncopied) {
-    return { uncopied };
+    return { operationCopy: { ...operation, args: copyPlainData(operation.args, 'args').value } };
+  } catch (copyError) {
+    return { copyError };
   }
 }
 
-function missed({ operation }: Subject): string {
+function describeMiss({ operation }: CacheOperation): string {
   const of = operation.key === undefined ? '' : ` of '${operation.key}'`;
   return `'${operation.name}'${of} is not in the cache`;
 }
 
 /** Offline, a miss has no answer: the error says both. */
-function missedAnd(error: unknown, subject: Subject): unknown {
+function addMissToError(error: unknown, subject: CacheOperation): unknown {
   if (!isCorrectableError(error, 'UNAVAILABLE')) return error;
-  const message = `${missed(subject)} and the store behind is unavailable: retry later`;
+  const message = `${describeMiss(subject)} and the store behind is unavailable: retry later`;
   return new CorrectableError('UNAVAILABLE', message, { cause: error });
 }

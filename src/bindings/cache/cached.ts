@@ -4,7 +4,7 @@
  */
 import type { Binding } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
-import type { Levels } from '../../correctable/level.ts';
+import type { Levels } from '../../correctable/level-types.ts';
 import { CacheBinding } from './cache-binding.ts';
 import { checkOptions, type CacheOptions } from './options.ts';
 

@@ -1,13 +1,13 @@
 /** `correctables/bindings/cache`: a cache in front of any binding. Browser-safe. */
 export { cached, type CachedBinding, type CachedLevels } from './cached.ts';
-export { indexedDbStore, type IndexedDbStoreOptions } from './indexeddb.ts';
+export { indexedDbStore, type IndexedDbStoreOptions } from './indexeddb-store.ts';
 export type { CachedWrite, CacheOptions } from './options.ts';
 export {
   mapStore,
   type CacheChange,
-  type CacheConnection,
+  type CacheSubscription,
   type CacheEntry,
   type CacheStore,
-  type Settle,
-  type Stamp,
-} from './store.ts';
+  type Transact,
+  type WriteStamp,
+} from './cache-store.ts';

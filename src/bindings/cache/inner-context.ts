@@ -1,5 +1,10 @@
 /** The circumstances of a submission as the store behind sees them: with its own session instead of the cache's. */
-import type { BindingSession, InvocationContext, SubmissionOrigin, Whereabouts } from '../../correctable/binding.ts';
+import type {
+  BindingSession,
+  InvocationContext,
+  SubmissionOrigin,
+  SubmissionStatus,
+} from '../../correctable/binding.ts';
 
 export class InnerContext implements InvocationContext {
   readonly #outer: InvocationContext;
@@ -39,11 +44,11 @@ export class InnerContext implements InvocationContext {
     return this.#outer.origin;
   }
 
-  get whereabouts(): Whereabouts | undefined {
-    return this.#outer.whereabouts;
+  get submissionStatus(): SubmissionStatus | undefined {
+    return this.#outer.submissionStatus;
   }
 
-  set whereabouts(whereabouts: Whereabouts | undefined) {
-    this.#outer.whereabouts = whereabouts;
+  set submissionStatus(whereabouts: SubmissionStatus | undefined) {
+    this.#outer.submissionStatus = whereabouts;
   }
 }

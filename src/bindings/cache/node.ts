@@ -6,8 +6,8 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { ClassicLevel } from 'classic-level';
 import { check, CorrectableError } from '../../correctable/errors.ts';
-import { checkRecord, isName, isRecord } from '../../correctable/given.ts';
-import { Neighbours, type CacheChange, type CacheEntry, type CacheStore, type Settle } from './store.ts';
+import { checkRecord, isNonEmptyString, isRecord } from '../../correctable/validate.ts';
+import { StoreSubscribers, type CacheChange, type CacheEntry, type CacheStore, type Transact } from './cache-store.ts';
 
 /** What `directoryStore` is made from. */
 export interface DirectoryStoreOptions {
@@ -30,8 +30,8 @@ const CALL = "directoryStore({ directory: './cache' })";
 export function directoryStore(options: DirectoryStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
   const { directory } = options;
-  check(isName(directory), 'directory', `must be the path of a directory: write ${CALL}`);
-  const neighbours = new Neighbours();
+  check(isNonEmptyString(directory), 'directory', `must be the path of a directory: write ${CALL}`);
+  const neighbors = new StoreSubscribers();
   let opened: Database | undefined;
   let isBroken = false;
   const close = async (): Promise<void> => {
@@ -46,11 +46,11 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     turn = done.catch(() => {});
     return done;
   };
-  const run: Run = (act) =>
+  const run: DatabaseRunner = (act) =>
     inTurn(async () => {
       // After a failed write LevelDB acknowledges writes that it cannot read again (google/leveldb#924).
       if (isBroken) await close();
-      opened ??= await open(directory);
+      opened ??= await openDatabase(directory);
       return act(opened, async (call) => {
         try {
           return await call;
@@ -61,22 +61,22 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
       });
     });
   return {
-    load: () => run(loadAll),
-    write: (changes, settle) => run((database, watch) => write(database, watch, changes, settle)),
-    connect: (hear) => neighbours.connect(hear),
+    load: () => run(readEntries),
+    write: (changes, settle) => run((database, watch) => writeChanges(database, watch, changes, settle)),
+    subscribe: (hear) => neighbors.subscribe(hear),
     // Closed under another cache, the directory might be somebody else's before that needs it again.
-    close: () => inTurn(async () => (neighbours.count > 0 ? undefined : close())),
+    close: () => inTurn(async () => (neighbors.count > 0 ? undefined : close())),
   };
 }
 
 /** Takes note if a call of the database fails. */
-type Watch = <T>(call: Promise<T>) => Promise<T>;
-type Run = <T>(act: (database: Database, watch: Watch) => Promise<T>) => Promise<T>;
+type CallWatcher = <T>(call: Promise<T>) => Promise<T>;
+type DatabaseRunner = <T>(act: (database: Database, watch: CallWatcher) => Promise<T>) => Promise<T>;
 type Database = ClassicLevel<string, Uint8Array>;
-type Put = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array };
-type Operation = Put | { readonly type: 'del'; readonly key: string };
+type PutOperation = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array };
+type BatchOperation = PutOperation | { readonly type: 'del'; readonly key: string };
 
-async function open(directory: string): Promise<Database> {
+async function openDatabase(directory: string): Promise<Database> {
   await mkdir(directory, { recursive: true });
   // One process may open what it has open already by another name for it, and then both write.
   const database: Database = new ClassicLevel(await realpath(directory), { valueEncoding: 'view' });
@@ -84,7 +84,7 @@ async function open(directory: string): Promise<Database> {
     await database.open();
     return database;
   } catch (error) {
-    throw isLocked(error) ? inUse(directory, error) : error;
+    throw isLocked(error) ? createInUseError(directory, error) : error;
   }
 }
 
@@ -92,47 +92,48 @@ function isLocked(error: unknown): boolean {
   return error instanceof Error && isRecord(error.cause) && error.cause['code'] === 'LEVEL_LOCKED';
 }
 
-function inUse(directory: string, cause: unknown): CorrectableError {
+function createInUseError(directory: string, cause: unknown): CorrectableError {
   const fix = 'close that one first, or give its caches and this one the same store';
   const message = `cache: another store, of this process or another, has ${directory} open: ${fix}`;
   return new CorrectableError('UNAVAILABLE', message, { field: 'directory', cause });
 }
 
 /** What cannot be written, a Blob for example, keeps all else from being written: whoever calls leaves it out. */
-async function write(
+async function writeChanges(
   database: Database,
-  watch: Watch,
+  watch: CallWatcher,
   changes: readonly CacheChange[],
-  settle: Settle | undefined,
+  settle: Transact | undefined,
 ): Promise<void> {
   const ids = changes.map(([id]) => id);
-  const written = settle === undefined ? changes : settle(findAll(database, ids, await watch(database.getMany(ids))));
-  await watch(database.batch(written.map(operationOf)));
+  const written =
+    settle === undefined ? changes : settle(decodeFound(database, ids, await watch(database.getMany(ids))));
+  await watch(database.batch(written.map(toBatchOperation)));
 }
 
-function operationOf([key, entry]: CacheChange): Operation {
+function toBatchOperation([key, entry]: CacheChange): BatchOperation {
   return entry === undefined ? { type: 'del', key } : { type: 'put', key, value: serialize(entry) };
 }
 
-function findAll(
+function decodeFound(
   database: Database,
   ids: readonly string[],
   stored: readonly (Uint8Array | undefined)[],
 ): Map<string, CacheEntry> {
   const found = new Map<string, CacheEntry>();
   for (const [at, bytes] of stored.entries()) {
-    const entry = bytes && entryOf(bytes, database);
+    const entry = bytes && decodeEntry(bytes, database);
     if (entry !== undefined) found.set(ids[at] as string, entry);
   }
   return found;
 }
 
 /** Everything that can be read; what cannot is a miss and leaves the directory. */
-async function loadAll(database: Database, watch: Watch): Promise<[string, CacheEntry][]> {
+async function readEntries(database: Database, watch: CallWatcher): Promise<[string, CacheEntry][]> {
   const entries: [string, CacheEntry][] = [];
   const unreadable: string[] = [];
   for (const [id, bytes] of await watch(database.iterator().all())) {
-    const entry = entryOf(bytes, database);
+    const entry = decodeEntry(bytes, database);
     if (entry === undefined) unreadable.push(id);
     else entries.push([id, entry]);
   }
@@ -141,7 +142,7 @@ async function loadAll(database: Database, watch: Watch): Promise<[string, Cache
 }
 
 /** `undefined` for what cannot be read, damaged or of a newer format. */
-function entryOf(bytes: Uint8Array, { location }: Database): CacheEntry | undefined {
+function decodeEntry(bytes: Uint8Array, { location }: Database): CacheEntry | undefined {
   try {
     return deserialize(bytes) as CacheEntry;
   } catch (error) {

@@ -2,106 +2,108 @@
 import type { Sink, ViewDetails } from '../../correctable/binding.ts';
 import { mergeDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { GivenView } from './committed-views.ts';
-import { ownOf } from '../../values/copy.ts';
+import type { InnerView } from './committed-views.ts';
+import { copyOrReuse } from '../../values/deep-copy.ts';
 
 /** How many values of one operation are kept for confirmations, as a client keeps them (C7). */
-const KEPT_VALUES_MAX = 1024;
+const MAX_CONFIRMABLE_VIEWS = 1024;
 
 /** What becomes of the views and failures of the store behind. */
-export interface Observation {
+export interface SinkObservation {
   readonly sink: Sink;
   /** Whether the client wants views at this level. A view at the strongest wanted level or above ends the operation. */
-  readonly wanted: readonly string[];
+  readonly requestedLevels: readonly string[];
   /** The levels of the store behind, weakest first. */
   readonly levels: readonly string[];
   /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
-  readonly isStrongerAsked: boolean;
+  readonly isStrongerRequested: boolean;
   /**
-   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it; `isLast` says
+   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it; `hasNoHigherEpoch` says
    * that the operation ends with it. Where it returns a promise, which does not reject, the view is handed on when that
    * resolves.
    */
-  readonly onView: (view: GivenView, isLast: boolean) => Promise<unknown> | undefined;
+  readonly onView: (view: InnerView, isLast: boolean) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
   /** What a failure is not to be told before, if anything: a promise that does not reject. */
-  readonly failsAfter: () => Promise<unknown> | undefined;
+  readonly getFailureDelay: () => Promise<unknown> | undefined;
   /** The error to hand on for a failure of the store. */
-  readonly explain: (error: unknown) => unknown;
+  readonly mapError: (error: unknown) => unknown;
 }
 
 /**
  * A view of the store, kept for `confirm`: what the store gave, whatever its receivers make of theirs. `outerSeq` is the
  * client's number for it if it was handed on.
  */
-interface Seen {
+interface ObservedView {
   readonly value: unknown;
   readonly details: ViewDetails;
   readonly outerSeq: number | undefined;
 }
 
 export class ObservingSink implements Sink {
-  readonly #observation: Observation;
+  readonly #observation: SinkObservation;
   readonly #finalRank: number;
   /** Those of the latest views. */
-  readonly #seen = new Map<number, Seen>();
-  #count = 0;
+  readonly #recentViews = new Map<number, ObservedView>();
+  #viewCount = 0;
   #isClosed = false;
 
-  constructor(observation: Observation) {
+  constructor(observation: SinkObservation) {
     this.#observation = observation;
-    this.#finalRank = observation.levels.indexOf(observation.wanted[observation.wanted.length - 1] as string);
+    this.#finalRank = observation.levels.indexOf(
+      observation.requestedLevels[observation.requestedLevels.length - 1] as string,
+    );
   }
 
-  update(value: unknown, level: string, details: ViewDetails = {}): number {
+  view(value: unknown, level: string, details: ViewDetails = {}): number {
     const { onView, sink } = this.#observation;
-    const own = ownDetails(details);
+    const own = copyDetails(details);
     // After the store's last view nothing is confirmed: that one needs no copy beside the one that is filed.
-    const given = this.#endsStore(level, details) ? value : ownOf(value);
-    const held = onView({ value: given, level, details: own }, this.#isLast(level, details));
+    const input = this.#isLastOfInner(level, details) ? value : copyOrReuse(value);
+    const retained = onView({ value: input, level, details: own }, this.#isLast(level, details));
     let outerSeq: number | undefined;
-    if (this.#wants(level, details)) {
-      if (held === undefined) outerSeq = sink.update(value, level, details);
-      else void held.then(() => sink.update(value, level, details));
+    if (this.#isForwarded(level, details)) {
+      if (retained === undefined) outerSeq = sink.view(value, level, details);
+      else void retained.then(() => sink.view(value, level, details));
     }
-    return this.#keep({ value: given, details: own, outerSeq });
+    return this.#rememberView({ value: input, details: own, outerSeq });
   }
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
-    const seen = this.#seen.get(seq);
+    const seen = this.#recentViews.get(seq);
     if (seen === undefined) {
-      const never = `never gave, or has given ${KEPT_VALUES_MAX} others since`;
+      const never = `never gave, or has given ${MAX_CONFIRMABLE_VIEWS} others since`;
       this.fail(new CorrectableError('PROTOCOL', `the store confirmed a view that it ${never} (number ${seq})`));
       return;
     }
     const { value, outerSeq } = seen;
-    const merged = mergeDetails(seen.details, details && ownDetails(details));
-    this.#seen.set(seq, { value, details: merged, outerSeq });
+    const merged = mergeDetails(seen.details, details && copyDetails(details));
+    this.#recentViews.set(seq, { value, details: merged, outerSeq });
     const { onView, sink } = this.#observation;
-    const held = onView({ value, level, details: merged }, this.#isLast(level, merged));
-    if (!this.#wants(level, merged)) return;
+    const retained = onView({ value, level, details: merged }, this.#isLast(level, merged));
+    if (!this.#isForwarded(level, merged)) return;
     const handOn = (): void => {
-      if (outerSeq === undefined) sink.update(ownOf(value), level, ownDetails(merged));
-      else sink.confirm(level, outerSeq, ownDetails(merged));
+      if (outerSeq === undefined) sink.view(copyOrReuse(value), level, copyDetails(merged));
+      else sink.confirm(level, outerSeq, copyDetails(merged));
     };
-    if (held === undefined) handOn();
-    else void held.then(handOn);
+    if (retained === undefined) handOn();
+    else void retained.then(handOn);
   }
 
   fail(error: unknown, level?: string): void {
-    const before = this.#observation.failsAfter();
+    const before = this.#observation.getFailureDelay();
     if (before === undefined) this.#failNow(error, level);
     else void before.then(() => this.#failNow(error, level));
   }
 
   #failNow(error: unknown, level: string | undefined): void {
-    const { sink, wanted, explain, onFailure, isStrongerAsked } = this.#observation;
+    const { sink, requestedLevels: requested, mapError, onFailure, isStrongerRequested } = this.#observation;
     onFailure(error, level);
     if (this.#isClosed) return;
-    if (isStrongerAsked && level !== undefined && this.#rankOf(level) === this.#finalRank) return;
+    if (isStrongerRequested && level !== undefined && this.#getRank(level) === this.#finalRank) return;
     // The failure of a stronger level than was asked for, one that might have answered in its place, ends the operation.
-    if (level !== undefined && wanted.includes(level)) sink.fail(explain(error), level);
-    else if (level === undefined || this.#rankOf(level) > this.#finalRank) sink.fail(explain(error));
+    if (level !== undefined && requested.includes(level)) sink.fail(mapError(error), level);
+    else if (level === undefined || this.#getRank(level) > this.#finalRank) sink.fail(mapError(error));
   }
 
   /** The store's work has ended: without a final view there will be none. */
@@ -111,38 +113,38 @@ export class ObservingSink implements Sink {
   }
 
   /** Keeps a view for `confirm`; gives its number. */
-  #keep(view: Seen): number {
-    const seq = this.#count++;
-    this.#seen.set(seq, view);
-    this.#seen.delete(seq - KEPT_VALUES_MAX);
+  #rememberView(view: ObservedView): number {
+    const seq = this.#viewCount++;
+    this.#recentViews.set(seq, view);
+    this.#recentViews.delete(seq - MAX_CONFIRMABLE_VIEWS);
     return seq;
   }
 
-  #endsStore(level: string, { final }: ViewDetails): boolean {
-    return final === true || this.#rankOf(level) === this.#observation.levels.length - 1;
+  #isLastOfInner(level: string, { final }: ViewDetails): boolean {
+    return final === true || this.#getRank(level) === this.#observation.levels.length - 1;
   }
 
   /** Decides whether a view is handed on, and takes note when it is the final one. */
-  #wants(level: string, details: ViewDetails): boolean {
+  #isForwarded(level: string, details: ViewDetails): boolean {
     if (this.#isLast(level, details)) {
       this.#isClosed = true;
       return true;
     }
-    return !this.#isClosed && this.#observation.wanted.includes(level);
+    return !this.#isClosed && this.#observation.requestedLevels.includes(level);
   }
 
   #isLast(level: string, { final }: ViewDetails): boolean {
-    return !this.#isClosed && (this.#rankOf(level) >= this.#finalRank || final === true);
+    return !this.#isClosed && (this.#getRank(level) >= this.#finalRank || final === true);
   }
 
-  #rankOf(level: string): number {
+  #getRank(level: string): number {
     return this.#observation.levels.indexOf(level);
   }
 }
 
-function ownDetails(details: ViewDetails): ViewDetails {
+function copyDetails(details: ViewDetails): ViewDetails {
   const { version, meta } = details;
   return meta === undefined && typeof version !== 'object'
     ? details
-    : { ...details, version: ownOf(version), meta: ownOf(meta) };
+    : { ...details, version: copyOrReuse(version), meta: copyOrReuse(meta) };
 }

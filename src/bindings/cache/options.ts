@@ -3,17 +3,17 @@ import type { Binding } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
-  checkKinds,
-  checkNamed,
+  checkOptionTypes,
+  checkOptionNames,
   hasMethods,
   isBinding,
   isClock,
   isRecord,
-  type NamesOf,
-} from '../../correctable/given.ts';
-import type { Levels } from '../../correctable/level.ts';
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
+import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import type { CacheStore } from './store.ts';
+import type { CacheStore } from './cache-store.ts';
 
 /** A read whose result an update has just decided. */
 export interface CachedWrite {
@@ -32,16 +32,16 @@ export interface CacheOptions<L extends Levels = Levels> {
    */
   readonly principal?: string | (() => string);
   /** The levels of the binding behind whose views may be cached: all but one named `tentative`, unless given. */
-  readonly committed?: readonly L[number][];
+  readonly committedLevels?: readonly L[number][];
   /**
    * What to do with an operation that asks for level `cache` alone and misses. `'fail'` (default): `UNAVAILABLE`, the
-   * store behind is not asked. `'fetch'`: the store's weakest level answers instead, labelled as such.
+   * store behind is not asked. `'fetch'`: the store's weakest level answers instead, labeled as such.
    */
   readonly onMiss?: 'fail' | 'fetch';
   /** Keeps at most this many views, 1,000 unless given; the least recently used leave first. */
-  readonly entriesMax?: number;
+  readonly maxEntries?: number;
   /** Keeps at most about this many bytes, 16 MiB unless given. */
-  readonly bytesMax?: number;
+  readonly maxBytes?: number;
   /**
    * How long a view may be shown after it was cached, in milliseconds; however long unless given. An older one is a miss,
    * and leaves memory and the store. Of a view from before a reload, the time that the wall clock says has passed; it
@@ -61,7 +61,7 @@ export interface CacheOptions<L extends Levels = Levels> {
    */
   readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
   /** Whether the views of this read may be cached; all unless given. */
-  readonly cacheable?: (operation: Operation) => boolean;
+  readonly isCacheable?: (operation: Operation) => boolean;
   /**
    * Told of what went wrong beside the operations: the store could not be read or written, a value cannot be copied.
    * The cache goes on in memory. Unless given: `reportError`, in Node a process warning.
@@ -73,36 +73,36 @@ export interface CacheOptions<L extends Levels = Levels> {
   readonly clock?: Clock;
 }
 
-export const ENTRIES_MAX = 1_000;
-export const BYTES_MAX = 16 * 1024 * 1024;
+export const DEFAULT_MAX_ENTRIES = 1_000;
+export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 
 /** The objects named by the operations that every store shares. */
-export function portableTouches({ key, args }: Operation): readonly string[] | undefined {
+export function getPortableTouches({ key, args }: Operation): readonly string[] | undefined {
   const keys = isRecord(args) ? args['keys'] : undefined;
   if (Array.isArray(keys) && keys.every((name) => typeof name === 'string')) return keys;
   return key === undefined ? undefined : [key];
 }
 
 /** `put` decides what `get` of its key gives. */
-export function portableWriteThrough({ name, args }: Operation): CachedWrite | undefined {
+export function getPortableWrite({ name, args }: Operation): CachedWrite | undefined {
   if (name !== 'put' || !isRecord(args) || typeof args['key'] !== 'string' || !('value' in args)) return undefined;
   const key = args['key'];
-  return { operation: { name: 'get', args: { key }, effect: 'read', key }, value: args['value'] };
+  return { operation: { name: 'get', args: { key }, access: 'read', key }, value: args['value'] };
 }
 
 const CALL = 'cached(memory(), { principal: user.id })';
 
-const OPTIONS: NamesOf<CacheOptions> = {
+const OPTIONS: OptionNamesOf<CacheOptions> = {
   principal: true,
-  committed: true,
+  committedLevels: true,
   onMiss: true,
-  entriesMax: true,
-  bytesMax: true,
+  maxEntries: true,
+  maxBytes: true,
   ttlMs: true,
   store: true,
   touches: true,
   writeThrough: true,
-  cacheable: true,
+  isCacheable: true,
   onError: true,
   now: true,
   clock: true,
@@ -111,29 +111,29 @@ const OPTIONS: NamesOf<CacheOptions> = {
 /** Refuses options that do not fit the binding. */
 export function checkOptions(binding: Binding, options: CacheOptions): void {
   check(isBinding(binding), 'binding', `give the one to put a cache in front of, as ${CALL}`);
-  checkNamed(options, { call: CALL }, OPTIONS);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
   const levels = binding.consistencyLevels();
-  const { principal = '', committed = [], store, ttlMs = Infinity, clock } = options;
+  const { principal = '', committedLevels = [], store, ttlMs = Infinity, clock } = options;
   const isPrincipal = typeof principal === 'string' || typeof principal === 'function';
   check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
   // It would go on answering over a connection of whoever was signed in before.
   const isUntold = typeof principal === 'function' && binding.principal === undefined && 'connectionState' in binding;
   const where = `belongs to the binding behind, which is asked as somebody: write cached(${binding.name}({ …, principal }))`;
   check(!isUntold, 'principal', where);
-  check(Array.isArray(committed), 'committed', `must be a list of levels, as ['${levels.at(-1)}']`);
+  check(Array.isArray(committedLevels), 'committed', `must be a list of levels, as ['${levels.at(-1)}']`);
   const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
   check(isStore, 'store', 'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none');
-  checkKinds(options, 'function', 'touches', 'writeThrough', 'cacheable', 'onError', 'now');
+  checkOptionTypes(options, 'function', 'touches', 'writeThrough', 'cacheable', 'onError', 'now');
   check(ttlMs > 0, 'ttlMs', 'must be a number of milliseconds above 0, as 86_400_000 for a day');
   check(clock === undefined || isClock(clock), 'clock', 'must have now() and setTimer(fire, delayMs), or be none');
   const refuse = (field: string, fix: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `cached: ${fix}`, { field });
   };
   if (levels.includes('cache')) refuse('binding', `give a binding without a level 'cache' of its own`);
-  for (const level of committed) {
+  for (const level of committedLevels) {
     if (!levels.includes(level)) refuse('committed', `'${level}' is none of the levels ${levels.join(', ')}`);
   }
-  for (const field of ['entriesMax', 'bytesMax'] as const) {
+  for (const field of ['maxEntries', 'maxBytes'] as const) {
     const max = options[field];
     if (max !== undefined && !(Number.isSafeInteger(max) && max > 0))
       refuse(field, `${field} is a whole number above 0`);

@@ -5,106 +5,127 @@
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
-import { isRecord } from '../../correctable/given.ts';
-import { isViewId } from './identity.ts';
-import type { Change, FencesData } from './fences.ts';
-import { ALL, ANY_UPDATE, Pending } from './pending.ts';
-import type { Scope } from './scope.ts';
-import { isLate, late, leftUnwritten, refused, STORE_WAIT_MS, type Call } from './store-errors.ts';
-import { isEntry, type CacheConnection, type CacheEntry, type CacheStore, type Settle } from './store.ts';
-import { countingOn, type Moment, type Noted, type TransactionLog } from './transaction-log.ts';
-import { Ledger, LEDGER_ID, settle, withoutViews, type Batch, type Judge, type Written } from './transaction.ts';
+import { isRecord } from '../../correctable/validate.ts';
+import { isViewId } from './cache-key.ts';
+import type { Invalidation, InvalidationLogData } from './invalidation-log.ts';
+import { INVALIDATE_ALL, ANY_WRITE, PendingWrites } from './pending-writes.ts';
+import type { TagScope } from './tags.ts';
+import {
+  isStoreTimeout,
+  createStoreTimeoutError,
+  createUnwrittenError,
+  createStoreRejectedError,
+  STORE_TIMEOUT_MS,
+  type StoreCall,
+} from './store-errors.ts';
+import {
+  isCacheEntry,
+  type CacheSubscription,
+  type CacheEntry,
+  type CacheStore,
+  type Transact,
+} from './cache-store.ts';
+import { getCounter, type StoreMoment, type KnownTransaction, type TransactionLog } from './transaction-log.ts';
+import {
+  StoreLedger,
+  LEDGER_ID,
+  runTransaction,
+  removeViews,
+  type WriteBatch,
+  type PrecedenceRule,
+  type WrittenChanges,
+} from './store-transaction.ts';
 import type { CachedView } from './view-cache.ts';
 
-const backoff = exponentialBackoff({ firstMs: 1_000, maxMs: 30_000 });
+const backoff = exponentialBackoff({ initialDelayMs: 1_000, maxDelayMs: 30_000 });
 
 /** What a cache's store is used with. */
 export interface PersistenceOptions {
   readonly store: CacheStore;
   readonly clock: Clock;
-  readonly judge: Judge;
-  readonly marksMax: number;
+  readonly decidePrecedence: PrecedenceRule;
+  readonly maxTags: number;
   /** About as much is held of what the store has not taken yet of users who have left. */
-  readonly bytesMax: number;
+  readonly maxBytes: number;
   /** Whether memory has a view under `id`. */
   readonly isKnown: (id: string) => boolean;
   /** Whether a view belongs to whoever is asking at present. */
-  readonly isPresent: (id: string) => boolean;
+  readonly isOfCurrentPrincipal: (id: string) => boolean;
   /** The store has not taken a view, and has taken what else was to be written. */
-  readonly onRefused: (id: string, cause: unknown) => void;
+  readonly onRejected: (id: string, cause: unknown) => void;
   readonly onError: (error: unknown) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Another cache on the store has changed something. */
-  readonly onNotice: (change: Change) => void;
+  readonly onInvalidation: (change: Invalidation) => void;
   /** The cache's own moment; asked when a reading begins where nothing waits to be written, so that the store has it all. */
   readonly tick: () => number;
   /**
    * The store was read as of `asOf`, or as of before everything: with the views that nothing has changed since. Called before
    * anything is written.
    */
-  readonly onRead: (stored: Loaded, asOf: number | undefined) => void;
+  readonly onRead: (stored: StoredEntries, asOf: number | undefined) => void;
 }
 
 /** What a store kept. */
-export type Loaded = readonly (readonly [id: string, entry: CacheEntry])[];
+export type StoredEntries = readonly (readonly [id: string, entry: CacheEntry])[];
 
 /** What a cache tells the others on its store after each transaction. */
-interface Notice {
+interface BroadcastMessage {
   /** The number of the transaction. */
   readonly seq: number;
-  readonly changes: readonly Change[];
+  readonly changes: readonly Invalidation[];
 }
 
 export class Persistence {
   readonly #options: PersistenceOptions;
-  readonly #count: ReturnType<typeof countingOn>;
+  readonly #countCall: ReturnType<typeof getCounter>;
   /** Nobody else's: decides whose views are whose in the store. */
-  #page = newPage();
-  readonly #hanging = new Set<Call>();
+  #cacheId = createCacheId();
+  readonly #hangingCalls = new Set<StoreCall>();
   /** Since when somebody waits for a call that has not ended. */
-  readonly #waitedSinceMs = new Map<Call, number>();
-  #connection: CacheConnection | undefined;
+  readonly #waitedSinceMs = new Map<StoreCall, number>();
+  #subscription: CacheSubscription | undefined;
   /** As it was last read or written. */
-  #ledger: Ledger;
+  #ledger: StoreLedger;
   /** The last transaction heard of, or had. */
-  #seen = 0;
+  #lastSeenSeq = 0;
   /** The store's last transactions as it was first read, and when that was: of what began before. */
-  #opening: { readonly log: TransactionLog; readonly read: Moment } | undefined;
+  #firstRead: { readonly log: TransactionLog; readonly read: StoreMoment } | undefined;
   /** Whether the memory has had what is stored: nothing is written before. */
-  #isRead = false;
-  #pending: Pending;
+  #hasRead = false;
+  #pending: PendingWrites;
   /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
-  #last: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
+  #lastBatch: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
   /** One that has not begun. */
-  #nextReading: Promise<void> | undefined;
+  #nextRead: Promise<void> | undefined;
   /** Of the calls of the store. */
-  #queue: Promise<unknown> = Promise.resolve();
+  #storeCallQueue: Promise<unknown> = Promise.resolve();
   /** Whether the last call of the store has failed. */
   #hasFailed = false;
   #isClosed = false;
   /** Of who clears or closes. */
-  #turn: Promise<void> = Promise.resolve();
-  #failures = 0;
-  #retry: Timer | undefined;
+  #exclusiveQueue: Promise<void> = Promise.resolve();
+  #failureCount = 0;
+  #retryTimer: Timer | undefined;
 
   constructor(options: PersistenceOptions) {
     this.#options = options;
-    this.#pending = new Pending(options.isKnown);
-    this.#count = countingOn(options.store);
-    this.#ledger = Ledger.of(undefined, options.marksMax);
-    this.#connect();
+    this.#pending = new PendingWrites(options.isKnown);
+    this.#countCall = getCounter(options.store);
+    this.#ledger = StoreLedger.fromEntry(undefined, options.maxTags);
+    this.#subscribe();
   }
 
   /** What is known at present of the store's transactions: for an operation that begins. */
-  note(): Noted {
-    return { seq: this.#seen, ...(this.#opening === undefined && { at: this.#moment() }) };
+  getKnownTransaction(): KnownTransaction {
+    return { seq: this.#lastSeenSeq, ...(this.#firstRead === undefined && { at: this.#createMoment() }) };
   }
 
   /** What the pages on the store have changed, as far as this one knows. */
-  get fences(): FencesData {
-    return this.#ledger.fences.data;
+  get invalidationData(): InvalidationLogData {
+    return this.#ledger.invalidations.data;
   }
 
   /**
@@ -113,39 +134,39 @@ export class Persistence {
    * @throws whatever the store does; then it is read before the next writing
    */
   read(): Promise<void> {
-    this.#nextReading ??= this.#inQueue(() => {
-      this.#nextReading = undefined;
+    this.#nextRead ??= this.#enqueueStoreCall(() => {
+      this.#nextRead = undefined;
       return this.#read();
     });
-    return this.#nextReading;
+    return this.#nextRead;
   }
 
   /** What was to be filed under `id` is not, after all. */
-  retract(id: string): void {
+  removeView(id: string): void {
     this.#pending.views.delete(id);
   }
 
   /** The memory is empty: it knows no more of what this page has written than of what others have. */
-  forget(): void {
-    this.#page = newPage();
-    this.#dropUncompared();
+  clear(): void {
+    this.#cacheId = createCacheId();
+    this.#discardUncompared();
     // What a store does not take is held for nobody who has left.
-    if (this.#failures > 0 || this.#hanging.has('write')) this.#pending.empty(() => true);
-    this.#pending.bound(this.#options.bytesMax);
-    this.#isRead = false;
+    if (this.#failureCount > 0 || this.#hangingCalls.has('write')) this.#pending.removeChosen(() => true);
+    this.#pending.limitBytes(this.#options.maxBytes);
+    this.#hasRead = false;
   }
 
   /** Files a view in the store, or removes it. */
-  change(id: string, view: CachedView | undefined): void {
-    this.#pending.file(id, view);
+  writeView(id: string, view: CachedView | undefined): void {
+    this.#pending.setView(id, view);
     // A store that refuses is tried again in its own time: each try looks at all that waits.
-    if (view === undefined || this.#failures === 0) this.#collect();
+    if (view === undefined || this.#failureCount === 0) this.#scheduleWrite();
   }
 
   /** What was read before of what has changed is not to be found any more, whoever wrote it. */
-  fence(change: Change): void {
+  invalidate(change: Invalidation): void {
     this.#pending.add(change);
-    this.#collect();
+    this.#scheduleWrite();
   }
 
   /**
@@ -153,10 +174,10 @@ export class Persistence {
    *
    * @throws CorrectableError `UNAVAILABLE` where it is not within `limitMs`, or at once where the store is known to hang
    */
-  async landed(limitMs: number = STORE_WAIT_MS): Promise<void> {
-    if (!this.#pending.isEmpty) this.#collect();
-    const refusal = await this.within('write', this.#last, limitMs);
-    if (refusal !== undefined) throw refusal;
+  async waitUntilWritten(limitMs: number = STORE_TIMEOUT_MS): Promise<void> {
+    if (!this.#pending.isEmpty) this.#scheduleWrite();
+    const rejection = await this.limitTime('write', this.#lastBatch, limitMs);
+    if (rejection !== undefined) throw rejection;
   }
 
   /**
@@ -164,8 +185,8 @@ export class Persistence {
    *
    * @throws CorrectableError `UNAVAILABLE` where the store could not
    */
-  drop(scope: Scope, isChosen?: (id: string) => boolean): Promise<void> {
-    return this.#inTurn(() => this.#drop({ kind: 'drop', scope }, isChosen));
+  invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
+    return this.#runExclusive(() => this.#invalidateScope({ kind: 'drop', scope }, isChosen));
   }
 
   /**
@@ -173,52 +194,52 @@ export class Persistence {
    *
    * @throws CorrectableError `UNAVAILABLE` where the store could not
    */
-  fenceLate(change: Change): Promise<void> {
-    return this.#inTurn(() => this.#drop(change));
+  invalidateAfterClose(change: Invalidation): Promise<void> {
+    return this.#runExclusive(() => this.#invalidateScope(change));
   }
 
   /** Writes what is left, once more where the store has refused it, and closes the store. */
   close(): Promise<void> {
-    return this.#inTurn(() => this.#close());
+    return this.#runExclusive(() => this.#close());
   }
 
-  async #drop(change: Change, isChosen?: (id: string) => boolean): Promise<void> {
+  async #invalidateScope(change: Invalidation, isChosen?: (id: string) => boolean): Promise<void> {
     const wasClosed = this.#isClosed;
     this.#isClosed = false;
-    this.#connect();
+    this.#subscribe();
     try {
-      this.fence(change);
-      await this.landed();
+      this.invalidate(change);
+      await this.waitUntilWritten();
       if (isChosen === undefined) return;
-      for (const id of await this.#storedIds()) if (id !== LEDGER_ID && isChosen(id)) this.change(id, undefined);
-      await this.landed();
+      for (const id of await this.#loadStoredIds()) if (id !== LEDGER_ID && isChosen(id)) this.writeView(id, undefined);
+      await this.waitUntilWritten();
     } finally {
       if (wasClosed) await this.#close();
     }
   }
 
   async #close(): Promise<void> {
-    this.#dropUncompared();
+    this.#discardUncompared();
     const isUnderWay = this.#pending.isEmpty;
     const { store, onError } = this.#options;
     try {
-      await this.landed().catch((refusal: unknown) => {
-        if (isUnderWay && !this.#pending.isEmpty) return this.landed();
-        throw refusal;
+      await this.waitUntilWritten().catch((rejection: unknown) => {
+        if (isUnderWay && !this.#pending.isEmpty) return this.waitUntilWritten();
+        throw rejection;
       });
     } catch (error) {
       // What the store has refused was reported then.
-      if (isLate(error)) onError(leftUnwritten(error));
+      if (isStoreTimeout(error)) onError(createUnwrittenError(error));
     }
     this.#isClosed = true;
-    this.#retry?.cancel();
-    const connection = this.#connection;
-    this.#connection = undefined;
+    this.#retryTimer?.cancel();
+    const connection = this.#subscription;
+    this.#subscription = undefined;
     // Whoever signs out goes on to clear: that the store cannot be closed is no reason not to.
-    this.#guarded(() => connection?.close());
-    await this.within(
+    this.#catchErrors(() => connection?.close());
+    await this.limitTime(
       'close',
-      attempt(() => store.close()),
+      runAsync(() => store.close()),
     ).catch(onError);
   }
 
@@ -227,11 +248,11 @@ export class Persistence {
    *
    * @throws CorrectableError `UNAVAILABLE` after `limitMs`; at once where such a call is known to hang
    */
-  within<T>(call: Call, work: Promise<T>, limitMs: number = STORE_WAIT_MS): Promise<T> {
-    if (this.#hanging.has(call)) {
+  limitTime<T>(call: StoreCall, work: Promise<T>, limitMs: number = STORE_TIMEOUT_MS): Promise<T> {
+    if (this.#hangingCalls.has(call)) {
       // Nobody else hears how it ends.
       work.catch(() => {});
-      return Promise.reject(late(call));
+      return Promise.reject(createStoreTimeoutError(call));
     }
     return new Promise((resolve, reject) => {
       const { clock } = this.#options;
@@ -239,13 +260,13 @@ export class Persistence {
       this.#waitedSinceMs.set(call, sinceMs);
       const onTime = (): void => {
         // Many may have waited for the same call, each for less.
-        if (clock.now() - sinceMs >= STORE_WAIT_MS) this.#hanging.add(call);
-        reject(late(call));
+        if (clock.now() - sinceMs >= STORE_TIMEOUT_MS) this.#hangingCalls.add(call);
+        reject(createStoreTimeoutError(call));
       };
       const timer = clock.setTimer(onTime, limitMs);
       const end = (): void => {
         timer.cancel();
-        this.#hanging.delete(call);
+        this.#hangingCalls.delete(call);
         this.#waitedSinceMs.delete(call);
       };
       work.finally(end).then(resolve, reject);
@@ -253,18 +274,20 @@ export class Persistence {
   }
 
   /** One after the other: nobody closes what another is clearing. */
-  #inTurn(act: () => Promise<void>): Promise<void> {
-    const done = this.#turn.then(act);
-    this.#turn = done.catch(() => {});
+  #runExclusive(act: () => Promise<void>): Promise<void> {
+    const done = this.#exclusiveQueue.then(act);
+    this.#exclusiveQueue = done.catch(() => {});
     return done;
   }
 
-  #connect(): void {
-    this.#connection ??= this.#guarded(() => this.#options.store.connect?.((notice) => this.#hear(notice)));
+  #subscribe(): void {
+    this.#subscription ??= this.#catchErrors(() =>
+      this.#options.store.subscribe?.((notice) => this.#receiveMessage(notice)),
+    );
   }
 
   /** Where pages cannot tell each other, each goes on by itself. */
-  #guarded<T>(act: () => T): T | undefined {
+  #catchErrors<T>(act: () => T): T | undefined {
     try {
       return act();
     } catch (error) {
@@ -273,88 +296,88 @@ export class Persistence {
     }
   }
 
-  async #storedIds(): Promise<string[]> {
-    const loading = this.#inQueue(() => this.#use((store) => store.load()));
+  async #loadStoredIds(): Promise<string[]> {
+    const loading = this.#enqueueStoreCall(() => this.#callStore((store) => store.load()));
     try {
-      return Array.from(await this.within('load', loading), ([id]) => id);
+      return Array.from(await this.limitTime('load', loading), ([id]) => id);
     } catch (cause) {
-      throw refused(cause);
+      throw createStoreRejectedError(cause);
     }
   }
 
   /** Nobody has compared these with what is stored, and nobody will. */
-  #dropUncompared(): void {
-    if (!this.#isRead) this.#pending.views.clear();
+  #discardUncompared(): void {
+    if (!this.#hasRead) this.#pending.views.clear();
   }
 
   async #read(): Promise<void> {
-    const { marksMax, onRead, tick } = this.#options;
+    const { maxTags: maxMarks, onRead, tick } = this.#options;
     const asOf = this.#pending.isEmpty ? tick() : undefined;
-    const stored = new Map(await this.#use((store) => store.load()));
-    this.#learn(Ledger.of(stored.get(LEDGER_ID), marksMax));
-    if (Ledger.isLost(stored)) this.#giveUp();
-    this.#opening ??= { log: this.#ledger.log, read: this.#moment() };
+    const stored = new Map(await this.#callStore((store) => store.load()));
+    this.#adoptLedger(StoreLedger.fromEntry(stored.get(LEDGER_ID), maxMarks));
+    if (StoreLedger.isLost(stored)) this.#assumeAllChanged();
+    this.#firstRead ??= { log: this.#ledger.log, read: this.#createMoment() };
     stored.delete(LEDGER_ID);
     onRead(
-      [...stored].filter(([id, entry]) => this.#isSound(id, entry)),
+      [...stored].filter(([id, entry]) => this.#isValidEntry(id, entry)),
       asOf,
     );
-    this.#isRead = true;
+    this.#hasRead = true;
   }
 
   /** Anybody may have updated everything since it was stored. */
-  #giveUp(): void {
+  #assumeAllChanged(): void {
     this.#options.onError(new Error('cache: its store has lost what was changed when: dropped what it kept'));
-    this.#ledger.fences.raise(ANY_UPDATE, 0);
-    this.#pending.add(ALL, ANY_UPDATE);
-    this.#collect();
+    this.#ledger.invalidations.record(ANY_WRITE, 0);
+    this.#pending.add(INVALIDATE_ALL, ANY_WRITE);
+    this.#scheduleWrite();
   }
 
   /** Whether an entry may be shown; one that may never be is removed. */
-  #isSound(id: string, entry: CacheEntry): boolean {
+  #isValidEntry(id: string, entry: CacheEntry): boolean {
     const isView = isViewId(id);
     // What has another id was written by a version before.
-    if (isView && !isEntry(entry))
+    if (isView && !isCacheEntry(entry))
       this.#options.onError(new Error('cache: dropped an entry of its store that is no view'));
-    const isSound = isView && isEntry(entry) && !this.#ledger.isOutdated(id, entry);
-    if (isSound) this.#seen = Math.max(this.#seen, entry.stamp?.seq ?? 0);
-    else if (!this.#pending.views.has(id)) this.change(id, undefined);
-    return isSound && !this.#pending.changes.includes(ALL);
+    const isSound = isView && isCacheEntry(entry) && !this.#ledger.isOutdated(id, entry);
+    if (isSound) this.#lastSeenSeq = Math.max(this.#lastSeenSeq, entry.stamp?.seq ?? 0);
+    else if (!this.#pending.views.has(id)) this.writeView(id, undefined);
+    return isSound && !this.#pending.invalidations.includes(INVALIDATE_ALL);
   }
 
-  #learn(ledger: Ledger): void {
+  #adoptLedger(ledger: StoreLedger): void {
     this.#ledger = ledger;
-    this.#seen = Math.max(this.#seen, ledger.seq);
+    this.#lastSeenSeq = Math.max(this.#lastSeenSeq, ledger.seq);
   }
 
-  #moment(): Moment {
+  #createMoment(): StoreMoment {
     const { now, clock } = this.#options;
-    return { wallMs: now(), monotonicMs: clock.now(), counted: this.#count() };
+    return { wallMs: now(), monotonicMs: clock.now(), programMoment: this.#countCall() };
   }
 
   /** An operation that began before the store was read came after what the store's clock says was earlier. */
-  #endedBefore({ seq, at }: Noted): number {
-    if (at === undefined || this.#opening === undefined) return seq;
-    const { log, read } = this.#opening;
-    return Math.max(seq, log.endedBefore(at, read));
+  #findEndedBefore({ seq, at }: KnownTransaction): number {
+    if (at === undefined || this.#firstRead === undefined) return seq;
+    const { log, read } = this.#firstRead;
+    return Math.max(seq, log.findLastEndedBefore(at, read));
   }
 
-  #collect(): void {
+  #scheduleWrite(): void {
     if (this.#isCollecting || this.#isClosed) return;
     this.#isCollecting = true;
-    this.#retry?.cancel();
-    this.#last = this.#inQueue(() => this.#writePending());
+    this.#retryTimer?.cancel();
+    this.#lastBatch = this.#enqueueStoreCall(() => this.#writePending());
   }
 
   /** One call of the store after the other. */
-  #inQueue<T>(call: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(call);
-    this.#queue = done.catch(() => {});
+  #enqueueStoreCall<T>(call: () => Promise<T>): Promise<T> {
+    const done = this.#storeCallQueue.then(call);
+    this.#storeCallQueue = done.catch(() => {});
     return done;
   }
 
   /** After a failed call, a store may acknowledge what it loses until it is opened again: it is closed before the next. */
-  async #use<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
+  async #callStore<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
     const { store, onError } = this.#options;
     if (this.#hasFailed) await store.close();
     this.#hasFailed = false;
@@ -365,42 +388,42 @@ export class Persistence {
       throw error;
     } finally {
       // The call has opened it again if the cache was closed before the call began.
-      if (this.#isClosed) await attempt(() => store.close()).catch(onError);
+      if (this.#isClosed) await runAsync(() => store.close()).catch(onError);
     }
   }
 
   async #writePending(): Promise<CorrectableError | undefined> {
-    let batch: Pending | undefined;
+    let batch: PendingWrites | undefined;
     try {
       // What is there has to be known where a store does not compare.
-      if (!this.#isRead) await this.#read();
-      const page = this.#page;
+      if (!this.#hasRead) await this.#read();
+      const page = this.#cacheId;
       batch = this.#takePending();
       await this.#writeBatch(batch, page);
     } catch (cause) {
       this.#options.onError(cause);
-      this.#putBack(batch);
-      return refused(cause);
+      this.#restoreRejected(batch);
+      return createStoreRejectedError(cause);
     }
-    this.#failures = 0;
-    if (!this.#pending.isEmpty) this.#collect();
+    this.#failureCount = 0;
+    if (!this.#pending.isEmpty) this.#scheduleWrite();
     return undefined;
   }
 
   /** All at once, or apart; of a store that has refused both, no more than the first part is asked: one try, not two. */
-  async #writeBatch(batch: Pending, page: string): Promise<void> {
-    if (this.#failures > 0) return this.#writeApart(batch, page);
+  async #writeBatch(batch: PendingWrites, page: string): Promise<void> {
+    if (this.#failureCount > 0) return this.#writeSeparately(batch, page);
     try {
       await this.#write(batch, page);
     } catch (cause) {
       if (![...batch.views.values()].some((view) => view !== undefined)) throw cause;
-      await this.#writeApart(batch, page);
+      await this.#writeSeparately(batch, page);
     }
   }
 
-  #takePending(): Pending {
+  #takePending(): PendingWrites {
     const batch = this.#pending;
-    this.#pending = new Pending(this.#options.isKnown);
+    this.#pending = new PendingWrites(this.#options.isKnown);
     this.#isCollecting = false;
     return batch;
   }
@@ -411,91 +434,101 @@ export class Persistence {
    *
    * @throws what the store does, where it does not take that
    */
-  async #writeApart(batch: Pending, page: string): Promise<void> {
-    const written = await this.#write(batch, page, withoutViews);
+  async #writeSeparately(batch: PendingWrites, page: string): Promise<void> {
+    const written = await this.#write(batch, page, removeViews);
     // That transaction has judged them: it counts as known from then on.
-    const noted = { seq: this.#ledger.seq };
+    const knownTransaction = { seq: this.#ledger.seq };
     const filed = written.flatMap(([id, entry]): [string, CachedView][] => {
       const view = batch.views.get(id);
-      return entry === undefined || view === undefined ? [] : [[id, { ...view, noted }]];
+      return entry === undefined || view === undefined ? [] : [[id, { ...view, knownTransaction }]];
     });
-    await this.#writeEach(filed, page);
+    await this.#writeByHalves(filed, page);
   }
 
   /** What the store refuses is halved until it is one view, which stays in memory alone. */
-  async #writeEach(views: readonly (readonly [id: string, view: CachedView])[], page: string): Promise<void> {
+  async #writeByHalves(views: readonly (readonly [id: string, view: CachedView])[], page: string): Promise<void> {
     const [first] = views;
     // Whose they are has left, or the cache closes, meanwhile.
-    if (first === undefined || this.#isClosed || this.#page !== page) return;
+    if (first === undefined || this.#isClosed || this.#cacheId !== page) return;
     try {
-      await this.#write({ views: new Map(views), changes: [] }, page);
+      await this.#write({ views: new Map(views), invalidations: [] }, page);
     } catch (cause) {
-      if (views.length === 1) return this.#options.onRefused(first[0], cause);
+      if (views.length === 1) return this.#options.onRejected(first[0], cause);
       const half = views.length >> 1;
-      await this.#writeEach(views.slice(0, half), page);
-      await this.#writeEach(views.slice(half), page);
+      await this.#writeByHalves(views.slice(0, half), page);
+      await this.#writeByHalves(views.slice(half), page);
     }
   }
 
   /** Writes one transaction. Gives what it would have written, `withheld` or not. */
-  async #write(batch: Batch, page: string, withheld: (written: Written) => Written = all): Promise<Written> {
-    const { judge, marksMax, now } = this.#options;
-    const endedBefore = (noted: Noted): number => this.#endedBefore(noted);
-    const writer = { page, seen: this.#seen, endedBefore, marksMax, judge };
+  async #write(
+    batch: WriteBatch,
+    cacheId: string,
+    withheld: (written: WrittenChanges) => WrittenChanges = keepAll,
+  ): Promise<WrittenChanges> {
+    const { decidePrecedence, maxTags: maxMarks, now } = this.#options;
+    const findLastEndedBefore = (noted: KnownTransaction): number => this.#findEndedBefore(noted);
+    const writer = {
+      cacheId,
+      lastSeenSeq: this.#lastSeenSeq,
+      findLastEndedBefore,
+      maxTags: maxMarks,
+      decidePrecedence,
+    };
     let ledger = this.#ledger;
-    let written: Written = [];
-    const settleFound: Settle = (found) => {
-      const settled = settle(batch, { ...writer, nowMs: now(), counted: this.#count() }, found);
+    let written: WrittenChanges = [];
+    const settleFound: Transact = (found) => {
+      const settled = runTransaction(batch, { ...writer, nowMs: now(), programMoment: this.#countCall() }, found);
       ({ ledger, written } = settled);
       return withheld(written);
     };
     const changes = settleFound(new Map([[LEDGER_ID, ledger.toEntry()]]));
-    await this.#use((store) => store.write(changes, settleFound));
-    this.#learn(ledger);
-    const notice: Notice = { seq: ledger.seq, changes: batch.changes };
-    this.#guarded(() => this.#connection?.tell(notice));
+    await this.#callStore((store) => store.write(changes, settleFound));
+    this.#adoptLedger(ledger);
+    const notice: BroadcastMessage = { seq: ledger.seq, changes: batch.invalidations };
+    this.#catchErrors(() => this.#subscription?.publish(notice));
     return written;
   }
 
   /** What has changed since counts. */
-  #putBack(batch: Pending | undefined): void {
+  #restoreRejected(batch: PendingWrites | undefined): void {
     if (batch === undefined) this.#isCollecting = false;
-    else this.#pending.putBack(batch);
-    this.#pending.empty((id) => !this.#options.isPresent(id));
-    this.#failures += 1;
-    this.#retry?.cancel();
-    this.#retry = this.#options.clock.setTimer(
-      () => this.#collect(),
-      backoff.delayMs(this.#failures, Math.random) as number,
+    else this.#pending.restoreRejected(batch);
+    this.#pending.removeChosen((id) => !this.#options.isOfCurrentPrincipal(id));
+    this.#failureCount += 1;
+    this.#retryTimer?.cancel();
+    this.#retryTimer = this.#options.clock.setTimer(
+      () => this.#scheduleWrite(),
+      backoff.delayMs(this.#failureCount, Math.random) as number,
     );
-    this.#retry.hold?.(false);
+    this.#retryTimer.setRef?.(false);
   }
 
-  #hear(notice: unknown): void {
-    if (!isNotice(notice)) return;
-    this.#seen = Math.max(this.#seen, notice.seq);
-    for (const change of notice.changes) this.#options.onNotice(change);
+  #receiveMessage(notice: unknown): void {
+    if (!isBroadcastMessage(notice)) return;
+    this.#lastSeenSeq = Math.max(this.#lastSeenSeq, notice.seq);
+    for (const change of notice.changes) this.#options.onInvalidation(change);
   }
 }
 
-const newPage = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
+const createCacheId = (): string => `${Math.random().toString(36)}${Math.random().toString(36)}`;
 
-const all = (written: Written): Written => written;
+const keepAll = (written: WrittenChanges): WrittenChanges => written;
 
-function isNotice(heard: unknown): heard is Notice {
+function isBroadcastMessage(heard: unknown): heard is BroadcastMessage {
   if (!isRecord(heard)) return false;
   const { seq, changes } = heard;
-  return typeof seq === 'number' && Array.isArray(changes) && changes.every(isChange);
+  return typeof seq === 'number' && Array.isArray(changes) && changes.every(isInvalidation);
 }
 
-function isChange(change: unknown): change is Change {
+function isInvalidation(change: unknown): change is Invalidation {
   if (!isRecord(change)) return false;
   const { kind, scope, principal } = change;
   if (principal !== undefined && typeof principal !== 'string') return false;
-  return (kind === 'update' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
+  return (kind === 'write' || kind === 'drop') && (scope === undefined || Array.isArray(scope));
 }
 
 /** Returns a promise that rejects with what `work` throws. */
-export async function attempt<T>(work: () => Promise<T>): Promise<T> {
+export async function runAsync<T>(work: () => Promise<T>): Promise<T> {
   return await work();
 }

@@ -2,30 +2,30 @@
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 
 /** How long anything waits for a store, in milliseconds. */
-export const STORE_WAIT_MS = 1_000;
+export const STORE_TIMEOUT_MS = 1_000;
 
 /** What a store may hang at. */
-export type Call = 'load' | 'ready' | 'write' | 'close';
+export type StoreCall = 'load' | 'ready' | 'write' | 'close';
 
-export function late(call: Call): CorrectableError {
-  const cause = new CorrectableError('TIMEOUT', `the store has not ended '${call}' within ${STORE_WAIT_MS} ms`);
+export function createStoreTimeoutError(call: StoreCall): CorrectableError {
+  const cause = new CorrectableError('TIMEOUT', `the store has not ended '${call}' within ${STORE_TIMEOUT_MS} ms`);
   return new CorrectableError('UNAVAILABLE', 'cache: its store does not answer; the cache goes on in memory', {
     cause,
   });
 }
 
 /** What a cache closes over: an update is among it, perhaps, so that a later page shows what was before. */
-export function leftUnwritten(cause: unknown): CorrectableError {
+export function createUnwrittenError(cause: unknown): CorrectableError {
   const message = 'cache: closed before its store has taken what was changed last; it may still take it';
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 
 /** Whether an error says that a store has not answered, rather than what it has answered. */
-export function isLate(error: unknown): boolean {
+export function isStoreTimeout(error: unknown): boolean {
   return error instanceof CorrectableError && isCorrectableError(error.cause, 'TIMEOUT');
 }
 
-export function refused(cause?: unknown): CorrectableError {
+export function createStoreRejectedError(cause?: unknown): CorrectableError {
   const message = 'cache: its store has not taken what was changed: try again, or delete the store';
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }

@@ -1,15 +1,15 @@
 /** When the last transactions of a store took place: tells which of them a page that has not read it yet came after. */
 
 /** How many of the last transactions are remembered. */
-const LOGGED_MAX = 32;
+const MAX_LOG_ENTRIES = 32;
 
 /** By how much two readings of clocks of one device may differ, in milliseconds. */
-const SLACK_MS = 10;
+const CLOCK_TOLERANCE_MS = 10;
 
 /** A moment among all that one program does on one store: exact, where clocks are not. */
-export interface Counted {
+export interface ProgramMoment {
   /** The program, by a name of its own. */
-  readonly by: string;
+  readonly programId: string;
   /** From 1. */
   readonly count: number;
 }
@@ -18,72 +18,72 @@ export interface Counted {
  * The number of a transaction; no earlier than when it took place, in milliseconds since the epoch; and the same as
  * whoever made it counts.
  */
-export type Logged = readonly [seq: number, atMs: number, by?: string, count?: number];
+export type LogEntry = readonly [seq: number, atMs: number, by?: string, count?: number];
 
 /** A moment by the two clocks of a device, in milliseconds, and as this program counts. */
-export interface Moment {
+export interface StoreMoment {
   /** Since the epoch: pages of one device share it, and it may be set. */
   readonly wallMs: number;
   readonly monotonicMs: number;
-  readonly counted: Counted;
+  readonly programMoment: ProgramMoment;
 }
 
 /** What a page knew of the store when an operation began. */
-export interface Noted {
+export interface KnownTransaction {
   /** The last transaction that it knew to have ended. */
   readonly seq: number;
   /** When that was; where the store had been read by then, the number says it all. */
-  readonly at?: Moment;
+  readonly at?: StoreMoment;
 }
 
 export class TransactionLog {
-  #entries: readonly Logged[];
+  #entries: readonly LogEntry[];
 
   constructor(entries: unknown) {
-    this.#entries = areLogged(entries) ? entries : [];
+    this.#entries = isLogEntries(entries) ? entries : [];
   }
 
-  get data(): readonly Logged[] {
+  get data(): readonly LogEntry[] {
     return this.#entries;
   }
 
   /** What is from the future is from before the clock was set back: it was no later than now. */
-  add(seq: number, nowMs: number, { by, count }: Counted): void {
-    const before = this.#entries.map(([of, atMs, ...counted]): Logged => [of, Math.min(atMs, nowMs), ...counted]);
-    this.#entries = [...before, [seq, nowMs, by, count] as const].slice(-LOGGED_MAX);
+  add(seq: number, nowMs: number, { programId, count }: ProgramMoment): void {
+    const before = this.#entries.map(([of, atMs, ...counted]): LogEntry => [of, Math.min(atMs, nowMs), ...counted]);
+    this.#entries = [...before, [seq, nowMs, programId, count] as const].slice(-MAX_LOG_ENTRIES);
   }
 
   /**
    * The last transaction that surely ended before `moment`, 0 where none did: judged at `read`, when this log was read. Where
    * the clock was set between the two, only what this program has done itself did.
    */
-  endedBefore({ wallMs, monotonicMs, counted }: Moment, read: Moment): number {
+  findLastEndedBefore({ wallMs, monotonicMs, programMoment }: StoreMoment, read: StoreMoment): number {
     const wasSetByMs = read.wallMs - wallMs - (read.monotonicMs - monotonicMs);
-    const isClockWell = Math.abs(wasSetByMs) < SLACK_MS;
+    const isClockWell = Math.abs(wasSetByMs) < CLOCK_TOLERANCE_MS;
     let ended = 0;
     for (const [seq, atMs, by, count = Infinity] of this.#entries) {
-      if (by === counted.by && count > counted.count) break;
-      if (by === counted.by || (isClockWell && atMs < wallMs - SLACK_MS)) ended = seq;
+      if (by === programMoment.programId && count > programMoment.count) break;
+      if (by === programMoment.programId || (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS)) ended = seq;
     }
     return ended;
   }
 }
 
-const countings = /* @__PURE__ */ new WeakMap<object, () => Counted>();
+const counters = /* @__PURE__ */ new WeakMap<object, () => ProgramMoment>();
 
 /** Counts for all clients of this program that use `store`, the one object. */
-export function countingOn(store: object): () => Counted {
-  let counting = countings.get(store);
+export function getCounter(store: object): () => ProgramMoment {
+  let counting = counters.get(store);
   if (counting === undefined) {
-    const by = Math.random().toString(36);
+    const programId = Math.random().toString(36);
     let count = 0;
-    counting = () => ({ by, count: ++count });
-    countings.set(store, counting);
+    counting = () => ({ programId, count: ++count });
+    counters.set(store, counting);
   }
   return counting;
 }
 
-function areLogged(entries: unknown): entries is readonly Logged[] {
+function isLogEntries(entries: unknown): entries is readonly LogEntry[] {
   const isLogged = (entry: unknown): boolean =>
     Array.isArray(entry) && typeof entry[0] === 'number' && typeof entry[1] === 'number';
   return Array.isArray(entries) && entries.every(isLogged);

@@ -1,13 +1,13 @@
 /** The cached views in memory: bounded by number and by bytes, the least recently used leaving first. */
-import { marksOf, type Scope } from './scope.ts';
-import { approximateBytes } from '../../values/size.ts';
-import type { CacheEntry } from './store.ts';
-import type { Noted } from './transaction-log.ts';
+import { getTags, type TagScope } from './tags.ts';
+import { estimateBytes } from '../../values/estimate-bytes.ts';
+import type { CacheEntry } from './cache-store.ts';
+import type { KnownTransaction } from './transaction-log.ts';
 
 /** The bounds of a cache. */
-export interface CacheBounds {
-  readonly entriesMax: number;
-  readonly bytesMax: number;
+export interface CacheLimits {
+  readonly maxEntries: number;
+  readonly maxBytes: number;
 }
 
 /** A cached view with what orders it against others. */
@@ -15,13 +15,13 @@ export interface CachedView {
   readonly entry: CacheEntry;
   /**
    * When, in this cache's own counting, the operation that gave the view began. One that a store kept has a number of its
-   * own not above `ELSEWHERE`.
+   * own not above `BEFORE_LOCAL_TIME`.
    */
-  readonly began: number;
+  readonly startedAt: number;
   /** When it was learnt, in the same counting. */
-  readonly knownAt: number;
+  readonly learnedAt: number;
   /** What was known of the store's transactions when the operation began. */
-  readonly noted: Noted;
+  readonly knownTransaction: KnownTransaction;
   /** Whether the store behind has nothing stronger to say of it. */
   readonly isStrongest: boolean;
   /** Whether a store gives its like back. */
@@ -30,24 +30,24 @@ export interface CachedView {
   readonly expiresAtMs: number;
 }
 
-interface Slot extends CachedView {
+interface CacheSlot extends CachedView {
   readonly bytes: number;
-  readonly marks: readonly string[];
+  readonly tags: readonly string[];
 }
 
 /** Called for each change: with the view that is now filed under `id`, or `undefined` when there is none any more. */
-export type OnChange = (id: string, view: CachedView | undefined) => void;
+export type ChangeListener = (id: string, view: CachedView | undefined) => void;
 
 export class ViewCache {
-  readonly #bounds: CacheBounds;
-  readonly #onChange: OnChange;
+  readonly #limits: CacheLimits;
+  readonly #onChange: ChangeListener;
   /** In the order of use, the least recently used first. */
-  readonly #slots = new Map<string, Slot>();
-  readonly #idsByMark = new Map<string, Set<string>>();
+  readonly #slots = new Map<string, CacheSlot>();
+  readonly #idsByTag = new Map<string, Set<string>>();
   #bytes = 0;
 
-  constructor(bounds: CacheBounds, onChange: OnChange) {
-    this.#bounds = bounds;
+  constructor(bounds: CacheLimits, onChange: ChangeListener) {
+    this.#limits = bounds;
     this.#onChange = onChange;
   }
 
@@ -71,34 +71,34 @@ export class ViewCache {
 
   /** Files a view, in the place of the one that was there. One that alone exceeds the bounds is not kept. */
   put(id: string, view: CachedView): void {
-    const bytes = approximateBytes(view.entry) + approximateBytes(id);
-    if (bytes > this.#bounds.bytesMax || this.#bounds.entriesMax < 1) {
+    const bytes = estimateBytes(view.entry) + estimateBytes(id);
+    if (bytes > this.#limits.maxBytes || this.#limits.maxEntries < 1) {
       this.delete(id);
       return;
     }
-    this.#unfile(id);
-    const marks = marksOf(id, view.entry.touches);
-    this.#slots.set(id, { ...view, bytes, marks });
+    this.#removeSlot(id);
+    const tags = getTags(id, view.entry.touches);
+    this.#slots.set(id, { ...view, bytes, tags });
     this.#bytes += bytes;
-    for (const mark of marks) this.#idsOf(mark).add(id);
+    for (const mark of tags) this.#getIds(mark).add(id);
     this.#onChange(id, view);
     this.#evict();
   }
 
   delete(id: string): void {
-    if (this.#unfile(id)) this.#onChange(id, undefined);
+    if (this.#removeSlot(id)) this.#onChange(id, undefined);
   }
 
   /** Removes every view that a change of `scope` reaches. */
-  deleteIn(scope: Scope): void {
+  deleteInScope(scope: TagScope): void {
     const ids =
-      scope === undefined ? this.#slots.keys() : scope.flatMap((mark) => [...(this.#idsByMark.get(mark) ?? [])]);
+      scope === undefined ? this.#slots.keys() : scope.flatMap((mark) => [...(this.#idsByTag.get(mark) ?? [])]);
     for (const id of ids) this.delete(id);
   }
 
   /** Removes those that are chosen, by their id, what they are, and their marks. */
   deleteWhere(isChosen: (id: string, view: CachedView, marks: readonly string[]) => boolean): void {
-    for (const [id, slot] of this.#slots) if (isChosen(id, slot, slot.marks)) this.delete(id);
+    for (const [id, slot] of this.#slots) if (isChosen(id, slot, slot.tags)) this.delete(id);
   }
 
   /** Removes every view that is too old at `nowMs`; says when the next one will be. */
@@ -112,34 +112,34 @@ export class ViewCache {
   }
 
   /** Empties the memory, and says nothing: what a store has of it stays there. */
-  forget(): void {
+  clear(): void {
     this.#slots.clear();
-    this.#idsByMark.clear();
+    this.#idsByTag.clear();
     this.#bytes = 0;
   }
 
   #evict(): void {
     for (const id of this.#slots.keys()) {
-      if (this.#slots.size <= this.#bounds.entriesMax && this.#bytes <= this.#bounds.bytesMax) return;
+      if (this.#slots.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes) return;
       this.delete(id);
     }
   }
 
-  #idsOf(mark: string): Set<string> {
-    let ids = this.#idsByMark.get(mark);
-    if (ids === undefined) this.#idsByMark.set(mark, (ids = new Set()));
+  #getIds(mark: string): Set<string> {
+    let ids = this.#idsByTag.get(mark);
+    if (ids === undefined) this.#idsByTag.set(mark, (ids = new Set()));
     return ids;
   }
 
-  #unfile(id: string): boolean {
+  #removeSlot(id: string): boolean {
     const slot = this.#slots.get(id);
     if (slot === undefined) return false;
     this.#slots.delete(id);
     this.#bytes -= slot.bytes;
-    for (const mark of slot.marks) {
-      const ids = this.#idsByMark.get(mark);
+    for (const mark of slot.tags) {
+      const ids = this.#idsByTag.get(mark);
       ids?.delete(id);
-      if (ids?.size === 0) this.#idsByMark.delete(mark);
+      if (ids?.size === 0) this.#idsByTag.delete(mark);
     }
     return true;
   }

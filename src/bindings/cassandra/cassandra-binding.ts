@@ -4,47 +4,53 @@
  */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
-import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { ChosenPath } from './choose-path.ts';
+import { SelectedReadStrategy } from './select-read-strategy.ts';
 import { Cluster } from './cluster.ts';
-import { closedError, correctableError } from './failures.ts';
-import { keyValuePlanners } from './key-value.ts';
-import { finalLevel, type CassandraLevels, type Consistency, type FinalLevel, type Level } from './levels.ts';
-import { namedKeyspaces } from './statements/markers.ts';
+import { createClosedError, toCorrectableError } from './errors.ts';
+import { createKeyValuePlanners } from './key-value.ts';
+import {
+  getFinalLevel,
+  type CassandraLevels,
+  type Consistency,
+  type FinalLevel,
+  type Level,
+} from './consistency-levels.ts';
+import { findKeyspaces } from './statements/cql-text.ts';
 import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
-import { PlainPath } from './plain-path.ts';
-import { statementPlanner, type Planner } from './plan.ts';
-import { ReadRun, type Call } from './read-run.ts';
-import { ReadSession } from './sessions/session.ts';
-import { listOf } from './statements/statements.ts';
-import { Tally, type ReadCounts } from './sessions/tally.ts';
-import { UpdateRun } from './update-run.ts';
-import { correctablePath } from './icg/correctable-path.ts';
+import { DriverReads } from './driver-reads.ts';
+import { createStatementPlanner, type Planner } from './statement-plan.ts';
+import { ReadRun, type OperationCall } from './read-run.ts';
+import { SessionGuarantees } from './session-guarantees/session-guarantees.ts';
+import { getStatements } from './statements/statements.ts';
+import { ReadStatsCollector, type ReadStats } from './session-guarantees/read-stats.ts';
+import { WriteRun } from './write-run.ts';
+import { openPluginReads } from './preliminary-replies/plugin-reads.ts';
 
 export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> extends Binding<L> {
   /** What came of the reads so far. */
-  readonly counts: ReadCounts;
+  readonly stats: ReadStats;
   /**
    * Whether reads are one request to a coordinator that gives preliminary replies, or two requests to any; `undefined`
    * until the first one has found out.
    */
   readonly requestsPerRead: 1 | 2 | undefined;
   /** Resolves when the cluster is connected and checked; rejects when it cannot be. Waiting for it is optional. */
-  connected(): Promise<void>;
+  whenConnected(): Promise<void>;
 }
 
 /** What the options say for `K`; everything that they may say where the compiler does not know. */
-type Given<O, K extends PropertyKey, Default> = K extends keyof O
+type OptionOrDefault<O, K extends PropertyKey, Default> = K extends keyof O
   ? Exclude<O[K], undefined> | (undefined extends O[K] ? Default : never)
   : Default;
 
 /** The levels of a binding made with the options `O`. */
 export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
   FinalLevel<
-    Given<O, 'read', 'QUORUM'> & Consistency,
-    Given<O, 'write', 'QUORUM'> & Consistency,
-    Given<O, 'singleDataCenter', false> & boolean
+    OptionOrDefault<O, 'read', 'QUORUM'> & Consistency,
+    OptionOrDefault<O, 'write', 'QUORUM'> & Consistency,
+    OptionOrDefault<O, 'singleDataCenter', false> & boolean
   >
 >;
 
@@ -57,7 +63,7 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
  *
  * @throws CorrectableError `INVALID_ARGUMENT` that names the option
  * @example
- * const store = createClient(cassandra({ contactPoints: ['frk:9042', 'irl:9042'], keyspace: 'shop' }));
+ * const store = createClient(cassandra({ contactPoints: ['frankfurt:9042', 'ireland:9042'], keyspace: 'shop' }));
  * await store.invoke(put('user:7', { name: 'Ada' }));
  * for await (const { level, value } of store.invoke(get('user:7'))) console.log(level, value); // weak …, strong …
  */
@@ -72,43 +78,43 @@ class CassandraStore implements CassandraBinding {
   readonly #levels: CassandraLevels;
   readonly #planners: ReadonlyMap<string, Planner>;
   readonly #cluster: Cluster;
-  readonly #path: ChosenPath;
-  readonly #tally = new Tally();
-  readonly #underWay = new Set<ReadRun | UpdateRun>();
+  readonly #readStrategy: SelectedReadStrategy;
+  readonly #statsCollector = new ReadStatsCollector();
+  readonly #inFlight = new Set<ReadRun | WriteRun>();
   #isClosed = false;
 
   constructor(options: ResolvedOptions) {
-    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, correctable } = options;
-    const statements = options.statements.flatMap(listOf);
+    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, preliminaryReplies } = options;
+    const statements = options.statements.flatMap(getStatements);
     this.#options = options;
-    this.#levels = ['weak', finalLevel(options)];
-    this.#planners = plannersOf(options);
+    this.#levels = ['weak', getFinalLevel(options)];
+    this.#planners = getPlanners(options);
     this.#cluster = new Cluster(options, [
-      ...new Set([keyspace, ...statements.flatMap(({ cql }) => namedKeyspaces(cql))]),
+      ...new Set([keyspace, ...statements.flatMap(({ cql }) => findKeyspaces(cql))]),
     ]);
-    const plain = new PlainPath(this.#cluster);
-    this.#path = new ChosenPath({
-      wanted: correctable,
-      settings: { contactPoints, keyspace, credentials, tls, requestTimeoutMs, plain },
-      open: correctablePath,
-      connected: () => this.#cluster.connected(),
+    const driverReads = new DriverReads(this.#cluster);
+    this.#readStrategy = new SelectedReadStrategy({
+      option: preliminaryReplies,
+      options: { contactPoints, keyspace, credentials, tls, requestTimeoutMs, driverReads },
+      open: openPluginReads,
+      connect: () => this.#cluster.connect(),
     });
   }
 
-  get counts(): ReadCounts {
-    return this.#tally.counts;
+  get stats(): ReadStats {
+    return this.#statsCollector.stats;
   }
 
   get requestsPerRead(): 1 | 2 | undefined {
-    const { isCorrectable } = this.#path;
-    return isCorrectable === undefined ? undefined : isCorrectable ? 1 : 2;
+    const { hasPreliminaryReplies } = this.#readStrategy;
+    return hasPreliminaryReplies === undefined ? undefined : hasPreliminaryReplies ? 1 : 2;
   }
 
-  async connected(): Promise<void> {
+  async whenConnected(): Promise<void> {
     try {
-      await this.#path.chosen();
+      await this.#readStrategy.selectStrategy();
     } catch (error) {
-      throw correctableError(error, { effect: 'read', operation: 'connect' });
+      throw toCorrectableError(error, { access: 'read', operation: 'connect' });
     }
   }
 
@@ -121,7 +127,7 @@ class CassandraStore implements CassandraBinding {
   }
 
   openSession(): BindingSession {
-    return new ReadSession({ isStrong: this.#levels[1] === 'strong' });
+    return new SessionGuarantees({ isStrong: this.#levels[1] === 'strong' });
   }
 
   submitOperation<T>(
@@ -130,83 +136,88 @@ class CassandraStore implements CassandraBinding {
     sink: Sink<T, Level>,
     context: InvocationContext,
   ): void {
-    if (this.#isClosed) throw closedError();
+    if (this.#isClosed) throw createClosedError();
     const planner = this.#planners.get(operation.name);
     if (planner === undefined) {
       const message = `the Cassandra binding has no operation '${operation.name}': it has ${[...this.#planners.keys()].join(', ')}`;
       throw new CorrectableError('UNSUPPORTED', message);
     }
     const plan = planner(operation);
-    if (plan.effect !== operation.effect) {
-      throw invalidArgument('effect', `${plan.name} is a${plan.effect === 'read' ? '' : 'n'} ${plan.effect}`);
+    if (plan.access !== operation.access) {
+      throw createInvalidArgumentError(
+        'access',
+        `${plan.name} is a${plan.access === 'read' ? '' : 'n'} ${plan.access}`,
+      );
     }
     const { session } = context;
-    const call: Call = {
+    const call: OperationCall = {
       plan,
       levels,
       sink: sink as Sink<unknown, Level>,
-      session: session instanceof ReadSession ? session : undefined,
+      session: session instanceof SessionGuarantees ? session : undefined,
       context,
     };
-    if (plan.effect === 'update') this.#update(call);
+    if (plan.access === 'write') this.#write(call);
     else this.#read(call);
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const run of this.#underWay) run.close();
-    await this.#path.close();
+    for (const run of this.#inFlight) run.close();
+    await this.#readStrategy.close();
     await this.#cluster.close();
   }
 
-  #read(call: Call): void {
+  #read(call: OperationCall): void {
     const { plan, session } = call;
     const [, final] = this.#levels;
     if (session !== undefined && final === 'quorum' && plan.ids.length === 0) {
       const message = `${plan.name}: no session can be kept at level quorum without versions: use read and write QUORUM`;
       throw new CorrectableError('UNSUPPORTED', message);
     }
-    const { weak, read } = this.#options;
+    const { weak: weakConsistency, read: readConsistency } = this.#options;
     const run: ReadRun = new ReadRun({
       ...call,
-      weak,
-      read,
-      path: this.#path,
-      tally: this.#tally.begin(plan.ids),
+      weakConsistency,
+      readConsistency,
+      strategy: this.#readStrategy,
+      observation: this.#statsCollector.beginRead(plan.ids),
       finalLevel: final,
-      ended: () => this.#underWay.delete(run),
+      onEnded: () => this.#inFlight.delete(run),
     });
-    this.#underWay.add(run);
+    this.#inFlight.add(run);
     run.start();
   }
 
   /** There is no early view of an update: fewer replicas than `write` promise nothing, and it is executed once. */
-  #update(call: Call): void {
-    const run: UpdateRun = new UpdateRun({
+  #write(call: OperationCall): void {
+    const run: WriteRun = new WriteRun({
       ...call,
       cluster: this.#cluster,
-      tally: this.#tally,
-      write: this.#options.write,
+      statsCollector: this.#statsCollector,
+      writeConsistency: this.#options.write,
       level: this.#levels[1],
-      ended: () => this.#underWay.delete(run),
+      onEnded: () => this.#inFlight.delete(run),
     });
-    this.#underWay.add(run);
+    this.#inFlight.add(run);
     void run.start();
   }
 }
 
-const RESERVED: ReadonlySet<string> = new Set(['get', 'put', 'getMany']);
+const RESERVED_NAMES: ReadonlySet<string> = new Set(['get', 'put', 'getMany']);
 
-function plannersOf(options: ResolvedOptions): ReadonlyMap<string, Planner> {
-  const planners = new Map(keyValuePlanners(options));
-  for (const statement of options.statements.flatMap(listOf)) {
+function getPlanners(options: ResolvedOptions): ReadonlyMap<string, Planner> {
+  const planners = new Map(createKeyValuePlanners(options));
+  for (const statement of options.statements.flatMap(getStatements)) {
     const { name } = statement;
     if (planners.has(name)) {
-      const why = RESERVED.has(name) ? 'the binding has an operation of this name' : 'two statements have this name';
-      throw invalidArgument(`statements.${name}`, `${why}: choose another`);
+      const reason = RESERVED_NAMES.has(name)
+        ? 'the binding has an operation of this name'
+        : 'two statements have this name';
+      throw createInvalidArgumentError(`statements.${name}`, `${reason}: choose another`);
     }
-    planners.set(name, statementPlanner(statement));
+    planners.set(name, createStatementPlanner(statement));
   }
   return planners;
 }

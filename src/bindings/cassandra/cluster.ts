@@ -1,18 +1,23 @@
 /** The connection to a cluster: made at the first need, checked against what the options claim, made again if it failed. */
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { formatAddress, type ServerAddress } from '../../engine-client/address.ts';
+import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
 import { loadDriver, type CassandraDriver, type DriverClient, type DriverStatements } from './driver.ts';
-import { RepeatedFailure, closedError, isUnprepared } from './failures.ts';
-import { keyValueTable } from './key-value-table.ts';
-import { CONSISTENCY_CODES, type Consistency } from './levels.ts';
+import { RetriesFailedError, createClosedError, isUnprepared } from './errors.ts';
+import { getKeyValueTableCql } from './key-value-table.ts';
+import { CONSISTENCY_CODES, type Consistency } from './consistency-levels.ts';
 import type { ResolvedOptions } from './options.ts';
-import { addressTranslator, coordinatorPolicy, retryPolicies, type RetryPolicyClass } from './policies.ts';
-import type { Page } from './read-path.ts';
-import { Values } from './values.ts';
+import {
+  createAddressTranslator,
+  createCoordinatorPolicy,
+  createRetryPolicyClass,
+  type RetryPolicyClass,
+} from './driver-policies.ts';
+import type { Page } from './read-strategy.ts';
+import { ValueConverter } from './value-converter.ts';
 
 /** Options for `tls.connect`; none where the options say which name to expect. */
-function serverIdentity(contactPoints: readonly ServerAddress[], tls: { readonly servername?: unknown }): object {
+function getServerIdentity(contactPoints: readonly ServerAddress[], tls: { readonly servername?: unknown }): object {
   if (tls.servername !== undefined) return {};
   return {
     checkServerIdentity(address: string, certificate: PeerCertificate): Error | undefined {
@@ -24,7 +29,7 @@ function serverIdentity(contactPoints: readonly ServerAddress[], tls: { readonly
 }
 
 /** One execution of a prepared statement. */
-export interface Execution {
+export interface StatementExecution {
   readonly cql: string;
   readonly params: readonly unknown[];
   readonly consistency: Consistency;
@@ -37,20 +42,20 @@ export interface Execution {
 }
 
 /** Under way on one connection: above it the driver would go to a node farther away. */
-const REQUESTS_MAX = 16_384;
+const MAX_REQUESTS_PER_CONNECTION = 16_384;
 
-interface Connected {
+interface ClusterConnection {
   readonly client: DriverClient;
   readonly driver: CassandraDriver;
-  readonly values: Values;
-  readonly retries: RetryPolicyClass;
+  readonly values: ValueConverter;
+  readonly retryPolicy: RetryPolicyClass;
 }
 
 export class Cluster {
   readonly #options: ResolvedOptions;
   readonly #keyspaces: readonly string[];
-  #connecting: Promise<Connected> | undefined;
-  #connected: Connected | undefined;
+  #connecting: Promise<ClusterConnection> | undefined;
+  #connection: ClusterConnection | undefined;
   #isClosed = false;
 
   /** `keyspaces`: those whose replication decides what the levels may be called. */
@@ -60,10 +65,10 @@ export class Cluster {
   }
 
   /** Resolves when requests can be sent; what fails is tried anew at the next call. */
-  connected(): Promise<Connected> {
-    if (this.#isClosed) return Promise.reject(closedError());
-    this.#connecting ??= this.#connect().then(
-      (connected) => (this.#connected = connected),
+  connect(): Promise<ClusterConnection> {
+    if (this.#isClosed) return Promise.reject(createClosedError());
+    this.#connecting ??= this.#openConnection().then(
+      (connected) => (this.#connection = connected),
       (error: unknown) => {
         this.#connecting = undefined;
         throw error;
@@ -74,22 +79,22 @@ export class Cluster {
 
   /** Whether requests go out at once. */
   get isConnected(): boolean {
-    return this.#connected !== undefined && !this.#isClosed;
+    return this.#connection !== undefined && !this.#isClosed;
   }
 
-  async execute(execution: Execution): Promise<Page> {
-    return this.#execute(this.#connected ?? (await this.connected()), execution);
+  async execute(execution: StatementExecution): Promise<Page> {
+    return this.#execute(this.#connection ?? (await this.connect()), execution);
   }
 
   /** The same for an update: what it fails with tells of all attempts, since an earlier one may have been made. */
-  async update(execution: Execution): Promise<Page> {
-    const connected = this.#connected ?? (await this.connected());
+  async write(execution: StatementExecution): Promise<Page> {
+    const connected = this.#connection ?? (await this.connect());
     const earlier: Error[] = [];
-    const retry = new connected.retries((error) => earlier.push(error));
+    const retry = new connected.retryPolicy((error) => earlier.push(error));
     try {
       return await this.#execute(connected, execution, retry);
     } catch (error) {
-      throw earlier.length > 0 && error instanceof Error ? new RepeatedFailure(earlier, error) : error;
+      throw earlier.length > 0 && error instanceof Error ? new RetriesFailedError(earlier, error) : error;
     }
   }
 
@@ -97,11 +102,11 @@ export class Cluster {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#connected !== undefined) await this.#connected.client.shutdown();
+    if (this.#connection !== undefined) await this.#connection.client.shutdown();
     else void this.#connecting?.then(({ client }) => client.shutdown()).catch(() => {});
   }
 
-  async #execute(connected: Connected, execution: Execution, retry?: object): Promise<Page> {
+  async #execute(connected: ClusterConnection, execution: StatementExecution, retry?: object): Promise<Page> {
     try {
       return await this.#executeOnce(connected, execution, retry);
     } catch (error) {
@@ -112,9 +117,13 @@ export class Cluster {
     }
   }
 
-  async #executeOnce({ client, values }: Connected, execution: Execution, retry?: object): Promise<Page> {
+  async #executeOnce(
+    { client, values }: ClusterConnection,
+    execution: StatementExecution,
+    retry?: object,
+  ): Promise<Page> {
     const { cql, params, consistency, isIdempotent, pageSize, pageState, timestamp } = execution;
-    const result = await client.execute(cql, parametersFor(client, values, { cql, params }), {
+    const result = await client.execute(cql, toDriverParameters(client, values, { cql, params }), {
       prepare: true,
       consistency: CONSISTENCY_CODES[consistency],
       isIdempotent,
@@ -124,64 +133,64 @@ export class Cluster {
       ...(timestamp !== undefined && { timestamp }),
       ...(retry !== undefined && { retry: retry as never }),
     });
-    const rows = (result.rows ?? []).map((row) => values.plainRow(row, result.columns));
+    const rows = (result.rows ?? []).map((row) => values.toPlainRow(row, result.columns));
     return { rows, pageState: result.pageState ?? undefined };
   }
 
-  async #connect(): Promise<Connected> {
+  async #openConnection(): Promise<ClusterConnection> {
     const driver = await loadDriver(this.#options.driver);
-    const retries = retryPolicies(driver);
-    const client = new driver.Client(this.#clientOptions(driver, new retries()) as never);
+    const retryPolicy = createRetryPolicyClass(driver);
+    const client = new driver.Client(this.#clientOptions(driver, new retryPolicy()) as never);
     try {
       await client.connect();
       if (this.#options.singleDataCenter) await checkSingleDataCenter(client, this.#keyspaces);
-      if (this.#options.createTable) await client.execute(keyValueTable(this.#options));
+      if (this.#options.createTable) await client.execute(getKeyValueTableCql(this.#options));
     } catch (error) {
       await client.shutdown().catch(() => {});
       throw error;
     }
-    return { client, driver, values: new Values(driver), retries };
+    return { client, driver, values: new ValueConverter(driver), retryPolicy };
   }
 
   #clientOptions(driver: CassandraDriver, retry: object): object {
     const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, translateAddress, clientOptions } =
       this.#options;
-    const given = clientOptions as GivenOptions;
+    const value = clientOptions as DriverOptions;
     const { speculativeExecution } = driver.policies;
-    const hasTranslator = translateAddress === undefined && given.policies?.addressResolution !== undefined;
+    const hasTranslator = translateAddress === undefined && value.policies?.addressResolution !== undefined;
     return {
       // The schema is of use for routing by token only, and these requests are not.
       isMetadataSyncEnabled: false,
-      ...given,
+      ...value,
       // One by the name of `default` would come before what is said here; and nothing here is executed by another.
       profiles: undefined,
       contactPoints: contactPoints.map(formatAddress),
       // That of the nodes which are listed by names, and of those which are not listed.
-      protocolOptions: { port: contactPoints[0]?.port, ...given.protocolOptions },
+      protocolOptions: { port: contactPoints[0]?.port, ...value.protocolOptions },
       keyspace,
       ...(credentials !== undefined && { credentials }),
       // Left to itself the driver takes any certificate, and looks for the node's number in it, not for its name.
       ...(tls !== undefined && {
-        sslOptions: { rejectUnauthorized: true, ...serverIdentity(contactPoints, tls), ...tls },
+        sslOptions: { rejectUnauthorized: true, ...getServerIdentity(contactPoints, tls), ...tls },
       }),
       policies: {
-        ...given.policies,
-        ...(!hasTranslator && { addressResolution: addressTranslator(driver, contactPoints, translateAddress) }),
-        loadBalancing: coordinatorPolicy(driver, contactPoints),
+        ...value.policies,
+        ...(!hasTranslator && { addressResolution: createAddressTranslator(driver, contactPoints, translateAddress) }),
+        loadBalancing: createCoordinatorPolicy(driver, contactPoints),
         retry,
         // A second coordinator may refuse what the first one makes, and may show less than what the first one has shown.
         speculativeExecution: new speculativeExecution.NoSpeculativeExecutionPolicy(),
       },
-      pooling: { maxRequestsPerConnection: REQUESTS_MAX, ...given.pooling },
-      socketOptions: { ...given.socketOptions, readTimeout: requestTimeoutMs },
+      pooling: { maxRequestsPerConnection: MAX_REQUESTS_PER_CONNECTION, ...value.pooling },
+      socketOptions: { ...value.socketOptions, readTimeout: requestTimeoutMs },
       // In an object, keys of a map that differ can have the same name.
-      encoding: { ...given.encoding, map: Map },
+      encoding: { ...value.encoding, map: Map },
     };
   }
 }
 
 /** What is said here beside something of the application's. */
-interface GivenOptions {
+interface DriverOptions {
   readonly policies?: { readonly addressResolution?: object };
   readonly protocolOptions?: object;
   readonly pooling?: object;
@@ -193,18 +202,18 @@ interface GivenOptions {
  * The values for the markers as the bytes of their types. These the driver knows once it has prepared the statement: it
  * reads the values after that, and again where it has had to prepare it anew.
  */
-function parametersFor(
+function toDriverParameters(
   client: DriverClient,
-  values: Values,
-  { cql, params }: Pick<Execution, 'cql' | 'params'>,
+  values: ValueConverter,
+  { cql, params }: Pick<StatementExecution, 'cql' | 'params'>,
 ): unknown[] {
   const statements = client.metadata as DriverStatements | undefined;
-  if (statements?.getPreparedInfo === undefined) return params.map((param) => values.encodable(param));
+  if (statements?.getPreparedInfo === undefined) return params.map((param) => values.toEncodable(param));
   const written: unknown[] = [];
   for (const [at, param] of params.entries()) {
     const get = (): unknown => {
       const marker = statements.getPreparedInfo?.(client.keyspace, cql)?.meta?.columns?.[at];
-      return marker === undefined ? values.encodable(param) : values.written(param, marker);
+      return marker === undefined ? values.toEncodable(param) : values.toDriverValue(param, marker);
     };
     Object.defineProperty(written, at, { get, enumerable: true, configurable: true });
   }
@@ -227,7 +236,7 @@ async function checkSingleDataCenter(client: DriverClient, keyspaces: readonly s
       { prepare: true },
     );
     const { replication } = (rows?.[0] ?? {}) as { replication?: Readonly<Record<string, string>> };
-    if (replication !== undefined && dataCentersOf(replication) === 1) continue;
+    if (replication !== undefined && countDataCenters(replication) === 1) continue;
     const message =
       `singleDataCenter: keyspace ${keyspace} is replicated ` +
       `${replication === undefined ? 'nowhere: there is no such keyspace' : `as ${JSON.stringify(replication)}`}; ` +
@@ -237,7 +246,7 @@ async function checkSingleDataCenter(client: DriverClient, keyspaces: readonly s
 }
 
 /** Other strategies do not know of data centres: their replicas may be anywhere. */
-function dataCentersOf(replication: Readonly<Record<string, string>>): number {
+function countDataCenters(replication: Readonly<Record<string, string>>): number {
   if (replication['class']?.endsWith('NetworkTopologyStrategy') !== true) return 0;
   return Object.entries(replication).filter(([name, count]) => name !== 'class' && Number.parseInt(count, 10) > 0)
     .length;

@@ -70,13 +70,13 @@ export interface DriverEncoder {
   decode(bytes: Uint8Array | null, type: object): unknown;
 }
 
-type Class<T> = abstract new (...args: never[]) => T;
+type AbstractClass<T> = abstract new (...args: never[]) => T;
 
 /** The module `cassandra-driver`, as far as the binding needs it. */
 export interface CassandraDriver {
   readonly Client: new (options: never) => DriverClient;
   readonly policies: {
-    readonly loadBalancing: { readonly LoadBalancingPolicy: Class<object> };
+    readonly loadBalancing: { readonly LoadBalancingPolicy: AbstractClass<object> };
     readonly retry: { readonly RetryPolicy: new () => object };
     readonly addressResolution: { readonly EC2MultiRegionTranslator: new () => object };
     readonly speculativeExecution: { readonly NoSpeculativeExecutionPolicy: new () => object };
@@ -86,17 +86,17 @@ export interface CassandraDriver {
   readonly types: {
     /** What the encoder gives for a value that is not to be touched. */
     readonly unset?: object;
-    readonly BigDecimal: Class<object> & { toBuffer(value: object): Buffer };
+    readonly BigDecimal: AbstractClass<object> & { toBuffer(value: object): Buffer };
     /** Its `months`, `days` and `nanoseconds` are not in its types. */
-    readonly Duration: Class<object>;
-    readonly InetAddress: Class<object>;
-    readonly Integer: Class<object> & { toBuffer(value: object): Buffer };
-    readonly LocalDate: Class<object>;
-    readonly LocalTime: Class<object>;
-    readonly Long: Class<object>;
-    readonly Tuple: Class<{ readonly elements: unknown[] }>;
-    readonly Uuid: Class<object>;
-    readonly Vector?: Class<{ readonly elements: unknown[] }>;
+    readonly Duration: AbstractClass<object>;
+    readonly InetAddress: AbstractClass<object>;
+    readonly Integer: AbstractClass<object> & { toBuffer(value: object): Buffer };
+    readonly LocalDate: AbstractClass<object>;
+    readonly LocalTime: AbstractClass<object>;
+    readonly Long: AbstractClass<object>;
+    readonly Tuple: AbstractClass<{ readonly elements: unknown[] }>;
+    readonly Uuid: AbstractClass<object>;
+    readonly Vector?: AbstractClass<{ readonly elements: unknown[] }>;
   };
 }
 
@@ -105,10 +105,10 @@ const PACKAGE: string = 'cassandra-driver';
 
 /** The driver that was given, or the installed one. @throws CorrectableError `UNSUPPORTED` naming the package. */
 export async function loadDriver(
-  given: CassandraDriver | undefined,
+  value: CassandraDriver | undefined,
   load: (name: string) => Promise<unknown> = (name) => import(name),
 ): Promise<CassandraDriver> {
-  if (given !== undefined) return given;
+  if (value !== undefined) return value;
   try {
     const module = (await load(PACKAGE)) as CassandraDriver & { readonly default?: CassandraDriver };
     return module.default ?? module;

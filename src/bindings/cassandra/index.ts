@@ -2,7 +2,7 @@
 export { cassandra } from './cassandra-binding.ts';
 export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
 export type { CassandraOptions } from './options.ts';
-export type { CassandraLevels, Consistency, FinalLevel } from './levels.ts';
+export type { CassandraLevels, Consistency, FinalLevel } from './consistency-levels.ts';
 export type {
   CassandraDriver,
   DriverClient,
@@ -11,10 +11,10 @@ export type {
   DriverQueryOptions,
   DriverResult,
 } from './driver.ts';
-export { keyValueTable, type KeyValueTableOptions } from './key-value-table.ts';
-export type { CorrectableOption, Page, Row } from './read-path.ts';
-export { applied, nothing, one, page, rows } from './statements/results.ts';
-export type { Mapped, ResultPage, ResultShape, RowMapper, VersionOption } from './statements/results.ts';
+export { getKeyValueTableCql, type KeyValueTableOptions } from './key-value-table.ts';
+export type { PreliminaryRepliesOption, Page, Row } from './read-strategy.ts';
+export { wasApplied, noResult, oneRow, page, rows } from './statements/result-shapes.ts';
+export type { MappedRow, ResultPage, ResultShape, RowMapper, VersionOption } from './statements/result-shapes.ts';
 export { defineStatements, implementStatements, statement } from './statements/statements.ts';
 export type {
   AnySpec,
@@ -29,6 +29,6 @@ export type {
   StatementText,
 } from './statements/statements.ts';
 export type { AnySchema, Issue, SchemaInput, SchemaOutput } from './statements/standard-schema.ts';
-export type { ReadCounts } from './sessions/tally.ts';
-export { jsonCodec } from './values.ts';
-export type { ValueCodec } from './values.ts';
+export type { ReadStats } from './session-guarantees/read-stats.ts';
+export { jsonCodec } from './value-converter.ts';
+export type { ValueCodec } from './value-converter.ts';

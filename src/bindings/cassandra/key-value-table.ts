@@ -1,6 +1,6 @@
 /** The table of `get`, `put` and `getMany`. */
-import { checkRecord } from '../../correctable/given.ts';
-import { nameOf } from './options.ts';
+import { checkRecord } from '../../correctable/validate.ts';
+import { checkIdentifier } from './options.ts';
 
 /** Where the table is. */
 export interface KeyValueTableOptions {
@@ -14,11 +14,11 @@ export interface KeyValueTableOptions {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for a name that CQL does not take as it is
  * @example
- * console.log(keyValueTable({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS shop.correctables_values …
+ * console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS shop.correctables_values …
  */
-export function keyValueTable(options: KeyValueTableOptions): string {
+export function getKeyValueTableCql(options: KeyValueTableOptions): string {
   checkRecord(options, { call: "keyValueTable({ keyspace: 'shop' })" });
   const { keyspace, table = 'correctables_values' } = options;
-  const name = `${nameOf('keyspace', keyspace)}.${nameOf('table', table)}`;
+  const name = `${checkIdentifier('keyspace', keyspace)}.${checkIdentifier('table', table)}`;
   return `CREATE TABLE IF NOT EXISTS ${name} (key text PRIMARY KEY, value text) WITH read_repair = 'BLOCKING'`;
 }

@@ -1,13 +1,13 @@
-/** `get`, `put` and `getMany` over one simple table (`keyValueTable`). Versions are the times of writing. */
+/** `get`, `put` and `getMany` over one simple table (`getKeyValueTableCql`). Versions are the times of writing. */
 import { createHash } from 'node:crypto';
-import { CorrectableError, invalidArgument } from '../../correctable/errors.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { requireWholeText } from '../../engine-client/whole-text.ts';
+import { checkWellFormed } from '../shared/well-formed-text.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
-import type { Meaning, Plan, Planner } from './plan.ts';
-import type { Page } from './read-path.ts';
-import { writeClock } from './sessions/write-clock.ts';
-import type { ValueCodec } from './values.ts';
+import type { ReadResult, StatementPlan, Planner } from './statement-plan.ts';
+import type { Page } from './read-strategy.ts';
+import { writeClock } from './session-guarantees/write-clock.ts';
+import type { ValueCodec } from './value-converter.ts';
 
 /** What the built-in operations work on. */
 export interface KeyValueOptions {
@@ -17,73 +17,77 @@ export interface KeyValueOptions {
 }
 
 /** Keys of one `getMany`. */
-const MANY_MAX = 1_000;
+const MAX_KEYS = 1_000;
 
 /** The planners of the built-in operations, by name. */
-export function keyValuePlanners({ keyspace, table, codec }: KeyValueOptions): ReadonlyMap<string, Planner> {
+export function createKeyValuePlanners({ keyspace, table, codec }: KeyValueOptions): ReadonlyMap<string, Planner> {
   const name = `${keyspace}.${table}`;
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;
   const hint = `the table is made by what keyValueTable({ keyspace: '${keyspace}', table: '${table}' }) says, or by createTable: true`;
   const insert = `INSERT INTO ${name} (key, value) VALUES (?, ?)`;
-  const idOf = (key: string): string => `${name} ${key}`;
+  const getObjectId = (key: string): string => `${name} ${key}`;
   return new Map<string, Planner>([
-    ['get', (operation) => ({ ...getPlan(operation, { cql: `${select} = ?`, codec, idOf }), hint })],
+    ['get', (operation) => ({ ...planGet(operation, { cql: `${select} = ?`, codec, getObjectId }), hint })],
     [
       'getMany',
-      (operation) => ({ ...getManyPlan(operation, { cql: `${select} IN ? LIMIT ${MANY_MAX}`, codec, idOf }), hint }),
+      (operation) => ({
+        ...planGetMany(operation, { cql: `${select} IN ? LIMIT ${MAX_KEYS}`, codec, getObjectId }),
+        hint,
+      }),
     ],
-    ['put', (operation) => ({ ...putPlan(operation, { cql: insert, codec, idOf }), hint })],
+    ['put', (operation) => ({ ...planPut(operation, { cql: insert, codec, getObjectId }), hint })],
   ]);
 }
 
-interface Statement {
+interface KeyValueStatement {
   readonly cql: string;
   readonly codec: ValueCodec;
   /** Names what a key stands for among the objects of all tables: what is known of their times is common to the process. */
-  readonly idOf: (key: string) => string;
+  readonly getObjectId: (key: string) => string;
 }
 
-const READ = { effect: 'read', isIdempotent: true } as const;
+const READ_ACCESS = { access: 'read', isIdempotent: true } as const;
 
 /** One more row than there can be, so that the first page is known to be the last. */
-function getPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
-  const key = keyOf((args as Partial<GetArgs> | undefined)?.key, 'args.key');
+function planGet({ args }: Operation, { cql, codec, getObjectId }: KeyValueStatement): StatementPlan {
+  const key = checkKey((args as Partial<GetArgs> | undefined)?.key, 'args.key');
   return {
-    ...READ,
+    ...READ_ACCESS,
     name: 'get',
     cql,
     params: [key],
-    ids: [idOf(key)],
+    ids: [getObjectId(key)],
     pageSize: 2,
-    meaningOf(page) {
-      const { value, version, content } = entriesOf(page, codec).get(key) ?? ABSENT;
-      return { value, version, objects: [{ id: idOf(key), version, content }] };
+    interpretPage(page) {
+      const { value, version, content } = decodeEntries(page, codec).get(key) ?? ABSENT;
+      return { value, version, objects: [{ id: getObjectId(key), version, content }] };
     },
   };
 }
 
 /** Each key for itself: Cassandra has no snapshot over several partitions. */
-function getManyPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
-  const given: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
-  if (!Array.isArray(given)) throw invalidArgument('args.keys', 'give a list of keys');
-  if (given.length > MANY_MAX) throw invalidArgument('args.keys', `give at most ${MANY_MAX} keys, not ${given.length}`);
-  const keys = given.map((key: unknown, at) => keyOf(key, `args.keys[${at}]`));
+function planGetMany({ args }: Operation, { cql, codec, getObjectId }: KeyValueStatement): StatementPlan {
+  const value: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
+  if (!Array.isArray(value)) throw createInvalidArgumentError('args.keys', 'give a list of keys');
+  if (value.length > MAX_KEYS)
+    throw createInvalidArgumentError('args.keys', `give at most ${MAX_KEYS} keys, not ${value.length}`);
+  const keys = value.map((key: unknown, at) => checkKey(key, `args.keys[${at}]`));
   return {
-    ...READ,
+    ...READ_ACCESS,
     name: 'getMany',
     cql,
     params: [keys],
-    ids: keys.map(idOf),
+    ids: keys.map(getObjectId),
     // A page that holds whatever the statement can give: to fill pages, Cassandra reads one partition after the other.
-    pageSize: MANY_MAX,
-    meaningOf(page): Meaning {
-      const entries = entriesOf(page, codec);
+    pageSize: MAX_KEYS,
+    interpretPage(page): ReadResult {
+      const entries = decodeEntries(page, codec);
       return {
         value: keys.map((key) => entries.get(key)?.value),
         version: undefined,
         objects: keys.map((key) => {
           const { version, content } = entries.get(key) ?? ABSENT;
-          return { id: idOf(key), version, content };
+          return { id: getObjectId(key), version, content };
         }),
       };
     },
@@ -91,52 +95,52 @@ function getManyPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan
 }
 
 /** Repeated with the same time of writing it is the same write. */
-function putPlan({ args }: Operation, { cql, codec, idOf }: Statement): Plan {
-  const { key: given, value } = (args ?? {}) as Partial<PutArgs>;
-  const key = keyOf(given, 'args.key');
-  const text = requireWholeText(codec.encode(value), 'args.value');
-  const id = idOf(key);
+function planPut({ args }: Operation, { cql, codec, getObjectId }: KeyValueStatement): StatementPlan {
+  const { key: input, value } = (args ?? {}) as Partial<PutArgs>;
+  const key = checkKey(input, 'args.key');
+  const text = checkWellFormed(codec.encode(value), 'args.value');
+  const id = getObjectId(key);
   const timestamp = writeClock.next(id);
-  const content = fingerprintOf(text);
-  const written: Meaning = {
+  const content = hashContent(text);
+  const written: ReadResult = {
     value: undefined,
     version: timestamp,
     objects: [{ id, version: timestamp, content }],
   };
   return {
     name: 'put',
-    effect: 'update',
+    access: 'write',
     cql,
     params: [key, text],
     ids: [id],
     isIdempotent: true,
     pageSize: 1,
     timestamp,
-    isOneMutation: true,
-    meaningOf: () => written,
+    isSingleMutation: true,
+    interpretPage: () => written,
   };
 }
 
-interface Entry {
+interface StoredEntry {
   readonly value: unknown;
   readonly version: number | undefined;
   readonly content: string | undefined;
 }
 
-const ABSENT: Entry = { value: undefined, version: undefined, content: undefined };
+const ABSENT: StoredEntry = { value: undefined, version: undefined, content: undefined };
 
-function entriesOf({ rows }: Page, codec: ValueCodec): Map<string, Entry> {
-  const entries = new Map<string, Entry>();
+function decodeEntries({ rows }: Page, codec: ValueCodec): Map<string, StoredEntry> {
+  const entries = new Map<string, StoredEntry>();
   for (const { key, value, written } of rows) {
     const version = typeof written === 'bigint' ? Number(written) : undefined;
     const isThere = typeof value === 'string';
-    const content = isThere ? fingerprintOf(value) : undefined;
-    entries.set(String(key), { value: isThere ? decoded(codec, value, String(key)) : undefined, version, content });
+    const content = isThere ? hashContent(value) : undefined;
+    entries.set(String(key), { value: isThere ? decodeEntry(codec, value, String(key)) : undefined, version, content });
   }
   return entries;
 }
 
-function decoded(codec: ValueCodec, text: string, key: string): unknown {
+function decodeEntry(codec: ValueCodec, text: string, key: string): unknown {
   try {
     return codec.decode(text);
   } catch (cause) {
@@ -145,15 +149,15 @@ function decoded(codec: ValueCodec, text: string, key: string): unknown {
   }
 }
 
-function keyOf(key: unknown, field: string): string {
-  if (typeof key === 'string' && key !== '') return requireWholeText(key, field);
-  throw invalidArgument(field, 'give a string of at least one character');
+function checkKey(key: unknown, field: string): string {
+  if (typeof key === 'string' && key !== '') return checkWellFormed(key, field);
+  throw createInvalidArgumentError(field, 'give a string of at least one character');
 }
 
 const FINGERPRINT_LENGTH = 24;
 
 /** Short, whatever is kept: it is remembered for many keys. */
-function fingerprintOf(text: string): string {
+function hashContent(text: string): string {
   if (text.length <= FINGERPRINT_LENGTH) return text;
   return `${text.length}:${createHash('sha256').update(text).digest('base64').slice(0, FINGERPRINT_LENGTH)}`;
 }

@@ -1,12 +1,19 @@
 /** How a Cassandra binding is made. */
-import { check, CorrectableError, invalidArgument } from '../../correctable/errors.ts';
-import { checkKinds, checkNamed, hasMethods, isName, isRecord, type NamesOf } from '../../correctable/given.ts';
-import { parseAddress, type ServerAddress } from '../../engine-client/address.ts';
-import { READ_CONSISTENCIES, type Consistency } from './levels.ts';
+import { check, CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  hasMethods,
+  isNonEmptyString,
+  isRecord,
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
+import { parseAddress, type ServerAddress } from '../shared/server-address.ts';
+import { READ_CONSISTENCIES, type Consistency } from './consistency-levels.ts';
 import type { CassandraDriver } from './driver.ts';
-import type { CorrectableOption } from './read-path.ts';
+import type { PreliminaryRepliesOption } from './read-strategy.ts';
 import type { Statements } from './statements/statements.ts';
-import { jsonCodec, type ValueCodec } from './values.ts';
+import { jsonCodec, type ValueCodec } from './value-converter.ts';
 
 export interface CassandraOptions {
   /**
@@ -35,14 +42,14 @@ export interface CassandraOptions {
   readonly singleDataCenter?: boolean;
   /** The application's own prepared statements, made by `defineStatements` or `implementStatements`. */
   readonly statements?: Statements | readonly Statements[];
-  /** The table of `get`, `put` and `getMany`; `correctables_values` unless given. See `keyValueTable`. */
+  /** The table of `get`, `put` and `getMany`; `correctables_values` unless given. See `getKeyValueTableCql`. */
   readonly table?: string;
   /** Makes that table if there is none. For development: several that make one at the same time disagree. */
   readonly createTable?: boolean;
   /** How the values of `put` become text; JSON unless given. */
   readonly codec?: ValueCodec;
   /** Whether to use a coordinator that gives preliminary replies; `auto` unless given. */
-  readonly correctable?: CorrectableOption;
+  readonly preliminaryReplies?: PreliminaryRepliesOption;
   /** How long to wait for an answer of the coordinator, in milliseconds; 12 000 unless given. */
   readonly requestTimeoutMs?: number;
   /** Who connects. */
@@ -62,21 +69,21 @@ export interface CassandraOptions {
 }
 
 /** What stays `undefined` unless given. */
-type Optional = 'credentials' | 'tls' | 'driver' | 'translateAddress';
+type OptionalField = 'credentials' | 'tls' | 'driver' | 'translateAddress';
 
-export type ResolvedOptions = Required<Omit<CassandraOptions, Optional | 'contactPoints' | 'statements'>> & {
-  readonly [K in Optional]: CassandraOptions[K] | undefined;
+export type ResolvedOptions = Required<Omit<CassandraOptions, OptionalField | 'contactPoints' | 'statements'>> & {
+  readonly [K in OptionalField]: CassandraOptions[K] | undefined;
 } & {
   readonly contactPoints: readonly ServerAddress[];
   readonly statements: readonly Statements[];
 };
 
 const DEFAULT_PORT = 9042;
-const NAME = /^[A-Za-z]\w{0,47}$/;
+const IDENTIFIER = /^[A-Za-z]\w{0,47}$/;
 
 const CALL = "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })";
 
-const OPTIONS: NamesOf<CassandraOptions> = {
+const OPTIONS: OptionNamesOf<CassandraOptions> = {
   contactPoints: true,
   translateAddress: true,
   keyspace: true,
@@ -88,7 +95,7 @@ const OPTIONS: NamesOf<CassandraOptions> = {
   table: true,
   createTable: true,
   codec: true,
-  correctable: true,
+  preliminaryReplies: true,
   requestTimeoutMs: true,
   credentials: true,
   tls: true,
@@ -98,22 +105,22 @@ const OPTIONS: NamesOf<CassandraOptions> = {
 
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
 export function resolveOptions(options: CassandraOptions): ResolvedOptions {
-  checkNamed(options, { call: CALL }, OPTIONS);
-  checkOthers(options);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  checkOtherOptions(options);
   const { statements = [] } = options;
   return {
-    contactPoints: contactPointsOf(options.contactPoints),
-    keyspace: nameOf('keyspace', options.keyspace),
-    read: oneOf('read', options.read ?? 'QUORUM', READ_CONSISTENCIES),
-    write: oneOf('write', options.write ?? 'QUORUM', READ_CONSISTENCIES),
-    weak: oneOf('weak', options.weak ?? 'ONE', ['ONE', 'LOCAL_ONE']),
+    contactPoints: parseContactPoints(options.contactPoints),
+    keyspace: checkIdentifier('keyspace', options.keyspace),
+    read: checkOneOf('read', options.read ?? 'QUORUM', READ_CONSISTENCIES),
+    write: checkOneOf('write', options.write ?? 'QUORUM', READ_CONSISTENCIES),
+    weak: checkOneOf('weak', options.weak ?? 'ONE', ['ONE', 'LOCAL_ONE']),
     singleDataCenter: options.singleDataCenter ?? false,
     statements: Array.isArray(statements) ? (statements as readonly Statements[]) : [statements as Statements],
-    table: nameOf('table', options.table ?? 'correctables_values'),
+    table: checkIdentifier('table', options.table ?? 'correctables_values'),
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,
-    correctable: oneOf('correctable', options.correctable ?? 'auto', ['auto', 'never', 'require']),
-    requestTimeoutMs: positive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
+    preliminaryReplies: checkOneOf('correctable', options.preliminaryReplies ?? 'auto', ['auto', 'never', 'require']),
+    requestTimeoutMs: checkPositive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
     credentials: options.credentials,
     // Every connection of the binding is made by it: a password must not go over one that is not.
     tls:
@@ -124,43 +131,44 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
   };
 }
 
-function checkOthers(options: CassandraOptions): void {
+function checkOtherOptions(options: CassandraOptions): void {
   const { codec, credentials, tls, driver, clientOptions } = options;
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
   check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
-  const isPassword = credentials === undefined || (isName(credentials?.username) && isName(credentials.password));
+  const isPassword =
+    credentials === undefined || (isNonEmptyString(credentials?.username) && isNonEmptyString(credentials.password));
   check(isPassword, 'credentials', "must be { username: 'ada', password: '…' }, or none");
   check(tls === undefined || isRecord(tls), 'tls', 'must be options for tls.connect, as {}, or none');
   // It may be the namespace of a module, or its default.
   check(driver === undefined || typeof driver?.Client === 'function', 'driver', 'must be the module cassandra-driver');
   check(clientOptions === undefined || isRecord(clientOptions), 'clientOptions', 'must be an object, or none');
-  checkKinds(options, 'function', 'translateAddress');
-  checkKinds(options, 'boolean', 'singleDataCenter', 'createTable');
+  checkOptionTypes(options, 'function', 'translateAddress');
+  checkOptionTypes(options, 'boolean', 'singleDataCenter', 'createTable');
 }
 
-function contactPointsOf(given: readonly string[]): ServerAddress[] {
-  if (!Array.isArray(given) || given.length === 0) {
-    throw invalidArgument('contactPoints', 'give at least one node as host:port, the closest first');
+function parseContactPoints(value: readonly string[]): ServerAddress[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    throw createInvalidArgumentError('contactPoints', 'give at least one node as host:port, the closest first');
   }
-  return given.map((point: unknown, at) => {
+  return value.map((point: unknown, at) => {
     const address = typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
     if (address !== undefined) return address;
-    throw invalidArgument(`contactPoints[${at}]`, `give host or host:port, not ${JSON.stringify(point)}`);
+    throw createInvalidArgumentError(`contactPoints[${at}]`, `give host or host:port, not ${JSON.stringify(point)}`);
   });
 }
 
 /** Names of keyspaces and tables stand in the text of statements: nothing but letters, digits and `_`, of one case to CQL. */
-export function nameOf(field: string, value: string): string {
-  if (typeof value === 'string' && NAME.test(value)) return value.toLowerCase();
-  throw invalidArgument(field, 'give a name of up to 48 letters, digits and _, beginning with a letter');
+export function checkIdentifier(field: string, value: string): string {
+  if (typeof value === 'string' && IDENTIFIER.test(value)) return value.toLowerCase();
+  throw createInvalidArgumentError(field, 'give a name of up to 48 letters, digits and _, beginning with a letter');
 }
 
-function oneOf<const T extends string>(field: string, value: T, all: readonly T[]): T {
+function checkOneOf<const T extends string>(field: string, value: T, all: readonly T[]): T {
   if (all.includes(value)) return value;
-  throw invalidArgument(field, `must be one of ${all.join(', ')}, not ${JSON.stringify(value)}`);
+  throw createInvalidArgumentError(field, `must be one of ${all.join(', ')}, not ${JSON.stringify(value)}`);
 }
 
-function positive(field: string, value: number): number {
+function checkPositive(field: string, value: number): number {
   if (Number.isFinite(value) && value > 0) return value;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: must be above 0, not ${String(value)}`, { field });
 }

@@ -1,5 +1,5 @@
 /** A replicated store in this process: for demos, tests and learning. Browser-safe. */
 export { memory } from './memory.ts';
 export type { MemoryBinding, MemoryLevels, MemoryOptions } from './memory.ts';
-export { memoryStore } from './store.ts';
-export type { MemoryStore } from './store.ts';
+export { memoryStore } from './memory-store.ts';
+export type { MemoryStore } from './memory-store.ts';

@@ -5,7 +5,7 @@
  */
 import {
   bindMethods,
-  LOOK_AFTER_MS,
+  SIGNAL_CHECK_DELAY_MS,
   type Binding,
   type BindingSession,
   type InvocationContext,
@@ -13,31 +13,31 @@ import {
 } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { CorrectableError, check } from '../../correctable/errors.ts';
-import { checkNamed, checkRecord, isClock, type NamesOf } from '../../correctable/given.ts';
-import { declareLevels } from '../../correctable/ladder.ts';
-import type { Levels } from '../../correctable/level.ts';
+import { checkOptionNames, checkRecord, isClock, type OptionNamesOf } from '../../correctable/validate.ts';
+import { createLevelOrder } from '../../correctable/level-order.ts';
+import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { accept, isKnown } from './accept.ts';
-import { DelayLine } from './delay-line.ts';
-import { InFlight } from './in-flight.ts';
-import { Replica, type Reply } from './replica.ts';
-import { Primary, type MemoryStore, type Update } from './store.ts';
+import { validateOperation, isSupported } from './validate-operation.ts';
+import { DelayQueue } from './delay-queue.ts';
+import { InFlightWrites } from './in-flight-writes.ts';
+import { Replica, type ReplicaReply } from './replica.ts';
+import { Primary, type MemoryStore, type PendingWrite } from './memory-store.ts';
 
 class MemorySession implements BindingSession {
-  #seen = 0;
+  #seenVersion = 0;
 
-  admits(version: number): boolean {
-    if (version < this.#seen) return false;
-    this.#seen = version;
+  canShow(version: number): boolean {
+    if (version < this.#seenVersion) return false;
+    this.#seenVersion = version;
     return true;
   }
 
   advanceTo(version: number): void {
-    if (version > this.#seen) this.#seen = version;
+    if (version > this.#seenVersion) this.#seenVersion = version;
   }
 
   close(): void {
-    this.#seen = 0;
+    this.#seenVersion = 0;
   }
 }
 
@@ -71,18 +71,18 @@ export interface MemoryBinding<L extends Levels> extends Binding<L> {
  */
 export function memory<const L extends Levels = MemoryLevels>(options: MemoryOptions<L> = {}): MemoryBinding<L> {
   checkOptions(options);
-  return bindMethods(new Memory(options));
+  return bindMethods(new InMemoryBinding(options));
 }
 
 const LEVELS: MemoryLevels = ['weak', 'strong'];
 const CALL = 'memory({ delaysMs: { weak: 5, strong: 80 } })';
 
-const OPTIONS: NamesOf<MemoryOptions> = { levels: true, delaysMs: true, lagMs: true, store: true, clock: true };
+const OPTIONS: OptionNamesOf<MemoryOptions> = { levels: true, delaysMs: true, lagMs: true, store: true, clock: true };
 
 function checkOptions(options: MemoryOptions<Levels>): void {
-  checkNamed(options, { call: CALL }, OPTIONS);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
   const { levels = LEVELS, delaysMs = {}, clock } = options;
-  const { all } = declareLevels(levels);
+  const { all } = createLevelOrder(levels);
   checkRecord(delaysMs, { call: CALL, field: 'delaysMs' });
   for (const level of Object.keys(delaysMs)) {
     check(all.includes(level), `delaysMs.${level}`, `is none of the levels ${all.join(', ')}`);
@@ -97,7 +97,7 @@ function checkOptions(options: MemoryOptions<Levels>): void {
 const STRONGEST_DELAY_MS = 20;
 
 /** One submitted operation. */
-interface Call extends Update {
+interface MemoryCall extends PendingWrite {
   readonly levels: readonly string[];
   readonly sink: Sink;
   readonly session: MemorySession | undefined;
@@ -105,12 +105,12 @@ interface Call extends Update {
   /** The strongest level requested. */
   readonly strongest: string;
   /** How strong the best answer so far is, by rank; -1 before the first. What is slower and weaker has nothing to say. */
-  answered: number;
+  deliveredRank: number;
 }
 
-type Delays = { readonly [level: string]: number | undefined } | undefined;
+type LevelDelays = { readonly [level: string]: number | undefined } | undefined;
 
-class Memory<L extends Levels> implements MemoryBinding<L> {
+class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
   readonly name = 'memory';
   readonly hasIdempotencyKeys = true;
   skippedForSession = 0;
@@ -118,11 +118,11 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
   readonly #strongest: string;
   readonly #primary: Primary;
   readonly #backup = new Replica();
-  readonly #inFlight = new InFlight();
-  readonly #lines = new Map<string, DelayLine<Call>>();
-  readonly #replication: DelayLine<Update>;
+  readonly #inFlight = new InFlightWrites();
+  readonly #delayQueues = new Map<string, DelayQueue<MemoryCall>>();
+  readonly #replication: DelayQueue<PendingWrite>;
   readonly #stopFollowing: () => void;
-  #closed = false;
+  #isClosed = false;
 
   constructor(options: MemoryOptions<L>) {
     const levels: Levels = options.levels ?? LEVELS;
@@ -130,18 +130,18 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     this.#levels = levels as L;
     this.#strongest = levels.at(-1)!;
     levels.forEach((level, rank) => {
-      const delayMs = delayOf(options.delaysMs, level, rank, levels.length);
-      const arrive = (call: Call): void => {
-        if (delayMs > LOOK_AFTER_MS && isLetGo(call)) return;
-        if (level === this.#strongest) this.#answerFromPrimary(call, rank);
-        else if (rank > call.answered) this.#answerFromBackup(call, level, rank);
+      const delayMs = getDelayMs(options.delaysMs, level, rank, levels.length);
+      const arrive = (call: MemoryCall): void => {
+        if (delayMs > SIGNAL_CHECK_DELAY_MS && isCallAbandoned(call)) return;
+        if (level === this.#strongest) this.#replyFromPrimary(call, rank);
+        else if (rank > call.deliveredRank) this.#replyFromBackup(call, level, rank);
       };
-      this.#lines.set(level, new DelayLine(clock, delayMs, arrive));
+      this.#delayQueues.set(level, new DelayQueue(clock, delayMs, arrive));
     });
-    const strongestMs = delayOf(options.delaysMs, this.#strongest, levels.length - 1, levels.length);
-    const lagMs = requireDelay(options.lagMs ?? strongestMs / 2, 'lagMs');
-    this.#replication = new DelayLine(clock, lagMs, (update) => this.#applyToBackup(update));
-    this.#primary = primaryOf(options.store);
+    const strongestMs = getDelayMs(options.delaysMs, this.#strongest, levels.length - 1, levels.length);
+    const lagMs = checkDelay(options.lagMs ?? strongestMs / 2, 'lagMs');
+    this.#replication = new DelayQueue(clock, lagMs, (update) => this.#applyToBackup(update));
+    this.#primary = toPrimary(options.store);
     this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) => this.#replication.send(update));
   }
 
@@ -150,7 +150,7 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
   }
 
   supports(operation: Operation): boolean {
-    return isKnown(operation);
+    return isSupported(operation);
   }
 
   openSession(): BindingSession {
@@ -163,73 +163,74 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     sink: Sink<T, L[number]>,
     context: InvocationContext,
   ): void {
-    if (this.#closed) throw closedError();
+    if (this.#isClosed) throw createClosedError();
     const session = context.session instanceof MemorySession ? context.session : undefined;
-    const call: Call = {
-      operation: accept(operation),
+    const call: MemoryCall = {
+      operation: validateOperation(operation),
       idempotencyKey: context.idempotencyKey,
       levels,
       sink: sink as Sink,
       session,
       context,
       strongest: levels[levels.length - 1]!,
-      answered: -1,
+      deliveredRank: -1,
     };
-    for (const level of levels) this.#lines.get(level)!.send(call);
-    if (operation.effect !== 'update') return;
+    for (const level of levels) this.#delayQueues.get(level)!.send(call);
+    if (operation.access !== 'write') return;
     this.#inFlight.add(call);
     // Levels choose views, never effects: an update goes to the primary whatever was requested.
-    if (call.strongest !== this.#strongest) this.#lines.get(this.#strongest)!.send(call);
+    if (call.strongest !== this.#strongest) this.#delayQueues.get(this.#strongest)!.send(call);
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    const calls = new Set<Call>();
-    for (const [level, line] of this.#lines) {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const calls = new Set<MemoryCall>();
+    for (const [level, line] of this.#delayQueues) {
       for (const call of line.drain()) {
         calls.add(call);
-        if (level === this.#strongest && call.operation.effect === 'update') this.#execute(call);
+        if (level === this.#strongest && call.operation.access === 'write') this.#execute(call);
       }
     }
     this.#stopFollowing();
     this.#replication.drain();
-    for (const call of calls) call.sink.fail(call.operation.effect === 'update' ? endedError() : closedError());
+    for (const call of calls)
+      call.sink.fail(call.operation.access === 'write' ? createInterruptedError() : createClosedError());
   }
 
-  #answerFromBackup(call: Call, level: string, rank: number): void {
+  #replyFromBackup(call: MemoryCall, level: string, rank: number): void {
     const { operation, sink, session } = call;
-    if (operation.effect === 'update') {
+    if (operation.access === 'write') {
       // A repetition has an outcome, which the primary gives.
       if (this.#primary.hasOutcomeOf(call)) return;
-      const { value, meta } = this.#backup.simulate(operation, this.#inFlight.before(call));
-      call.answered = rank;
-      sink.update(value, level, meta && { meta });
+      const { value, meta } = this.#backup.simulate(operation, this.#inFlight.getEarlier(call));
+      call.deliveredRank = rank;
+      sink.view(value, level, meta && { meta });
       return;
     }
     const reply = this.#backup.read(operation);
-    if (session === undefined || session.admits(reply.version)) {
-      call.answered = rank;
-      sink.update(reply.value, level, reply);
+    if (session === undefined || session.canShow(reply.version)) {
+      call.deliveredRank = rank;
+      sink.view(reply.value, level, reply);
       return;
     }
     this.skippedForSession++;
     // Nothing stronger was requested: the next level that can answer is the primary's.
-    if (level === call.strongest) this.#lines.get(this.#strongest)!.send(call);
+    if (level === call.strongest) this.#delayQueues.get(this.#strongest)!.send(call);
   }
 
-  #answerFromPrimary(call: Call, rank: number): void {
+  #replyFromPrimary(call: MemoryCall, rank: number): void {
     const reply = this.#execute(call);
     if (reply === undefined) return;
     call.session?.advanceTo(reply.version);
     // An update comes here whatever was requested: the final answers where the strongest requested level has not.
-    const isWanted = call.strongest === this.#strongest || call.answered < this.#levels.indexOf(call.strongest);
-    call.answered = rank;
-    if (isWanted) call.sink.update(reply.value, this.#strongest, reply);
+    const isWanted = call.strongest === this.#strongest || call.deliveredRank < this.#levels.indexOf(call.strongest);
+    call.deliveredRank = rank;
+    if (isWanted) call.sink.view(reply.value, this.#strongest, reply);
   }
 
   /** Returns nothing if the call has failed. */
-  #execute(call: Call): Reply | undefined {
+  #execute(call: MemoryCall): ReplicaReply | undefined {
     // The backup gets the first one only: it must not wait for a repetition.
     if (this.#primary.hasOutcomeOf(call)) this.#inFlight.remove(call);
     try {
@@ -240,40 +241,40 @@ class Memory<L extends Levels> implements MemoryBinding<L> {
     }
   }
 
-  #applyToBackup(update: Update): void {
+  #applyToBackup(update: PendingWrite): void {
     this.#backup.apply(update.operation);
     this.#inFlight.remove(update);
   }
 }
 
 /** Whether it is a read that nobody waits for any more. */
-function isLetGo({ operation, context }: Call): boolean {
-  return operation.effect === 'read' && context.signal.aborted;
+function isCallAbandoned({ operation, context }: MemoryCall): boolean {
+  return operation.access === 'read' && context.signal.aborted;
 }
 
-function closedError(): CorrectableError {
+function createClosedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', { retryable: false });
 }
 
 /** For updates under way: closing does not call them back. */
-function endedError(): CorrectableError {
+function createInterruptedError(): CorrectableError {
   return new CorrectableError(
     'UNKNOWN',
     'The memory binding was closed under the update, which takes effect all the same',
   );
 }
 
-function delayOf(delaysMs: Delays, level: string, rank: number, count: number): number {
+function getDelayMs(delaysMs: LevelDelays, level: string, rank: number, count: number): number {
   const even = count === 1 ? STRONGEST_DELAY_MS : (STRONGEST_DELAY_MS * rank) / (count - 1);
-  return requireDelay(delaysMs?.[level] ?? even, `delaysMs.${level}`);
+  return checkDelay(delaysMs?.[level] ?? even, `delaysMs.${level}`);
 }
 
-function requireDelay(delayMs: number, field: string): number {
+function checkDelay(delayMs: number, field: string): number {
   if (typeof delayMs === 'number' && delayMs >= 0 && delayMs < Infinity) return delayMs;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
 }
 
-function primaryOf(store: MemoryStore | undefined): Primary {
+function toPrimary(store: MemoryStore | undefined): Primary {
   if (store === undefined) return new Primary();
   if (store instanceof Primary) return store;
   throw new CorrectableError('INVALID_ARGUMENT', 'store: give one made by memoryStore()', { field: 'store' });

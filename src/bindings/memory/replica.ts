@@ -4,9 +4,9 @@ import type { Operation } from '../../correctable/operation.ts';
 import type { EnqueueArgs, GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 
 /** So many dead places before the items move up. */
-const DEAD_MAX = 1024;
+const MAX_CONSUMED_ITEMS = 1024;
 
-export class Queue {
+export class ItemQueue {
   #items: unknown[] = [];
   #head = 0;
 
@@ -22,28 +22,28 @@ export class Queue {
     this.#items.push(item);
   }
 
-  copy(): Queue {
-    const queue = new Queue();
+  copy(): ItemQueue {
+    const queue = new ItemQueue();
     queue.#items = this.#items.slice(this.#head);
     return queue;
   }
 
   shift(): void {
     this.#items[this.#head++] = undefined;
-    if (this.#head < DEAD_MAX || this.#head * 2 < this.#items.length) return;
+    if (this.#head < MAX_CONSUMED_ITEMS || this.#head * 2 < this.#items.length) return;
     this.#items = this.#items.slice(this.#head);
     this.#head = 0;
   }
 }
 
 /** What an update would give, as far as this copy can tell. */
-export interface Guess {
+export interface PreliminaryReply {
   readonly value: unknown;
   readonly meta?: { readonly remaining: number };
 }
 
 /** What an operation gives, with the state that it was read from. */
-export interface Reply extends ViewDetails {
+export interface ReplicaReply extends ViewDetails {
   readonly value: unknown;
   readonly version: number;
 }
@@ -52,7 +52,7 @@ export class Replica {
   /** How many updates this copy has applied: the version of its state. */
   applied = 0;
   readonly #values = new Map<string, unknown>();
-  readonly #queues = new Map<string, Queue>();
+  readonly #queues = new Map<string, ItemQueue>();
 
   copyFrom(other: Replica): void {
     this.applied = other.applied;
@@ -60,7 +60,7 @@ export class Replica {
     for (const [name, queue] of other.#queues) this.#queues.set(name, queue.copy());
   }
 
-  read(operation: Operation): Reply {
+  read(operation: Operation): ReplicaReply {
     const version = this.applied;
     switch (operation.name) {
       case 'get':
@@ -68,13 +68,13 @@ export class Replica {
       case 'getMany':
         return { value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)), version };
       default: {
-        const queue = this.#queueOf(operation);
-        return { value: itemOf(queue, 0), version, meta: { remaining: queue.length } };
+        const queue = this.#getQueue(operation);
+        return { value: getItem(queue, 0), version, meta: { remaining: queue.length } };
       }
     }
   }
 
-  apply(operation: Operation): Reply {
+  apply(operation: Operation): ReplicaReply {
     const version = ++this.applied;
     switch (operation.name) {
       case 'put': {
@@ -83,11 +83,11 @@ export class Replica {
         return { value: undefined, version };
       }
       case 'enqueue':
-        this.#queueOf(operation).push((operation.args as EnqueueArgs).item);
+        this.#getQueue(operation).push((operation.args as EnqueueArgs).item);
         return { value: undefined, version };
       default: {
-        const queue = this.#queueOf(operation);
-        const value = itemOf(queue, 0);
+        const queue = this.#getQueue(operation);
+        const value = getItem(queue, 0);
         if (value !== null) queue.shift();
         return { value, version, meta: { remaining: queue.length } };
       }
@@ -95,9 +95,9 @@ export class Replica {
   }
 
   /** What `operation` would give here after `before`, updates of the same object that this copy has not applied yet. */
-  simulate(operation: Operation, before: readonly Operation[]): Guess {
+  simulate(operation: Operation, before: readonly Operation[]): PreliminaryReply {
     if (operation.name !== 'dequeue') return { value: undefined };
-    const queue = this.#queueOf(operation);
+    const queue = this.#getQueue(operation);
     const appended: unknown[] = [];
     let taken = 0;
     for (const earlier of before) {
@@ -110,17 +110,17 @@ export class Replica {
     return { value: { item }, meta: { remaining: left - 1 } };
   }
 
-  #queueOf(operation: Operation): Queue {
+  #getQueue(operation: Operation): ItemQueue {
     const name = (operation.args as { readonly queue: string }).queue;
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      queue = new Queue();
+      queue = new ItemQueue();
       this.#queues.set(name, queue);
     }
     return queue;
   }
 }
 
-function itemOf(queue: Queue, at: number): { readonly item: unknown } | null {
+function getItem(queue: ItemQueue, at: number): { readonly item: unknown } | null {
   return at < queue.length ? { item: queue.at(at) } : null;
 }

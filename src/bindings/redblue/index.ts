@@ -1,15 +1,15 @@
 /** `correctables/bindings/redblue`: a client's access to a RedBlue service. */
 export { redblue } from './redblue.ts';
 export { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
-export type { RemoteBinding } from '../../transport/connection-binding.ts';
+export type { RemoteBinding } from '../../transport/remote-binding.ts';
 export {
   exponentialBackoff,
   neverReconnect,
   type BackoffOptions,
   type Backoff as ReconnectPolicy,
 } from '../../correctable/backoff.ts';
-export type { ConnectionState } from '../../transport/settings/connection-state.ts';
-export type { ConnectionOptions } from '../../transport/settings/options.ts';
-export type { Scheduling } from '../../transport/settings/scheduling.ts';
-export type { WebSocketConstructor, WebSocketLike } from '../../transport/settings/websocket.ts';
+export type { ConnectionState } from '../../transport/options/connection-state.ts';
+export type { ConnectionOptions } from '../../transport/options/options.ts';
+export type { Scheduling } from '../../transport/options/scheduling.ts';
+export type { WebSocketConstructor, WebSocketLike } from '../../transport/options/websocket.ts';
 export { findSites, type FindSitesOptions } from '../../transport/find-sites.ts';

@@ -1,12 +1,12 @@
 /** The binding for a RedBlue service behind a gateway (RedBlue, OSDI 2012), typed and checked by its contract. */
-import { checkNamed } from '../../correctable/given.ts';
-import { checkCatalogue, type Catalogue } from '../../protocol/contract/catalogue.ts';
+import { checkOptionNames } from '../../correctable/validate.ts';
+import { checkRegistry, type OperationRegistry } from '../../protocol/contract/operation-registry.ts';
 import { REDBLUE_LEVELS, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
-import { CONNECTION_OPTIONS, ownContract, type ConnectionOptions } from '../../transport/settings/options.ts';
-import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
-import { connect } from '../../transport/connection.ts';
+import { CONNECTION_OPTIONS, toClientContract, type ConnectionOptions } from '../../transport/options/options.ts';
+import { createRemoteBinding, type RemoteBinding } from '../../transport/remote-binding.ts';
+import { connectClient } from '../../transport/reconnecting-client.ts';
 
-const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
+const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/ireland' })";
 
 /**
  * Binds a client to a site of a RedBlue service. Arguments are checked against the contract before anything is sent. At
@@ -15,12 +15,12 @@ const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/irl' })";
  *
  * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED` for options that cannot work.
  * @example
- * const shop = createClient(redblue(tickets, { url: 'ws://127.0.0.1:7070/irl' }));
+ * const shop = createClient(redblue(tickets, { url: 'ws://127.0.0.1:7070/ireland' }));
  * shop.invoke(tickets.dequeue({ queue: 'concert' })).onUpdate(showGuess).onFinal(showTicket);
  */
-export function redblue(contract: Catalogue, options: ConnectionOptions): RemoteBinding<RedBlueLevels, true> {
-  checkCatalogue(contract, CALL);
-  checkNamed(options, { call: CALL }, CONNECTION_OPTIONS);
-  const connection = connect(options, { levels: REDBLUE_LEVELS, contract: ownContract(contract) });
-  return bindConnection({ name: 'redblue', levels: REDBLUE_LEVELS, connection, contract, sessions: true });
+export function redblue(contract: OperationRegistry, options: ConnectionOptions): RemoteBinding<RedBlueLevels, true> {
+  checkRegistry(contract, CALL);
+  checkOptionNames(options, { call: CALL }, CONNECTION_OPTIONS);
+  const client = connectClient(options, { levels: REDBLUE_LEVELS, contract: toClientContract(contract) });
+  return createRemoteBinding({ name: 'redblue', levels: REDBLUE_LEVELS, client, contract, hasSessions: true });
 }

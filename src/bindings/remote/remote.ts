@@ -1,12 +1,12 @@
 /** The binding for a store behind a gateway: one request over a websocket, all views back. */
 import { check } from '../../correctable/errors.ts';
-import { checkNamed, isName, type NamesOf } from '../../correctable/given.ts';
-import type { Levels } from '../../correctable/level.ts';
-import { checkCatalogue, type Catalogue } from '../../protocol/contract/catalogue.ts';
-import { LEVELS_MAX } from '../../protocol/rows/levels.ts';
-import { CONNECTION_OPTIONS, ownContract, type ConnectionOptions } from '../../transport/settings/options.ts';
-import { bindConnection, type RemoteBinding } from '../../transport/connection-binding.ts';
-import { connect } from '../../transport/connection.ts';
+import { checkOptionNames, isNonEmptyString, type OptionNamesOf } from '../../correctable/validate.ts';
+import type { Levels } from '../../correctable/level-types.ts';
+import { checkRegistry, type OperationRegistry } from '../../protocol/contract/operation-registry.ts';
+import { MAX_LEVELS } from '../../protocol/messages/level-bits.ts';
+import { CONNECTION_OPTIONS, toClientContract, type ConnectionOptions } from '../../transport/options/options.ts';
+import { createRemoteBinding, type RemoteBinding } from '../../transport/remote-binding.ts';
+import { connectClient } from '../../transport/reconnecting-client.ts';
 
 /** Options of `remote`. */
 export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
@@ -19,24 +19,24 @@ export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
    * served, and others fail with `UNSUPPORTED`. Without a contract, arguments are sent as they came, also where a
    * gateway with one hosts this binding: the server behind must have it too.
    */
-  readonly contract?: Catalogue | undefined;
+  readonly contract?: OperationRegistry | undefined;
   /**
    * Names of the operations that the store has, so that others are refused before anything is sent; not needed with a
    * contract. Default: any name is sent, and the gateway refuses with `UNSUPPORTED` what its store does not have.
    */
   readonly operations?: readonly string[] | undefined;
   /** Whether the store keeps sessions that can be taken to another of its servers. Default: no, `session()` is refused. */
-  readonly sessions?: boolean | undefined;
+  readonly hasSessions?: boolean | undefined;
 }
 
 const CALL = 'remote({ url, levels })';
 
-const OPTIONS: NamesOf<RemoteOptions<Levels>> = {
+const OPTIONS: OptionNamesOf<RemoteOptions<Levels>> = {
   ...CONNECTION_OPTIONS,
   levels: true,
   contract: true,
   operations: true,
-  sessions: true,
+  hasSessions: true,
 };
 
 /**
@@ -45,20 +45,20 @@ const OPTIONS: NamesOf<RemoteOptions<Levels>> = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the option that cannot work.
  * @example
- * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/irl', levels: ['weak', 'strong'] }));
- * store.invoke(get('greeting')).onUpdate(show).onFinal(show);
+ * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/ireland', levels: ['weak', 'strong'] }));
+ * store.invoke(get('handshaking')).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
-  checkNamed(options, { call: CALL }, OPTIONS);
-  const { levels, contract, operations, sessions = false, ...rest } = options;
-  if (contract !== undefined) checkCatalogue(contract, CALL);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  const { levels, contract, operations, hasSessions = false, ...rest } = options;
+  if (contract !== undefined) checkRegistry(contract, CALL);
   checkLevels(levels);
-  const connection = connect(rest, { levels, contract: contract && ownContract(contract) });
-  return bindConnection({ name: 'remote', levels, connection, contract, operations, sessions });
+  const client = connectClient(rest, { levels, contract: contract && toClientContract(contract) });
+  return createRemoteBinding({ name: 'remote', levels, client, contract, operations, hasSessions });
 }
 
 function checkLevels(levels: Levels): void {
-  const isList = Array.isArray(levels) && levels.every(isName) && new Set(levels).size === levels.length;
-  const isRight = isList && levels.length > 0 && levels.length <= LEVELS_MAX;
-  check(isRight, 'levels', `must be 1 to ${LEVELS_MAX} different names, weakest first`);
+  const isList = Array.isArray(levels) && levels.every(isNonEmptyString) && new Set(levels).size === levels.length;
+  const isRight = isList && levels.length > 0 && levels.length <= MAX_LEVELS;
+  check(isRight, 'levels', `must be 1 to ${MAX_LEVELS} different names, weakest first`);
 }

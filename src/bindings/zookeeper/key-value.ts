@@ -1,26 +1,26 @@
 /** Values by key: one node each. */
 import { isZooKeeperError } from './client/errors.ts';
 import type { ZooKeeper } from './client/zookeeper.ts';
-import { throwNotDone } from './failures.ts';
-import { readBoth, type Reading } from './read.ts';
-import { wants, type Call } from './run.ts';
-import type { Sessions } from './sessions.ts';
-import type { ValueCodec } from './values.ts';
+import { throwNotApplied } from './errors.ts';
+import { readAtBothLevels, type ZooKeeperReadResult } from './read-at-both-levels.ts';
+import { isRequested, type OperationCall } from './operation-call.ts';
+import type { SessionPair } from './session-pair.ts';
+import type { ValueCodec } from './value-codec.ts';
 
-export function get(
-  sessions: Sessions,
+export function executeGet(
+  sessions: SessionPair,
   path: string,
-  { call, codec }: { call: Call; codec: ValueCodec },
+  { call, codec }: { call: OperationCall; codec: ValueCodec },
 ): Promise<void> {
-  return readBoth(sessions, call, async (zk, isSynced) => {
-    if (!isSynced) return read(zk, path, codec);
+  return readAtBothLevels(sessions, call, async (zk, isSynced) => {
+    if (!isSynced) return readValue(zk, path, codec);
     // Answered in this order: the read sees what the sync has brought.
-    const [, reading] = await Promise.all([zk.sync(path), read(zk, path, codec)]);
+    const [, reading] = await Promise.all([zk.sync(path), readValue(zk, path, codec)]);
     return reading;
   });
 }
 
-async function read(zk: ZooKeeper, path: string, codec: ValueCodec): Promise<Reading> {
+async function readValue(zk: ZooKeeper, path: string, codec: ValueCodec): Promise<ZooKeeperReadResult> {
   let zxid = 0n;
   try {
     const { data, stat } = await zk.get(path, { onZxid: (seen) => (zxid = seen) });
@@ -32,21 +32,21 @@ async function read(zk: ZooKeeper, path: string, codec: ValueCodec): Promise<Rea
 }
 
 /** Writes a value. Nothing is known before the ensemble has agreed, thus the preliminary view is only that it was sent. */
-export async function put(
-  sessions: Sessions,
+export async function executePut(
+  sessions: SessionPair,
   path: string,
-  { call, bytes }: { call: Call; bytes: Uint8Array },
+  { call, bytes }: { call: OperationCall; bytes: Uint8Array },
 ): Promise<void> {
-  const writing = write(sessions, path, bytes);
-  const seq = wants(call, 'weak') ? call.sink.update(undefined, 'weak') : undefined;
+  const writing = writeValue(sessions, path, bytes);
+  const seq = isRequested(call, 'weak') ? call.sink.view(undefined, 'weak') : undefined;
   await writing;
   call.session?.advanceTo(sessions.writer.lastZxid);
-  if (!wants(call, 'strong')) return;
-  if (seq === undefined) call.sink.update(undefined, 'strong');
+  if (!isRequested(call, 'strong')) return;
+  if (seq === undefined) call.sink.view(undefined, 'strong');
   else call.sink.confirm('strong', seq);
 }
 
-async function write(sessions: Sessions, path: string, bytes: Uint8Array): Promise<void> {
+async function writeValue(sessions: SessionPair, path: string, bytes: Uint8Array): Promise<void> {
   const { writer } = sessions;
   for (;;) {
     try {
@@ -55,7 +55,7 @@ async function write(sessions: Sessions, path: string, bytes: Uint8Array): Promi
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
     }
     try {
-      await sessions.makePath(path.slice(0, path.lastIndexOf('/'))).catch(throwNotDone);
+      await sessions.createPath(path.slice(0, path.lastIndexOf('/'))).catch(throwNotApplied);
       return void (await writer.create(path, bytes));
     } catch (error) {
       // Somebody else was first: write over it.

@@ -1,15 +1,21 @@
 /** How a ZooKeeper binding is made. */
 import { check, CorrectableError } from '../../correctable/errors.ts';
-import { checkKinds, checkNamed, hasMethods, isName, type NamesOf } from '../../correctable/given.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  hasMethods,
+  isNonEmptyString,
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
 import { checkPath } from './client/path.ts';
-import { parseConnectString } from './client/server-list.ts';
-import { jsonCodec, type ValueCodec } from './values.ts';
+import { parseConnectString } from './client/server-pool.ts';
+import { jsonCodec, type ValueCodec } from './value-codec.ts';
 
 /**
  * What becomes of items whose consumer died between taking them and cleaning up: nobody knows whether they were delivered.
  * `at-most-once` drops them, `at-least-once` puts them back.
  */
-export type Delivery = 'at-most-once' | 'at-least-once';
+export type DeliveryGuarantee = 'at-most-once' | 'at-least-once';
 
 export interface ZooKeeperBindingOptions {
   /** `host:port,host:port/chroot`: the nearest server first, which is the one that answers preliminary views. */
@@ -22,15 +28,15 @@ export interface ZooKeeperBindingOptions {
    * Most dequeues of this binding under way at once in one queue; others wait. Other bindings are told: it bounds how many
    * of these dequeues their estimates cannot know of. 100 unless given.
    */
-  readonly window?: number;
+  readonly maxInFlight?: number;
   /**
    * How soon a place of the window is used again, in milliseconds; others are told this too. Give it where several
    * bindings take from one queue: without it nothing bounds what they may take unknown to each other, and
-   * `safeThreshold` lets nobody be told early. 0 unless given.
+   * `getSafeThreshold` lets nobody be told early. 0 unless given.
    */
-  readonly turnMs?: number;
+  readonly minSlotIntervalMs?: number;
   /** Recovers the items of dead consumers; nobody does unless given. */
-  readonly janitor?: JanitorOptions;
+  readonly orphanRecovery?: OrphanRecoveryOptions;
   /** How values become bytes; JSON unless given. */
   readonly codec?: ValueCodec;
   /** An identity to present, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
@@ -39,73 +45,80 @@ export interface ZooKeeperBindingOptions {
   readonly onBackgroundError?: (error: unknown) => void;
 }
 
-export interface JanitorOptions {
-  readonly delivery: Delivery;
+export interface OrphanRecoveryOptions {
+  readonly delivery: DeliveryGuarantee;
   /** How often to look, in milliseconds; 5 000 unless given. */
-  readonly everyMs?: number;
+  readonly intervalMs?: number;
 }
 
-export type ResolvedBindingOptions = Required<Omit<ZooKeeperBindingOptions, 'janitor' | 'auth'>> & {
-  readonly janitor: Required<JanitorOptions> | undefined;
+export type ResolvedBindingOptions = Required<Omit<ZooKeeperBindingOptions, 'orphanRecovery' | 'auth'>> & {
+  readonly janitor: Required<OrphanRecoveryOptions> | undefined;
   readonly auth: ZooKeeperBindingOptions['auth'];
 };
 
 const CALL = "zookeeper({ servers: '127.0.0.1:2181' })";
 
-const OPTIONS: NamesOf<ZooKeeperBindingOptions> = {
+const OPTIONS: OptionNamesOf<ZooKeeperBindingOptions> = {
   servers: true,
   root: true,
   sessionTimeoutMs: true,
-  window: true,
-  turnMs: true,
-  janitor: true,
+  maxInFlight: true,
+  minSlotIntervalMs: true,
+  orphanRecovery: true,
   codec: true,
   auth: true,
   onBackgroundError: true,
 };
 
-const JANITOR_OPTIONS: NamesOf<JanitorOptions> = { delivery: true, everyMs: true };
+const ORPHAN_RECOVERY_OPTIONS: OptionNamesOf<OrphanRecoveryOptions> = { delivery: true, intervalMs: true };
 
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
 export function resolveBindingOptions(options: ZooKeeperBindingOptions): ResolvedBindingOptions {
-  checkNamed(options, { call: CALL }, OPTIONS);
-  checkOthers(options);
-  const { servers, root = '/correctables', janitor } = options;
-  checked('servers', () => parseConnectString(servers));
-  checked('root', () => checkPath(root));
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  checkOtherOptions(options);
+  const { servers, root = '/correctables', orphanRecovery } = options;
+  checkField('servers', () => parseConnectString(servers));
+  checkField('root', () => checkPath(root));
   return {
     servers,
     root: root === '/' ? '' : root,
-    sessionTimeoutMs: count('sessionTimeoutMs', options.sessionTimeoutMs ?? 12_000),
-    window: count('window', options.window ?? 100),
-    turnMs: duration('turnMs', options.turnMs ?? 0),
-    janitor: janitor && { delivery: janitor.delivery, everyMs: count('janitor.everyMs', janitor.everyMs ?? 5_000) },
+    sessionTimeoutMs: checkCount('sessionTimeoutMs', options.sessionTimeoutMs ?? 12_000),
+    maxInFlight: checkCount('window', options.maxInFlight ?? 100),
+    minSlotIntervalMs: checkDuration('minSlotIntervalMs', options.minSlotIntervalMs ?? 0),
+    janitor: orphanRecovery && {
+      delivery: orphanRecovery.delivery,
+      intervalMs: checkCount('janitor.everyMs', orphanRecovery.intervalMs ?? 5_000),
+    },
     codec: options.codec ?? jsonCodec,
     auth: options.auth,
-    onBackgroundError: options.onBackgroundError ?? warn,
+    onBackgroundError: options.onBackgroundError ?? warnUnhandled,
   };
 }
 
-function checkOthers(options: ZooKeeperBindingOptions): void {
-  const { servers, janitor, codec, auth } = options;
-  check(isName(servers), 'servers', `must be a text, the addresses separated by commas: write ${CALL}`);
+function checkOtherOptions(options: ZooKeeperBindingOptions): void {
+  const { servers, orphanRecovery, codec, auth } = options;
+  check(isNonEmptyString(servers), 'servers', `must be a text, the addresses separated by commas: write ${CALL}`);
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
   check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
-  const isAuth = auth === undefined || (isName(auth?.scheme) && isName(auth.secret));
+  const isAuth = auth === undefined || (isNonEmptyString(auth?.scheme) && isNonEmptyString(auth.secret));
   check(isAuth, 'auth', "must be { scheme: 'digest', secret: 'user:password' }, or none");
-  checkKinds(options, 'function', 'onBackgroundError');
-  if (janitor === undefined) return;
-  checkNamed(janitor, { call: "{ janitor: { delivery: 'at-least-once' } }", field: 'janitor' }, JANITOR_OPTIONS);
-  requireDelivery(janitor.delivery, 'janitor.delivery');
+  checkOptionTypes(options, 'function', 'onBackgroundError');
+  if (orphanRecovery === undefined) return;
+  checkOptionNames(
+    orphanRecovery,
+    { call: "{ janitor: { delivery: 'at-least-once' } }", field: 'janitor' },
+    ORPHAN_RECOVERY_OPTIONS,
+  );
+  checkDelivery(orphanRecovery.delivery, 'janitor.delivery');
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` for what is none */
-export function requireDelivery(given: Delivery, field: string): void {
-  const isDelivery = given === 'at-most-once' || given === 'at-least-once';
+export function checkDelivery(value: DeliveryGuarantee, field: string): void {
+  const isDelivery = value === 'at-most-once' || value === 'at-least-once';
   check(isDelivery, field, "must be 'at-most-once' or 'at-least-once'");
 }
 
-function checked(field: string, check: () => unknown): void {
+function checkField(field: string, check: () => unknown): void {
   try {
     check();
   } catch (cause) {
@@ -113,16 +126,16 @@ function checked(field: string, check: () => unknown): void {
   }
 }
 
-function count(field: string, value: number): number {
+function checkCount(field: string, value: number): number {
   if (Number.isInteger(value) && value > 0) return value;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a whole number above 0`, { field });
 }
 
-function duration(field: string, value: number): number {
+function checkDuration(field: string, value: number): number {
   if (typeof value === 'number' && value >= 0 && value < Infinity) return value;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
 }
 
-function warn(error: unknown): void {
+function warnUnhandled(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error));
 }

@@ -2,7 +2,7 @@
  * Where things are kept: `ROOT/keys/KEY`, `ROOT/queues/QUEUE/{i,c}` for the items and claims of a queue, and
  * `ROOT/consumers/ID` for those who are alive. Below `i` and `c` all nodes are sequential: their numbers are the recipe.
  */
-import { requireWholeText } from '../../engine-client/whole-text.ts';
+import { checkWellFormed } from '../shared/well-formed-text.ts';
 
 export class Paths {
   readonly root: string;
@@ -12,7 +12,7 @@ export class Paths {
   }
 
   key(key: string): string {
-    return `${this.root}/keys/${nodeName(requireWholeText(key, 'key'))}`;
+    return `${this.root}/keys/${encodeNodeName(checkWellFormed(key, 'key'))}`;
   }
 
   get queues(): string {
@@ -20,7 +20,7 @@ export class Paths {
   }
 
   queue(queue: string): QueuePaths {
-    return this.encodedQueue(nodeName(requireWholeText(queue, 'queue')));
+    return this.encodedQueue(encodeNodeName(checkWellFormed(queue, 'queue')));
   }
 
   /** A queue by the name of its node. */
@@ -49,7 +49,7 @@ export class QueuePaths {
   }
 
   item(number: number): string {
-    return `${this.items}/-${padded(number)}`;
+    return `${this.items}/-${padNumber(number)}`;
   }
 
   claim(name: string): string {
@@ -58,16 +58,16 @@ export class QueuePaths {
 }
 
 /** The number at the end of a sequential node's name or path. */
-export function numberOf(name: string): number {
+export function parseSequenceNumber(name: string): number {
   return Number(name.slice(name.lastIndexOf('-') + 1));
 }
 
 /** A name as one part of a path. */
-export function nodeName(name: string): string {
+export function encodeNodeName(name: string): string {
   const encoded = encodeURIComponent(name);
   return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
 }
 
-export function padded(number: number): string {
+export function padNumber(number: number): string {
   return String(number).padStart(10, '0');
 }

@@ -6,26 +6,26 @@ import type { Binding, BindingSession, InvocationContext, Sink } from '../../cor
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { dequeue } from './queue/dequeue.ts';
-import { enqueue } from './queue/enqueue.ts';
-import { closedError, correctableError, endedError, throwNotDone } from './failures.ts';
-import { lookRegularly, recover } from './queue/janitor.ts';
-import { get, put } from './key-value.ts';
+import { executeDequeue } from './queue/dequeue.ts';
+import { executeEnqueue } from './queue/enqueue.ts';
+import { createClosedError, toCorrectableError, createInterruptedError, throwNotApplied } from './errors.ts';
+import { runPeriodically, recoverOrphans } from './queue/orphan-recovery.ts';
+import { executeGet, executePut } from './key-value.ts';
 import {
-  requireDelivery,
+  checkDelivery,
   resolveBindingOptions,
-  type Delivery,
+  type DeliveryGuarantee,
   type ResolvedBindingOptions,
   type ZooKeeperBindingOptions,
 } from './options.ts';
 import { Paths } from './paths.ts';
-import { settledWithin } from './settled-within.ts';
-import { QueueAccess } from './queue/queue-access.ts';
+import { waitUntilSettled } from './wait-until-settled.ts';
+import { QueueContext } from './queue/queue-context.ts';
 import { QueueTable } from './queue/queue-table.ts';
-import { length, peek } from './queue/queue-reads.ts';
-import { LEVELS, ReadSession, type Call, type Level, type ZooKeeperLevels } from './run.ts';
-import { Sellers } from './sellers.ts';
-import { Sessions } from './sessions.ts';
+import { executeLength, executePeek } from './queue/queue-reads.ts';
+import { LEVELS, SessionGuarantees, type OperationCall, type Level, type ZooKeeperLevels } from './operation-call.ts';
+import { ConsumerRegistry } from './consumer-registry.ts';
+import { SessionPair } from './session-pair.ts';
 
 export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /** Payload bytes exchanged with the ensemble so far. */
@@ -35,22 +35,22 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
    *
    * @throws CorrectableError `UNAVAILABLE` when they are not within the time of a session, with why; `UNAUTHENTICATED`
    */
-  connected(): Promise<void>;
+  whenConnected(): Promise<void>;
   /**
    * The smallest threshold at which a preliminary view of now can be trusted, given the bindings that are alive, their
    * paces, and how long agreement has taken lately: `Infinity` until this binding has taken something, if there are
-   * others, and while it has no connection. Views say theirs to `safeThreshold`.
+   * others, and while it has no connection. Views say theirs to `getSafeThreshold`.
    *
    * @throws CorrectableError `UNAVAILABLE` once the binding is closed
    */
-  leastThreshold(): Promise<number>;
+  getMinThreshold(): Promise<number>;
   /**
    * Recovers, once, what dead consumers had claimed and not cleaned up; see the option `janitor` to have it done regularly.
    *
    * @returns how many claims it has ended
    * @throws CorrectableError when some could not be recovered, after all others were
    */
-  recover(delivery: Delivery): Promise<number>;
+  recoverOrphans(delivery: DeliveryGuarantee): Promise<number>;
 }
 
 /**
@@ -62,7 +62,7 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
  * const shop = createClient(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  * await shop.invoke(enqueue('tickets', { seat: 12 }));
  * const ticket = await shop.invoke(dequeue('tickets')).settle({
- *   enough: (view) => view.value !== null && remaining(view) >= safeThreshold(view),
+ *   enough: (view) => view.value !== null && remaining(view) >= getSafeThreshold(view),
  * });
  */
 export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
@@ -70,11 +70,11 @@ export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
 }
 
 const OPERATIONS: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'peek', 'length', 'get', 'put']);
-const UPDATES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put']);
+const WRITES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put']);
 /** How long updates that are under way may take when the binding is closed. */
-const CLOSE_MS = 2_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
-interface Args {
+interface OperationArgs {
   readonly queue: string;
   readonly key: string;
   readonly item: unknown;
@@ -82,9 +82,9 @@ interface Args {
 }
 
 /** An operation in the hands of the binding. */
-interface UnderWay {
+interface InFlightOperation {
   readonly sink: Sink<unknown, Level>;
-  readonly isUpdate: boolean;
+  readonly isWrite: boolean;
   readonly end: Promise<void>;
 }
 
@@ -92,42 +92,43 @@ class ZooKeeperStore implements ZooKeeperBinding {
   readonly name = 'zookeeper';
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
-  readonly #sessions: Sessions;
-  readonly #sellers: Sellers;
-  readonly #queues: QueueTable<QueueAccess>;
-  readonly #underWay = new Set<UnderWay>();
-  readonly #stopJanitor: (() => void) | undefined;
+  readonly #sessions: SessionPair;
+  readonly #consumers: ConsumerRegistry;
+  readonly #queues: QueueTable<QueueContext>;
+  readonly #inFlight = new Set<InFlightOperation>();
+  readonly #stopOrphanRecovery: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedBindingOptions) {
     this.#options = options;
     this.#paths = new Paths(options.root);
-    this.#sessions = new Sessions(options, this.#paths);
-    this.#sellers = new Sellers(this.#sessions, this.#paths);
-    const shared = { sessions: this.#sessions, sellers: this.#sellers };
-    this.#queues = new QueueTable((name) => new QueueAccess(this.#paths.queue(name), shared, options));
+    this.#sessions = new SessionPair(options, this.#paths);
+    this.#consumers = new ConsumerRegistry(this.#sessions, this.#paths);
+    const shared = { sessions: this.#sessions, consumers: this.#consumers };
+    this.#queues = new QueueTable((name) => new QueueContext(this.#paths.queue(name), shared, options));
     const { janitor } = options;
-    this.#stopJanitor = janitor && lookRegularly(() => this.#recover(janitor.delivery), janitor.everyMs, options);
+    this.#stopOrphanRecovery =
+      janitor && runPeriodically(() => this.#runOrphanRecovery(janitor.delivery), janitor.intervalMs, options);
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
     return this.#sessions.bytes;
   }
 
-  connected(): Promise<void> {
-    return this.#sessions.connected();
+  whenConnected(): Promise<void> {
+    return this.#sessions.whenConnected();
   }
 
-  leastThreshold(): Promise<number> {
-    return this.#sellers.leastThreshold().catch(throwNotDone);
+  getMinThreshold(): Promise<number> {
+    return this.#consumers.getMinThreshold().catch(throwNotApplied);
   }
 
-  async recover(delivery: Delivery): Promise<number> {
-    requireDelivery(delivery, 'delivery');
+  async recoverOrphans(delivery: DeliveryGuarantee): Promise<number> {
+    checkDelivery(delivery, 'delivery');
     try {
-      return await this.#recover(delivery);
+      return await this.#runOrphanRecovery(delivery);
     } catch (error) {
-      throw correctableError(error);
+      throw toCorrectableError(error);
     }
   }
 
@@ -135,12 +136,12 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return LEVELS;
   }
 
-  supports({ name, effect }: Operation): boolean {
-    return OPERATIONS.has(name) && (effect === 'update') === UPDATES.has(name);
+  supports({ name, access }: Operation): boolean {
+    return OPERATIONS.has(name) && (access === 'write') === WRITES.has(name);
   }
 
   openSession(): BindingSession {
-    return new ReadSession();
+    return new SessionGuarantees();
   }
 
   submitOperation<T>(
@@ -149,17 +150,17 @@ class ZooKeeperStore implements ZooKeeperBinding {
     sink: Sink<T, Level>,
     context: InvocationContext,
   ): void {
-    if (this.#closing !== undefined) throw closedError();
+    if (this.#closing !== undefined) throw createClosedError();
     if (!this.supports(operation)) {
       throw new CorrectableError('UNSUPPORTED', `The ZooKeeper binding has no operation "${operation.name}"`);
     }
-    const session = context.session instanceof ReadSession ? context.session : undefined;
+    const session = context.session instanceof SessionGuarantees ? context.session : undefined;
     const anySink = sink as Sink<unknown, Level>;
     const end = this.#execute(operation, { levels, sink: anySink, session, context })
-      .catch((error: unknown) => anySink.fail(correctableError(error)))
-      .finally(() => this.#underWay.delete(underWay));
-    const underWay: UnderWay = { sink: anySink, isUpdate: UPDATES.has(operation.name), end };
-    this.#underWay.add(underWay);
+      .catch((error: unknown) => anySink.fail(toCorrectableError(error)))
+      .finally(() => this.#inFlight.delete(inFlight));
+    const inFlight: InFlightOperation = { sink: anySink, isWrite: WRITES.has(operation.name), end };
+    this.#inFlight.add(inFlight);
   }
 
   close(): Promise<void> {
@@ -169,47 +170,47 @@ class ZooKeeperStore implements ZooKeeperBinding {
 
   /** Nothing new is sent. What was sent has its time to be answered; then it is told what is not known. */
   async #close(): Promise<void> {
-    this.#stopJanitor?.();
+    this.#stopOrphanRecovery?.();
     this.#sessions.beginClosing();
     const queues = this.#queues.all;
-    for (const { window } of queues) window.close(closedError());
-    for (const { sink, isUpdate } of this.#underWay) if (!isUpdate) sink.fail(closedError());
-    await this.#updatesWithin(CLOSE_MS);
-    await Promise.all(queues.map((queue) => queue.finish()));
+    for (const { throttleGate } of queues) throttleGate.close(createClosedError());
+    for (const { sink, isWrite } of this.#inFlight) if (!isWrite) sink.fail(createClosedError());
+    await this.#waitForWrites(CLOSE_TIMEOUT_MS);
+    await Promise.all(queues.map((queue) => queue.close()));
     await this.#sessions.close();
     // By now each request has failed, as sent or as not sent; what pauses between two of them has sent one.
-    await this.#updatesWithin(0);
-    for (const { sink, isUpdate } of this.#underWay) if (isUpdate) sink.fail(endedError());
+    await this.#waitForWrites(0);
+    for (const { sink, isWrite: isUpdate } of this.#inFlight) if (isUpdate) sink.fail(createInterruptedError());
   }
 
-  #updatesWithin(ms: number): Promise<void> {
-    const updates = [...this.#underWay].filter(({ isUpdate }) => isUpdate);
-    return settledWithin(
+  #waitForWrites(ms: number): Promise<void> {
+    const updates = [...this.#inFlight].filter(({ isWrite }) => isWrite);
+    return waitUntilSettled(
       ms,
       updates.map(({ end }) => end),
     );
   }
 
-  #recover(delivery: Delivery): Promise<number> {
-    return recover(this.#sessions, this.#paths, delivery);
+  #runOrphanRecovery(delivery: DeliveryGuarantee): Promise<number> {
+    return recoverOrphans(this.#sessions, this.#paths, delivery);
   }
 
-  async #execute({ name, args }: Operation, call: Call): Promise<void> {
-    const { queue, key, item, value } = args as Args;
+  async #execute({ name, args }: Operation, call: OperationCall): Promise<void> {
+    const { queue, key, item, value } = args as OperationArgs;
     const { codec } = this.#options;
     switch (name) {
       case 'enqueue':
-        return this.#queues.use(queue, (access) => enqueue(access, item, call));
+        return this.#queues.use(queue, (access) => executeEnqueue(access, item, call));
       case 'dequeue':
-        return this.#queues.use(queue, (access) => dequeue(access, call));
+        return this.#queues.use(queue, (access) => executeDequeue(access, call));
       case 'peek':
-        return this.#queues.use(queue, (access) => peek(access, call));
+        return this.#queues.use(queue, (access) => executePeek(access, call));
       case 'length':
-        return this.#queues.use(queue, (access) => length(access, call));
+        return this.#queues.use(queue, (access) => executeLength(access, call));
       case 'get':
-        return get(this.#sessions, this.#paths.key(key), { call, codec });
+        return executeGet(this.#sessions, this.#paths.key(key), { call, codec });
       default:
-        return put(this.#sessions, this.#paths.key(key), { call, bytes: codec.encode(value) });
+        return executePut(this.#sessions, this.#paths.key(key), { call, bytes: codec.encode(value) });
     }
   }
 }

@@ -2,13 +2,13 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /** A frame or value in its encoded form. */
-export type Encoded = string | Bytes;
+export type EncodedData = string | Bytes;
 
 /** Bytes that no other thread shares: TypeScript says so since 5.7, and before has no word for it. */
 export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
 /** A row in its encoded form: in binary, where it stands, which costs less to say than a view of it to make. */
-export type EncodedRow = string | Span;
+export type EncodedMessage = string | Span;
 
 /** Bytes that stand in a block of memory among others. */
 export interface Span {
@@ -22,20 +22,20 @@ export const VALUE_DEPTH = 1;
 
 /** A field of a row that has been encoded already by `Codec.encodeValue`. */
 export class EncodedField {
-  readonly data: Encoded;
-  constructor(data: Encoded) {
+  readonly data: EncodedData;
+  constructor(data: EncodedData) {
     this.data = data;
   }
 }
 
-/** Takes the place of a row that could be told from its neighbours, but holds a value outside the domain. */
-export class UndecodableRow {
-  readonly row: unknown;
+/** Takes the place of a row that could be told from its neighbors, but holds a value outside the domain. */
+export class UndecodableMessage {
+  readonly message: unknown;
   /** Path to the bad value, from the row on. */
   readonly path: readonly PropertyKey[];
   readonly reason: string;
   constructor(row: unknown, path: readonly PropertyKey[], reason: string) {
-    this.row = row;
+    this.message = row;
     this.path = path;
     this.reason = reason;
   }
@@ -52,22 +52,22 @@ export interface Codec {
    * Encodes one value. Throws `INVALID_VALUE`, naming the field, for what is outside the domain; `where` says what the
    * value is, for example `args`.
    */
-  encodeValue(value: unknown, where?: string): Encoded;
+  encodeValue(value: unknown, where?: string): EncodedData;
   /** Encodes one row, whose fields may be `EncodedField`s. Throws like `encodeValue`; `fields` are their names. */
-  encodeRow(row: readonly unknown[], fields?: readonly string[]): EncodedRow;
+  encodeMessage(row: readonly unknown[], fields?: readonly string[]): EncodedMessage;
   /** Size of an encoded row, in bytes. */
-  byteLength(encoded: EncodedRow): number;
+  byteLength(encoded: EncodedMessage): number;
   /** Joins encoded rows to one frame. */
-  frame(rows: readonly EncodedRow[]): Encoded;
+  frame(rows: readonly EncodedMessage[]): EncodedData;
   /**
-   * Reads a frame. Its elements are untrusted: each is an `UndecodableRow` or a value to check. Throws `PROTOCOL` when
+   * Reads a frame. Its elements are untrusted: each is an `UndecodableMessage` or a value to check. Throws `PROTOCOL` when
    * the frame cannot be read at all.
    */
-  decode(frame: Encoded): unknown[];
+  decode(frame: EncodedData): unknown[];
 }
 
 /** A value that a codec does not carry; collects the path to it on the way up. */
-export class OutsideDomain extends Error {
+export class PortabilityError extends Error {
   readonly path: PropertyKey[] = [];
 
   toError(path: readonly PropertyKey[]): CorrectableError {
@@ -77,33 +77,33 @@ export class OutsideDomain extends Error {
 }
 
 /** Largest number of rows in one frame: lets the two ends work at the same time instead of taking turns. */
-export const ROWS_PER_FRAME_MAX = 320;
+export const MAX_MESSAGES_PER_FRAME = 320;
 
-const ROW_OVERHEAD_BYTES = 1;
+const MESSAGE_OVERHEAD_BYTES = 1;
 const FRAME_OVERHEAD_BYTES = 8;
 
 /**
- * Splits encoded rows into as few frames as will do, of about as many rows, of at most `bytesMax`. Each row must fit on
+ * Splits encoded rows into as few frames as will do, of about as many rows, of at most `maxBytes`. Each row must fit on
  * its own.
  */
-export function packFrames(codec: Codec, rows: readonly EncodedRow[], bytesMax: number): Encoded[] {
-  if (rows.length <= ROWS_PER_FRAME_MAX && boundOfFrame(rows) <= bytesMax) return [codec.frame(rows)];
-  const frames: Encoded[] = [];
-  const batchRows = Math.ceil(rows.length / Math.ceil(rows.length / ROWS_PER_FRAME_MAX));
+export function packFrames(codec: Codec, rows: readonly EncodedMessage[], maxBytes: number): EncodedData[] {
+  if (rows.length <= MAX_MESSAGES_PER_FRAME && getMaxFrameBytes(rows) <= maxBytes) return [codec.frame(rows)];
+  const frames: EncodedData[] = [];
+  const batchRows = Math.ceil(rows.length / Math.ceil(rows.length / MAX_MESSAGES_PER_FRAME));
   for (let i = 0; i < rows.length; i += batchRows) {
     const batch = rows.length <= batchRows ? rows : rows.slice(i, i + batchRows);
-    if (boundOfFrame(batch) <= bytesMax) frames.push(codec.frame(batch));
-    else splitBySize(codec, batch, bytesMax, frames);
+    if (getMaxFrameBytes(batch) <= maxBytes) frames.push(codec.frame(batch));
+    else splitBySize(codec, batch, maxBytes, frames);
   }
   return frames;
 }
 
-function splitBySize(codec: Codec, rows: readonly EncodedRow[], bytesMax: number, frames: Encoded[]): void {
-  let pending: EncodedRow[] = [];
+function splitBySize(codec: Codec, rows: readonly EncodedMessage[], maxBytes: number, frames: EncodedData[]): void {
+  let pending: EncodedMessage[] = [];
   let bytes = FRAME_OVERHEAD_BYTES;
   for (const row of rows) {
-    const size = codec.byteLength(row) + ROW_OVERHEAD_BYTES;
-    if (pending.length > 0 && bytes + size > bytesMax) {
+    const size = codec.byteLength(row) + MESSAGE_OVERHEAD_BYTES;
+    if (pending.length > 0 && bytes + size > maxBytes) {
       frames.push(codec.frame(pending));
       pending = [];
       bytes = FRAME_OVERHEAD_BYTES;
@@ -115,18 +115,18 @@ function splitBySize(codec: Codec, rows: readonly EncodedRow[], bytesMax: number
 }
 
 /** Whether a row fits into a frame of its own. */
-export function fitsFrame(codec: Codec, row: EncodedRow, bytesMax: number): boolean {
-  if (FRAME_OVERHEAD_BYTES + boundOf(row) <= bytesMax) return true;
-  return codec.byteLength(row) + ROW_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <= bytesMax;
+export function canFitFrame(codec: Codec, row: EncodedMessage, maxBytes: number): boolean {
+  if (FRAME_OVERHEAD_BYTES + getMaxMessageBytes(row) <= maxBytes) return true;
+  return codec.byteLength(row) + MESSAGE_OVERHEAD_BYTES + FRAME_OVERHEAD_BYTES <= maxBytes;
 }
 
 /** A size, in bytes, that the frame of these rows does not exceed; found without looking at the text. */
-function boundOfFrame(rows: readonly EncodedRow[]): number {
+function getMaxFrameBytes(rows: readonly EncodedMessage[]): number {
   let bytes = FRAME_OVERHEAD_BYTES;
-  for (const row of rows) bytes += boundOf(row);
+  for (const row of rows) bytes += getMaxMessageBytes(row);
   return bytes;
 }
 
-function boundOf(row: EncodedRow): number {
-  return (typeof row === 'string' ? 3 * row.length : row.length) + ROW_OVERHEAD_BYTES;
+function getMaxMessageBytes(row: EncodedMessage): number {
+  return (typeof row === 'string' ? 3 * row.length : row.length) + MESSAGE_OVERHEAD_BYTES;
 }

@@ -5,7 +5,7 @@ export abstract class EncodingSink {
   /** Marks this very object: a sink that somebody puts in front of it is one like any other. */
   readonly #isMarked = true;
 
-  static is(sink: object): boolean {
+  static isEncodingSink(sink: object): boolean {
     return #isMarked in sink && sink.#isMarked;
   }
 }

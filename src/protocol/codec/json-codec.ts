@@ -1,6 +1,13 @@
 /** The readable codec: subprotocol `correctables.v1+json`, text frames. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { EncodedField, OutsideDomain, UndecodableRow, VALUE_DEPTH, type Codec, type Encoded } from './codec.ts';
+import {
+  EncodedField,
+  PortabilityError,
+  UndecodableMessage,
+  VALUE_DEPTH,
+  type Codec,
+  type EncodedData,
+} from './codec.ts';
 import { fromJsonValue, toJsonValue } from './json-values.ts';
 import { SUBPROTOCOL } from './version.ts';
 
@@ -12,15 +19,15 @@ export const jsonCodec: Codec = {
     return stringify(value, VALUE_DEPTH, (path) => [where, ...path]);
   },
 
-  encodeRow(row, fields = []) {
+  encodeMessage(row, fields = []) {
     const spliced = row.some((field) => field instanceof EncodedField);
     return spliced
-      ? splice(row, fields)
+      ? encodeSpliced(row, fields)
       : stringify(row, 0, ([index, ...rest]) => [fields[Number(index)] ?? 'row', ...rest]);
   },
 
   byteLength(encoded) {
-    return utf8Length(encoded as string);
+    return getUtf8Length(encoded as string);
   },
 
   frame(rows) {
@@ -30,24 +37,24 @@ export const jsonCodec: Codec = {
   decode(frame) {
     const rows = parse(frame);
     const mayBeBroken = SURROGATE_ESCAPE.test(frame as string);
-    for (let i = 0; i < rows.length; i++) rows[i] = decodeRow(rows[i], mayBeBroken);
+    for (let i = 0; i < rows.length; i++) rows[i] = decodeMessage(rows[i], mayBeBroken);
     return rows;
   },
 };
 
 /** Text that JSON writes as it is, between quotes. */
-const PLAIN = /^[\w -]*$/;
+const PLAIN_TEXT = /^[\w -]*$/;
 
 /** A text frame is UTF-8, which has no halves of surrogate pairs: they come as escapes or not at all. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-function splice(row: readonly unknown[], fields: readonly string[]): string {
+function encodeSpliced(row: readonly unknown[], fields: readonly string[]): string {
   let text = '[';
   for (let i = 0; i < row.length; i++) {
     if (i > 0) text += ',';
     const field = row[i];
     if (typeof field === 'number' && Number.isFinite(field)) text += field;
-    else if (typeof field === 'string' && PLAIN.test(field)) text += `"${field}"`;
+    else if (typeof field === 'string' && PLAIN_TEXT.test(field)) text += `"${field}"`;
     else if (field instanceof EncodedField) text += field.data as string;
     else text += stringify(field, VALUE_DEPTH, (path) => [fields[i] ?? 'row', ...path]);
   }
@@ -62,11 +69,11 @@ function stringify(
   try {
     return JSON.stringify(toJsonValue(value, depth));
   } catch (error) {
-    throw error instanceof OutsideDomain ? error.toError(locate(error.path)) : error;
+    throw error instanceof PortabilityError ? error.toError(locate(error.path)) : error;
   }
 }
 
-function parse(frame: Encoded): unknown[] {
+function parse(frame: EncodedData): unknown[] {
   if (typeof frame !== 'string') throw new CorrectableError('PROTOCOL', 'a frame of the JSON codec must be text');
   let rows: unknown;
   try {
@@ -78,18 +85,18 @@ function parse(frame: Encoded): unknown[] {
   return rows;
 }
 
-function decodeRow(row: unknown, mayBeBroken: boolean): unknown {
+function decodeMessage(row: unknown, mayBeBroken: boolean): unknown {
   try {
     const decoded = fromJsonValue(row);
     if (mayBeBroken) toJsonValue(decoded);
     return decoded;
   } catch (error) {
-    if (!(error instanceof OutsideDomain)) throw error;
-    return new UndecodableRow(row, error.path, error.message);
+    if (!(error instanceof PortabilityError)) throw error;
+    return new UndecodableMessage(row, error.path, error.message);
   }
 }
 
-function utf8Length(text: string): number {
+function getUtf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -3,75 +3,75 @@
  * (base64), `$bigint` (decimal), `$date` (milliseconds since the epoch), `$undefined`. Keys of the application that
  * begin with `$` get one more. An object's property that is `undefined` is left out, as in JSON; `-0` becomes `0`.
  */
-import { DEPTH_MAX, isBytes, isDate, isPlain } from '../../values/kinds.ts';
-import { OutsideDomain } from './codec.ts';
-import { BIGINT_PATTERN, isWellFormed, messages, nameOfClass, untag } from './value-domain.ts';
+import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
+import { PortabilityError } from './codec.ts';
+import { BIGINT_PATTERN, isWellFormed, portabilityMessages, getClassName, decodeTagged } from './tagged-values.ts';
 
 /** Replaces what JSON cannot say. Returns `value` itself where there is nothing to replace. */
 export function toJsonValue(value: unknown, depth = 0): unknown {
   switch (typeof value) {
     case 'string':
       if (isWellFormed(value)) return value;
-      throw new OutsideDomain(messages.loneSurrogate);
+      throw new PortabilityError(portabilityMessages.loneSurrogate);
     case 'boolean':
       return value;
     case 'number':
       if (Number.isFinite(value)) return value;
-      throw new OutsideDomain(messages.notFinite(value));
+      throw new PortabilityError(portabilityMessages.notFinite(value));
     case 'undefined':
-      return tag('$undefined', true, depth);
+      return toTaggedValue('$undefined', true, depth);
     case 'bigint':
-      return tag('$bigint', checkedDigits(value.toString()), depth);
+      return toTaggedValue('$bigint', checkDigits(value.toString()), depth);
     case 'object':
-      return value === null ? null : objectToJson(value, depth);
+      return value === null ? null : encodeObject(value, depth);
     case 'function':
     case 'symbol':
-      throw new OutsideDomain(messages.unsendable(typeof value));
+      throw new PortabilityError(portabilityMessages.unsendable(typeof value));
   }
 }
 
 /** The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. Trusts nothing. */
 export function fromJsonValue(value: unknown, depth = 0): unknown {
-  if (typeof value === 'number') return checkedNumber(value);
+  if (typeof value === 'number') return checkNumber(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= DEPTH_MAX) throw tooDeep();
-  return Array.isArray(value) ? arrayFromJson(value, depth) : objectFromJson(value as Record<string, unknown>, depth);
+  if (depth >= MAX_DEPTH) throw createTooDeepError();
+  return Array.isArray(value) ? decodeArray(value, depth) : decodeObject(value as Record<string, unknown>, depth);
 }
 
 /** What JSON lacks is an object there, and nested like one. */
-function tag(name: string, content: unknown, depth: number): unknown {
-  if (depth >= DEPTH_MAX) throw tooDeep();
+function toTaggedValue(name: string, content: unknown, depth: number): unknown {
+  if (depth >= MAX_DEPTH) throw createTooDeepError();
   return { [name]: content };
 }
 
-function objectToJson(value: object, depth: number): unknown {
-  if (depth >= DEPTH_MAX) throw tooDeep();
-  if (Array.isArray(value)) return arrayToJson(value, depth);
+function encodeObject(value: object, depth: number): unknown {
+  if (depth >= MAX_DEPTH) throw createTooDeepError();
+  if (Array.isArray(value)) return encodeArray(value, depth);
   if (isBytes(value)) return { $bytes: toBase64(value) };
-  if (isDate(value)) return { $date: checkedTime(value.getTime()) };
-  if (!isPlain(value)) throw new OutsideDomain(messages.classInstance(nameOfClass(value)));
-  return plainToJson(value, depth);
+  if (isDate(value)) return { $date: checkTime(value.getTime()) };
+  if (!isPlain(value)) throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
+  return encodePlainObject(value, depth);
 }
 
-function arrayToJson(value: readonly unknown[], depth: number): unknown[] {
-  let copy = rewritesItself(value) ? Array.from(value) : undefined;
+function encodeArray(value: readonly unknown[], depth: number): unknown[] {
+  let copy = hasToJson(value) ? Array.from(value) : undefined;
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
-    const json = atKey(i, item, depth, toJsonValue);
+    const json = callAtKey(i, item, depth, toJsonValue);
     if (json !== item) (copy ??= value.slice())[i] = json;
   }
   return copy ?? (value as unknown[]);
 }
 
-function plainToJson(value: Record<string, unknown>, depth: number): Record<string, unknown> {
+function encodePlainObject(value: Record<string, unknown>, depth: number): Record<string, unknown> {
   const keys = Object.keys(value);
-  let changed: [string, unknown][] | undefined = rewritesItself(value) ? [] : undefined;
+  let changed: [string, unknown][] | undefined = hasToJson(value) ? [] : undefined;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    if (key === '__proto__') throw new OutsideDomain(messages.proto);
+    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
     const item = value[key];
-    const json = item === undefined ? undefined : atKey(key, item, depth, toJsonValue);
-    if (!isWellFormed(key)) throw new OutsideDomain(messages.loneSurrogate);
+    const json = item === undefined ? undefined : callAtKey(key, item, depth, toJsonValue);
+    if (!isWellFormed(key)) throw new PortabilityError(portabilityMessages.loneSurrogate);
     const name = key.startsWith('$') ? `$${key}` : key;
     if (changed === undefined && (json !== item || name !== key)) {
       changed = keys.slice(0, i).map((earlier) => [earlier, value[earlier]]);
@@ -82,35 +82,35 @@ function plainToJson(value: Record<string, unknown>, depth: number): Record<stri
 }
 
 /** Whether `JSON.stringify` would write something else in its place, that nobody has looked at. */
-function rewritesItself(value: object): boolean {
+function hasToJson(value: object): boolean {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 }
 
-function arrayFromJson(value: unknown[], depth: number): unknown[] {
+function decodeArray(value: unknown[], depth: number): unknown[] {
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
-    if (mayBecomeOther(item)) value[i] = atKey(i, item, depth, fromJsonValue);
+    if (canNeedDecoding(item)) value[i] = callAtKey(i, item, depth, fromJsonValue);
   }
   return value;
 }
 
-function objectFromJson(value: Record<string, unknown>, depth: number): unknown {
+function decodeObject(value: Record<string, unknown>, depth: number): unknown {
   const keys = Object.keys(value);
   let escaped = false;
   for (const key of keys) {
-    if (key === '__proto__') throw new OutsideDomain(messages.proto);
+    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
     if (key.startsWith('$')) {
-      if (!key.startsWith('$$')) return tagged(value, keys);
+      if (!key.startsWith('$$')) return decodeTaggedObject(value, keys);
       escaped = true;
     }
     const item = value[key];
-    if (mayBecomeOther(item)) value[key] = atKey(key, item, depth, fromJsonValue);
+    if (canNeedDecoding(item)) value[key] = callAtKey(key, item, depth, fromJsonValue);
   }
   return escaped ? unescapeKeys(value, keys) : value;
 }
 
 /** Whether reading may make something else of what JSON says, or refuse it. Most values are what they seem. */
-function mayBecomeOther(item: unknown): boolean {
+function canNeedDecoding(item: unknown): boolean {
   if (typeof item === 'number') return item === 0 || !Number.isFinite(item);
   return typeof item === 'object' && item !== null;
 }
@@ -119,45 +119,45 @@ function unescapeKeys(value: Record<string, unknown>, keys: readonly string[]): 
   return Object.fromEntries(keys.map((key) => [key.startsWith('$$') ? key.slice(1) : key, value[key]]));
 }
 
-function tagged(value: Record<string, unknown>, keys: readonly string[]): unknown {
+function decodeTaggedObject(value: Record<string, unknown>, keys: readonly string[]): unknown {
   const tag = keys[0];
-  if (tag === undefined || keys.length > 1) throw new OutsideDomain(messages.reserved);
+  if (tag === undefined || keys.length > 1) throw new PortabilityError(portabilityMessages.reserved);
   const content = value[tag];
-  return tag === '$bytes' && typeof content === 'string' ? fromBase64(content) : untag(tag, content);
+  return tag === '$bytes' && typeof content === 'string' ? fromBase64(content) : decodeTagged(tag, content);
 }
 
-function atKey(
+function callAtKey(
   key: PropertyKey,
   item: unknown,
   depth: number,
-  walk: (item: unknown, depth: number) => unknown,
+  lookup: (item: unknown, depth: number) => unknown,
 ): unknown {
   try {
-    return walk(item, depth + 1);
+    return lookup(item, depth + 1);
   } catch (error) {
-    if (error instanceof OutsideDomain) error.path.unshift(key);
+    if (error instanceof PortabilityError) error.path.unshift(key);
     throw error;
   }
 }
 
-function tooDeep(): OutsideDomain {
-  return new OutsideDomain(messages.tooDeep);
+function createTooDeepError(): PortabilityError {
+  return new PortabilityError(portabilityMessages.tooDeep);
 }
 
 /** JSON has no infinities, but numbers that are read as such: 1e999. */
-function checkedNumber(value: number): number {
+function checkNumber(value: number): number {
   if (Number.isFinite(value)) return value === 0 ? 0 : value;
-  throw new OutsideDomain(messages.notFinite(value));
+  throw new PortabilityError(portabilityMessages.notFinite(value));
 }
 
-function checkedDigits(digits: string): string {
+function checkDigits(digits: string): string {
   if (BIGINT_PATTERN.test(digits)) return digits;
-  throw new OutsideDomain(messages.bigintDigits);
+  throw new PortabilityError(portabilityMessages.bigintDigits);
 }
 
-function checkedTime(time: number): number {
+function checkTime(time: number): number {
   if (Number.isFinite(time)) return time;
-  throw new OutsideDomain(messages.invalidDate);
+  throw new PortabilityError(portabilityMessages.invalidDate);
 }
 
 const CHUNK_BYTES = 0x2000;
@@ -176,7 +176,7 @@ function fromBase64(text: string): Uint8Array {
   try {
     binary = atob(text);
   } catch {
-    throw new OutsideDomain('$bytes must hold base64');
+    throw new PortabilityError('$bytes must hold base64');
   }
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);

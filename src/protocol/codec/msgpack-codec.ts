@@ -1,6 +1,6 @@
 /** The compact codec: subprotocol `correctables.v1+msgpack`, binary frames. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { EncodedField, OutsideDomain, UndecodableRow, VALUE_DEPTH, type Codec, type Span } from './codec.ts';
+import { EncodedField, PortabilityError, UndecodableMessage, VALUE_DEPTH, type Codec, type Span } from './codec.ts';
 import * as reader from './msgpack-reader.ts';
 import * as writer from './msgpack-writer.ts';
 import { SUBPROTOCOL } from './version.ts';
@@ -12,17 +12,17 @@ export const msgpackCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+msgpack`,
 
   encodeValue(value, where = 'value') {
-    writer.begin();
+    writer.beginWriting();
     try {
       writer.writeValue(value, VALUE_DEPTH);
     } catch (error) {
-      throw notWritten(error, where);
+      throw toEncodeError(error, where);
     }
-    return writer.written();
+    return writer.takeWritten();
   },
 
-  encodeRow(row, fields) {
-    writer.begin();
+  encodeMessage(row, fields) {
+    writer.beginWriting();
     let i = 0;
     try {
       writer.writeArrayHead(row.length);
@@ -32,9 +32,9 @@ export const msgpackCodec: Codec = {
         else writer.writeValue(field, VALUE_DEPTH);
       }
     } catch (error) {
-      throw notWritten(error, fields?.[i] ?? 'row');
+      throw toEncodeError(error, fields?.[i] ?? 'row');
     }
-    return writer.span();
+    return writer.takeSpan();
   },
 
   byteLength(encoded) {
@@ -42,12 +42,12 @@ export const msgpackCodec: Codec = {
   },
 
   frame(rows) {
-    let bytes = writer.arrayHeadBytes(rows.length);
+    let bytes = writer.getArrayHeadBytes(rows.length);
     for (let i = 0; i < rows.length; i++) bytes += (rows as readonly Span[])[i]!.length;
-    writer.begin(bytes);
+    writer.beginWriting(bytes);
     writer.writeArrayHead(rows.length);
-    for (let i = 0; i < rows.length;) i = writeRun(rows as readonly Span[], i);
-    return writer.written();
+    for (let i = 0; i < rows.length;) i = writeSpans(rows as readonly Span[], i);
+    return writer.takeWritten();
   },
 
   decode(frame) {
@@ -55,24 +55,24 @@ export const msgpackCodec: Codec = {
       throw new CorrectableError('PROTOCOL', 'a frame of the msgpack codec must be binary');
     }
     try {
-      return readRows(frame);
+      return readMessages(frame);
     } catch (cause) {
-      if (!(cause instanceof reader.BrokenFrame)) throw cause;
+      if (!(cause instanceof reader.MalformedFrameError)) throw cause;
       throw new CorrectableError('PROTOCOL', `the frame is not MessagePack: ${cause.message}`, { cause });
     } finally {
-      reader.close();
+      reader.closeFrame();
     }
   },
 };
 
 /** Forgets what was written of a value; what is outside the domain is named by its path, which begins with `where`. */
-function notWritten(error: unknown, where: string): unknown {
-  writer.rewind();
-  return error instanceof OutsideDomain ? error.toError([where, ...error.path]) : error;
+function toEncodeError(error: unknown, where: string): unknown {
+  writer.rewindWriter();
+  return error instanceof PortabilityError ? error.toError([where, ...error.path]) : error;
 }
 
 /** Writes the rows from `first` on that lie side by side in memory; returns the index of the one after them. */
-function writeRun(rows: readonly Span[], first: number): number {
+function writeSpans(rows: readonly Span[], first: number): number {
   const { block, start } = rows[first] as Span;
   let end = start;
   let next = first;
@@ -86,46 +86,51 @@ function writeRun(rows: readonly Span[], first: number): number {
 }
 
 /** To be copied, by length: an array that grows takes three times the memory of one that is made for its elements. */
-const BLANK_ROWS: readonly unknown[][] = Array.from({ length: 12 }, (_, length) =>
+const BLANK_MESSAGES: readonly unknown[][] = Array.from({ length: 12 }, (_, length) =>
   Array.from({ length }, () => undefined),
 );
 
-function readRows(frame: Uint8Array): unknown[] {
-  reader.open(frame);
+function readMessages(frame: Uint8Array): unknown[] {
+  reader.openFrame(frame);
   const length = reader.readArrayHead();
   if (length === undefined) throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
   const rows: unknown[] = [];
-  for (let i = 0; i < length; i++) rows.push(readRow());
-  if (reader.position() < frame.length) throw new reader.BrokenFrame('something follows the rows');
+  for (let i = 0; i < length; i++) rows.push(readMessage());
+  if (reader.getPosition() < frame.length) throw new reader.MalformedFrameError('something follows the rows');
   return rows;
 }
 
-/** Reads a row; one that holds what is outside the domain is passed over, so that its neighbours can be read. */
-function readRow(): unknown {
-  const from = reader.position();
+/** Reads a row; one that holds what is outside the domain is passed over, so that its neighbors can be read. */
+function readMessage(): unknown {
+  const from = reader.getPosition();
   const length = reader.readArrayHead();
-  if (length === undefined) return readNoRow(from);
-  const row = BLANK_ROWS[length]?.slice() ?? [];
+  if (length === undefined) return readUndecodable(from);
+  const row = BLANK_MESSAGES[length]?.slice() ?? [];
   let at = 0;
   try {
     for (; at < length; at++) row[at] = reader.readValue(VALUE_DEPTH);
     return row;
   } catch (error) {
-    return undecodable(error, from, row.slice(0, at), [at]);
+    return createUndecodableMessage(error, from, row.slice(0, at), [at]);
   }
 }
 
 /** Anything but an array, which is for the check of rows to refuse. */
-function readNoRow(from: number): unknown {
+function readUndecodable(from: number): unknown {
   try {
     return reader.readValue(0);
   } catch (error) {
-    return undecodable(error, from, undefined, []);
+    return createUndecodableMessage(error, from, undefined, []);
   }
 }
 
-function undecodable(error: unknown, from: number, row: unknown, path: readonly PropertyKey[]): UndecodableRow {
-  if (!(error instanceof OutsideDomain)) throw error;
+function createUndecodableMessage(
+  error: unknown,
+  from: number,
+  row: unknown,
+  path: readonly PropertyKey[],
+): UndecodableMessage {
+  if (!(error instanceof PortabilityError)) throw error;
   reader.skipFrom(from);
-  return new UndecodableRow(row, [...path, ...error.path], error.message);
+  return new UndecodableMessage(row, [...path, ...error.path], error.message);
 }

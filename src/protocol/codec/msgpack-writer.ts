@@ -8,13 +8,13 @@
  * block gets memory of its own, which fits: whoever keeps a small value holds no more than the block that it is in.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { DEPTH_MAX, isBytes, isDate, isPlain } from '../../values/kinds.ts';
-import { OutsideDomain, type Span } from './codec.ts';
-import { BIGINT_PATTERN, isWellFormed, messages, nameOfClass } from './value-domain.ts';
+import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
+import { PortabilityError, type Span } from './codec.ts';
+import { BIGINT_PATTERN, isWellFormed, portabilityMessages, getClassName } from './tagged-values.ts';
 
 const BLOCK_BYTES = 1 << 16;
 /** A shorter string is copied character by character, which beats a call of the platform's encoder. */
-const SHORT_STRING = 48;
+const MAX_SHORT_STRING_LENGTH = 48;
 
 /** Made when it is first needed: platforms without one can use the other codec. */
 let encoder: TextEncoder | undefined;
@@ -23,9 +23,9 @@ const NO_BLOCK: Uint8Array<ArrayBuffer> = /* @__PURE__ */ new Uint8Array(0);
 
 let block = NO_BLOCK;
 let view: DataView = new DataView(block.buffer);
-let at = 0;
+let offset = 0;
 /** Where the value being written begins. */
-let start = 0;
+let messageStart = 0;
 
 /** Between `begin` and what ends it. */
 let isWriting = false;
@@ -34,100 +34,102 @@ let isWriting = false;
  * Begins to write; what was written before stays where it is. `written`, `span` or `rewind` must follow. `bytes` says how
  * many will be written at most, where that is known.
  */
-export function begin(bytes = 0): void {
+export function beginWriting(bytes = 0): void {
   // Reading a property can run code of the application, which must not write into what is being written.
   if (isWriting) throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
   isWriting = true;
-  start = at;
-  if (bytes > BLOCK_BYTES) useBlock(bytes);
+  messageStart = offset;
+  if (bytes > BLOCK_BYTES) startBlock(bytes);
 }
 
 /** What was written since `begin`. It is never written to again. */
-export function written(): Uint8Array<ArrayBuffer> {
+export function takeWritten(): Uint8Array<ArrayBuffer> {
   isWriting = false;
-  return block.length > BLOCK_BYTES ? takeLarge() : new Uint8Array(block.buffer, start, at - start);
+  return block.length > BLOCK_BYTES
+    ? takeLargeBlock()
+    : new Uint8Array(block.buffer, messageStart, offset - messageStart);
 }
 
 /** Where that stands. */
-export function span(): Span {
+export function takeSpan(): Span {
   isWriting = false;
-  if (block.length <= BLOCK_BYTES) return { block, start, length: at - start };
-  const large = takeLarge();
+  if (block.length <= BLOCK_BYTES) return { block, start: messageStart, length: offset - messageStart };
+  const large = takeLargeBlock();
   return { block: large, start: 0, length: large.length };
 }
 
 /** Forgets what was written since `begin`. */
-export function rewind(): void {
+export function rewindWriter(): void {
   isWriting = false;
-  at = start;
-  if (block.length > BLOCK_BYTES) takeLarge();
+  offset = messageStart;
+  if (block.length > BLOCK_BYTES) takeLargeBlock();
 }
 
 /** How much was written since `begin`, in bytes. */
-export function size(): number {
-  return at - start;
+export function getSize(): number {
+  return offset - messageStart;
 }
 
 /** Leaves room for what comes before a value and is known only after it. */
-export function leaveFree(bytes: number): void {
+export function reserveHead(bytes: number): void {
   reserve(bytes);
-  at += bytes;
+  offset += bytes;
 }
 
 /** Makes room, by moving what was written since `begin` to a new block if need be. */
 function reserve(bytes: number): void {
-  if (at + bytes <= block.length) return;
-  const needed = at - start + bytes;
+  if (offset + bytes <= block.length) return;
+  const needed = offset - messageStart + bytes;
   // Room for what follows a large part; by doubling, so that many of them are not moved for each.
-  useBlock(needed <= BLOCK_BYTES ? BLOCK_BYTES : Math.max(needed + BLOCK_BYTES, 2 * (at - start)));
+  startBlock(needed <= BLOCK_BYTES ? BLOCK_BYTES : Math.max(needed + BLOCK_BYTES, 2 * (offset - messageStart)));
 }
 
 /** Goes on in a new block. */
-function useBlock(bytes: number): void {
-  const unfinished = block.subarray(start, at);
+function startBlock(bytes: number): void {
+  const unfinished = block.subarray(messageStart, offset);
   block = new Uint8Array(bytes);
   view = new DataView(block.buffer);
   block.set(unfinished);
-  start = 0;
-  at = unfinished.length;
+  messageStart = 0;
+  offset = unfinished.length;
 }
 
 /** What was written, in memory that fits; nothing else will be written beside it. */
-function takeLarge(): Uint8Array<ArrayBuffer> {
-  const large = at - start === block.length ? block : block.slice(start, at);
+function takeLargeBlock(): Uint8Array<ArrayBuffer> {
+  const large = offset - messageStart === block.length ? block : block.slice(messageStart, offset);
   block = NO_BLOCK;
-  start = at = 0;
+  messageStart = offset = 0;
   return large;
 }
 
 /** Copies what has been encoded already. */
 export function writeEncoded(bytes: Uint8Array): void {
   reserve(bytes.length);
-  block.set(bytes, at);
-  at += bytes.length;
+  block.set(bytes, offset);
+  offset += bytes.length;
 }
 
 /** Copies a span of what has been encoded already. Short ones by the byte: to make a view of one takes longer. */
 export function writeSpan(from: Uint8Array, first: number, end: number): void {
-  if (end - first > SHORT_STRING) return writeEncoded(from.subarray(first, end));
+  if (end - first > MAX_SHORT_STRING_LENGTH) return writeEncoded(from.subarray(first, end));
   reserve(end - first);
-  for (let i = first; i < end; i++) block[at++] = from[i] as number;
+  for (let i = first; i < end; i++) block[offset++] = from[i] as number;
   return undefined;
 }
 
 /** The length of the head of an array of `length` elements. */
-export function arrayHeadBytes(length: number): number {
+export function getArrayHeadBytes(length: number): number {
   return length < 16 ? 1 : length < 0x10000 ? 3 : 5;
 }
 
 /** Writes the head of an array of `length` elements, which must follow. */
 export function writeArrayHead(length: number): void {
-  reserve(arrayHeadBytes(length));
-  if (length < 16) block[at++] = 0x90 | length;
+  reserve(getArrayHeadBytes(length));
+  if (length < 16) block[offset++] = 0x90 | length;
   else writeLength(length, 0xdc, 0xdd);
 }
 
-/** Writes a value. Throws `OutsideDomain`. */
+/** Writes a value. Throws `PortabilityError`. */
 export function writeValue(value: unknown, depth: number): void {
   switch (typeof value) {
     case 'string':
@@ -136,32 +138,32 @@ export function writeValue(value: unknown, depth: number): void {
       return writeNumber(value);
     case 'boolean':
       reserve(1);
-      block[at++] = value ? 0xc3 : 0xc2;
+      block[offset++] = value ? 0xc3 : 0xc2;
       return undefined;
     case 'object':
       return value === null ? writeNil() : writeObject(value, depth);
     case 'undefined':
       writeTag('$undefined', depth);
-      block[at++] = 0xc3;
+      block[offset++] = 0xc3;
       return undefined;
     case 'bigint':
       return writeBigint(value, depth);
     case 'function':
     case 'symbol':
-      throw new OutsideDomain(messages.unsendable(typeof value));
+      throw new PortabilityError(portabilityMessages.unsendable(typeof value));
   }
 }
 
 function writeNil(): void {
   reserve(1);
-  block[at++] = 0xc0;
+  block[offset++] = 0xc0;
 }
 
 /** A map of one entry, whose value must follow; leaves room for one byte of it. */
 function writeTag(tag: string, depth: number): void {
-  if (depth >= DEPTH_MAX) throw new OutsideDomain(messages.tooDeep);
+  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
   reserve(1);
-  block[at++] = 0x81;
+  block[offset++] = 0x81;
   writeString(tag);
   reserve(1);
 }
@@ -169,42 +171,42 @@ function writeTag(tag: string, depth: number): void {
 function writeNumber(value: number): void {
   reserve(9);
   if (Number.isInteger(value) && value >= -0x8000_0000 && value <= 0xffff_ffff) return writeInteger(value);
-  if (!Number.isFinite(value)) throw new OutsideDomain(messages.notFinite(value));
-  block[at++] = 0xcb;
-  view.setFloat64(at, value);
-  at += 8;
+  if (!Number.isFinite(value)) throw new PortabilityError(portabilityMessages.notFinite(value));
+  block[offset++] = 0xcb;
+  view.setFloat64(offset, value);
+  offset += 8;
 }
 
 function writeInteger(value: number): void {
   if (value >= 0) {
-    if (value < 0x80) block[at++] = value;
+    if (value < 0x80) block[offset++] = value;
     else if (value < 0x100) {
-      block[at++] = 0xcc;
-      block[at++] = value;
+      block[offset++] = 0xcc;
+      block[offset++] = value;
     } else if (value < 0x10000) {
-      block[at++] = 0xcd;
-      view.setUint16(at, value);
-      at += 2;
+      block[offset++] = 0xcd;
+      view.setUint16(offset, value);
+      offset += 2;
     } else {
-      block[at++] = 0xce;
-      view.setUint32(at, value);
-      at += 4;
+      block[offset++] = 0xce;
+      view.setUint32(offset, value);
+      offset += 4;
     }
-  } else if (value >= -0x20) block[at++] = value + 0x100;
+  } else if (value >= -0x20) block[offset++] = value + 0x100;
   else {
-    block[at++] = 0xd2;
-    view.setInt32(at, value);
-    at += 4;
+    block[offset++] = 0xd2;
+    view.setInt32(offset, value);
+    offset += 4;
   }
 }
 
 function writeString(text: string): void {
   const { length } = text;
-  if (length > SHORT_STRING) return writeLongString(text);
+  if (length > MAX_SHORT_STRING_LENGTH) return writeLongString(text);
   reserve(length + 2);
   // In locals, since engines cannot keep what belongs to the module in registers.
   const target = block;
-  let to = at;
+  let to = offset;
   if (length < 32) target[to++] = 0xa0 | length;
   else {
     target[to++] = 0xd9;
@@ -215,26 +217,26 @@ function writeString(text: string): void {
     if (unit >= 0x80) return writeLongString(text);
     target[to++] = unit;
   }
-  at = to;
+  offset = to;
 }
 
 /** The head is chosen by the longest that the text can be: equal texts have equal encodings all the same. */
 function writeLongString(text: string): void {
-  if (!isWellFormed(text)) throw new OutsideDomain(messages.loneSurrogate);
-  const bytesMax = 3 * text.length;
-  if (bytesMax >= BLOCK_BYTES) return writeLargeString(text);
-  reserve(bytesMax + 3);
-  const headBytes = bytesMax < 0x100 ? 2 : 3;
+  if (!isWellFormed(text)) throw new PortabilityError(portabilityMessages.loneSurrogate);
+  const maxBytes = 3 * text.length;
+  if (maxBytes >= BLOCK_BYTES) return writeLargeString(text);
+  reserve(maxBytes + 3);
+  const headBytes = maxBytes < 0x100 ? 2 : 3;
   encoder ??= new TextEncoder();
-  const { written: bytes } = encoder.encodeInto(text, block.subarray(at + headBytes));
+  const { written: bytes } = encoder.encodeInto(text, block.subarray(offset + headBytes));
   if (headBytes === 2) {
-    block[at] = 0xd9;
-    block[at + 1] = bytes;
+    block[offset] = 0xd9;
+    block[offset + 1] = bytes;
   } else {
-    block[at] = 0xda;
-    view.setUint16(at + 1, bytes);
+    block[offset] = 0xda;
+    view.setUint16(offset + 1, bytes);
   }
-  at += headBytes + bytes;
+  offset += headBytes + bytes;
 }
 
 /** Encoded apart, since room for the longest that it can be would be three times what most need. */
@@ -242,30 +244,30 @@ function writeLargeString(text: string): void {
   encoder ??= new TextEncoder();
   const bytes = encoder.encode(text);
   reserve(bytes.length + 5);
-  block[at] = 0xdb;
-  view.setUint32(at + 1, bytes.length);
-  block.set(bytes, at + 5);
-  at += bytes.length + 5;
+  block[offset] = 0xdb;
+  view.setUint32(offset + 1, bytes.length);
+  block.set(bytes, offset + 5);
+  offset += bytes.length + 5;
 }
 
 function writeBigint(value: bigint, depth: number): void {
   const digits = value.toString();
-  if (!BIGINT_PATTERN.test(digits)) throw new OutsideDomain(messages.bigintDigits);
+  if (!BIGINT_PATTERN.test(digits)) throw new PortabilityError(portabilityMessages.bigintDigits);
   writeTag('$bigint', depth);
   writeString(digits);
 }
 
 function writeObject(value: object, depth: number): void {
-  if (depth >= DEPTH_MAX) throw new OutsideDomain(messages.tooDeep);
+  if (depth >= MAX_DEPTH) throw new PortabilityError(portabilityMessages.tooDeep);
   if (Array.isArray(value)) return writeArray(value, depth);
   if (isPlain(value)) return writeMap(value, depth);
   if (isBytes(value)) return writeBytes(value);
   if (isDate(value)) {
-    if (!Number.isFinite(value.getTime())) throw new OutsideDomain(messages.invalidDate);
+    if (!Number.isFinite(value.getTime())) throw new PortabilityError(portabilityMessages.invalidDate);
     writeTag('$date', depth);
     return writeNumber(value.getTime());
   }
-  throw new OutsideDomain(messages.classInstance(nameOfClass(value)));
+  throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
 }
 
 function writeArray(value: readonly unknown[], depth: number): void {
@@ -278,8 +280,8 @@ function writeMap(value: Record<string, unknown>, depth: number): void {
   const keys = Object.keys(value);
   reserve(5);
   // Where the head is, from `start` on: the block may move before the entries have been counted.
-  const head = at - start;
-  if (keys.length < 16) at++;
+  const head = offset - messageStart;
+  if (keys.length < 16) offset++;
   else writeLength(keys.length, 0xde, 0xdf);
   let count = 0;
   for (const key of keys) {
@@ -287,13 +289,13 @@ function writeMap(value: Record<string, unknown>, depth: number): void {
     const item = value[key];
     if (item === undefined) continue;
     count++;
-    if (key === '__proto__') throw new OutsideDomain(messages.proto);
+    if (key === '__proto__') throw new PortabilityError(portabilityMessages.proto);
     writeString(key.charCodeAt(0) === 0x24 ? `$${key}` : key);
     writeAt(key, item, depth);
   }
-  if (keys.length < 16) block[start + head] = 0x80 | count;
-  else if (keys.length < 0x10000) view.setUint16(start + head + 1, count);
-  else view.setUint32(start + head + 1, count);
+  if (keys.length < 16) block[messageStart + head] = 0x80 | count;
+  else if (keys.length < 0x10000) view.setUint16(messageStart + head + 1, count);
+  else view.setUint32(messageStart + head + 1, count);
 }
 
 /** Writes a part of a value; on failure adds its key to the path. */
@@ -301,7 +303,7 @@ function writeAt(key: PropertyKey, item: unknown, depth: number): void {
   try {
     writeValue(item, depth + 1);
   } catch (error) {
-    if (error instanceof OutsideDomain) error.path.unshift(key);
+    if (error instanceof PortabilityError) error.path.unshift(key);
     throw error;
   }
 }
@@ -310,21 +312,21 @@ function writeBytes(bytes: Uint8Array): void {
   const { length } = bytes;
   reserve(length + 5);
   if (length < 0x100) {
-    block[at++] = 0xc4;
-    block[at++] = length;
+    block[offset++] = 0xc4;
+    block[offset++] = length;
   } else writeLength(length, 0xc5, 0xc6);
-  block.set(bytes, at);
-  at += length;
+  block.set(bytes, offset);
+  offset += length;
 }
 
 function writeLength(length: number, head16: number, head32: number): void {
   if (length < 0x10000) {
-    block[at++] = head16;
-    view.setUint16(at, length);
-    at += 2;
+    block[offset++] = head16;
+    view.setUint16(offset, length);
+    offset += 2;
   } else {
-    block[at++] = head32;
-    view.setUint32(at, length);
-    at += 4;
+    block[offset++] = head32;
+    view.setUint32(offset, length);
+    offset += 4;
   }
 }

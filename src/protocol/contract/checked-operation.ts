@@ -1,59 +1,65 @@
 /** Operations on a server, between the gateway that checks their arguments and the store that executes them. */
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { ParsedOperation, parseArgs, type Catalogue } from './catalogue.ts';
-import { keyBy } from './parse-args.ts';
-import { copied } from '../../values/copy.ts';
+import { ParsedOperation, parseArgs, type OperationRegistry } from './operation-registry.ts';
+import { computeKey } from './parse-args.ts';
+import { deepCopy } from '../../values/deep-copy.ts';
 
 /** An operation whose arguments have been checked: a store with the same contract need not do so again. */
 export class CheckedOperation extends ParsedOperation implements Operation {
   readonly name: string;
-  readonly effect: Access;
+  readonly access: Access;
   /** As the schema gave them back. */
   readonly args: unknown;
   /** As the contract makes it of these: what the client calls the key is a claim, and may be of another object. */
   readonly key?: string;
-  readonly #checkedBy: Catalogue['operations'];
+  readonly #checkedBy: OperationRegistry['operations'];
 
   /**
    * What a client submits, checked by `catalogue`: its schemas may be compiled ones of those in `checkedBy`, the
    * operations of the contract.
    *
-   * @throws CorrectableError `UNSUPPORTED` or `INVALID_ARGUMENT`, as `parseArgs` and `keyBy`.
+   * @throws CorrectableError `UNSUPPORTED` or `INVALID_ARGUMENT`, as `parseArgs` and `computeKey`.
    */
-  constructor(name: string, effect: Access, args: unknown, catalogue: Catalogue, checkedBy: Catalogue['operations']) {
+  constructor(
+    name: string,
+    effect: Access,
+    args: unknown,
+    catalogue: OperationRegistry,
+    checkedBy: OperationRegistry['operations'],
+  ) {
     super(args);
     this.name = name;
-    this.effect = effect;
+    this.access = effect;
     this.#checkedBy = checkedBy;
     this.args = parseArgs(catalogue, this);
-    const key = keyBy(checkedBy[this.name]?.key, this.args, this.name);
+    const key = computeKey(checkedBy[this.name]?.key, this.args, this.name);
     if (key !== undefined) this.key = key;
   }
 
   /** Whether the arguments of `operation` are what the contract with these operations gave. */
-  static isBy(operations: Catalogue['operations'], operation: Operation): boolean {
+  static isCheckedBy(operations: OperationRegistry['operations'], operation: Operation): boolean {
     return #checkedBy in operation && operation.#checkedBy === operations;
   }
 }
 
 /** An operation for somebody who may keep it: what he changes of it later changes nothing of what is executed. */
-class LentOperation extends ParsedOperation implements Operation {
+class BorrowedOperation extends ParsedOperation implements Operation {
   readonly name: string;
-  readonly effect: Access;
+  readonly access: Access;
   readonly args: unknown;
   readonly key?: string;
 
   constructor(operation: Operation) {
-    super(ParsedOperation.inputOf(operation));
-    const { name, effect, args, key } = operation;
+    super(ParsedOperation.getInput(operation));
+    const { name, access, args, key } = operation;
     this.name = name;
-    this.effect = effect;
-    this.args = copied(args);
+    this.access = access;
+    this.args = deepCopy(args);
     if (key !== undefined) this.key = key;
   }
 }
 
 /** The same operation, in an object of its own. */
-export function lent(operation: Operation): Operation {
-  return new LentOperation(operation);
+export function borrowOperation(operation: Operation): Operation {
+  return new BorrowedOperation(operation);
 }

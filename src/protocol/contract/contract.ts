@@ -3,11 +3,18 @@
  * checked on both sides; it never pulls the implementation, so that a web page can import it.
  */
 import { check, isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
-import { checkKinds, checkMemberName, checkNamed, checkRecord, isName, type NamesOf } from '../../correctable/given.ts';
-import type { Reach } from '../../correctable/level.ts';
+import {
+  checkOptionTypes,
+  checkMemberName,
+  checkOptionNames,
+  checkRecord,
+  isNonEmptyString,
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
+import type { FinalLevels } from '../../correctable/level-types.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
-import { keyBy, parseBy } from './parse-args.ts';
-import { schemaHash } from './schema-hash.ts';
+import { computeKey, parseArgsWith } from './parse-args.ts';
+import { hashSchema } from './schema-hash.ts';
 import { isSchemaPart, type InputOf, type OutputOf, type Schema } from './schema-parts.ts';
 
 /** Errors of the domain by name, each with the schema of what it says. */
@@ -20,7 +27,7 @@ export interface OperationSpec<
   E extends ErrorSchemas = ErrorSchemas,
 > {
   /** `read` changes nothing; `update` may choose a shadow operation. */
-  readonly effect: Access;
+  readonly access: Access;
   readonly args: A;
   /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */
   readonly result: R;
@@ -29,7 +36,7 @@ export interface OperationSpec<
    * order of all sites on each (`red`). The service is held to it, and then the types know which levels the views of the
    * operation can have: `causal` of a blue one, `tentative` and `strong` of a red one. Without it both may come.
    */
-  readonly colour?: 'blue' | 'red' | undefined;
+  readonly color?: 'blue' | 'red' | undefined;
   /**
    * What the service may refuse the operation with: its generator throws these, and a client tells them apart by
    * `isDomainError`.
@@ -55,14 +62,14 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
 
 /**
  * Types `key` and `equals` where they are written, from schemas that are inferred by themselves. Schemas that are not
- * inferred here stay `unknown`: a contextual type `Schema` makes the compiler compare all of a schema's methods with it,
+ * inferred here stay `unknown`: a contextual type `DatabaseSchema` makes the compiler compare all of a schema's methods with it,
  * which costs thousands of types an operation.
  */
-export interface TypedFunctions<A, R> {
-  readonly effect: Access;
+export interface TypedSpec<A, R> {
+  readonly access: Access;
   readonly args: A;
   readonly result: R;
-  readonly colour?: 'blue' | 'red' | undefined;
+  readonly color?: 'blue' | 'red' | undefined;
   readonly errors?: ErrorSchemas | undefined;
   key?(args: OutputOf<A>): string;
   equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
@@ -89,28 +96,28 @@ export type ErrorInputOf<S extends OperationSpec> = {
 };
 
 /** The levels of a blue update. */
-export interface BlueReach {
+export interface BlueFinalLevels {
   readonly levels: 'causal';
 }
 /** The levels of a red update. */
-export interface RedReach {
+export interface RedFinalLevels {
   readonly levels: 'tentative' | 'strong';
 }
 /** The levels of a read. */
-export interface ReadReach {
+export interface ReadFinalLevels {
   readonly levels: 'causal' | 'strong';
 }
 
 /** The levels of a RedBlue service that the views of an operation can have. */
-export type ReachOf<S extends OperationSpec> = S['effect'] extends 'read'
-  ? ReadReach
-  : S extends { readonly colour: 'blue' }
-    ? BlueReach
-    : S extends { readonly colour: 'red' }
-      ? RedReach
-      : S['effect'] extends 'update'
-        ? BlueReach | RedReach
-        : Reach;
+export type FinalLevelsOf<S extends OperationSpec> = S['access'] extends 'read'
+  ? ReadFinalLevels
+  : S extends { readonly color: 'blue' }
+    ? BlueFinalLevels
+    : S extends { readonly color: 'red' }
+      ? RedFinalLevels
+      : S['access'] extends 'write'
+        ? BlueFinalLevels | RedFinalLevels
+        : FinalLevels;
 
 /**
  * One typed builder an operation: `shop.dequeue({ queue })`. Beyond the types it checks nothing: arguments that do not fit
@@ -119,7 +126,7 @@ export type ReachOf<S extends OperationSpec> = S['effect'] extends 'read'
  * `parseArgs` that checks.
  */
 export type OperationBuilders<S extends OperationSpecs> = {
-  readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>, ReachOf<S[K]>>;
+  readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>, FinalLevelsOf<S[K]>>;
 };
 
 /** What every contract carries beside its builders. */
@@ -134,53 +141,53 @@ export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
 export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
 
 /** Under which names an operation is in contracts: errors name theirs, and whoever asks about one has its part alone. */
-const names = new WeakMap<OperationSpec, Set<string>>();
+const operationNames = new WeakMap<OperationSpec, Set<string>>();
 
 /** Whether the operation has this name in a contract; of one that is in none nobody knows. */
-export function isCalled(operation: OperationSpec, name: string): boolean {
-  return names.get(operation)?.has(name) ?? true;
+export function hasOperationName(operation: OperationSpec, name: string): boolean {
+  return operationNames.get(operation)?.has(name) ?? true;
 }
 
 /** Members of each contract. */
-const MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
+const RESERVED_MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
 
 /**
  * One operation, with the types of its `key` and `equals` from its schemas: for one that is defined outside of
- * `defineContract`, which types them likewise. Its effect, colour and errors stay as they are written.
+ * `defineContract`, which types them likewise. Its access, color and errors stay as they are written.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit.
  * @example
  * const dequeue = operation({
- *   effect: 'update',
+ *   access: 'write',
  *   args: z.object({ queue: z.string() }),
  *   result: z.object({ item: z.string() }).nullable(),
  *   key: ({ queue }) => queue,
  * });
  */
-export function operation<const S extends TypedFunctions<unknown, unknown>, A extends Schema, R extends Schema>(
-  spec: S & TypedFunctions<A, unknown> & TypedFunctions<unknown, R>,
+export function operation<const S extends TypedSpec<unknown, unknown>, A extends Schema, R extends Schema>(
+  spec: S & TypedSpec<A, unknown> & TypedSpec<unknown, R>,
 ): NoInfer<S> {
   checkSpec(spec, 'spec');
   return spec;
 }
 
-const CALL = "defineContract('shop', { dequeue: operation({ effect: 'update', args: z.object({ … }), result: … }) })";
-const SPEC_CALL = "operation({ effect: 'read', args: z.object({ key: z.string() }), result: z.string() })";
+const CALL = "defineContract('shop', { dequeue: operation({ access: 'write', args: z.object({ … }), result: … }) })";
+const SPEC_CALL = "operation({ access: 'read', args: z.object({ key: z.string() }), result: z.string() })";
 
-const SPEC: NamesOf<OperationSpec> = {
-  effect: true,
+const SPEC_FIELDS: OptionNamesOf<OperationSpec> = {
+  access: true,
   args: true,
   result: true,
-  colour: true,
+  color: true,
   errors: true,
   key: true,
   equals: true,
 };
 
 function checkSpec(spec: unknown, field: string): void {
-  checkNamed(spec, { call: SPEC_CALL, field }, SPEC);
-  const { effect, args, result, errors = {}, ...functions } = spec as Readonly<Record<string, unknown>>;
-  check(effect === 'read' || effect === 'update', `${field}.effect`, "must be 'read' or 'update'");
+  checkOptionNames(spec, { call: SPEC_CALL, field }, SPEC_FIELDS);
+  const { access, args, result, errors = {}, ...functions } = spec as Readonly<Record<string, unknown>>;
+  check(access === 'read' || access === 'write', `${field}.access`, "must be 'read' or 'write'");
   checkSchema(args, `${field}.args`, 'z.object({ key: z.string() })');
   checkSchema(result, `${field}.result`, 'z.string(), or z.void() for none');
   checkRecord(errors, {
@@ -191,23 +198,23 @@ function checkSpec(spec: unknown, field: string): void {
     checkMemberName(name, `${field}.errors.${name}`);
     checkSchema(schema, `${field}.errors.${name}`, 'z.object({ balance: z.number() })');
   }
-  checkKinds(functions, 'function', 'key', 'equals');
+  checkOptionTypes(functions, 'function', 'key', 'equals');
 }
 
-function checkSchema(given: unknown, field: string, example: string): void {
-  check(given !== undefined, field, `is missing: write ${example}`);
+function checkSchema(value: unknown, field: string, example: string): void {
+  check(value !== undefined, field, `is missing: write ${example}`);
   const advice = `must be a schema of zod 4, not of zod 3 or another library: npm install zod@4, and write ${example}`;
-  check(isSchemaPart(given), field, advice);
+  check(isSchemaPart(value), field, advice);
 }
 
 /**
  * Defines a service contract. The operations become typed builders on the contract itself.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit: an operation that has a reserved name (`name`,
- * `operations`, `hash`, `then`, `__proto__`), one without an effect or without schemas.
+ * `operations`, `hash`, `then`, `__proto__`), one without `access` or without schemas.
  * @example
  * const shop = defineContract('shop', {
- *   dequeue: { effect: 'update', args: z.object({ queue: z.string() }), result: z.string().nullable() },
+ *   dequeue: { access: 'write', args: z.object({ queue: z.string() }), result: z.string().nullable() },
  * });
  * store.invoke(shop.dequeue({ queue: 'tickets' }));
  */
@@ -217,33 +224,33 @@ export function defineContract<
   R extends Readonly<Record<string, Schema>>,
 >(
   name: string,
-  operations: S & { readonly [K in keyof A]: TypedFunctions<A[K], unknown> } & {
-    readonly [K in keyof R]: TypedFunctions<unknown, R[K]>;
+  operations: S & { readonly [K in keyof A]: TypedSpec<A[K], unknown> } & {
+    readonly [K in keyof R]: TypedSpec<unknown, R[K]>;
   },
 ): Contract<S> {
-  check(isName(name), 'name', `must be a text: write ${CALL}`);
+  check(isNonEmptyString(name), 'name', `must be a text: write ${CALL}`);
   checkRecord(operations, { call: CALL, field: 'operations' });
   const contract: Record<string, unknown> = { name, operations };
   for (const [operationName, spec] of Object.entries(operations)) {
-    checkMemberName(operationName, `operations.${operationName}`, MEMBERS);
+    checkMemberName(operationName, `operations.${operationName}`, RESERVED_MEMBERS);
     checkSpec(spec, `operations.${operationName}`);
-    contract[operationName] = builder(operationName, spec);
-    const known = names.get(spec);
-    if (known === undefined) names.set(spec, new Set([operationName]));
+    contract[operationName] = createBuilder(operationName, spec);
+    const known = operationNames.get(spec);
+    if (known === undefined) operationNames.set(spec, new Set([operationName]));
     else known.add(operationName);
   }
   let hash: string | undefined;
-  Object.defineProperty(contract, 'hash', { enumerable: true, get: () => (hash ??= schemaHash(name, operations)) });
+  Object.defineProperty(contract, 'hash', { enumerable: true, get: () => (hash ??= hashSchema(name, operations)) });
   return contract as Contract<S>;
 }
 
-function builder(name: string, spec: OperationSpec): (args: unknown) => Operation {
-  const { effect, key, equals } = spec;
+function createBuilder(name: string, spec: OperationSpec): (args: unknown) => Operation {
+  const { access, key, equals } = spec;
   // Most operations have neither: they are spared the spreading of nothing.
-  if (key === undefined && equals === undefined) return (args) => ({ name, args, effect });
+  if (key === undefined && equals === undefined) return (args) => ({ name, args, access });
   return (args) => {
-    const made = key && keyOf(name, { key, args: spec.args }, args);
-    return { name, args, effect, ...(made !== undefined && { key: made }), ...(equals !== undefined && { equals }) };
+    const made = key && getKey(name, { key, args: spec.args }, args);
+    return { name, args, access, ...(made !== undefined && { key: made }), ...(equals !== undefined && { equals }) };
   };
 }
 
@@ -251,14 +258,14 @@ function builder(name: string, spec: OperationSpec): (args: unknown) => Operatio
 type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
 
 /** Of the arguments as the service will see them; none of what does not fit, which is refused when it is invoked. */
-function keyOf(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
-  const parsed = parsedOrNone(schema, args, name);
-  return parsed && keyBy(key, parsed.args, name);
+function getKey(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
+  const parsed = tryParse(schema, args, name);
+  return parsed && computeKey(key, parsed.args, name);
 }
 
-function parsedOrNone(schema: Schema, args: unknown, name: string): { readonly args: unknown } | undefined {
+function tryParse(schema: Schema, args: unknown, name: string): { readonly args: unknown } | undefined {
   try {
-    return { args: parseBy(schema, args, name) };
+    return { args: parseArgsWith(schema, args, name) };
   } catch {
     return undefined;
   }
@@ -293,6 +300,6 @@ export function isDomainError<
   if (!isCorrectableError(error, 'DOMAIN')) return false;
   const { domain } = error;
   if (domain === undefined || (name !== undefined && domain.name !== name)) return false;
-  if (domain.operation !== undefined && !isCalled(operation, domain.operation)) return false;
+  if (domain.operation !== undefined && !hasOperationName(operation, domain.operation)) return false;
   return operation.errors !== undefined && Object.hasOwn(operation.errors, domain.name);
 }

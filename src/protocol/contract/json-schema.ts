@@ -34,7 +34,7 @@ export interface JsonSchema {
  * The schema's input as JSON Schema. What has no form there, such as a date, may be anything in it, and so may all of a
  * schema that cannot be told: it is for drawing values that the schema itself is then asked about.
  */
-export function inputSchemaOf(schema: Schema): JsonSchema {
+export function toInputJsonSchema(schema: Schema): JsonSchema {
   try {
     return toJSONSchema(schema as z.core.$ZodType, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   } catch {

@@ -6,7 +6,7 @@
 import { $ZodAsyncError } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import { CorrectableError } from '../../correctable/errors.ts';
-import { parseNow, takeIn } from './parse-now.ts';
+import { parseSync, isPromiseAndHandled } from './parse-sync.ts';
 import type { Schema } from './schema-parts.ts';
 
 /**
@@ -15,8 +15,8 @@ import type { Schema } from './schema-parts.ts';
  * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that does not fit; `UNSUPPORTED` for a schema
  * that answers later
  */
-export function parseBy(schema: Schema, args: unknown, operation: string): unknown {
-  const result = safeParse(schema, args, operation);
+export function parseArgsWith(schema: Schema, args: unknown, operation: string): unknown {
+  const result = safeParseArgs(schema, args, operation);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const field = ['args', ...(issue?.path ?? []).map(String)].join('.');
@@ -24,9 +24,9 @@ export function parseBy(schema: Schema, args: unknown, operation: string): unkno
   throw new CorrectableError('INVALID_ARGUMENT', message, { field, cause: result.error });
 }
 
-function safeParse(schema: Schema, args: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+function safeParseArgs(schema: Schema, args: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
   try {
-    return parseNow(schema, args);
+    return parseSync(schema, args);
   } catch (cause) {
     if (cause instanceof $ZodAsyncError) {
       const message = `${operation}: the schema of its args is asynchronous: check by what the generator reads instead`;
@@ -38,18 +38,18 @@ function safeParse(schema: Schema, args: unknown, operation: string): z.core.uti
 }
 
 /** What a contract gives as `key`. */
-type MakeKey = (args: never) => unknown;
+type KeyFunction = (args: never) => unknown;
 
 /**
  * The key of an operation, which is called `name`, with these parsed arguments. None where the contract makes none.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` where `make` throws, or gives what is no string
  */
-export function keyBy(make: MakeKey | undefined, args: unknown, name: string): string | undefined {
+export function computeKey(make: KeyFunction | undefined, args: unknown, name: string): string | undefined {
   try {
     const key = make?.(args as never) ?? undefined;
     if (typeof key === 'string' || key === undefined) return key;
-    takeIn(key);
+    isPromiseAndHandled(key);
     throw new TypeError(`a key must be a string, not of type ${typeof key}`);
   } catch (cause) {
     const message = `${name}: no key can be made of its args; see cause. Correct the contract.`;

@@ -2,29 +2,29 @@
  * Describes what schemas mean, by the few facts of each kind below. Nothing else counts: other fields are internals of zod,
  * and differ from one 4.x to the next. Functions cannot be seen, only that there is one.
  */
-import { isSchemaPart, lazyInner, type SchemaPart } from './schema-parts.ts';
+import { isSchemaPart, getLazySchema, type SchemaPart } from './schema-parts.ts';
 
 /** A schema by itself. */
-interface Part {
+interface SchemaNode {
   /** With a gap for each schema in it. */
-  readonly text: string;
+  readonly description: string;
   /** What belongs into the gaps. */
   readonly inner: readonly SchemaPart[];
 }
 
 /** Where a description is. */
-interface Walk {
+interface DescribeContext {
   /** Leaves a gap for a schema. */
-  gap(inner: SchemaPart): unknown;
+  describeInner(inner: SchemaPart): unknown;
   /** Whether one more lazy schema may be looked into: some make ever new ones. */
-  mayLook(): boolean;
+  canInspect(): boolean;
 }
 
-type Def = Readonly<Record<string, unknown>>;
+type SchemaDef = Readonly<Record<string, unknown>>;
 
 /** Lazy schemas that are looked into: so many, and so deep in each other. */
-const LAZIES_MAX = 1_000;
-const LAZY_DEPTH_MAX = 16;
+const MAX_LAZY_SCHEMAS = 1_000;
+const MAX_LAZY_DEPTH = 16;
 
 /** No list begins with nothing else. */
 const GAP: readonly unknown[] = [];
@@ -40,16 +40,16 @@ const CHECK_FIELDS = `value inclusive format maximum minimum size length propert
 const NAMED_PATTERN = /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
 
 /** In the pattern of a domain that `z.httpUrl()` has, in each 4.x. */
-const DOMAIN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
+const DOMAIN_PATTERN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
 
 /**
  * Returns a description of a schema, or of none: the same of schemas that are defined alike, however many objects they are
  * made of, and however often these contain each other.
  */
-export function definitionOf(schema: object | undefined): unknown {
+export function getDefinition(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
   const start = simplify(schema);
-  const parts = partsOf(start);
+  const parts = getParts(start);
   // As states of a finite automaton are told apart: by what they are themselves, then by what is in them, then by what is
   // in that, until this tells no more apart. All kinds together then say how they contain each other.
   let known: ReadonlyMap<SchemaPart, string>;
@@ -57,38 +57,38 @@ export function definitionOf(schema: object | undefined): unknown {
   do {
     known = finer;
     finer = new Map(
-      Array.from(parts, ([part, { text, inner }]) => {
-        const names = inner.map((each) => known.get(each) ?? '');
-        const kind = [known.get(part) ?? text, ...(isUnordered(part._zod.def) ? names.toSorted() : names)];
-        return [part, fingerprint(kind.join())];
+      Array.from(parts, ([part, { description, inner }]) => {
+        const names = inner.map((item) => known.get(item) ?? '');
+        const kind = [known.get(part) ?? description, ...(isUnordered(part._zod.def) ? names.toSorted() : names)];
+        return [part, hashText(kind.join())];
       }),
     );
-  } while (kindsOf(finer).size > kindsOf(known).size);
-  return [finer.get(start), ...[...kindsOf(finer)].toSorted()];
+  } while (getKinds(finer).size > getKinds(known).size);
+  return [finer.get(start), ...[...getKinds(finer)].toSorted()];
 }
 
-function kindsOf(known: ReadonlyMap<SchemaPart, string>): ReadonlySet<string> {
+function getKinds(known: ReadonlyMap<SchemaPart, string>): ReadonlySet<string> {
   return new Set(known.values());
 }
 
 /** All schemas in `schema`, each once. */
-function partsOf(schema: SchemaPart): ReadonlyMap<SchemaPart, Part> {
-  const parts = new Map<SchemaPart, Part>();
+function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
+  const parts = new Map<SchemaPart, SchemaNode>();
   // By how many lazy schemas they are enclosed. Grows while it is gone through.
   const depths = new Map([[schema, 0]]);
   let lazies = 0;
   for (const [part, depth] of depths) {
     const inner: SchemaPart[] = [];
     const description = describeSchema(part, {
-      gap: (given) => {
-        const each = simplify(given);
-        inner.push(each);
-        if (!depths.has(each)) depths.set(each, depth + (part._zod.def['type'] === 'lazy' ? 1 : 0));
+      describeInner: (value) => {
+        const item = simplify(value);
+        inner.push(item);
+        if (!depths.has(item)) depths.set(item, depth + (part._zod.def['type'] === 'lazy' ? 1 : 0));
         return GAP;
       },
-      mayLook: () => depth < LAZY_DEPTH_MAX && lazies++ < LAZIES_MAX,
+      canInspect: () => depth < MAX_LAZY_DEPTH && lazies++ < MAX_LAZY_SCHEMAS,
     });
-    parts.set(part, { text: JSON.stringify(description), inner });
+    parts.set(part, { description: JSON.stringify(description), inner });
   }
   return parts;
 }
@@ -96,41 +96,41 @@ function partsOf(schema: SchemaPart): ReadonlyMap<SchemaPart, Part> {
 /** A union of one option is that option, and what never fits is none: so zod 4.0 has the keys of a partial record. */
 function simplify(schema: SchemaPart): SchemaPart {
   const { def } = schema._zod;
-  const [only, ...others] = def['type'] === 'union' ? optionsOf(def) : [];
-  return only === undefined || others.length > 0 || checksOf(schema).length > 0 ? schema : simplify(only);
+  const [only, ...others] = def['type'] === 'union' ? getOptions(def) : [];
+  return only === undefined || others.length > 0 || getChecks(schema).length > 0 ? schema : simplify(only);
 }
 
-function optionsOf({ options }: Def): readonly SchemaPart[] {
+function getOptions({ options }: SchemaDef): readonly SchemaPart[] {
   return (options as readonly SchemaPart[]).filter(({ _zod: { def } }) => def['type'] !== 'never');
 }
 
 /** The discriminator finds the option, wherever it stands; without one the first that fits is taken. */
-function isUnordered({ type, discriminator }: Def): boolean {
+function isUnordered({ type, discriminator }: SchemaDef): boolean {
   return type === 'union' && discriminator !== undefined;
 }
 
 /** Formats such as `z.int()` are checks of themselves: described as `z.number().int()`. */
-function checksOf(schema: SchemaPart): readonly SchemaPart[] {
+function getChecks(schema: SchemaPart): readonly SchemaPart[] {
   const { def } = schema._zod;
   const checks = (def['checks'] ?? []) as readonly SchemaPart[];
   return 'check' in def ? [schema, ...checks] : checks;
 }
 
-function describeSchema(schema: SchemaPart, walk: Walk): Record<string, unknown> {
+function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<string, unknown> {
   const { def, traits } = schema._zod;
-  const checks = describeChecks(checksOf(schema), walk);
+  const checks = describeChecks(getChecks(schema), lookup);
   const fields = {
     type: def['type'],
-    ...describeFields(def, SCHEMA_FIELDS, walk),
+    ...describeFields(def, SCHEMA_FIELDS, lookup),
     ...(checks.length > 0 && { checks }),
   };
   switch (def['type']) {
     case 'enum':
-      return { ...fields, type: 'literal', values: describeValues(valuesOfEnum(def['entries'] as Def)) };
+      return { ...fields, type: 'literal', values: describeValues(getEnumValues(def['entries'] as SchemaDef)) };
     case 'literal':
       return { ...fields, values: describeValues(def['values'] as readonly unknown[]) };
     case 'union': {
-      const options = optionsOf(def).map((option) => walk.gap(option));
+      const options = getOptions(def).map((option) => lookup.describeInner(option));
       return { ...fields, options, isExclusive: def['inclusive'] === false && !isUnordered(def) };
     }
     case 'record':
@@ -138,16 +138,16 @@ function describeSchema(schema: SchemaPart, walk: Walk): Record<string, unknown>
     case 'optional':
       return { ...fields, isExact: traits?.has('$ZodExactOptional') ?? false };
     case 'pipe':
-      return { ...fields, stages: stagesOf(schema).map((stage) => describe(stage, walk)) };
+      return { ...fields, stages: getStages(schema).map((stage) => describeValue(stage, lookup)) };
     case 'lazy':
-      return { ...fields, ...(walk.mayLook() && { inner: describe(lazyInner(schema), walk) }) };
+      return { ...fields, ...(lookup.canInspect() && { inner: describeValue(getLazySchema(schema), lookup) }) };
     default:
       return fields;
   }
 }
 
 /** As zod has them: a numeric `enum` of TypeScript names its names besides. */
-function valuesOfEnum(entries: Def): readonly unknown[] {
+function getEnumValues(entries: SchemaDef): readonly unknown[] {
   const numbers = new Set(Object.values(entries).filter((value) => typeof value === 'number'));
   return Object.keys(entries).flatMap((key) => (numbers.has(Number(key)) ? [] : [entries[key]]));
 }
@@ -162,23 +162,23 @@ function hasValues(schema: unknown): boolean {
 }
 
 /** A codec is two schemas with a transform between them, and pipes in pipes are one. */
-function stagesOf(schema: SchemaPart): readonly unknown[] {
+function getStages(schema: SchemaPart): readonly unknown[] {
   const { type, in: from, out: to, transform } = schema._zod.def;
   if (type !== 'pipe') return [schema];
   const between = transform === undefined ? [] : ['transform'];
-  return [...stageOf(from as SchemaPart), ...between, ...stageOf(to as SchemaPart)];
+  return [...getStage(from as SchemaPart), ...between, ...getStage(to as SchemaPart)];
 }
 
-function stageOf(schema: SchemaPart): readonly unknown[] {
+function getStage(schema: SchemaPart): readonly unknown[] {
   if (schema._zod.def['type'] === 'transform') return ['transform'];
-  return checksOf(schema).length > 0 ? [schema] : stagesOf(schema);
+  return getChecks(schema).length > 0 ? [schema] : getStages(schema);
 }
 
 /** Checks have no order but towards one that may change the value. */
-function describeChecks(checks: readonly SchemaPart[], walk: Walk): readonly unknown[] {
+function describeChecks(checks: readonly SchemaPart[], lookup: DescribeContext): readonly unknown[] {
   const groups: string[][] = [[]];
   for (const check of checks) {
-    const text = JSON.stringify(describeCheck(check, walk));
+    const text = JSON.stringify(describeCheck(check, lookup));
     const { check: kind, fn } = check._zod.def;
     if (kind === 'overwrite' || (kind === 'custom' && fn === undefined)) groups.push([text], []);
     else groups.at(-1)?.push(text);
@@ -186,11 +186,11 @@ function describeChecks(checks: readonly SchemaPart[], walk: Walk): readonly unk
   return groups.filter((group) => group.length > 0).map((group) => group.toSorted());
 }
 
-function describeCheck(check: SchemaPart, walk: Walk): Record<string, unknown> {
+function describeCheck(check: SchemaPart, lookup: DescribeContext): Record<string, unknown> {
   const { def } = check._zod;
   const version = def['format'] === 'uuid' ? ['version'] : [];
   const pattern = hasOwnPattern(check) ? ['pattern'] : [];
-  return { check: def['check'], ...describeFields(def, [...CHECK_FIELDS, ...version, ...pattern], walk) };
+  return { check: def['check'], ...describeFields(def, [...CHECK_FIELDS, ...version, ...pattern], lookup) };
 }
 
 /** Whether a format was made with another pattern than it has by itself. */
@@ -200,31 +200,31 @@ function hasOwnPattern({ _zod: { def, constr: Made } }: SchemaPart): boolean {
   return String(new Made(others)._zod.def['pattern']) !== String(pattern);
 }
 
-function describe(value: unknown, walk: Walk): unknown {
-  if (isSchemaPart(value)) return walk.gap(value);
+function describeValue(value: unknown, lookup: DescribeContext): unknown {
+  if (isSchemaPart(value)) return lookup.describeInner(value);
   if (typeof value !== 'object' || value === null || value instanceof RegExp || value instanceof Date) {
     return describeScalar(value);
   }
-  if (Array.isArray(value)) return ['list', ...value.map((each) => describe(each, walk))];
-  return describeFields(value as Def, Object.keys(value), walk);
+  if (Array.isArray(value)) return ['list', ...value.map((item) => describeValue(item, lookup))];
+  return describeFields(value as SchemaDef, Object.keys(value), lookup);
 }
 
 /** Whatever JSON has no form for, or another one, is a list that begins with what it is. */
 function describeScalar(value: unknown): unknown {
   if (value instanceof Date) return ['date', String(value.getTime())];
-  if (value instanceof RegExp) return ['regex', value.source.includes(DOMAIN) ? 'domain' : String(value)];
+  if (value instanceof RegExp) return ['regex', value.source.includes(DOMAIN_PATTERN) ? 'domain' : String(value)];
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   return [typeof value, typeof value === 'symbol' ? '' : String(value)];
 }
 
 /** In one order, and `__proto__` a key like any other. A flag that is off is as one that is absent. */
-function describeFields(from: Def, keys: readonly string[], walk: Walk): Record<string, unknown> {
+function describeFields(from: SchemaDef, keys: readonly string[], lookup: DescribeContext): Record<string, unknown> {
   const present = keys.filter((key) => from[key] !== undefined && from[key] !== null && from[key] !== false);
-  return Object.fromEntries(present.toSorted().map((key) => [key, describe(from[key], walk)]));
+  return Object.fromEntries(present.toSorted().map((key) => [key, describeValue(from[key], lookup)]));
 }
 
 /** 16 hexadecimal digits: two independent 32-bit FNV-1a hashes, side by side. */
-export function fingerprint(text: string): string {
+export function hashText(text: string): string {
   let low = 0x811c9dc5;
   let high = 0x01000193;
   for (let index = 0; index < text.length; index += 1) {

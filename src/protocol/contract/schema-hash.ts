@@ -3,49 +3,49 @@
  * schemas' own definitions, so that a browser bundle carries no schema converter. It guards against mistakes, not
  * against an adversary.
  */
-import { definitionOf, fingerprint } from './schema-definition.ts';
+import { getDefinition, hashText } from './schema-definition.ts';
 
 /** The part of an operation that the fingerprint covers. */
-interface Described {
-  readonly effect: string;
+interface DescribedOperation {
+  readonly access: string;
   readonly args: object;
   readonly result?: object | undefined;
-  readonly colour?: string | undefined;
+  readonly color?: string | undefined;
   readonly errors?: Readonly<Record<string, object>> | undefined;
 }
 
-type DescribedOperations = Readonly<Record<string, Described>>;
+type DescribedOperations = Readonly<Record<string, DescribedOperation>>;
 
 /** The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones, whatever the order of keys. */
-export function schemaHash(name: string, operations: DescribedOperations): string {
+export function hashSchema(name: string, operations: DescribedOperations): string {
   const described: Record<string, unknown> = {};
-  for (const [operation, spec] of Object.entries(operations)) described[operation] = describe(spec);
+  for (const [operation, spec] of Object.entries(operations)) described[operation] = describeOperation(spec);
   const operationNames = Object.keys(described).toSorted();
-  return fingerprint(JSON.stringify([name, operationNames.map((operation) => [operation, described[operation]])]));
+  return hashText(JSON.stringify([name, operationNames.map((operation) => [operation, described[operation]])]));
 }
 
 /** The fingerprint of each operation by itself: two contracts that differ may have most of them alike. */
-export function operationHashes(operations: DescribedOperations): Readonly<Record<string, string>> {
-  const hashes = Object.entries(operations).map(([operation, spec]) => [operation, operationHash(spec)] as const);
+export function hashOperations(operations: DescribedOperations): Readonly<Record<string, string>> {
+  const hashes = Object.entries(operations).map(([operation, spec]) => [operation, hashOperation(spec)] as const);
   return Object.fromEntries(hashes);
 }
 
 /** The fingerprint of one operation's effect and schemas. */
-export function operationHash(operation: Described): string {
-  return fingerprint(JSON.stringify(describe(operation)));
+export function hashOperation(operation: DescribedOperation): string {
+  return hashText(JSON.stringify(describeOperation(operation)));
 }
 
-/** What is not declared leaves no trace: a contract that says nothing of colours and errors has the hash that it always had. */
-function describe({ effect, args, result, colour, errors }: Described): object {
+/** What is not declared leaves no trace: a contract that says nothing of colors and errors has the hash that it always had. */
+function describeOperation({ access, args, result, color, errors }: DescribedOperation): object {
   return {
-    effect,
-    args: definitionOf(args),
-    result: definitionOf(result),
-    ...(colour !== undefined && { colour }),
+    access,
+    args: getDefinition(args),
+    result: getDefinition(result),
+    ...(color !== undefined && { color }),
     ...(errors !== undefined && {
       errors: Object.keys(errors)
         .toSorted()
-        .map((name) => [name, definitionOf(errors[name])]),
+        .map((name) => [name, getDefinition(errors[name])]),
     }),
   };
 }

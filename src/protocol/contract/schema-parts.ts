@@ -30,7 +30,7 @@ export interface SchemaPart {
 }
 
 /** Whether a schema makes an object of its own of whatever it takes: nobody else has that one, whoever has what is in it. */
-export function makesOwnObject({ _zod: { def } }: Schema): boolean {
+export function canCreateObject({ _zod: { def } }: Schema): boolean {
   const { type, checks, shape } = def as { type?: unknown; checks?: readonly unknown[]; shape?: object };
   // A check may give another one in its place; what stands under symbols nobody looks at.
   const isPlain = (checks ?? []).length === 0 && Object.getOwnPropertySymbols(shape ?? {}).length === 0;
@@ -41,7 +41,7 @@ export function makesOwnObject({ _zod: { def } }: Schema): boolean {
  * The schema that a lazy one stands for; `undefined` of others. Throws what its getter throws, as where that refers to
  * what is not there yet: `innerType`, asked then, would have none for ever.
  */
-export function lazyInner({ _zod: internals }: SchemaPart): unknown {
+export function getLazySchema({ _zod: internals }: SchemaPart): unknown {
   const { type, getter } = internals.def;
   if (type !== 'lazy' || typeof getter !== 'function') return undefined;
   const inner: unknown = getter();

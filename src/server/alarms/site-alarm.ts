@@ -1,9 +1,9 @@
 /** What an operator must know, and how it is noticed. */
-import { isThenable } from '../../correctable/given.ts';
-import { wellFormed } from '../../protocol/codec/value-domain.ts';
-import { textOf } from '../records/failure.ts';
-import type { RedHalt } from '../log/red-feed.ts';
-import type { StorageEvents } from '../log/storage.ts';
+import { isThenable } from '../../correctable/validate.ts';
+import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
+import { formatThrown } from '../records/failures.ts';
+import type { RedHalt } from '../log/red-log-reader.ts';
+import type { StorageEvents } from '../log/site-storage.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
 
 /** What an operator must know. */
@@ -24,15 +24,15 @@ export interface SiteAlarm {
      * A generator, or what makes the reply of a shadow operation, threw what no contract declares: told here alone, 500
      * characters of it, ten times a second.
      */
-    | 'generator-threw'
+    | 'generator-error'
     /** The data folder may belong to a process elsewhere that was killed: the start waits to see, for 15 s at most. */
-    | 'data-folder-locked'
+    | 'data-directory-locked'
     /** The log cannot be written: the site has stopped. */
     | 'site-stopped'
     /** A message of another site cannot be read, is of another deployment, goes by other rules, or says what cannot be. */
-    | 'message-refused'
+    | 'message-rejected'
     /** So much is on its way to another site that more is dropped: what matters of it is sent again. */
-    | 'link-full'
+    | 'link-overflow'
     /** Another process has taken the data over: the site has stopped, and told nothing since then. */
     | 'site-fenced'
     /** The red log has a gap, or is not what it was: new red updates and strong reads are refused, blue updates go on. */
@@ -40,7 +40,7 @@ export interface SiteAlarm {
     /** An operation left a row, or all tables together, without what the service declares; told once a row and invariant. */
     | 'invariant-broken'
     /** Before the start: a generator is wrong, or the labels of the service could not be looked at. */
-    | 'labels-in-doubt';
+    | 'color-check-failed';
   /** The site that noticed. */
   readonly site: string;
   /** The site that it is about, where that is another one. */
@@ -54,13 +54,13 @@ export interface SiteAlarm {
 export type OnAlarm = (alarm: SiteAlarm) => unknown;
 
 /** Who tells of an alarm is in the middle of something: whatever `onAlarm` does, that goes on, and the alarm is heard. */
-export function guardedAlarm(onAlarm: OnAlarm): OnAlarm {
+export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   return (alarm) => {
     const instead = (error: unknown): void =>
-      warn({ ...alarm, message: `${alarm.message} (onAlarm failed: ${shortText(textOf(error))})` });
+      emitWarning({ ...alarm, message: `${alarm.message} (onAlarm failed: ${shortenText(formatThrown(error))})` });
     try {
-      const given = onAlarm(alarm);
-      if (isThenable(given)) given.then(undefined, instead);
+      const value = onAlarm(alarm);
+      if (isThenable(value)) value.then(undefined, instead);
     } catch (error) {
       instead(error);
     }
@@ -68,7 +68,7 @@ export function guardedAlarm(onAlarm: OnAlarm): OnAlarm {
 }
 
 /** Tells of a machine whose clock was set. */
-export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
+export function createClockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
   return (byMs) => {
     const way = byMs < 0 ? 'back' : 'forwards';
     const message = `Site ${site}: the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`;
@@ -77,53 +77,55 @@ export function clockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) =>
 }
 
 /** How much of what was thrown is told: clients choose much of it. */
-const TEXT_MAX = 500;
-const STACK_MAX = 4000;
+const MAX_TEXT_LENGTH = 500;
+const MAX_STACK_LENGTH = 4000;
 /** The beginning of a text that clients chose, fit to be told. */
-export function shortText(text: string, max = TEXT_MAX): string {
-  return text.length <= max ? text : `${wellFormed(text.slice(0, max))}… (${text.length} characters)`;
+export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
+  return text.length <= max ? text : `${toWellFormed(text.slice(0, max))}… (${text.length} characters)`;
 }
 
 /** Tells of a site's disk. */
-export function storageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
-  const tell = (kind: SiteAlarm['kind'], what: string): void =>
-    void onAlarm({ kind, site, message: `Site ${site}: ${what}` });
+export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
+  const tell = (kind: SiteAlarm['kind'], description: string): void =>
+    void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
   return {
-    fullChanged: (because) => {
+    onFullChanged: (because) => {
       if (because !== undefined && isNoSpace(because)) {
         tell('disk-full', 'the disk is full. Updates are refused until there is room; reads are served.');
       } else if (because !== undefined) {
         tell('disk-full', `no log file can be made (${because.message}). Updates are refused until one can be.`);
       } else tell('disk-has-room', 'there is room on the disk again, and updates are taken.');
     },
-    checkpointFailed: ({ message }) =>
+    onCheckpointFailed: ({ message }) =>
       tell('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
-    damaged: (what) => tell('data-damaged', `${what}.`.replace(/\.\.$/, '.')),
-    stopped: ({ message }) =>
+    onDamaged: (description) => tell('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
+    onStopped: ({ message }) =>
       tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Mend the disk and restart.`),
-    fenced: ({ message }) =>
+    onFenced: ({ message }) =>
       tell('site-fenced', `another one has its data, so it has stopped (${message}). One process a data folder.`),
   };
 }
 
 /** Tells of a site that takes nothing more of the red log. */
-export function redHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
+export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
   return ({ reason, message }) => {
-    const what = reason === 'gap' ? 'records of the red log are missing' : 'the red log is not what it was';
-    const rest =
+    const description = reason === 'gap' ? 'records of the red log are missing' : 'the red log is not what it was';
+    const remaining =
       'Red updates and strong reads are refused until it is repaired and the site restarted; blue updates go on.';
-    onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${what} (${message}). ${rest}` });
+    onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${description} (${message}). ${remaining}` });
   };
 }
 
 /** Where alarms go unless somebody asks for them. */
-export function warn({ message, kind, cause }: SiteAlarm): void {
-  process.emitWarning(message, { code: kind, detail: stackOf(cause) });
+export function emitWarning({ message, kind, cause }: SiteAlarm): void {
+  process.emitWarning(message, { code: kind, detail: formatStack(cause) });
 }
 
-function stackOf(thrown: unknown): string | undefined {
+function formatStack(thrown: unknown): string | undefined {
   try {
-    return thrown instanceof Error && thrown.stack !== undefined ? shortText(thrown.stack, STACK_MAX) : undefined;
+    return thrown instanceof Error && thrown.stack !== undefined
+      ? shortenText(thrown.stack, MAX_STACK_LENGTH)
+      : undefined;
   } catch {
     return undefined;
   }

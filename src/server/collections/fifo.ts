@@ -6,10 +6,10 @@
  * the next full garbage collection.
  */
 
-const LENGTH_MIN = 4;
-const KEEP_MIN = 64;
+const MIN_LENGTH = 4;
+const MIN_FILTER_SIZE = 64;
 /** Shorter arrays are kept when the list has become short. */
-const SHRINK_FROM = 1024;
+const MIN_SHRINK_LENGTH = 1024;
 
 /** A list that grows at its end and shrinks at its front. */
 export class Fifo<T> {
@@ -18,7 +18,7 @@ export class Fifo<T> {
   #head = 0;
   #size = 0;
   /** With so many elements `keep` looks at them again. */
-  #keptFrom = KEEP_MIN;
+  #filterFrom = MIN_FILTER_SIZE;
 
   constructor(items: Iterable<T> = []) {
     for (const item of items) this.push(item);
@@ -30,12 +30,12 @@ export class Fifo<T> {
 
   /** The element at `index`, counted from the front; `undefined` outside. */
   at(index: number): T | undefined {
-    return index < 0 || index >= this.#size ? undefined : this.#items[this.#place(index)];
+    return index < 0 || index >= this.#size ? undefined : this.#items[this.#toIndex(index)];
   }
 
   push(item: T): void {
-    if (this.#size === this.#items.length) this.#resize(Math.max(LENGTH_MIN, 2 * this.#size));
-    this.#items[this.#place(this.#size)] = item;
+    if (this.#size === this.#items.length) this.#resize(Math.max(MIN_LENGTH, 2 * this.#size));
+    this.#items[this.#toIndex(this.#size)] = item;
     this.#size += 1;
   }
 
@@ -43,9 +43,9 @@ export class Fifo<T> {
   insert(index: number, item: T): void {
     this.push(item);
     for (let later = this.#size - 1; later > index; later -= 1) {
-      this.#items[this.#place(later)] = this.#items[this.#place(later - 1)];
+      this.#items[this.#toIndex(later)] = this.#items[this.#toIndex(later - 1)];
     }
-    this.#items[this.#place(index)] = item;
+    this.#items[this.#toIndex(index)] = item;
   }
 
   /** Takes the first element; `undefined` when there is none. */
@@ -53,20 +53,21 @@ export class Fifo<T> {
     if (this.#size === 0) return undefined;
     const item = this.#items[this.#head];
     this.#items[this.#head] = undefined;
-    this.#head = this.#place(1);
+    this.#head = this.#toIndex(1);
     this.#size -= 1;
-    if (this.#items.length > SHRINK_FROM && this.#size * 4 < this.#items.length) this.#resize(this.#items.length / 2);
+    if (this.#items.length > MIN_SHRINK_LENGTH && this.#size * 4 < this.#items.length)
+      this.#resize(this.#items.length / 2);
     return item;
   }
 
   /** Drops the elements that are not wanted, once they may be most of them: looked at when there are twice as many. */
-  keep(isWanted: (item: T) => boolean): void {
-    if (this.#size < this.#keptFrom) return;
+  filter(isWanted: (item: T) => boolean): void {
+    if (this.#size < this.#filterFrom) return;
     for (let left = this.#size; left > 0; left -= 1) {
       const item = this.shift() as T;
       if (isWanted(item)) this.push(item);
     }
-    this.#keptFrom = Math.max(KEEP_MIN, 2 * this.#size);
+    this.#filterFrom = Math.max(MIN_FILTER_SIZE, 2 * this.#size);
   }
 
   /** The elements from `start` to before `end`, as an array. */
@@ -76,7 +77,7 @@ export class Fifo<T> {
     return taken;
   }
 
-  #place(index: number): number {
+  #toIndex(index: number): number {
     return (this.#head + index) & (this.#items.length - 1);
   }
 

@@ -1,16 +1,16 @@
 /** Seeded randomness: a run is a function of its seed. */
 
 /** Seeds are unsigned 32-bit numbers. */
-export const SEED_MAX = 2 ** 32 - 1;
+export const MAX_SEED = 2 ** 32 - 1;
 
 /** Whether the first run may have this seed, where the seeds of the others follow. */
 export function isFirstSeed(seed: number, runs: number): boolean {
-  return Number.isInteger(seed) && seed >= 0 && seed <= firstSeedMax(runs);
+  return Number.isInteger(seed) && seed >= 0 && seed <= getMaxFirstSeed(runs);
 }
 
 /** The largest of them. */
-export function firstSeedMax(runs: number): number {
-  return SEED_MAX - runs + 1;
+export function getMaxFirstSeed(runs: number): number {
+  return MAX_SEED - runs + 1;
 }
 
 /** A generator of random numbers (Mulberry32). */

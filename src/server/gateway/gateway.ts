@@ -4,28 +4,35 @@
  */
 import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
-import { CorrectableError, isCorrectableError, invalidArgument } from '../../correctable/errors.ts';
-import type { NamesOf } from '../../correctable/given.ts';
-import type { Levels } from '../../correctable/level.ts';
-import type { Catalogue } from '../../protocol/contract/catalogue.ts';
-import { lent } from '../../protocol/contract/checked-operation.ts';
+import { CorrectableError, isCorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import type { OptionNamesOf } from '../../correctable/validate.ts';
+import type { Levels } from '../../correctable/level-types.ts';
+import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
+import { borrowOperation } from '../../protocol/contract/checked-operation.ts';
 import type { Codec } from '../../protocol/codec/codec.ts';
 import { jsonCodec } from '../../protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
-import { Addresses } from './host/ip-addresses.ts';
+import { ConnectionsPerAddress } from './context/ip-addresses.ts';
 import { ClientTable } from './clients/client-table.ts';
-import { compileCatalogue, type CompiledCatalogue } from './host/compile-schema.ts';
+import { compileRegistry, type CompiledRegistry } from './context/compile-schema.ts';
 import { GatewayConnection } from './connection/connection.ts';
-import { checkGatewayOptions, levelsOf } from './gateway-checks.ts';
-import type { Authenticate, Authorise, GatewayCounters, GatewayHost, Peer, Principal } from './host/host.ts';
+import { checkGatewayOptions, getHostedLevels } from './validate-options.ts';
+import type {
+  Authenticate,
+  Authorize,
+  GatewayStats,
+  GatewayContext,
+  Peer,
+  Principal,
+} from './context/gateway-context.ts';
 import { setPeerDeadline } from '../../protocol/peer-deadline.ts';
-import { peerClock, repeat } from './limits/interval.ts';
-import { boundsFrom, limitsFrom, type GatewayBounds, type GatewayLimits } from './limits/limits.ts';
-import { TotalLoad } from './limits/load.ts';
-import { guardedLogger, silentLogger, type Logger } from './host/logger.ts';
-import { checkedOrigins } from './host/origins.ts';
-import { hasEnded, identify } from './host/principal.ts';
-import { Principals } from './limits/principals.ts';
+import { peerClock, repeat } from './limits/repeat.ts';
+import { deriveLimits, fillLimits, type InternalLimits, type GatewayLimits } from './limits/limits.ts';
+import { TotalLoad } from './limits/in-flight-load.ts';
+import { guardLogger, silentLogger, type Logger } from './context/logger.ts';
+import { checkOrigins } from './context/origins.ts';
+import { hasEnded, identify } from './context/principal.ts';
+import { Principals } from './limits/principal-shares.ts';
 import type { ServerSocket } from './connection/socket.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 
@@ -36,35 +43,35 @@ export interface GatewayOptions<L extends Levels = Levels> {
   /** Name of the site, where the store has several: its clients say where an operation was sent to first. */
   readonly site?: string | undefined;
   /** The operations that clients may name, with schemas for their arguments. Default: all that the binding supports. */
-  readonly contract?: Catalogue | undefined;
+  readonly contract?: OperationRegistry | undefined;
   /** Origins of pages that may connect, for example `https://shop.example`, beside pages of the same loopback server. */
   readonly origins?: readonly string[] | undefined;
   /** Verifies the client's token. Default: everybody is the same principal. */
   readonly authenticate?: Authenticate | undefined;
   /** Whether a principal may execute an operation. Default: yes. */
-  readonly authorise?: Authorise | undefined;
+  readonly authorize?: Authorize | undefined;
   readonly limits?: Partial<GatewayLimits> | undefined;
   /** Default: silence. */
   readonly logger?: Logger | undefined;
 }
 
-const OPTIONS: NamesOf<GatewayOptions> = {
+const OPTIONS: OptionNamesOf<GatewayOptions> = {
   binding: true,
   site: true,
   contract: true,
   origins: true,
   authenticate: true,
-  authorise: true,
+  authorize: true,
   limits: true,
   logger: true,
 };
 
 /** What a gateway is doing. */
-export interface GatewayStatus extends Readonly<GatewayCounters> {
+export interface GatewayStatus extends Readonly<GatewayStats> {
   /** `stopped`: what it hosts has failed for good. */
   readonly state: 'serving' | 'stopped' | 'draining' | 'closed';
   readonly connections: number;
-  /** Operations that the store has not ended, and those that wait for `authorise`; whether anybody waits for them or not. */
+  /** Operations that the store has not ended, and those that wait for `authorize`; whether anybody waits for them or not. */
   readonly inFlight: number;
   /** Bytes of the frames that they came in, and what each operation takes beside. */
   readonly inFlightBytes: number;
@@ -82,7 +89,7 @@ export interface Gateway {
   readonly contract: { readonly name: string; readonly hash: string } | undefined;
   readonly origins: readonly string[];
   /** Whether clients must authenticate. */
-  readonly authenticated: boolean;
+  readonly requiresAuthentication: boolean;
   /** Verifies a token; rejects one that is refused or has ended. */
   authenticate(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly limits: GatewayLimits;
@@ -91,7 +98,7 @@ export interface Gateway {
   /** Serves a client on a websocket that has been opened with one of `subprotocols`. */
   accept(socket: ServerSocket, peer: Peer): void;
   /** Whether one more connection is welcome. */
-  readonly accepting: boolean;
+  readonly isAccepting: boolean;
   /** Whether another connection from this address may come, as far as it goes by that. */
   acceptsFrom(address: string | undefined): boolean;
   status(): GatewayStatus;
@@ -104,9 +111,9 @@ export interface Gateway {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-const DRAIN_MS = 5_000;
+const DEFAULT_DRAIN_MS = 5_000;
 /** How often to look for clients that have been gone for too long, at least. */
-const SWEEP_MS_MAX = 30_000;
+const MAX_SWEEP_INTERVAL_MS = 30_000;
 
 /**
  * Makes a gateway for a binding. `listenGateways` puts it on a port.
@@ -122,7 +129,7 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
 
 /** Creates a gateway as `createGateway` does, with internal bounds that no option sets; for tests. */
 export function createGatewayWith<L extends Levels>(
-  bounds: Partial<GatewayBounds>,
+  bounds: Partial<InternalLimits>,
   options: GatewayOptions<L>,
 ): Gateway {
   return new BindingGateway(options, bounds);
@@ -130,72 +137,74 @@ export function createGatewayWith<L extends Levels>(
 
 const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
 
-class BindingGateway implements Gateway, GatewayHost {
+class BindingGateway implements Gateway, GatewayContext {
   readonly site: string | undefined;
   readonly binding: Binding;
   readonly levels: readonly string[];
-  readonly catalogue: CompiledCatalogue | undefined;
+  readonly registry: CompiledRegistry | undefined;
   readonly contract: { readonly name: string; readonly hash: string } | undefined;
   readonly origins: readonly string[];
-  readonly authenticated: boolean;
-  readonly authorise: Authorise;
+  readonly requiresAuthentication: boolean;
+  readonly authorize: Authorize;
   readonly limits: GatewayLimits;
-  readonly bounds: GatewayBounds;
+  readonly bounds: InternalLimits;
   readonly logger: Logger;
   readonly clients: ClientTable;
   readonly principals: Principals;
   readonly load: TotalLoad;
-  readonly counters: GatewayCounters = { submitted: 0, malformed: 0, overloaded: 0, misuses: 0 };
+  readonly stats: GatewayStats = { submitted: 0, malformed: 0, overloaded: 0, bindingViolations: 0 };
   readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
-  readonly #addresses = new Addresses();
+  readonly #addresses = new ConnectionsPerAddress();
   readonly #levelSets = new Map<number, readonly string[]>();
   readonly #authenticate: Authenticate;
   readonly #stopTimers: readonly (() => void)[];
   #state: GatewayStatus['state'] = 'serving';
-  #closing: Closing | undefined;
+  #shutdown: Shutdown | undefined;
 
-  constructor(options: GatewayOptions, bounds: Partial<GatewayBounds> = {}) {
+  constructor(options: GatewayOptions, bounds: Partial<InternalLimits> = {}) {
     checkGatewayOptions(options, OPTIONS);
     const { binding, contract, authenticate } = options;
     this.site = options.site;
-    this.binding = binding.share?.() ?? binding;
-    this.levels = levelsOf(binding);
-    this.catalogue = contract && compileCatalogue(contract);
+    this.binding = binding.openHandle?.() ?? binding;
+    this.levels = getHostedLevels(binding);
+    this.registry = contract && compileRegistry(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };
-    this.origins = checkedOrigins(options.origins);
-    this.authenticated = authenticate !== undefined;
+    this.origins = checkOrigins(options.origins);
+    this.requiresAuthentication = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
-    const { authorise } = options;
-    this.authorise = authorise ? (principal, operation) => authorise(principal, lent(operation)) : () => true;
-    this.limits = limitsFrom(options.limits);
-    this.bounds = { ...boundsFrom(this.limits, this.authenticated), ...bounds };
-    this.logger = guardedLogger(options.logger ?? silentLogger);
+    const { authorize } = options;
+    this.authorize = authorize
+      ? (principal, operation) => authorize(principal, borrowOperation(operation))
+      : () => true;
+    this.limits = fillLimits(options.limits);
+    this.bounds = { ...deriveLimits(this.limits, this.requiresAuthentication), ...bounds };
+    this.logger = guardLogger(options.logger ?? silentLogger);
     this.load = new TotalLoad(this.bounds.budget);
     this.principals = new Principals(this.bounds);
-    this.clients = new ClientTable(this.bounds.budget, (clients) => this.#forgot(clients));
+    this.clients = new ClientTable(this.bounds.budget, (clients) => this.#onForgotten(clients));
     const checkPeers = (check: () => void, delayMs: number): (() => void) => setPeerDeadline(peerClock, check, delayMs);
     this.#stopTimers = [
-      repeat(() => this.#checkAll(), this.bounds.heartbeatMs, checkPeers),
-      repeat(() => this.#forgetGone(), Math.min(this.bounds.clientIdleMs, SWEEP_MS_MAX)),
+      repeat(() => this.#checkAll(), this.bounds.heartbeatIntervalMs, checkPeers),
+      repeat(() => this.#forgetGone(), Math.min(this.bounds.clientIdleMs, MAX_SWEEP_INTERVAL_MS)),
     ];
   }
 
-  get draining(): boolean {
+  get isDraining(): boolean {
     return this.#state !== 'serving';
   }
 
-  get accepting(): boolean {
-    return this.#stateNow === 'serving' && this.#connections.size < this.limits.connectionsMax;
+  get isAccepting(): boolean {
+    return this.#currentState === 'serving' && this.#connections.size < this.limits.maxConnections;
   }
 
   /** What has failed for good serves nobody, however long its gateway stays. */
-  get #stateNow(): GatewayStatus['state'] {
+  get #currentState(): GatewayStatus['state'] {
     return this.#state === 'serving' && this.binding.failure !== undefined ? 'stopped' : this.#state;
   }
 
   acceptsFrom(address: string | undefined): boolean {
-    return this.#addresses.connectionsFrom(address) < this.limits.connectionsPerAddressMax;
+    return this.#addresses.count(address) < this.limits.maxConnectionsPerAddress;
   }
 
   identify(token: string | undefined, peer: Peer): Promise<Principal> {
@@ -219,13 +228,13 @@ class BindingGateway implements Gateway, GatewayHost {
     this.#addresses.enter(connection, peer.remoteAddress);
   }
 
-  closed(connection: GatewayConnection): void {
+  onConnectionClosed(connection: GatewayConnection): void {
     this.#connections.delete(connection);
     this.#addresses.leave(connection);
-    if (this.#connections.size === 0) this.#closing?.emptied();
+    if (this.#connections.size === 0) this.#shutdown?.onEmpty();
   }
 
-  levelsOf(bits: number): readonly string[] {
+  getLevels(bits: number): readonly string[] {
     let names = this.#levelSets.get(bits);
     if (names === undefined) {
       names = this.levels.filter((_, index) => (bits & (1 << index)) !== 0);
@@ -234,41 +243,41 @@ class BindingGateway implements Gateway, GatewayHost {
     return names;
   }
 
-  report(operation: string, what: string, error: unknown): void {
+  report(operation: string, description: string, error: unknown): void {
     if (error === undefined) {
-      this.counters.misuses++;
-      this.logger.warn({ operation }, what);
+      this.stats.bindingViolations++;
+      this.logger.warn({ operation }, description);
     } else if (isCorrectableError(error)) {
-      this.logger.debug({ operation, code: error.code }, what);
+      this.logger.debug({ operation, code: error.code }, description);
     } else {
       // The client is told only that it failed: what a store throws may name its tables and machines.
-      this.logger.error({ operation, err: error }, what);
+      this.logger.error({ operation, err: error }, description);
     }
   }
 
   status(): GatewayStatus {
-    const { counters, clients, load } = this;
+    const { stats, clients, load } = this;
     return {
-      state: this.#stateNow,
+      state: this.#currentState,
       connections: this.#connections.size,
       inFlight: load.operations,
       inFlightBytes: load.bytes,
       clients: clients.size,
       replies: clients.replies,
       replyBytes: clients.bytes,
-      ...counters,
+      ...stats,
     };
   }
 
-  async close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+  async close({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
     checkDrainMs(drainMs);
-    if (this.#closing === undefined) {
+    if (this.#shutdown === undefined) {
       this.#state = 'draining';
-      this.#closing = new Closing(this.#connections, drainMs);
+      this.#shutdown = new Shutdown(this.#connections, drainMs);
     } else {
-      this.#closing.hurry(drainMs);
+      this.#shutdown.shortenDrain(drainMs);
     }
-    await this.#closing.done;
+    await this.#shutdown.done;
     for (const stop of this.#stopTimers) stop();
     this.#state = 'closed';
   }
@@ -280,10 +289,10 @@ class BindingGateway implements Gateway, GatewayHost {
   #forgetGone(): void {
     this.principals.forgetIdle(systemClock.now());
     const forgotten = this.clients.forgetGone(systemClock.now() - this.bounds.clientIdleMs);
-    if (forgotten > 0) this.#forgot(forgotten);
+    if (forgotten > 0) this.#onForgotten(forgotten);
   }
 
-  #forgot(clients: number): void {
+  #onForgotten(clients: number): void {
     this.logger.warn({ clients }, 'forgot the replies of clients that did not come back');
   }
 }
@@ -292,7 +301,7 @@ class BindingGateway implements Gateway, GatewayHost {
 const CLOSE_GRACE_MS = 1_000;
 
 /** Clients are told no longer time than this, some 12 days: they wait a little longer, and timers end at twice as much. */
-const GOAWAY_MS_MAX = 2 ** 30;
+const MAX_GOAWAY_MS = 2 ** 30;
 
 /** What is to be closed. */
 interface Closable {
@@ -304,11 +313,11 @@ interface Closable {
 /** Throws `INVALID_ARGUMENT` for what is no time to drain. */
 function checkDrainMs(drainMs: unknown): void {
   if (typeof drainMs === 'number' && drainMs >= 0) return;
-  throw invalidArgument('drainMs', `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`);
+  throw createInvalidArgumentError('drainMs', `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`);
 }
 
 /** A closing that has begun. */
-class Closing {
+class Shutdown {
   /** Fulfilled when all connections have gone, or nothing more can be done about them. */
   readonly done: Promise<void>;
   readonly #connections: ReadonlySet<Closable>;
@@ -325,7 +334,7 @@ class Closing {
   }
 
   /** It is asked for again: in less time perhaps. */
-  hurry(drainMs: number): void {
+  shortenDrain(drainMs: number): void {
     const until = systemClock.now() + drainMs;
     if (this.#drainsUntil === undefined || until >= this.#drainsUntil) return;
     this.#drainsUntil = until;
@@ -333,24 +342,24 @@ class Closing {
   }
 
   /** The last connection has gone. */
-  emptied(): void {
+  onEmpty(): void {
     this.#wake?.();
   }
 
   async #run(drainMs: number): Promise<void> {
-    const toldMs = Math.min(Math.ceil(drainMs), GOAWAY_MS_MAX);
+    const toldMs = Math.min(Math.ceil(drainMs), MAX_GOAWAY_MS);
     for (const connection of this.#connections) connection.drain(toldMs);
-    await this.#empty(drainMs);
+    await this.#waitUntilEmpty(drainMs);
     this.#drainsUntil = undefined;
     for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the server is shutting down');
-    await this.#empty(CLOSE_GRACE_MS);
+    await this.#waitUntilEmpty(CLOSE_GRACE_MS);
     for (const connection of this.#connections) connection.terminate();
     // A socket that was cut tells so in its own time.
-    await this.#empty(CLOSE_GRACE_MS);
+    await this.#waitUntilEmpty(CLOSE_GRACE_MS);
   }
 
   /** Waits until the last connection has gone, but not longer than `withinMs`. */
-  async #empty(withinMs: number): Promise<void> {
+  async #waitUntilEmpty(withinMs: number): Promise<void> {
     if (this.#connections.size === 0) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;

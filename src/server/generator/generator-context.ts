@@ -1,7 +1,7 @@
 /** What a generator is given. */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import type { GeneratorBudget } from './generator-budget.ts';
-import type { RefusalBuilders, Refusals } from '../service/refusal.ts';
+import type { DomainErrorFactory, DomainErrors } from '../service/domain-errors.ts';
 import type { Scratchpad, TablesReader } from '../service/readers.ts';
 import type { GeneratorContext } from '../service/service.ts';
 import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
@@ -9,7 +9,7 @@ import type { Tables } from '../service/tables.ts';
 
 /** What a generator run is a function of, beside the state. */
 export interface GeneratorInput {
-  /** Unique to the submission among those with the same `GeneratorWorld.name`. */
+  /** Unique to the submission among those with the same `RunnerContext.name`. */
   readonly serial: number;
   readonly operation: string;
   readonly args: unknown;
@@ -20,26 +20,26 @@ export interface GeneratorInput {
 }
 
 /** What all runs on one state have in common. */
-export interface GeneratorWorld {
+export interface RunnerContext {
   /** Where the generators run: unique over all sites and restarts. */
   readonly name: string;
   readonly tables: TablesReader<Tables>;
   readonly shadow: ShadowBuilders<ShadowOperations>;
   readonly scratchpad: Scratchpad;
   readonly budget: GeneratorBudget;
-  readonly refusals: Refusals;
+  readonly domainErrors: DomainErrors;
 }
 
 /** The context of one run. Its functions can be taken out of it, and are made only where they are. */
 export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   readonly #input: GeneratorInput;
-  readonly #world: GeneratorWorld;
+  readonly #context: RunnerContext;
   #ids = 0;
   #state: number;
 
-  constructor(input: GeneratorInput, world: GeneratorWorld) {
+  constructor(input: GeneratorInput, world: RunnerContext) {
     this.#input = input;
-    this.#world = world;
+    this.#context = world;
     this.#state = input.seed;
   }
 
@@ -48,19 +48,19 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   }
 
   get tables(): TablesReader<Tables> {
-    return this.#world.tables;
+    return this.#context.tables;
   }
 
   get shadow(): ShadowBuilders<ShadowOperations> {
-    return this.#world.shadow;
+    return this.#context.shadow;
   }
 
   get scratchpad(): Scratchpad {
-    return this.#world.scratchpad;
+    return this.#context.scratchpad;
   }
 
-  get errors(): RefusalBuilders<OperationSpec> {
-    return this.#world.refusals.of(this.#input.operation);
+  get errors(): DomainErrorFactory<OperationSpec> {
+    return this.#context.domainErrors.getFactories(this.#input.operation);
   }
 
   get now(): number {
@@ -69,22 +69,22 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
 
   get uniqueId(): () => string {
     return () => {
-      this.#world.budget.step();
-      return `${this.#world.name}.${this.#input.serial}.${this.#ids++}`;
+      this.#context.budget.step();
+      return `${this.#context.name}.${this.#input.serial}.${this.#ids++}`;
     };
   }
 
   get random(): () => number {
     return () => {
-      this.#world.budget.step();
+      this.#context.budget.step();
       this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-      return mixed(this.#state) / 2 ** 32;
+      return mixBits(this.#state) / 2 ** 32;
     };
   }
 }
 
 /** The output function of the Mulberry generator: an unsigned 32-bit number. */
-function mixed(state: number): number {
+function mixBits(state: number): number {
   let bits = Math.imul(state ^ (state >>> 15), state | 1);
   bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
   return (bits ^ (bits >>> 14)) >>> 0;

@@ -3,27 +3,27 @@
  * what it depended on, a write all that it touches, so that absent rows and rows that come into a scan are covered too.
  */
 import type { Effect } from '../records/effect.ts';
-import { isScalar, isWithin, type ReadRange } from '../records/key-range.ts';
+import { isScalar, isInRange, type ReadRange } from '../records/key-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import type { Choice } from '../records/reply.ts';
-import { drawsOnPool } from '../service/takes.ts';
+import { drawsOnPool } from '../service/bounded-takes.ts';
 import type { Tables } from '../service/tables.ts';
 
 /** Between the parts of a name. */
 export const SEPARATOR = '\u0000';
 
 /** Reading or writing one field. */
-export const fieldName = (table: string, key: string, field: string): string =>
+export const toFieldName = (table: string, key: string, field: string): string =>
   table + SEPARATOR + key + SEPARATOR + field;
 /** Reading whether a row exists; written where one comes or goes. */
-export const rowName = (table: string, key: string): string => table + SEPARATOR + key;
+export const toRowName = (table: string, key: string): string => table + SEPARATOR + key;
 /** Reading a field of a row that could be removed; written by its removal. */
-export const removalName = (table: string, key: string): string => table + SEPARATOR + key + SEPARATOR + SEPARATOR;
+export const toRemovalName = (table: string, key: string): string => table + SEPARATOR + key + SEPARATOR + SEPARATOR;
 /** Reading which rows a table has; written where one comes or goes. */
-export const tableName = (table: string): string => table;
+export const toTableName = (table: string): string => table;
 
 /** What a name says of; a key may have anything in it, names of tables and fields have no separator. */
-export function partsOf(name: string): { readonly table: string; readonly key?: string; readonly field?: string } {
+export function parseName(name: string): { readonly table: string; readonly key?: string; readonly field?: string } {
   const [first, last] = [name.indexOf(SEPARATOR), name.lastIndexOf(SEPARATOR)];
   if (first < 0) return { table: name };
   const table = name.slice(0, first);
@@ -44,7 +44,7 @@ const NO_ROWS: ReadonlySet<string> = new Set();
  * Names of the rows that effects bring into being: those that `exists` does not know, and those that are inserted, since
  * a removal must not pass an insertion unseen.
  */
-export function createdRows(
+export function findCreatedRows(
   effects: readonly Effect[],
   exists: (table: string, key: string) => boolean,
 ): ReadonlySet<string> {
@@ -52,21 +52,21 @@ export function createdRows(
   for (const effect of effects) {
     const { table, key } = effect;
     if (isRemoval(effect)) continue;
-    if (isWholeRow(effect) || !exists(table, key)) (created ??= new Set()).add(rowName(table, key));
+    if (isWholeRow(effect) || !exists(table, key)) (created ??= new Set()).add(toRowName(table, key));
   }
   return created ?? NO_ROWS;
 }
 
 /** All names that the effects write, where those of `created` are rows that were not there before. */
-export function writtenNames(effects: readonly Effect[], created: ReadonlySet<string>): readonly string[] {
+export function findWrittenNames(effects: readonly Effect[], created: ReadonlySet<string>): readonly string[] {
   const names: string[] = [];
   for (const effect of effects) {
     const { table, key, field } = effect;
-    if (!isWholeRow(effect)) names.push(fieldName(table, key, field));
+    if (!isWholeRow(effect)) names.push(toFieldName(table, key, field));
     const goes = isRemoval(effect);
-    if (goes) names.push(removalName(table, key));
-    if (goes || (created.size > 0 && created.has(rowName(table, key))))
-      names.push(rowName(table, key), tableName(table));
+    if (goes) names.push(toRemovalName(table, key));
+    if (goes || (created.size > 0 && created.has(toRowName(table, key))))
+      names.push(toRowName(table, key), toTableName(table));
   }
   return names;
 }
@@ -79,18 +79,18 @@ export function isSeenInRange(range: ReadRange, effect: Effect, created: Readonl
   const { table, key, field } = effect;
   if (table !== range.table) return false;
   if (range.field !== undefined) return field === range.field || isRemoval(effect);
-  return isWithin(range, key) && (isRemoval(effect) || created.has(rowName(table, key)));
+  return isInRange(range, key) && (isRemoval(effect) || created.has(toRowName(table, key)));
 }
 
 /**
  * Whether an effect brings a row into the interval, or takes one out of its table: a row that only moves out of an
  * index is covered by the reading of its field.
  */
-export function changesRange(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
+export function isRangeChanged(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
   const { table, key, field, value } = effect;
   if (table !== range.table) return false;
-  if (range.field !== undefined) return field === range.field && isScalar(value) && isWithin(range, value);
-  return isWithin(range, key) && (isRemoval(effect) || created.has(rowName(table, key)));
+  if (range.field !== undefined) return field === range.field && isScalar(value) && isInRange(range, value);
+  return isInRange(range, key) && (isRemoval(effect) || created.has(toRowName(table, key)));
 }
 
 /**
@@ -100,21 +100,21 @@ export function changesRange(range: ReadRange, effect: Effect, created: Readonly
  * - A take or a transfer depends on the pool of its bounded field.
  * - A write to a row that can be removed would bring the row back, and its record may not name the row as created.
  */
-export function certifiedReads(
+export function findCertifiedReads(
   { reads, choice }: { readonly reads: ReadSet; readonly choice: Choice | undefined },
   tables: Tables,
 ): ReadSet {
   if (choice === undefined) return reads;
   let names: Set<string> | undefined;
   for (const effect of choice.effects) {
-    const name = nameOf(effect, tables);
+    const name = formatEffectName(effect, tables);
     if (name !== undefined && !reads.names.has(name)) (names ??= new Set(reads.names)).add(name);
   }
   return names === undefined ? reads : { names, ranges: reads.ranges };
 }
 
-function nameOf(effect: Effect, tables: Tables): string | undefined {
+function formatEffectName(effect: Effect, tables: Tables): string | undefined {
   const { table, key, field } = effect;
-  if (tables[table]?.removable === true) return isRemoval(effect) ? undefined : removalName(table, key);
-  return drawsOnPool(tables, effect) ? fieldName(table, key, field) : undefined;
+  if (tables[table]?.removable === true) return isRemoval(effect) ? undefined : toRemovalName(table, key);
+  return drawsOnPool(tables, effect) ? toFieldName(table, key, field) : undefined;
 }

@@ -4,7 +4,7 @@
  * acknowledged to the one before.
  */
 import type { LogId } from './log-id.ts';
-import type { LogPlaces, StoredLog } from './stored-site.ts';
+import type { LogPositions, RecoveredLog } from './recovered-state.ts';
 
 /** Numbers the holders of a log: each has a larger one than those before. */
 export type Term = number;
@@ -12,17 +12,17 @@ export type Term = number;
 /** What a log tells its holder. After either of the last two it tells nothing more. */
 export interface LocalLogListener {
   /** The first `length` entries of a log, from its very beginning, are synced: they can no longer be lost. */
-  synced(log: LogId, length: number): void;
+  onSynced(log: LogId, length: number): void;
   /** Another holder has the log: what was appended and not told to be synced is nothing to go by. */
-  fenced(error: Error): void;
+  onFenced(error: Error): void;
   /** The log cannot be written any more, and nobody can say what of the rest is there: nothing of it can be promised. */
-  failed(error: Error): void;
+  onFailed(error: Error): void;
 }
 
 /** What is to be read of a log of a partition. */
 export interface StoredLogs {
-  readonly local: StoredLog<unknown>;
-  readonly red: StoredLog<unknown>;
+  readonly local: RecoveredLog<unknown>;
+  readonly red: RecoveredLog<unknown>;
 }
 
 /** A log of one partition at one site. */
@@ -43,7 +43,7 @@ export interface LocalLog {
    */
   append(term: Term, log: LogId, entries: readonly unknown[]): void;
   /** Entries before these places are not needed any more. */
-  trim(places: LogPlaces): void;
+  trim(places: LogPositions): void;
   /** Calls back once nothing is left to be written, or nothing more can be. */
   close(done: () => void): void;
 }

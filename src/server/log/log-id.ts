@@ -13,11 +13,11 @@ export type LogIds = Readonly<Record<LogKind, LogId>>;
 export const LOG_KINDS = ['local', 'red'] as const;
 
 /** @param partition a whole number from 0 on */
-export function logIds(partition = 0): LogIds {
+export function createLogIds(partition = 0): LogIds {
   return partition === 0 ? { local: 'local', red: 'red' } : { local: `local.${partition}`, red: `red.${partition}` };
 }
 
 /** What the log is for. */
-export function kindOf(log: LogId): LogKind {
+export function getLogKind(log: LogId): LogKind {
   return log.startsWith('red') ? 'red' : 'local';
 }

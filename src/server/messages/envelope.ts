@@ -3,13 +3,13 @@
  * machine, and says all that a receiver needs in order to know whether the message is meant for it, and whether its
  * sender still speaks for the partition: inside one process too, so that nothing can come to lean on being there.
  */
-import type { LogMessage } from '../log/log.ts';
+import type { LogMessage } from '../log/red-log.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueMessage, RightsMessage, SlotMessage } from '../records/records.ts';
 
 /** Says to whom a message came from below a term that its receiver had heard of: that of the partition's site. */
 export interface TermMessage {
-  readonly kind: 'term.passed';
+  readonly kind: 'term.superseded';
   readonly term: number;
 }
 
@@ -26,7 +26,7 @@ export interface Address {
 export interface Envelope {
   /** Which deployment it is of: two may share machines, and never an operation. */
   readonly deployment: string;
-  /** The rules of decision that its sender goes by (`RULES`). */
+  /** The rules of decision that its sender goes by (`RULES_VERSION`). */
   readonly rules: number;
   readonly from: Address;
   readonly to: Address;
@@ -44,10 +44,10 @@ export const ONLY_PARTITION = 0;
  * Version of what all sites decide alike: certification, the gate, what a record's reply is. Sites that go by different
  * ones would diverge, so they hear nothing of each other.
  */
-export const RULES = 1;
+export const RULES_VERSION = 1;
 
 /** Why a message is not taken. */
-export type RefusalReason =
+export type MessageRejectionReason =
   /** It is no envelope, or larger than one may be. */
   | 'unreadable'
   /** It is written in a version that is not read here. */
@@ -62,14 +62,14 @@ export type RefusalReason =
   | 'term';
 
 /** A message that is not taken: whoever sent it sends what matters of it again. */
-export class RefusedMessage extends Error {
+export class RejectedMessageError extends Error {
   override readonly name = 'RefusedMessage';
-  readonly reason: RefusalReason;
+  readonly reason: MessageRejectionReason;
   /** Whom it says that it is from, as far as that was read. */
   readonly from: number | undefined;
 
-  constructor(reason: RefusalReason, what: string, from?: number) {
-    super(what);
+  constructor(reason: MessageRejectionReason, description: string, from?: number) {
+    super(description);
     this.reason = reason;
     this.from = from;
   }
@@ -79,16 +79,20 @@ export class RefusedMessage extends Error {
  * What is wrong with an envelope of others: another deployment, or sites that go by other rules. Their messages may have
  * other shapes too, so this is asked before their content is looked at.
  */
-export function refusalOfOthers(
+export function findForeignReason(
   { deployment, rules, from: { site } }: Pick<Envelope, 'deployment' | 'rules' | 'from'>,
   own: string,
-): RefusedMessage | undefined {
+): RejectedMessageError | undefined {
   if (deployment !== own) {
-    return new RefusedMessage('deployment', `it is of deployment '${deployment}', and this is '${own}'`, site);
+    return new RejectedMessageError('deployment', `it is of deployment '${deployment}', and this is '${own}'`, site);
   }
-  if (rules === RULES) return undefined;
-  return new RefusedMessage('rules', `its sender goes by rules ${rules}, and this site by ${RULES}`, site);
+  if (rules === RULES_VERSION) return undefined;
+  return new RejectedMessageError(
+    'rules',
+    `its sender goes by rules ${rules}, and this site by ${RULES_VERSION}`,
+    site,
+  );
 }
 
 /** Refusals by reason. */
-export type RefusalCounts = Readonly<Record<RefusalReason, number>>;
+export type MessageRejectionCounts = Readonly<Record<MessageRejectionReason, number>>;

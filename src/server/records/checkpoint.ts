@@ -8,7 +8,7 @@
 import type { Origin, SavedOrigin } from './origin.ts';
 import type { BlueOperation, RedRecord } from './records.ts';
 import type { Vector } from './vector.ts';
-import type { Decision } from './verdict.ts';
+import type { CertificationDecision } from './certification-result.ts';
 
 /** Rows of a section by name, as they were saved. */
 export type SectionRows = ReadonlyMap<string, unknown>;
@@ -18,12 +18,12 @@ export interface Section {
   /** From now on every row counts as changed, and what changes is noted. Before the first call nothing is. */
   changeAll(): void;
   /** How many rows count as changed, as far as known: zero only when there are none. */
-  readonly changes: number;
+  readonly changeCount: number;
   /**
    * Rows taken so far because every row counted as changed, and not because it had been: however fast rows change, those
    * become fewer. None unless given.
    */
-  readonly firstTaken?: number;
+  readonly initialRowsTaken?: number;
   /** Up to `max` changed rows as they are now; they count as saved. A value of `undefined` says that the row is gone. */
   takeChanges(max: number): SavedRow[];
   restore(rows: SectionRows): void;
@@ -36,7 +36,7 @@ export type SavedRow = readonly [name: string, value: unknown];
 export interface Checkpoint {
   readonly sections: Readonly<Record<string, SectionRows>>;
   /** The small parts, whole. */
-  readonly rest: unknown;
+  readonly smallParts: unknown;
 }
 
 /** A checkpoint has two parts: what all sites share that have got as far, and what is the site's own. */
@@ -46,24 +46,24 @@ export type PartName = 'shared' | 'own';
 export const OWN_SECTION = 'own.';
 
 /** The part that a section belongs to. */
-export function partOf(section: string): PartName {
+export function getPart(section: string): PartName {
   return section.startsWith(OWN_SECTION) ? 'own' : 'shared';
 }
 
 /** The sections of one part. */
-export function sectionsOf(part: PartName, { sections }: Pick<Checkpoint, 'sections'>): Checkpoint['sections'] {
-  return Object.fromEntries(Object.entries(sections).filter(([name]) => partOf(name) === part));
+export function getSections(part: PartName, { sections }: Pick<Checkpoint, 'sections'>): Checkpoint['sections'] {
+  return Object.fromEntries(Object.entries(sections).filter(([name]) => getPart(name) === part));
 }
 
 /** A record of the red log that the certifier has decided, before it may pass the gate. */
 export interface GateItem {
   readonly record: RedRecord;
-  readonly decision: Decision;
+  readonly decision: CertificationDecision;
 }
 
 /** The red path without its sections. */
 export interface SavedRedPath {
-  readonly delivered: number;
+  readonly deliveredCount: number;
   /** Records behind the gate. */
   readonly gate: readonly GateItem[];
   readonly certifier: unknown;
@@ -82,7 +82,7 @@ export interface SharedState {
 /** The small part of a replica's state that is the site's own: the end of what it has, and what it has promised. */
 export interface OwnState {
   /** Entries of the site's own log that the checkpoint contains. */
-  readonly synced: number;
+  readonly syncedLength: number;
   /** No stamp of the site is at or below it from then on. */
   readonly clock: number;
   /** By ordinal: operations of its stream that are synced here and not in the rows yet. */
@@ -92,41 +92,41 @@ export interface OwnState {
 }
 
 /** The own part of a site that has none yet. */
-export const NOTHING_OWN: OwnState = { synced: 0, clock: 0, waiting: [] };
+export const EMPTY_OWN_STATE: OwnState = { syncedLength: 0, clock: 0, waiting: [] };
 
 /** Which rows have changed since they were last taken. Notes nothing until `addAll`, so that who saves nothing pays nothing. */
-export class Changes<K> {
+export class RowChanges<K> {
   readonly #keys = new Set<K>();
-  #rest: Iterator<K> | undefined;
-  #isNoting = false;
+  #remainingKeys: Iterator<K> | undefined;
+  #isRecording = false;
   #firstTaken = 0;
 
   /** Of those taken so far, how many were of `addAll`. */
-  get firstTaken(): number {
+  get initialRowsTaken(): number {
     return this.#firstTaken;
   }
 
   /** A lower bound that is zero only when there are none. */
   get size(): number {
-    return this.#keys.size + (this.#rest === undefined ? 0 : 1);
+    return this.#keys.size + (this.#remainingKeys === undefined ? 0 : 1);
   }
 
   add(key: K): void {
-    if (this.#isNoting) this.#keys.add(key);
+    if (this.#isRecording) this.#keys.add(key);
   }
 
   /** All of `keys`, which may go on changing: they are read as they are taken. */
   addAll(keys: Iterable<K>): void {
-    this.#isNoting = true;
+    this.#isRecording = true;
     this.#keys.clear();
-    this.#rest = keys[Symbol.iterator]();
+    this.#remainingKeys = keys[Symbol.iterator]();
   }
 
   take(max: number): K[] {
     const taken: K[] = [];
-    while (taken.length < max && this.#rest !== undefined) {
-      const next = this.#rest.next();
-      if (next.done === true) this.#rest = undefined;
+    while (taken.length < max && this.#remainingKeys !== undefined) {
+      const next = this.#remainingKeys.next();
+      if (next.done === true) this.#remainingKeys = undefined;
       else taken.push(next.value);
     }
     this.#firstTaken += taken.length;

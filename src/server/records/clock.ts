@@ -7,9 +7,9 @@ const MICROS_PER_MS = 1000;
 /** No clock that is right shows this (the year 2200): what stamps are left above it could not be told from each other. */
 const HORIZON_MS = Date.UTC(2200);
 /** Above the horizon stamps only count on, one an operation: none gets so far beyond it. */
-const COUNTED_MAX = 2 ** 49;
+const MAX_COUNTED_STAMPS = 2 ** 49;
 /** The largest stamp that a clock can have given: what lies above it leaves room for all that stamps above it in turn. */
-export const STAMP_MAX = HORIZON_MS * MICROS_PER_MS + COUNTED_MAX;
+export const MAX_STAMP = HORIZON_MS * MICROS_PER_MS + MAX_COUNTED_STAMPS;
 
 /** A hybrid logical clock. Stamps are microseconds since the epoch, as safe integers. */
 export class HybridClock {
@@ -28,7 +28,7 @@ export class HybridClock {
   }
 
   /** Never again a stamp at or below `stamp`: for stamps that this site gave before a restart. */
-  advance(stamp: number): void {
+  advanceTo(stamp: number): void {
     this.#last = Math.max(this.#last, stamp);
   }
 }

@@ -5,18 +5,18 @@ import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
 
 declare const resultType: unique symbol;
-declare const colourType: unique symbol;
+declare const colorType: unique symbol;
 declare const rightsType: unique symbol;
 
-/** The colour of a shadow operation: blue commits at its site, red is ordered over all sites. */
-export type Colour = 'blue' | 'red';
+/** The color of a shadow operation: blue commits at its site, red is ordered over all sites. */
+export type Color = 'blue' | 'red';
 
 /**
  * One change of one field, independent of the state. `R` is what applying it yields (the item of a `pop`); `C` is `red`
  * where only red shadow operations may have it. `Rights` is `true` where it goes by rights, `false` where it does not, and
  * `boolean` where that is not known.
  */
-export interface Effect<out R = unknown, out C extends Colour = Colour, out Rights extends boolean = boolean> {
+export interface Effect<out R = unknown, out C extends Color = Color, out Rights extends boolean = boolean> {
   readonly table: string;
   readonly key: string;
   readonly field: string;
@@ -24,8 +24,8 @@ export interface Effect<out R = unknown, out C extends Colour = Colour, out Righ
   readonly value?: unknown;
   /** Carries the result type; never present at run time. */
   readonly [resultType]?: R;
-  /** Carries the colour; never present at run time. */
-  readonly [colourType]?: C;
+  /** Carries the color; never present at run time. */
+  readonly [colorType]?: C;
   /** Tells what goes by rights from the others; never present at run time. */
   readonly [rightsType]?: Rights;
 }
@@ -35,8 +35,7 @@ export type EffectByRights = Effect<undefined, 'blue', true>;
 
 /** Whether one of the effects goes by rights, as far as their types say. */
 export type GoesByRights<E extends readonly Effect[]> = true extends IsByRights<E[number]> ? true : false;
-type IsByRights<E> =
-  E extends Effect<unknown, Colour, infer Rights> ? (boolean extends Rights ? false : Rights) : never;
+type IsByRights<E> = E extends Effect<unknown, Color, infer Rights> ? (boolean extends Rights ? false : Rights) : never;
 
 /** The results of a list of effects, in order. */
 export type ResultsOf<E extends readonly Effect[]> = {
@@ -44,7 +43,7 @@ export type ResultsOf<E extends readonly Effect[]> = {
 };
 
 /** Where an effect stands in the total order of last-writer-wins and of logs. */
-export interface Place {
+export interface OrderPosition {
   /** Hybrid clock time: last writer wins by it, then by `site`. */
   readonly time: number;
   /** The site where the operation was generated. */
@@ -56,18 +55,18 @@ export interface Place {
 }
 
 /** Where an effect stands in all orders: add-wins decides by what its generator had seen. */
-export interface Stamp extends Place {
+export interface Stamp extends OrderPosition {
   readonly seen: Vector;
 }
 
 /** A place as it is saved. */
-export type SavedPlace = readonly [time: number, site: Origin, entry: Origin, version: number];
+export type SavedPosition = readonly [time: number, site: Origin, entry: Origin, version: number];
 
-export function savePlace({ time, site, entry, version }: Place): SavedPlace {
+export function savePosition({ time, site, entry, version }: OrderPosition): SavedPosition {
   return [time, site, entry, version];
 }
 
-export function loadPlace([time, site, entry, version]: SavedPlace): Place {
+export function loadPosition([time, site, entry, version]: SavedPosition): OrderPosition {
   return { time, site, entry, version };
 }
 
@@ -75,7 +74,7 @@ export function loadPlace([time, site, entry, version]: SavedPlace): Place {
  * The total order of last-writer-wins and of logs: by time, then by site. The rest only decides where a site whose clock
  * was set back has given one time twice: what is red comes after what is blue then. Positive when `a` comes after `b`.
  */
-export function compareStamps(a: Place, b: Place): number {
+export function compareStamps(a: OrderPosition, b: OrderPosition): number {
   // Of one site the entry is its own or that of the red order, which has the lower ordinal.
   return a.time - b.time || a.site - b.site || b.entry - a.entry || a.version - b.version;
 }

@@ -6,8 +6,8 @@
 /** From one number of a start to the next: between them there is room for chance. */
 const EPOCH_STEP = 2 ** 20;
 
-/** The largest that counts: `epochOf` stays below 2^52, and a start that begins above one that was heard of stays near. */
-export const START_MAX = 2 ** 52 + 2 ** 40;
+/** The largest that counts: `createEpoch` stays below 2^52, and a start that begins above one that was heard of stays near. */
+export const MAX_START = 2 ** 52 + 2 ** 40;
 
 /**
  * The epoch of a start with this number. An earlier start may have had the number too, and its files be lost: no two
@@ -15,11 +15,11 @@ export const START_MAX = 2 ** 52 + 2 ** 40;
  *
  * @param chance from 0 to below 1
  */
-export function epochOf(number: number, chance: number): number {
+export function createEpoch(number: number, chance: number): number {
   return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);
 }
 
 /** The next epoch above `known` with the chance of `own`. */
-export function epochAbove(known: number, own: number): number {
+export function createEpochAbove(known: number, own: number): number {
   return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);
 }

@@ -2,7 +2,7 @@
  * Ordered scans: what a generator asks for, the interval of an order that it comes to, and that interval as certification
  * compares it, so that a row which comes into a scan afterwards (a phantom) is noticed like any other change.
  */
-import { kindOf, ownError } from './own-errors.ts';
+import { describeKind, createInternalError } from './internal-errors.ts';
 
 /** What rows are ordered by: numbers before strings; strings by UTF-16 code units, so alike at every site. */
 export type Scalar = string | number;
@@ -58,32 +58,33 @@ export function compareEntries(a: Entry, b: Entry): number {
 }
 
 /** Whether `value` is not yet below the interval's start. */
-export const isFrom = (range: ReadRange, value: Scalar): boolean =>
+export const isAtOrAfterStart = (range: ReadRange, value: Scalar): boolean =>
   range.from === undefined || compareScalars(value, range.from) >= 0;
 
 /** Whether `value` is not past the interval's end. */
-export const isBefore = (range: ReadRange, value: Scalar): boolean =>
+export const isBeforeEnd = (range: ReadRange, value: Scalar): boolean =>
   (range.before === undefined || compareScalars(value, range.before) < 0) &&
   (range.upTo === undefined || compareScalars(value, range.upTo) <= 0);
 
 /** Whether the interval holds `value`. */
-export const isWithin = (range: ReadRange, value: Scalar): boolean => isFrom(range, value) && isBefore(range, value);
+export const isInRange = (range: ReadRange, value: Scalar): boolean =>
+  isAtOrAfterStart(range, value) && isBeforeEnd(range, value);
 
 /**
  * The interval that the options describe.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` when the limit is not a whole number from 0 on.
  */
-export function rangeOf(table: string, field: string | undefined, options: ScanOptions): ReadRange {
+export function toReadRange(table: string, field: string | undefined, options: ScanOptions): ReadRange {
   const { equals, prefix, limit } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
-    const message = `limit must be a whole number from 0 on, not ${kindOf(limit)}.`;
-    throw ownError('INVALID_ARGUMENT', message, `${field ?? table}.limit`);
+    const message = `limit must be a whole number from 0 on, not ${describeKind(limit)}.`;
+    throw createInternalError('INVALID_ARGUMENT', message, `${field ?? table}.limit`);
   }
   let { from, before } = options;
   if (prefix !== undefined) {
     if (from === undefined || compareScalars(prefix, from) > 0) from = prefix;
-    const end = afterPrefix(prefix);
+    const end = getPrefixEnd(prefix);
     if (end !== undefined && (before === undefined || compareScalars(end, before) < 0)) before = end;
   }
   let upTo: Scalar | undefined;
@@ -91,22 +92,22 @@ export function rangeOf(table: string, field: string | undefined, options: ScanO
     if (from === undefined || compareScalars(equals, from) > 0) from = equals;
     upTo = equals;
   }
-  return bounded(table, field, { from, before, upTo });
+  return createBoundedRange(table, field, { from, before, upTo });
 }
 
 /** The part of the interval that a scan has really seen when its limit stopped it at `last`. */
-export function seenOf(range: ReadRange, last: Scalar, reverse: boolean): ReadRange {
+export function getScannedRange(range: ReadRange, last: Scalar, reverse: boolean): ReadRange {
   const { table, field, from, before, upTo } = range;
-  return bounded(table, field, reverse ? { from: last, before, upTo } : { from, before, upTo: last });
+  return createBoundedRange(table, field, reverse ? { from: last, before, upTo } : { from, before, upTo: last });
 }
 
-interface Bounds {
+interface RangeBounds {
   readonly from: Scalar | undefined;
   readonly before: Scalar | undefined;
   readonly upTo: Scalar | undefined;
 }
 
-function bounded(table: string, field: string | undefined, { from, before, upTo }: Bounds): ReadRange {
+function createBoundedRange(table: string, field: string | undefined, { from, before, upTo }: RangeBounds): ReadRange {
   return {
     table,
     ...(field === undefined ? {} : { field }),
@@ -117,10 +118,10 @@ function bounded(table: string, field: string | undefined, { from, before, upTo 
 }
 
 /** The first string after all that begin with `prefix`, in whole characters; none if there is no such string. */
-function afterPrefix(prefix: string): string | undefined {
+function getPrefixEnd(prefix: string): string | undefined {
   const characters = [...prefix];
   for (let end = characters.length - 1; end >= 0; end -= 1) {
-    const next = characterAfter(characters[end]?.codePointAt(0) as number);
+    const next = getNextCharacter(characters[end]?.codePointAt(0) as number);
     if (next !== undefined) return characters.slice(0, end).join('') + String.fromCodePoint(next);
   }
   return undefined;
@@ -133,7 +134,7 @@ const FIRST_PAIR = 0x1_0000;
 const LAST_PAIR = 0x10_ffff;
 
 /** By UTF-16 code units, pairs stand where the surrogates do: before the last characters of one unit. */
-function characterAfter(character: number): number | undefined {
+function getNextCharacter(character: number): number | undefined {
   if (character === LAST_UNIT) return undefined;
   if (character === BEFORE_SURROGATES) return FIRST_PAIR;
   return character === LAST_PAIR ? AFTER_SURROGATES : character + 1;

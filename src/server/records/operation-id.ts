@@ -4,14 +4,14 @@ import type { OperationId } from './records.ts';
 const SEPARATOR = '/';
 
 /** The identifier that was made or taken apart last: an operation's is taken apart several times in a row. */
-const last = { id: '', client: '', sequence: NaN };
+const lastParsed = { id: '', client: '', sequence: NaN };
 
 /** The identifier of a client's operation. */
-export function operationId(client: string, sequence: number): OperationId {
-  last.id = `${client}${SEPARATOR}${sequence}`;
-  last.client = client;
-  last.sequence = sequence;
-  return last.id;
+export function formatOperationId(client: string, sequence: number): OperationId {
+  lastParsed.id = `${client}${SEPARATOR}${sequence}`;
+  lastParsed.client = client;
+  lastParsed.sequence = sequence;
+  return lastParsed.id;
 }
 
 /** Begins the clients that stand for an idempotency key: each has one operation, and any site may be asked for it first. */
@@ -22,7 +22,7 @@ export const KEYED = '\u0001';
  * that another operation under the same key has another identifier of the same client.
  */
 export function keyedOperationId(key: string, variant: number): OperationId {
-  return operationId(KEYED + key, variant);
+  return formatOperationId(KEYED + key, variant);
 }
 
 /** Whether an idempotency key names the operation. */
@@ -30,22 +30,22 @@ export function isKeyed(id: OperationId): boolean {
   return id.startsWith(KEYED);
 }
 
-function takeApart(id: OperationId): void {
+function parseOperationId(id: OperationId): void {
   const end = id.lastIndexOf(SEPARATOR);
-  last.id = id;
+  lastParsed.id = id;
   // Mostly the same one as before: a name that has been looked up already need not be hashed again.
-  if (end !== last.client.length || !id.startsWith(last.client)) last.client = id.slice(0, end);
-  last.sequence = Number(id.slice(end + 1));
+  if (end !== lastParsed.client.length || !id.startsWith(lastParsed.client)) lastParsed.client = id.slice(0, end);
+  lastParsed.sequence = Number(id.slice(end + 1));
 }
 
 /** Whose operation it is. */
-export function clientOf(id: OperationId): string {
-  if (last.id !== id) takeApart(id);
-  return last.client;
+export function getClient(id: OperationId): string {
+  if (lastParsed.id !== id) parseOperationId(id);
+  return lastParsed.client;
 }
 
 /** Which of its client's operations it is. */
-export function sequenceOf(id: OperationId): number {
-  if (last.id !== id) takeApart(id);
-  return last.sequence;
+export function getSequence(id: OperationId): number {
+  if (lastParsed.id !== id) parseOperationId(id);
+  return lastParsed.sequence;
 }

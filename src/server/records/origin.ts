@@ -48,7 +48,7 @@ export class Origins {
   }
 
   /** Those that a deployment is made with: its sites, in the order in which it names them. */
-  static of(sites: readonly string[]): Origins {
+  static create(sites: readonly string[]): Origins {
     return new Origins(sites.map((site) => ({ site, incarnation: 0, state: 'open' })));
   }
 
@@ -64,18 +64,18 @@ export class Origins {
 
   /** The origin of a site that has its name now; none where there is no such site. */
   find(site: string): Origin | undefined {
-    return this.sites.findLast((origin) => this.at(origin).site === site);
+    return this.sites.findLast((origin) => this.get(origin).site === site);
   }
 
   /** @throws Error where it is the origin of no site */
-  at(origin: Origin): KnownOrigin {
+  get(origin: Origin): KnownOrigin {
     const known = this.#known[origin - FIRST_SITE];
     if (known === undefined) throw new Error(`no site has ordinal ${origin} in this deployment`);
     return known;
   }
 
   /** The name of a site, for people. */
-  nameOf(origin: Origin): string {
+  getName(origin: Origin): string {
     return this.#known[origin - FIRST_SITE]?.site ?? `site ${origin}`;
   }
 
@@ -85,8 +85,8 @@ export class Origins {
   }
 
   /** The sites beside one, in order. */
-  others(than: Origin): Origin[] {
-    return this.sites.filter((each) => each !== than);
+  getOthers(than: Origin): Origin[] {
+    return this.sites.filter((item) => item !== than);
   }
 
   save(): SavedOrigin[] {
@@ -112,6 +112,6 @@ export class Origins {
  * The name of a start of a site, which begins what the site itself names: markers, floors, identifiers that generators
  * draw. No other start of any incarnation has it.
  */
-export function startName({ site, incarnation }: KnownOrigin, start: number): string {
+export function formatStartName({ site, incarnation }: KnownOrigin, start: number): string {
   return `${site}-${incarnation.toString(36)}-${start.toString(36)}`;
 }

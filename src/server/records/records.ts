@@ -1,5 +1,5 @@
-/** What sites write into logs and send each other: operations of both colours, as plain data. */
-import type { DomainRefusal, ErrorCode } from '../../correctable/errors.ts';
+/** What sites write into logs and send each other: operations of both colors, as plain data. */
+import type { DomainErrorInfo, ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
 import type { ReadRange } from './key-range.ts';
 import type { Origin } from './origin.ts';
@@ -15,10 +15,10 @@ export interface Failure {
   readonly message: string;
   readonly field?: string;
   /** Of a refusal that the contract declares. */
-  readonly domain?: DomainRefusal;
+  readonly domain?: DomainErrorInfo;
 }
 
-/** The part that both colours share. */
+/** The part that both colors share. */
 export interface ShadowRecord {
   readonly id: OperationId;
   /** The site where the generator ran. */
@@ -56,7 +56,7 @@ export interface RedOperation extends ShadowRecord {
    * Earlier operations of the same start, undecided then, whose effects lay under the run and are among what it read. It
    * stands on them: it commits only behind them. What those stand on, they name themselves.
    */
-  readonly after?: readonly Execution[];
+  readonly dependencies?: readonly Execution[];
   /** Its client has the answers of all its operations up to this one, so that they can be forgotten. */
   readonly acknowledged?: number;
   /** The snapshot on which the generator ran; its red entry is the red stamp really read. */
@@ -64,12 +64,12 @@ export interface RedOperation extends ShadowRecord {
   /** The operation of the contract: its result schema holds for the reply. */
   readonly operation: string;
   /** In the place of the reply: the error of the domain that the generator threw. */
-  readonly refusal?: Failure;
+  readonly domainError?: Failure;
   /** What certification compares: see `read-set.ts`. */
   readonly reads: readonly string[];
   /** Intervals that were scanned. */
   readonly ranges?: readonly ReadRange[];
-  /** Names of the rows that the effects bring into being, as far as the red order knows: see `isThereByRed`. */
+  /** Names of the rows that the effects bring into being, as far as the red order knows: see `existsByRed`. */
   readonly created?: readonly string[];
   /** Clock of the proposer: decides last-writer-wins, and the commit stamp is at least this. */
   readonly clock: number;
@@ -95,7 +95,7 @@ export interface MarkerRecord {
 export type RedRecord = RedOperation | CloseRecord | MarkerRecord;
 
 /** The final answer of an operation, as it decides a slot. */
-export interface AnswerRecord {
+export interface ReplyRecord {
   readonly kind: 'record';
   readonly reply?: Reply;
   /** Instead of a reply. */
@@ -109,7 +109,7 @@ export interface AnswerRecord {
  * another site, or that it is red from then on.
  */
 export type SlotDecision =
-  | AnswerRecord
+  | ReplyRecord
   | { readonly kind: 'claim'; readonly site: Origin; readonly hop: number }
   | { readonly kind: 'handover' };
 
@@ -146,35 +146,35 @@ export type BlueMessage =
   /** The sender's stream has got to this operation; answered by `blue.received`. */
   | { readonly kind: 'blue.heartbeat'; readonly sequence: number }
   /** How far the sender has synced the stream of each origin, by ordinal; `asks` for the same in return. */
-  | { readonly kind: 'blue.have'; readonly synced: readonly number[]; readonly asks: boolean }
+  | { readonly kind: 'blue.have'; readonly synced: readonly number[]; readonly isRequest: boolean }
   /** The sender lacks the operations of `origin` after this one. */
   | { readonly kind: 'blue.resend'; readonly origin: Origin; readonly after: number };
 
 /** What a site asks another one for: rights to a bounded field. */
-export interface AskedRights {
+export interface RightsRequest {
   readonly table: string;
   readonly key: string;
   readonly field: string;
   readonly amount: number;
   /** An operation waits for them: by its site, or for the pool, where they are then handed in. */
-  readonly waits?: 'here' | 'pool';
+  readonly target?: 'here' | 'pool';
 }
 
 /** Rights are asked for; what comes of it is an operation in the stream of who gives some. */
 export interface RightsMessage {
-  readonly kind: 'rights.ask';
-  readonly asked: readonly AskedRights[];
+  readonly kind: 'rights.request';
+  readonly requests: readonly RightsRequest[];
   /** The stamp of the last operation of the receiver that the sender shows: what was given after it is on its way. */
-  readonly seen: number;
+  readonly seenStamp: number;
 }
 
 /** What sites ask each other to find out what became of an operation that has moved. */
 export type SlotMessage =
   /** What does the slot say? If nothing yet, then that the operation has gone on to the sender, at hop `by`. */
-  | { readonly kind: 'slot.ask'; readonly id: OperationId; readonly hop: number; readonly by: number }
+  | { readonly kind: 'slot.request'; readonly id: OperationId; readonly hop: number; readonly by: number }
   /** The slot's decision, synced; none where the identifier has expired. */
   | {
-      readonly kind: 'slot.told';
+      readonly kind: 'slot.answered';
       readonly id: OperationId;
       readonly hop: number;
       readonly by: number;

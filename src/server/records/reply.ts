@@ -1,6 +1,6 @@
 /** What generators return beside a plain result: view metadata, and the choice of a shadow operation. */
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { Colour, Effect } from './effect.ts';
+import type { Color, Effect } from './effect.ts';
 
 /** A result and the view metadata that goes with it. */
 export class WithMeta<out R> {
@@ -23,7 +23,7 @@ export function withMeta<R>(value: R, meta: Readonly<Record<string, unknown>>): 
 }
 
 /** A result without effects for which the site's own snapshot is good enough. */
-export class Local<out R> {
+export class UncertifiedResult<out R> {
   readonly result: R | WithMeta<R>;
   constructor(result: R | WithMeta<R>) {
     this.result = result;
@@ -40,8 +40,8 @@ export class Local<out R> {
  * @example
  * if (tables.votes.has(vote)) return local({ counted: false }); // whoever has voted here, has voted
  */
-export function local<R>(result: R | WithMeta<R>): Local<R> {
-  return new Local(result);
+export function uncertified<R>(result: R | WithMeta<R>): UncertifiedResult<R> {
+  return new UncertifiedResult(result);
 }
 
 /** A reply as plain data, as it stands in logs. */
@@ -51,22 +51,22 @@ export interface Reply {
 }
 
 /** A reply, or why there is none. */
-export type Answer = Reply | CorrectableError;
+export type ReplyOrError = Reply | CorrectableError;
 
 /** Which of the two it is. A log leaves the value out where that is `undefined`. */
-export function isReply(answer: Answer): answer is Reply {
+export function isReply(answer: ReplyOrError): answer is Reply {
   return !('code' in answer);
 }
 
 /** The plain form of what a generator or a shadow operation's `reply` returned. */
-export function replyOf(returned: unknown): Reply {
+export function toReply(returned: unknown): Reply {
   return returned instanceof WithMeta ? { value: returned.value, meta: returned.meta } : { value: returned };
 }
 
 /** What was chosen. */
 export interface Choice {
   readonly shadow: string;
-  readonly colour: Colour;
+  readonly color: Color;
   readonly args: unknown;
   readonly effects: readonly Effect[];
   /** The reply, unless the shadow operation makes it from the results of its effects. */
@@ -76,7 +76,7 @@ export interface Choice {
 declare const resultType: unique symbol;
 
 /** A chosen shadow operation whose reply is an `R`. */
-export class Chosen<out R> {
+export class ChosenShadow<out R> {
   readonly choice: Choice;
   declare readonly [resultType]?: R;
   constructor(choice: Choice) {

@@ -6,7 +6,7 @@ import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
 /** Of an operation that may be submitted again, here or at another site: its name, and the way that it has come. */
-export interface Identity {
+export interface SubmissionIdentity {
   readonly id: OperationId;
   /** The site that it was sent to first: its log is where the walk begins. */
   readonly home: Origin;
@@ -24,14 +24,14 @@ export interface Submission {
   /** Parsed by the contract. */
   readonly args: unknown;
   /** Given by whoever may submit it again; then it takes effect once all the same. */
-  readonly identity?: Identity | undefined;
+  readonly identity?: SubmissionIdentity | undefined;
   /** Present in a session: what the session has seen, which every view must contain. */
-  readonly after?: Vector | undefined;
+  readonly sessionVector?: Vector | undefined;
   /** Seeds the generator's `random`: an unsigned 32-bit number. */
   readonly seed: number;
   /** By the clock of the site, in milliseconds since the epoch. */
   readonly submittedAtMs: number;
-  readonly wants: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
+  readonly wantedStages: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
 }
 
 /** What is asked of a site, which sets the rest when it takes it. */
@@ -60,7 +60,7 @@ export type ReplicaOutput =
       readonly serial: number;
       readonly stage: Stage;
       readonly reply: Reply;
-      readonly last: boolean;
+      readonly isLast: boolean;
       /** What the session has seen with this view; none of a guess, and outside of sessions. */
       readonly seen?: Vector | undefined;
     }

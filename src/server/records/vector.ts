@@ -9,12 +9,12 @@ import { RED, type Origins } from './origin.ts';
 export type Vector = readonly number[];
 
 /** The vector that covers nothing. */
-export function zeroVector({ size }: Pick<Origins, 'size'>): number[] {
+export function createZeroVector({ size }: Pick<Origins, 'size'>): number[] {
   return Array.from({ length: size }, () => 0);
 }
 
 /** Its stamp in the red order. */
-export function redOf(vector: Vector): number {
+export function getRedStamp(vector: Vector): number {
   return vector[RED] ?? 0;
 }
 
@@ -27,7 +27,7 @@ export function isCovered(a: Vector, b: Vector, except = -1): boolean {
 }
 
 /** The largest entry: a new stamp must be above it. */
-export function maxEntry(vector: Vector): number {
+export function getMaxEntry(vector: Vector): number {
   let max = 0;
   for (const stamp of vector) if (stamp > max) max = stamp;
   return max;

@@ -6,12 +6,12 @@ import { Fifo } from '../collections/fifo.ts';
 import { BluePath } from './causal/blue-path.ts';
 import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
-import { Coverage } from './core/coverage.ts';
-import { concludedError, droppedError } from '../records/failure.ts';
-import { Floors } from './floors.ts';
-import { isKeyed, operationId } from '../records/operation-id.ts';
-import { startName, type Origin } from '../records/origin.ts';
-import { Quarantine } from './core/quarantine.ts';
+import { CoverageWaiters } from './core/coverage-waiters.ts';
+import { concludedError, droppedError } from '../records/failures.ts';
+import { LowWatermarks } from './low-watermarks.ts';
+import { isKeyed, formatOperationId } from '../records/operation-id.ts';
+import { formatStartName, type Origin } from '../records/origin.ts';
+import { ClockQuarantine } from './core/clock-quarantine.ts';
 import type {
   BlueMessage,
   BlueOperation,
@@ -22,19 +22,19 @@ import type {
   SlotDecision,
   SlotMessage,
 } from '../records/records.ts';
-import { hasBounded } from '../service/takes.ts';
+import { hasBounded } from '../service/bounded-takes.ts';
 import { Rights } from './rights/rights.ts';
 import { RedPath } from './red/red-path.ts';
 import type { RedPathHost } from './red/red-path-host.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput, Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
-import { isReply, type Answer } from '../records/reply.ts';
+import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { Vector } from '../records/vector.ts';
-import type { LoggedOperation } from './causal/streams.ts';
-import type { Remembered } from './once/remembered.ts';
-import { Updates, type UpdatesHost } from './updates.ts';
-import type { Walks } from './once/walks.ts';
+import type { LoggedOperation } from './causal/blue-streams.ts';
+import type { RetainedReplies } from './exactly-once/completed-operations.ts';
+import { Writes, type WritesHost } from './writes.ts';
+import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 
 /** Told when an entry of the site's own log is synced, with its place there. */
 type OnSynced = (position: number) => void;
@@ -47,31 +47,31 @@ export interface SavedReplica {
 }
 
 /** What a replica finds at its start. */
-export interface StoredReplica {
+export interface RecoveredReplica {
   readonly checkpoint?: SavedReplica | undefined;
   /** Entries of the site's own log from position `start` on; those before the checkpoint's cut are kept for others. */
   readonly start: number;
   readonly entries: readonly LocalEntry[];
 }
 
-const NOTHING_STORED: StoredReplica = { start: 0, entries: [] };
+const EMPTY_REPLICA: RecoveredReplica = { start: 0, entries: [] };
 
 /** One site's replica. After each input, `takeOutputs` says what has to be done. */
-export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
+export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock = new HybridClock();
   readonly blue: BluePath;
   readonly red: RedPath;
-  readonly updates: Updates;
-  readonly coverage: Coverage<Submission>;
+  readonly writes: Writes;
+  readonly coverage: CoverageWaiters<Submission>;
   readonly rights: Rights | undefined;
   /** By site: the highest term of its messages that was heard, at any start that the log tells of. */
   readonly terms: Map<Origin, number> = new Map();
   /** Messages of which a stamp was refused. */
-  stampsRefused = 0;
-  readonly #floors: Floors;
-  readonly #quarantine: Quarantine;
+  rejectedStampCount = 0;
+  readonly #watermarks: LowWatermarks;
+  readonly #quarantine: ClockQuarantine;
   /** The site at this start: whose operation one without a name is. */
   protected readonly name: string;
   nowMs = 0;
@@ -80,29 +80,29 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   /** For each entry that is not synced yet. */
   readonly #unsynced = new Fifo<OnSynced>();
   /** The output to which entries are added: the last one, if it stores some. */
-  #storing: LocalEntry[] | undefined;
+  #storeOutput: LocalEntry[] | undefined;
   #syncedLength = 0;
   /** Submissions that came before the log's own operations were applied again. */
-  readonly #early = new Fifo<Submission>();
+  readonly #earlySubmissions = new Fifo<Submission>();
   /** Records of the red log that are known to be committed by what the site's own log says. */
-  #redProven = 0;
+  #provenRedCount = 0;
 
-  constructor(options: ReplicaOptions, stored: StoredReplica = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
+  constructor(options: ReplicaOptions, stored: RecoveredReplica = EMPTY_REPLICA, nowMs = 0, wallMs = nowMs) {
     this.options = options;
-    this.name = startName(options.origins.at(options.site), options.epoch);
+    this.name = formatStartName(options.origins.get(options.site), options.epoch);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
     this.state = this.createState();
     this.coverage = this.createCoverage();
-    this.#quarantine = new Quarantine(options);
+    this.#quarantine = new ClockQuarantine(options);
     this.blue = this.createBluePath();
     this.red = this.createRedPath();
-    this.updates = this.createUpdates();
-    this.#floors = new Floors(this, this.name);
+    this.writes = this.createWrites();
+    this.#watermarks = new LowWatermarks(this, this.name);
     this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     this.#load(stored);
-    this.blue.greet();
-    this.#settle();
+    this.blue.sendGreetings();
+    this.#applyVisible();
   }
 
   /** What is shared with the parts of the replica. */
@@ -111,24 +111,24 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   /** The slots of this site's log, and who is on the way along slots. */
-  get walks(): Walks {
-    return this.updates.walks;
+  get lookups(): OperationLookups {
+    return this.writes.lookups;
   }
 
   /** Whether something is under way that a lost message could hold up. */
-  get busy(): boolean {
+  get isBusy(): boolean {
     return (
-      this.blue.busy ||
-      this.red.busy ||
-      this.walks.busy ||
-      this.coverage.busy ||
-      this.#early.size > 0 ||
-      this.rights?.busy === true
+      this.blue.isBusy ||
+      this.red.isBusy ||
+      this.lookups.isBusy ||
+      this.coverage.isBusy ||
+      this.#earlySubmissions.size > 0 ||
+      this.rights?.isBusy === true
     );
   }
 
   get redDelivered(): number {
-    return this.red.delivered;
+    return this.red.deliveredCount;
   }
 
   /** When a tick is due even if nothing happens: somebody waits for a place. */
@@ -137,17 +137,17 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   /** Records of the red log that are known to be committed since before the restart. */
-  get redProven(): number {
-    return this.#redProven;
+  get provenRedCount(): number {
+    return this.#provenRedCount;
   }
 
-  get remembered(): Remembered {
-    return { own: this.walks.slots.remembered, red: this.red.remembered };
+  get getRetained(): RetainedReplies {
+    return { own: this.lookups.slots.getRetained, red: this.red.getRetained };
   }
 
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
-    return { rows: this.state.store, ...this.walks.slots.sections, ...this.red.sections };
+    return { rows: this.state.store, ...this.lookups.slots.sections, ...this.red.sections };
   }
 
   /** The small parts of the state, to be saved together with what has changed in the sections. */
@@ -159,153 +159,153 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     const origins = this.options.origins.save();
     return {
       shared: { origins, stable: [...state.stable], applied, red: red.save() },
-      own: { synced: this.#syncedLength, clock: clock.last, waiting, terms: [...this.terms] },
+      own: { syncedLength: this.#syncedLength, clock: clock.last, waiting, terms: [...this.terms] },
     };
   }
 
   /** Entries of the site's own log that are synced: the state contains them. */
-  get synced(): number {
+  get syncedLength(): number {
     return this.#syncedLength;
   }
 
   /** The first entry of the site's own log that other sites may lack, or the one to come. */
-  get keptFrom(): number {
-    return this.blue.keptFrom ?? this.#syncedLength;
+  get retainedFrom(): number {
+    return this.blue.retainedFrom ?? this.#syncedLength;
   }
 
   /** How many entries of the site's own log are kept because other sites lack some of them. */
-  get backlog(): number {
-    return this.#syncedLength - this.keptFrom;
+  get backlogLength(): number {
+    return this.#syncedLength - this.retainedFrom;
   }
 
   /** What has to be done since the last call, in order. */
   takeOutputs(): ReplicaOutput[] {
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
-    this.#storing = undefined;
+    this.#storeOutput = undefined;
     return outputs;
   }
 
   /** Nothing becomes visible by a submission alone, so that there is nothing to settle. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
-    this.pass(nowMs, wallMs);
+    this.advanceTime(nowMs, wallMs);
     if (this.blue.isRecovered) this.#start(submission);
-    else this.#early.push(submission);
+    else this.#earlySubmissions.push(submission);
   }
 
   receive(from: Origin, message: BlueMessage | SlotMessage | RightsMessage): void {
-    if (message.kind === 'slot.ask' || message.kind === 'slot.told') this.walks.receive(from, message);
-    else if (message.kind === 'rights.ask') this.rights?.receive(from, message);
+    if (message.kind === 'slot.request' || message.kind === 'slot.answered') this.lookups.receive(from, message);
+    else if (message.kind === 'rights.request') this.rights?.receive(from, message);
     else this.blue.receive(from, message);
-    this.#settle();
+    this.#applyVisible();
   }
 
   /** The next records of the red log, in order. */
   deliver(records: readonly RedRecord[]): void {
     for (const record of records) this.red.deliver(record);
-    this.#settle();
+    this.#applyVisible();
   }
 
   /** The first `length` entries of the site's own log are synced. */
   onSynced(length: number, nowMs: number, wallMs = nowMs): void {
-    this.pass(nowMs, wallMs);
+    this.advanceTime(nowMs, wallMs);
     for (; this.#syncedLength < length; this.#syncedLength += 1) {
       this.#unsynced.shift()?.(this.#syncedLength);
     }
-    this.#settle();
+    this.#applyVisible();
   }
 
   tick(nowMs: number, wallMs = nowMs): void {
-    this.pass(nowMs, wallMs);
+    this.advanceTime(nowMs, wallMs);
     this.blue.tick();
-    this.walks.tick();
+    this.lookups.tick();
     this.coverage.tick(nowMs);
     this.rights?.tick();
-    this.#settle();
+    this.#applyVisible();
   }
 
   /** Nobody waits any more for what was submitted under this serial. */
   abandon(serial: number): void {
-    const waiting = this.coverage.leave(serial) ?? this.walks.leave(serial) ?? this.rights?.leave(serial);
-    if (waiting === undefined) this.red.abandon(this.idOf(serial), serial);
+    const waiting = this.coverage.cancel(serial) ?? this.lookups.cancel(serial) ?? this.rights?.cancel(serial);
+    if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
     // What has a name may have been begun elsewhere, or be asked for here by somebody else.
-    else this.answer(waiting, 'strong', droppedError(waiting, false));
+    else this.reply(waiting, 'strong', droppedError(waiting, false));
   }
 
   /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
-  isWaitedFor(id: OperationId): boolean {
-    return this.coverage.hasOf(id) || this.walks.hasOf(id) || this.rights?.hasOf(id) === true;
+  hasWaiter(id: OperationId): boolean {
+    return this.coverage.hasOperation(id) || this.lookups.hasOperation(id) || this.rights?.hasOperation(id) === true;
   }
 
   emit(output: ReplicaOutput): void {
     this.#outputs.push(output);
-    this.#storing = undefined;
+    this.#storeOutput = undefined;
   }
 
   store(entry: LocalEntry, onSynced: OnSynced): void {
     this.#unsynced.push(onSynced);
-    if (this.#storing !== undefined) {
-      this.#storing.push(entry);
+    if (this.#storeOutput !== undefined) {
+      this.#storeOutput.push(entry);
       return;
     }
     const entries = [entry];
     this.emit({ kind: 'store', log: 'local', entries });
-    this.#storing = entries;
+    this.#storeOutput = entries;
   }
 
   /** What a session has seen with a view that is given now. */
-  #seenBy({ after }: Submission): Vector | undefined {
-    return after === undefined ? undefined : [...this.state.stable];
+  #getSeen({ sessionVector }: Submission): Vector | undefined {
+    return sessionVector === undefined ? undefined : [...this.state.stable];
   }
 
   /** The time of the input to come. */
-  pass(nowMs: number, wallMs: number): void {
+  advanceTime(nowMs: number, wallMs: number): void {
     this.nowMs = nowMs;
     this.wallMs = wallMs;
-    this.#quarantine.pass(nowMs, wallMs);
+    this.#quarantine.advance(nowMs, wallMs);
   }
 
   /** A message of `peer` was sent when its clock showed `sentAtMs`; sites that share a clock do not say so. */
-  hear(peer: Origin, sentAtMs: number | undefined): void {
-    if (sentAtMs !== undefined) this.#quarantine.hear(peer, sentAtMs);
+  noteClock(peer: Origin, sentAtMs: number | undefined): void {
+    if (sentAtMs !== undefined) this.#quarantine.noteClock(peer, sentAtMs);
   }
 
   acceptsStamp(peer: Origin, stamp: number): boolean {
-    const isAccepted = this.#quarantine.accepts(peer, stamp);
-    if (!isAccepted) this.stampsRefused += 1;
+    const isAccepted = this.#quarantine.acceptsStampsFrom(peer, stamp);
+    if (!isAccepted) this.rejectedStampCount += 1;
     return isAccepted;
   }
 
   /** Messages of a later start of a site have come: written down before whatever these lead to. */
-  hearTerm(site: Origin, term: number): void {
+  noteTerm(site: Origin, term: number): void {
     this.terms.set(site, term);
     this.store({ kind: 'term', site, term }, () => {});
   }
 
-  answer(submission: Submission, stage: Stage, answer: Answer): void {
-    const { serial, wants } = submission;
-    const last = stage !== 'tentative' && !(stage === 'causal' && wants.strong);
+  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void {
+    const { serial, wantedStages } = submission;
+    const isLast = stage !== 'tentative' && !(stage === 'causal' && wantedStages.strong);
     if (!isReply(answer)) {
       const { identity } = submission;
       // At this stage an update fails by what the red log says of it, for good.
       const isConcluded = stage === 'strong' && identity !== undefined && isKeyed(identity.id) && answer.retryable;
       // What a weak level says, a "no" too, ends nothing where a stronger one follows.
       const error = isConcluded ? concludedError(answer) : answer;
-      this.emit({ kind: 'failed', serial, error, stage: last ? undefined : stage });
+      this.emit({ kind: 'failed', serial, error, stage: isLast ? undefined : stage });
       return;
     }
-    const seen = stage === 'tentative' ? undefined : this.#seenBy(submission);
-    if (seen !== undefined) this.options.observer?.viewed?.(submission);
-    this.emit({ kind: 'view', serial, stage, reply: answer, last, seen });
+    const seen = stage === 'tentative' ? undefined : this.#getSeen(submission);
+    if (seen !== undefined) this.options.observer?.onViewed?.(submission);
+    this.emit({ kind: 'view', serial, stage, reply: answer, isLast, seen });
   }
 
-  ownBlue(): { readonly applied: number; readonly durable: number } {
-    return this.blue.own;
+  ownBlueProgress(): { readonly applied: number; readonly durable: number } {
+    return this.blue.ownProgress;
   }
 
   protected createState(): SiteState {
     const { service, origins, generators, site } = this.options;
-    return new SiteState(service, origins, { ...generators, name: this.name, site });
+    return new SiteState(service, origins, { ...generators, identifierPrefix: this.name, site });
   }
 
   protected createBluePath(): BluePath {
@@ -320,40 +320,41 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     return new Rights(this, this.name);
   }
 
-  protected createCoverage(): Coverage<Submission> {
-    return new Coverage(() => this.state.stable);
+  protected createCoverage(): CoverageWaiters<Submission> {
+    return new CoverageWaiters(() => this.state.stable);
   }
 
-  protected createUpdates(): Updates {
-    return new Updates(this);
+  protected createWrites(): Writes {
+    return new Writes(this);
   }
 
   protected readonly onBlueApplied = (operation: BlueOperation): void => {
     this.red.onBlueApplied(operation.effects);
-    this.rights?.applied(operation);
-    if (operation.site === this.options.site) this.updates.onVisible(operation);
-    this.#floors.onApplied(operation);
+    this.rights?.onApplied(operation);
+    if (operation.site === this.options.site) this.writes.onVisible(operation);
+    this.#watermarks.onApplied(operation);
   };
 
   /** Applies all that has become visible, and does what waited for it. */
-  #settle(): void {
+  #applyVisible(): void {
     for (let moved = true; moved;) {
-      const blue = this.blue.pump();
-      const red = this.red.pump();
+      const blue = this.blue.applyVisible();
+      const red = this.red.applyPassable();
       moved = blue || red;
-      if (moved) moved = this.coverage.pump() || moved;
+      if (moved) moved = this.coverage.runCovered() || moved;
       this.red.releaseDurable();
     }
-    this.red.admit();
-    this.rights?.pump();
-    this.#floors.pump();
-    while (this.#early.size > 0 && this.blue.isRecovered) this.#start(this.#early.shift() as Submission);
+    this.red.admitWaiting();
+    this.rights?.process();
+    this.#watermarks.writeIfDue();
+    while (this.#earlySubmissions.size > 0 && this.blue.isRecovered)
+      this.#start(this.#earlySubmissions.shift() as Submission);
     this.blue.flush();
   }
 
-  #load({ checkpoint, start, entries }: StoredReplica): void {
-    const before = (checkpoint?.own.synced ?? start) - start;
-    if (checkpoint !== undefined) this.#loadCheckpoint(checkpoint, operationsOf(entries.slice(0, before), start));
+  #load({ checkpoint, start, entries }: RecoveredReplica): void {
+    const before = (checkpoint?.own.syncedLength ?? start) - start;
+    if (checkpoint !== undefined) this.#loadCheckpoint(checkpoint, getOwnOperations(entries.slice(0, before), start));
     this.#syncedLength = start + before;
     for (const entry of entries.slice(before)) {
       this.#restore(entry, this.#syncedLength);
@@ -361,30 +362,30 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
     }
   }
 
-  #loadCheckpoint({ sections, shared, own }: SavedReplica, kept: readonly LoggedOperation[]): void {
+  #loadCheckpoint({ sections, shared, own }: SavedReplica, retained: readonly LoggedOperation[]): void {
     this.options.origins.check(shared.origins);
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
-    this.clock.advance(own.clock);
+    this.clock.advanceTo(own.clock);
     for (const [site, term] of own.terms ?? []) this.terms.set(site, term);
     const streams = shared.applied.map((applied, origin) => {
       const waiting = own.waiting[origin] ?? [];
       return { synced: applied + waiting.length, waiting };
     });
-    this.blue.load(streams, kept);
+    this.blue.load(streams, retained);
     this.red.load(shared.red);
-    this.#redProven = shared.red.delivered;
+    this.#provenRedCount = shared.red.deliveredCount;
   }
 
   #restore(entry: LocalEntry, position: number): void {
     switch (entry.kind) {
       case 'blue':
-        this.#redProven = Math.max(this.#redProven, entry.redDelivered ?? 0);
+        this.#provenRedCount = Math.max(this.#provenRedCount, entry.redDelivered ?? 0);
         return this.#restoreBlue({ operation: entry.operation, position });
       case 'slot':
         return this.restoreSlot(entry.id, entry.hop, entry.decision);
       case 'expire':
-        return void this.walks.slots.expire(entry.client, entry.upTo);
+        return void this.lookups.slots.expire(entry.client, entry.upTo);
       case 'term':
         return void this.terms.set(entry.site, entry.term);
     }
@@ -398,37 +399,37 @@ export class Replica implements ReplicaCore, RedPathHost, UpdatesHost {
   }
 
   protected restoreSlot(id: OperationId, hop: number, decision: SlotDecision): void {
-    this.walks.slots.restore(id, hop, decision);
+    this.lookups.slots.restore(id, hop, decision);
   }
 
   #start(submission: Submission): void {
-    if (this.options.service.contract.operations[submission.operation]?.effect === 'read') this.#read(submission);
-    else this.updates.submit(submission);
+    if (this.options.service.contract.operations[submission.operation]?.access === 'read') this.#read(submission);
+    else this.writes.submit(submission);
   }
 
   #read(submission: Submission): void {
-    const { wants, serial, after } = submission;
-    const isCovered = this.coverage.has(after);
-    if (wants.causal && isCovered) this.#readHere(submission);
+    const { wantedStages, serial, sessionVector } = submission;
+    const isCovered = this.coverage.isCovered(sessionVector);
+    if (wantedStages.causal && isCovered) this.#readHere(submission);
     // Below its session the weak view is skipped, not delayed, where a strong one follows.
-    if (wants.strong && this.red.isFull) {
-      this.answer(submission, 'strong', this.red.fullError());
-    } else if (wants.strong) this.red.read(this.idOf(serial), submission);
-    if (wants.strong) return;
-    if (!isCovered) this.updates.whenSeen(submission, () => this.#readHere(submission));
+    if (wantedStages.strong && this.red.isFull) {
+      this.reply(submission, 'strong', this.red.fullError());
+    } else if (wantedStages.strong) this.red.read(this.createOperationId(serial), submission);
+    if (wantedStages.strong) return;
+    if (!isCovered) this.writes.runWhenSeen(submission, () => this.#readHere(submission));
   }
 
   #readHere(submission: Submission): void {
-    this.answer(submission, 'causal', this.state.read(submission));
+    this.reply(submission, 'causal', this.state.read(submission));
   }
 
   /** Unique over all sites and starts. */
-  idOf(serial: number): string {
-    return operationId(this.name, serial);
+  createOperationId(serial: number): string {
+    return formatOperationId(this.name, serial);
   }
 }
 
-function operationsOf(entries: readonly LocalEntry[], start: number): LoggedOperation[] {
+function getOwnOperations(entries: readonly LocalEntry[], start: number): LoggedOperation[] {
   return entries.flatMap((entry, index) =>
     entry.kind === 'blue' ? [{ operation: entry.operation, position: start + index }] : [],
   );

@@ -1,7 +1,7 @@
 /** What an author declares to hold at every site at all times: of single rows, and of all tables together. */
 import { check } from '../../correctable/errors.ts';
-import { checkRecord, isThenable } from '../../correctable/given.ts';
-import { textOf } from '../records/failure.ts';
+import { checkRecord, isThenable } from '../../correctable/validate.ts';
+import { formatThrown } from '../records/failures.ts';
 import type { RowReader, TablesReader } from './readers.ts';
 import type { Tables } from './tables.ts';
 
@@ -30,44 +30,45 @@ export interface InvariantFailure {
 }
 
 /** A promise would hold always, and what it is kept or rejected with be heard by nobody: it is as wrong as what throws. */
-export const GAVE_PROMISE = 'gave a promise: it must say at once, without async, whether it holds';
+export const RETURNED_PROMISE = 'gave a promise: it must say at once, without async, whether it holds';
 
 /** What is wrong where a condition does not hold; nothing where it does. */
-export function failureOf(holds: () => boolean): InvariantFailure | undefined {
+export function findInvariantFailure(holds: () => boolean): InvariantFailure | undefined {
   try {
-    const given: unknown = holds();
-    if (!isThenable(given)) return given ? undefined : {};
-    Promise.resolve(given).then(ignore, ignore);
-    return { error: GAVE_PROMISE };
+    const value: unknown = holds();
+    if (!isThenable(value)) return value ? undefined : {};
+    Promise.resolve(value).then(ignore, ignore);
+    return { error: RETURNED_PROMISE };
   } catch (error) {
-    return { error: `threw: ${textOf(error)}` };
+    return { error: `threw: ${formatThrown(error)}` };
   }
 }
 
 function ignore(): void {}
 
-const OF_ROWS = "{ invariants: { accounts: { 'nothing is overdrawn': ({ balance }) => balance >= 0 } } }";
-const OF_ALL = "{ snapshotInvariants: { 'somebody is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
+const ROW_INVARIANT_CALL = "{ invariants: { accounts: { 'nothing is overdrawn': ({ balance }) => balance >= 0 } } }";
+const SNAPSHOT_INVARIANT_CALL =
+  "{ snapshotInvariants: { 'somebody is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the one that is no function, or is of no table */
-export function declaredInvariants(
+export function checkInvariants(
   tables: Tables,
-  given: { readonly invariants?: unknown; readonly snapshotInvariants?: unknown },
+  value: { readonly invariants?: unknown; readonly snapshotInvariants?: unknown },
 ): DeclaredInvariants {
-  const { invariants = {}, snapshotInvariants = {} } = given;
-  checkRecord(invariants, { call: OF_ROWS, field: 'invariants' });
+  const { invariants = {}, snapshotInvariants = {} } = value;
+  checkRecord(invariants, { call: ROW_INVARIANT_CALL, field: 'invariants' });
   for (const [table, ofTable] of Object.entries(invariants as object) as [string, unknown][]) {
     const field = `invariants.${table}`;
     check(Object.hasOwn(tables, table), field, `is of no table; there are ${Object.keys(tables).join(', ')}`);
-    checkConditions(ofTable ?? {}, { call: OF_ROWS, field });
+    checkConditions(ofTable ?? {}, { call: ROW_INVARIANT_CALL, field });
   }
-  checkConditions(snapshotInvariants, { call: OF_ALL, field: 'snapshotInvariants' });
+  checkConditions(snapshotInvariants, { call: SNAPSHOT_INVARIANT_CALL, field: 'snapshotInvariants' });
   return { invariants, snapshotInvariants } as DeclaredInvariants;
 }
 
-function checkConditions(given: unknown, { call, field }: { readonly call: string; readonly field: string }): void {
-  checkRecord(given, { call, field });
-  for (const [name, holds] of Object.entries(given as object) as [string, unknown][]) {
+function checkConditions(value: unknown, { call, field }: { readonly call: string; readonly field: string }): void {
+  checkRecord(value, { call, field });
+  for (const [name, holds] of Object.entries(value as object) as [string, unknown][]) {
     check(
       typeof holds === 'function',
       `${field}.${name}`,

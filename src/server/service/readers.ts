@@ -1,7 +1,7 @@
 /** What generators and invariants read tables with. */
 import type { ScanOptions } from '../records/key-range.ts';
 import type { Fields, ScalarIn, Tables, ValueOf } from './tables.ts';
-import type { Chosen } from '../records/reply.ts';
+import type { ChosenShadow } from '../records/reply.ts';
 
 /** What a generator can do on its private copy. */
 export interface Scratchpad {
@@ -9,7 +9,7 @@ export interface Scratchpad {
    * Applies a shadow operation to the copy and gives what it would reply: `tables` show it from then on. It is
    * replicated only if it is returned as well.
    */
-  apply<R>(chosen: Chosen<R>): R;
+  apply<R>(chosen: ChosenShadow<R>): R;
   /** Forgets what was applied. */
   discard(): void;
 }

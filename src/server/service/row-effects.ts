@@ -8,14 +8,14 @@ import type { Effect } from '../records/effect.ts';
 /** Stands for the field of an effect on the whole row. */
 export const WHOLE_ROW = '';
 
-export const insertEffect = (table: string, key: string): Effect<undefined, 'blue', false> => ({
+export const createInsertEffect = (table: string, key: string): Effect<undefined, 'blue', false> => ({
   table,
   key,
   field: WHOLE_ROW,
   action: 'insert',
 });
 
-export const removeEffect = (table: string, key: string): Effect<undefined> => ({
+export const createRemoveEffect = (table: string, key: string): Effect<undefined> => ({
   table,
   key,
   field: WHOLE_ROW,

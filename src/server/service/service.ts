@@ -1,16 +1,16 @@
 /**
- * A service: a contract with its implementation, as tables, shadow operations with colours, and generators
+ * A service: a contract with its implementation, as tables, shadow operations with colors, and generators
  * (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import {
   checkMemberName,
-  checkNamed,
+  checkOptionNames,
   checkRecord,
   hasMethods,
   isRecord,
-  type NamesOf,
-} from '../../correctable/given.ts';
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
 import type {
   Contract,
   OperationSpec,
@@ -18,23 +18,23 @@ import type {
   ParsedArgsOf,
   ResultInputOf,
 } from '../../protocol/contract/contract.ts';
-import type { Colour } from '../records/effect.ts';
-import type { Pace } from '../../correctable/pace/unseen.ts';
-import { Refusals, heldReply, heldResults, type RefusalBuilders } from './refusal.ts';
-import { checkGiven, colouring, coloursOf, updatesOf, type Colouring } from './colours.ts';
-import type { Chosen, Local, Reply, WithMeta } from '../records/reply.ts';
+import type { Color } from '../records/effect.ts';
+import type { Throttle } from '../../correctable/throttle/concurrent-writes.ts';
+import { DomainErrors, checkReply, createServiceResultCheck, type DomainErrorFactory } from './domain-errors.ts';
+import { checkColorInput, createServiceColors, getColors, getUncoloredWrites, type ServiceColors } from './colors.ts';
+import type { ChosenShadow, UncertifiedResult, Reply, WithMeta } from '../records/reply.ts';
 import type {
   AnyShadowOperation,
-  Colours,
-  FittingColours,
-  NoColours,
+  Colors,
+  FittingColors,
+  NoColors,
   ShadowBuilders,
   ShadowOperations,
-  Uncoloured,
+  Uncolored,
 } from './shadow-operation.ts';
 import type { Scratchpad, TablesReader } from './readers.ts';
-import { effectTables, type EffectTables } from './table-effects.ts';
-import { declaredInvariants, type DeclaredInvariants, type Invariants, type SnapshotInvariants } from './invariants.ts';
+import { createEffectTables, type EffectTables } from './table-effects.ts';
+import { checkInvariants, type DeclaredInvariants, type Invariants, type SnapshotInvariants } from './invariants.ts';
 import type { Tables } from './tables.ts';
 
 /** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
@@ -42,12 +42,12 @@ export interface GeneratorContext<
   T extends Tables,
   S extends ShadowOperations,
   O extends OperationSpec = OperationSpec,
-  C extends Colours = NoColours,
+  C extends Colors = NoColors,
 > {
   /** The tables, as of one snapshot. */
   readonly tables: TablesReader<T>;
   /** Chooses a shadow operation: return what it gives. An operation that its contract declares blue has blue ones only. */
-  readonly shadow: ShadowBuilders<S, ColourOf<O>, C>;
+  readonly shadow: ShadowBuilders<S, ColorOf<O>, C>;
   /**
    * A private copy of the snapshot to try shadow operations on.
    *
@@ -62,7 +62,7 @@ export interface GeneratorContext<
    * @example
    * if (balance < amount) throw errors.notEnough({ balance });
    */
-  readonly errors: RefusalBuilders<O>;
+  readonly errors: DomainErrorFactory<O>;
   /** When the operation was submitted, in milliseconds since the epoch. */
   readonly now: number;
   /**
@@ -74,18 +74,18 @@ export interface GeneratorContext<
   readonly random: () => number;
 }
 
-/** The colours that the contract leaves to the paths of an operation. */
-type ColourOf<O extends OperationSpec> = O extends { readonly colour: 'blue' } ? 'blue' : Colour;
+/** The colors that the contract leaves to the paths of an operation. */
+type ColorOf<O extends OperationSpec> = O extends { readonly color: 'blue' } ? 'blue' : Color;
 
 /**
  * What the generator of an operation returns: the result alone (nothing changes), `local` of it where that need not be
  * certified, or at most one chosen shadow operation. A read chooses nothing, and nothing is local that is declared red.
  */
-export type Generated<O extends OperationSpec, R = ResultInputOf<O>> =
+export type GeneratorResult<O extends OperationSpec, R = ResultInputOf<O>> =
   | R
   | WithMeta<R>
-  | (O extends { readonly effect: 'read' } ? never : Chosen<R>)
-  | (O extends { readonly effect: 'read' } | { readonly colour: 'red' } ? never : Local<R>);
+  | (O extends { readonly access: 'read' } ? never : ChosenShadow<R>)
+  | (O extends { readonly access: 'read' } | { readonly color: 'red' } ? never : UncertifiedResult<R>);
 
 /** One generator an operation of the contract, or for those named in `G`. */
 export type Generators<
@@ -93,44 +93,44 @@ export type Generators<
   T extends Tables,
   S extends ShadowOperations,
   G extends keyof O = keyof O,
-  C extends Colours = NoColours,
+  C extends Colors = NoColors,
 > = {
-  readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K], C>) => Generated<O[K]>;
+  readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K], C>) => GeneratorResult<O[K]>;
 };
 
 /**
  * Nothing where the generators `G` are all; otherwise what no contract has, so that the compiler says it before all else.
  * That one is missing must not show in the inference: it would blame those that are there.
  */
-type Complete<O extends OperationSpecs, G extends keyof O> = {
+type RequireGenerators<O extends OperationSpecs, G extends keyof O> = {
   readonly [K in Exclude<keyof O, G> & string as `defineService: no generator for the operation '${K}'`]: never;
 };
 
 /**
- * Nothing where each shadow operation has a colour, `C` those of `colours`; otherwise what no contract has. Nothing either
+ * Nothing where each shadow operation has a color, `C` those of `colors`; otherwise what no contract has. Nothing either
  * where the compiler does not know them yet: it looks at the contract first.
  */
-type Coloured<S extends ShadowOperations, C extends Colours> = string extends keyof S
+type RequireColors<S extends ShadowOperations, C extends Colors> = string extends keyof S
   ? unknown
   : {
       readonly [
-        K in Exclude<Uncoloured<S>, keyof C> & string as `defineService: no colour for the shadow operation '${K}'`
+        K in Exclude<Uncolored<S>, keyof C> & string as `defineService: no color for the shadow operation '${K}'`
       ]: never;
     };
 
-/** The implementation of a contract; `G` are the operations that have a generator, `C` the colours that are given. */
+/** The implementation of a contract; `G` are the operations that have a generator, `C` the colors that are given. */
 export interface ServiceImplementation<
   O extends OperationSpecs,
   T extends Tables,
   S extends ShadowOperations,
   G extends keyof O = keyof O,
-  C extends Colours = NoColours,
+  C extends Colors = NoColors,
 > {
   readonly tables: T;
   /** Shadow operations by name; they get the builders of effects. */
   readonly shadowOperations: (tables: EffectTables<T>) => S;
-  /** The colours of those that `shadow` made. */
-  readonly colours?: C & FittingColours<S, C>;
+  /** The colors of those that `shadow` made. */
+  readonly colors?: C & FittingColors<S, C>;
   readonly generators: Generators<O, T, S, G, C>;
   /**
    * Operations that are red whatever their generators choose. One that may be blue is bound to the log of the site that
@@ -139,12 +139,12 @@ export interface ServiceImplementation<
    */
   readonly alwaysRed?: readonly (keyof O & string)[];
   /**
-   * Red updates of which a site has only so many under way: `window`, each place used once in `turnMs`. More wait at the
+   * Red updates of which a site has only so many under way: `window`, each place used once in `minSlotIntervalMs`. More wait at the
    * site, before their preview. As every site keeps to it, previews can say what may happen elsewhere unknown to them:
-   * their views carry it for `safeThreshold`. Name all that take from the same.
+   * their views carry it for `getSafeThreshold`. Name all that take from the same.
    */
-  readonly paced?: Pace & { readonly operations: readonly (keyof O & string)[] };
-  /** Checked after every operation by `checkService`, and at sites with `checkInvariants`: not in production. */
+  readonly throttled?: Throttle & { readonly operations: readonly (keyof O & string)[] };
+  /** Checked after every operation by `simulateService`, and at sites with `checkInvariants`: not in production. */
   readonly invariants?: Invariants<T>;
   /**
    * As `invariants`, of all tables together: what no row can show, such as that no two have one name. Checked after an
@@ -153,13 +153,13 @@ export interface ServiceImplementation<
   readonly snapshotInvariants?: SnapshotInvariants<T>;
 }
 
-const PARTS: NamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperations>> = {
+const IMPLEMENTATION_PARTS: OptionNamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperations>> = {
   tables: true,
   shadowOperations: true,
-  colours: true,
+  colors: true,
   generators: true,
   alwaysRed: true,
-  paced: true,
+  throttled: true,
   invariants: true,
   snapshotInvariants: true,
 };
@@ -167,19 +167,19 @@ const PARTS: NamesOf<ServiceImplementation<OperationSpecs, Tables, ShadowOperati
 export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
 
 /** Which operations share the places, and how many there are. */
-export interface ServicePace extends Pace {
+export interface ServiceThrottle extends Throttle {
   readonly operations: ReadonlySet<string>;
 }
 
 /** A service, ready to run at sites. */
-export interface Service<O extends OperationSpecs = OperationSpecs> extends Colouring, DeclaredInvariants {
+export interface Service<O extends OperationSpecs = OperationSpecs> extends ServiceColors, DeclaredInvariants {
   readonly contract: Contract<O>;
   readonly tables: Tables;
   readonly shadowOperations: Readonly<Record<string, AnyShadowOperation>>;
   readonly generators: Readonly<Record<string, AnyGenerator>>;
   readonly alwaysRed: ReadonlySet<string>;
-  readonly refusals: Refusals;
-  readonly paced?: ServicePace | undefined;
+  readonly domainErrors: DomainErrors;
+  readonly throttled?: ServiceThrottle | undefined;
   /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
   checkResult(operation: string, returned: unknown): Reply;
 }
@@ -188,7 +188,7 @@ export interface Service<O extends OperationSpecs = OperationSpecs> extends Colo
  * Joins a contract with its implementation. Types flow from the tables to the shadow operations to the generators.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` when an operation of the contract has no generator or a generator no
- * operation, when a shadow operation has no colour or a colour no shadow operation.
+ * operation, when a shadow operation has no color or a color no shadow operation.
  * @example
  * const bankService = defineService(bank, {
  *   tables: { accounts: table({ balance: counter() }) },
@@ -205,39 +205,39 @@ export function defineService<
   const T extends Tables,
   const S extends ShadowOperations,
   G extends keyof O,
-  const C extends Colours = NoColours,
+  const C extends Colors = NoColors,
 >(
-  contract: Contract<O> & Complete<O, G> & Coloured<S, C>,
+  contract: Contract<O> & RequireGenerators<O, G> & RequireColors<S, C>,
   implementation: ServiceImplementation<O, T, S, G, C>,
 ): Service<O> {
-  checkImplementation(contract, implementation, PARTS);
+  checkImplementation(contract, implementation, IMPLEMENTATION_PARTS);
   const { tables, generators } = implementation;
   checkNames(contract, generators);
-  checkColours(contract);
-  const made = implementation.shadowOperations(effectTables(tables));
+  checkColors(contract);
+  const made = implementation.shadowOperations(createEffectTables(tables));
   checkShadowOperations(made);
   const shadowOperations = made as Readonly<Record<string, AnyShadowOperation>>;
   return {
-    ...madeHere,
+    ...createdHere,
     contract,
     tables,
     shadowOperations,
-    ...colouring(contract, shadowOperations, coloursOf(made, implementation.colours), tables),
+    ...createServiceColors(contract, shadowOperations, getColors(made, implementation.colors), tables),
     generators: generators as unknown as Readonly<Record<string, AnyGenerator>>,
     alwaysRed: new Set([
-      ...checkedUpdates('alwaysRed', contract, implementation.alwaysRed ?? []),
-      ...updatesOf(contract, 'red'),
+      ...checkWriteNames('alwaysRed', contract, implementation.alwaysRed ?? []),
+      ...getUncoloredWrites(contract, 'red'),
     ]),
-    refusals: new Refusals(contract.operations),
-    paced: checkedPace(contract, implementation.paced),
-    ...declaredInvariants(tables, implementation),
-    checkResult: resultChecker(contract),
+    domainErrors: new DomainErrors(contract.operations),
+    throttled: checkThrottle(contract, implementation.throttled),
+    ...checkInvariants(tables, implementation),
+    checkResult: createResultChecker(contract),
   };
 }
 
-function resultChecker({ operations }: Contract): Service['checkResult'] {
-  const check = heldResults(operations);
-  return (operation, returned) => heldReply(check, operation, returned);
+function createResultChecker({ operations }: Contract): Service['checkResult'] {
+  const check = createServiceResultCheck(operations);
+  return (operation, returned) => checkReply(check, operation, returned);
 }
 
 function checkNames(contract: Contract, generators: object): void {
@@ -255,58 +255,65 @@ function checkNames(contract: Contract, generators: object): void {
   }
 }
 
-function checkColours({ operations, name }: Contract): void {
-  for (const [operation, { effect, colour }] of Object.entries(operations)) {
-    const isColour = colour === undefined || colour === 'blue' || colour === 'red';
-    if (isColour && (colour === undefined || effect === 'update')) continue;
-    const message = `'${name}': only updates have a colour, 'blue' or 'red'; '${operation}' has ${effect}, ${colour}.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.colour` });
+function checkColors({ operations, name }: Contract): void {
+  for (const [operation, { access, color }] of Object.entries(operations)) {
+    const isColor = color === undefined || color === 'blue' || color === 'red';
+    if (isColor && (color === undefined || access === 'write')) continue;
+    const message = `'${name}': only updates have a color, 'blue' or 'red'; '${operation}' has ${access}, ${color}.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.color` });
   }
 }
 
-function checkedUpdates(field: string, contract: Contract, names: readonly string[]): ReadonlySet<string> {
+function checkWriteNames(field: string, contract: Contract, names: readonly string[]): ReadonlySet<string> {
   for (const name of names) {
-    const { effect, colour } = contract.operations[name] ?? {};
-    if (effect === 'update' && colour !== 'blue') continue;
-    const what = effect === 'update' ? 'is declared blue in' : 'is not an update of';
-    const message = `${field}: '${name}' ${what} '${contract.name}'. Name updates only that may be red.`;
+    const { access, color } = contract.operations[name] ?? {};
+    if (access === 'write' && color !== 'blue') continue;
+    const description = access === 'write' ? 'is declared blue in' : 'is not an update of';
+    const message = `${field}: '${name}' ${description} '${contract.name}'. Name updates only that may be red.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
   return new Set(names);
 }
 
-function checkedPace(
+function checkThrottle(
   contract: Contract,
-  given: (Pace & { readonly operations: readonly string[] }) | undefined,
-): ServicePace | undefined {
-  if (given === undefined) return undefined;
-  const { window, turnMs } = given;
-  const isPace = Number.isSafeInteger(window) && window >= 1 && turnMs > 0 && turnMs < Infinity;
-  if (isPace) return { window, turnMs, operations: checkedUpdates('paced.operations', contract, given.operations) };
-  const message = 'paced: window must be a whole number from 1 on, and turnMs a number of milliseconds above 0.';
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'paced' });
+  value: (Throttle & { readonly operations: readonly string[] }) | undefined,
+): ServiceThrottle | undefined {
+  if (value === undefined) return undefined;
+  const { maxInFlight, minSlotIntervalMs } = value;
+  const isThrottle =
+    Number.isSafeInteger(maxInFlight) && maxInFlight >= 1 && minSlotIntervalMs > 0 && minSlotIntervalMs < Infinity;
+  if (isThrottle)
+    return {
+      maxInFlight,
+      minSlotIntervalMs,
+      operations: checkWriteNames('throttled.operations', contract, value.operations),
+    };
+  const message =
+    'throttled: maxInFlight must be a positive integer, and minSlotIntervalMs a positive number of milliseconds.';
+  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'throttled' });
 }
 
 /**
- * The same service with other colours of some of its shadow operations, whoever said theirs. An operation that its contract
+ * The same service with other colors of some of its shadow operations, whoever said theirs. An operation that its contract
  * declares red, or `alwaysRed` names, stays red whichever it chooses; one that it declares blue fails where it chooses
  * what is red now.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no service, and naming a colour that fits no shadow operation
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no service, and naming a color that fits no shadow operation
  * @example
- * checkService(recoloured(bankService, { withdraw: 'blue' }), { draw }); // does it have to be red?
+ * simulateService(withColors(bankService, { withdraw: 'blue' }), { draw }); // does it have to be red?
  */
-export function recoloured<S extends Service>(service: S, colours: Colours): S {
-  requireService(service, "recoloured(service, { withdraw: 'red' })");
+export function withColors<S extends Service>(service: S, colors: Colors): S {
+  requireService(service, "withColors(service, { withdraw: 'red' })");
   const { contract, shadowOperations, tables } = service;
-  checkGiven(shadowOperations, colours);
-  return { ...service, ...colouring(contract, shadowOperations, { ...service.colours, ...colours }, tables) };
+  checkColorInput(shadowOperations, colors);
+  return { ...service, ...createServiceColors(contract, shadowOperations, { ...service.colors, ...colors }, tables) };
 }
 
-const MADE_HERE = Symbol('made by this copy of the package');
+const CREATED_HERE = Symbol('made by this copy of the package');
 
 /** Part of each service that this copy of the package makes, and of what is made of that. */
-const madeHere = { [MADE_HERE]: true };
+const createdHere = { [CREATED_HERE]: true };
 
 /**
  * What shadow operations of another copy give looks like any value here: each update would fail.
@@ -314,9 +321,9 @@ const madeHere = { [MADE_HERE]: true };
  * @param call the right one, to show
  * @throws CorrectableError `INVALID_ARGUMENT` for what `defineService` of this copy did not make
  */
-export function requireService(given: unknown, call: string): void {
-  check(hasMethods(given, 'checkResult'), 'service', `must be one made by defineService: write ${call}`);
-  const isHere = MADE_HERE in (given as object);
+export function requireService(value: unknown, call: string): void {
+  check(hasMethods(value, 'checkResult'), 'service', `must be one made by defineService: write ${call}`);
+  const isHere = CREATED_HERE in (value as object);
   check(
     isHere,
     'service',
@@ -327,12 +334,12 @@ export function requireService(given: unknown, call: string): void {
 const CALL = 'defineService(contract, { tables, shadowOperations: ({ accounts }) => ({ … }), generators: { … } })';
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the part that does not fit */
-function checkImplementation(contract: unknown, given: unknown, parts: Readonly<Record<string, true>>): void {
+function checkImplementation(contract: unknown, value: unknown, parts: Readonly<Record<string, true>>): void {
   const isContract = isRecord(contract) && isRecord(contract['operations']);
   check(isContract, 'contract', `must be one made by defineContract: write ${CALL}`);
-  checkRecord(given, { call: CALL, field: 'implementation' });
-  checkNamed(given, { call: CALL }, parts);
-  const { tables, shadowOperations, generators, alwaysRed = [] } = given as Readonly<Record<string, unknown>>;
+  checkRecord(value, { call: CALL, field: 'implementation' });
+  checkOptionNames(value, { call: CALL }, parts);
+  const { tables, shadowOperations, generators, alwaysRed = [] } = value as Readonly<Record<string, unknown>>;
   checkRecord(tables, { call: '{ tables: { accounts: table({ balance: counter() }) } }', field: 'tables' });
   for (const [name, table] of Object.entries(tables as object) as [string, unknown][]) {
     checkMemberName(name, `tables.${name}`);
@@ -349,9 +356,9 @@ function checkImplementation(contract: unknown, given: unknown, parts: Readonly<
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the one that none of `blue`, `red` and `shadow` made */
-function checkShadowOperations(given: unknown): void {
-  checkRecord(given, { call: '({ accounts }) => ({ deposit: blue(…) })', field: 'shadowOperations' });
-  for (const [name, operation] of Object.entries(given as object) as [string, unknown][]) {
+function checkShadowOperations(value: unknown): void {
+  checkRecord(value, { call: '({ accounts }) => ({ deposit: blue(…) })', field: 'shadowOperations' });
+  for (const [name, operation] of Object.entries(value as object) as [string, unknown][]) {
     checkMemberName(name, `shadowOperations.${name}`);
     const isShadow = isRecord(operation) && typeof operation['effects'] === 'function';
     check(isShadow, `shadowOperations.${name}`, 'must be made by blue, red or shadow');

@@ -1,10 +1,10 @@
 /**
  * Shadow operations: named, state-independent lists of effects (RedBlue, OSDI 2012, §5.1). They are what is replicated.
- * Each has a colour, of its own or of its service's `colours`.
+ * Each has a color, of its own or of its service's `colors`.
  */
 import { check } from '../../correctable/errors.ts';
-import type { Colour, Effect, GoesByRights, ResultsOf } from '../records/effect.ts';
-import type { Chosen, WithMeta } from '../records/reply.ts';
+import type { Color, Effect, GoesByRights, ResultsOf } from '../records/effect.ts';
+import type { ChosenShadow, WithMeta } from '../records/reply.ts';
 
 declare const noReply: unique symbol;
 
@@ -13,96 +13,92 @@ export interface NoReply {
   readonly [noReply]: true;
 }
 
-declare const mayBeType: unique symbol;
-declare const byRightsType: unique symbol;
+declare const possibleColorsType: unique symbol;
+declare const usesRightsType: unique symbol;
 
 /**
- * A shadow operation without its colour, which the service's `colours` say: `A` are its arguments, `R` the reply that it
- * makes from the results of its effects, `C` the colours that it may get, `T` whether it takes by rights.
+ * A shadow operation without its color, which the service's `colors` say: `A` are its arguments, `R` the reply that it
+ * makes from the results of its effects, `C` the colors that it may get, `T` whether it takes by rights.
  */
-export interface UncolouredOperation<
+export interface UncoloredOperation<
   in A = never,
   out R = unknown,
-  out C extends Colour = Colour,
+  out C extends Color = Color,
   out T extends boolean = boolean,
 > {
   effects(args: A): readonly Effect[];
   reply?(results: readonly never[], args: A): R | WithMeta<R>;
-  /** Carries the colours that there are for it; never present at run time. */
-  readonly [mayBeType]?: C;
+  /** Carries the colors that there are for it; never present at run time. */
+  readonly [possibleColorsType]?: C;
   /** Carries whether it takes by rights, so that as a blue one it may be red; never present at run time. */
-  readonly [byRightsType]?: T;
+  readonly [usesRightsType]?: T;
 }
 
-/** A shadow operation with its colour `C`. */
+/** A shadow operation with its color `C`. */
 export interface ShadowOperation<
   in A = never,
   out R = unknown,
-  out C extends Colour = Colour,
+  out C extends Color = Color,
   out T extends boolean = boolean,
-> extends UncolouredOperation<A, R, C, T> {
-  readonly colour: C;
+> extends UncoloredOperation<A, R, C, T> {
+  readonly color: C;
 }
 
 /** Shadow operations by name. */
-export type ShadowOperations = Readonly<Record<string, UncolouredOperation>>;
+export type ShadowOperations = Readonly<Record<string, UncoloredOperation>>;
 
-/** A shadow operation whose types are not known. Its colour is in the service's `colours`. */
+/** A shadow operation whose types are not known. Its color is in the service's `colors`. */
 export interface AnyShadowOperation {
   effects(args: unknown): readonly Effect[];
   reply?(results: readonly unknown[], args: unknown): unknown;
 }
 
-/** Colours of shadow operations, by name. */
-export type Colours = Readonly<Record<string, Colour>>;
+/** Colors of shadow operations, by name. */
+export type Colors = Readonly<Record<string, Color>>;
 
 declare const none: unique symbol;
 
 /** Where each shadow operation has its own. */
-export type NoColours = { readonly [none]?: never };
+export type NoColors = { readonly [none]?: never };
 
 /** The names of the shadow operations that `shadow` made. */
-export type Uncoloured<S extends ShadowOperations> = {
-  [K in keyof S]: S[K] extends { readonly colour: Colour } ? never : K;
+export type Uncolored<S extends ShadowOperations> = {
+  [K in keyof S]: S[K] extends { readonly color: Color } ? never : K;
 }[keyof S];
 
-/** What `colours` may say of the shadow operations `S`. One that was put together at run time is looked at there. */
-export type FittingColours<S extends ShadowOperations, C extends Colours> = string extends keyof C
+/** What `colors` may say of the shadow operations `S`. One that was put together at run time is looked at there. */
+export type FittingColors<S extends ShadowOperations, C extends Colors> = string extends keyof C
   ? C
-  : { readonly [K in keyof C]: K extends Uncoloured<S> ? MayBe<S[K]> : never };
+  : { readonly [K in keyof C]: K extends Uncolored<S> ? PossibleColors<S[K]> : never };
 
-type MayBe<S> = S extends UncolouredOperation<never, unknown, infer C> ? C : never;
+type PossibleColors<S> = S extends UncoloredOperation<never, unknown, infer C> ? C : never;
 
-/** The colour of the shadow operation `K`: its own, or the given one. */
-type ColourIn<S extends ShadowOperations, C extends Colours, K extends keyof S> = S[K] extends {
-  readonly colour: infer Own;
+/** The color of the shadow operation `K`: its own, or the given one. */
+type ColorIn<S extends ShadowOperations, C extends Colors, K extends keyof S> = S[K] extends {
+  readonly color: infer Own;
 }
   ? Own
   : K extends keyof C
     ? C[K]
-    : Colour;
+    : Color;
 
-/** The colours that the shadow operation `K` may end with: one that takes by rights is red where its site lacks them. */
-type EndsIn<S extends ShadowOperations, C extends Colours, K extends keyof S> =
-  | ColourIn<S, C, K>
-  | (S[K] extends UncolouredOperation<never, unknown, Colour, true> ? 'red' : never);
+/** The colors that the shadow operation `K` may end with: one that takes by rights is red where its site lacks them. */
+type FinalColors<S extends ShadowOperations, C extends Colors, K extends keyof S> =
+  | ColorIn<S, C, K>
+  | (S[K] extends UncoloredOperation<never, unknown, Color, true> ? 'red' : never);
 
 /**
- * What a generator gets as `shadow`: one function a shadow operation of the colours that its operation may have. `C` are
- * the colours of those that have none of their own.
+ * What a generator gets as `shadow`: one function a shadow operation of the colors that its operation may have. `C` are
+ * the colors of those that have none of their own.
  */
-export type ShadowBuilders<
-  S extends ShadowOperations,
-  Allowed extends Colour = Colour,
-  C extends Colours = NoColours,
-> = {
-  readonly [K in keyof S as EndsIn<S, C, K> extends Allowed ? K : never]: S[K] extends UncolouredOperation<
+export type ShadowBuilders<S extends ShadowOperations, Allowed extends Color = Color, C extends Colors = NoColors> = {
+  readonly [K in keyof S as FinalColors<S, C, K> extends Allowed ? K : never]: S[K] extends UncoloredOperation<
     infer A,
     infer R
   >
     ? [R] extends [NoReply]
-      ? <T>(args: ArgsOf<A>, reply: T | WithMeta<T>) => Chosen<T>
-      : (args: ArgsOf<A>) => Chosen<R>
+      ? <T>(args: ArgsOf<A>, reply: T | WithMeta<T>) => ChosenShadow<T>
+      : (args: ArgsOf<A>) => ChosenShadow<R>
     : never;
 };
 
@@ -130,7 +126,7 @@ export function blue(
     'reply',
     'a blue one makes none: its generator gives it beside the arguments, or it is red',
   );
-  return { colour: 'blue', effects };
+  return { color: 'blue', effects };
 }
 
 /**
@@ -155,14 +151,14 @@ export function red(
 ): ShadowOperation<never, unknown, 'red'> {
   checkEffects('red', effects);
   checkReply(reply);
-  return { colour: 'red', ...operationOf(effects, reply) };
+  return { color: 'red', ...createOperation(effects, reply) };
 }
 
-/** The colours that a shadow operation of these effects may get. */
-type ColoursFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unknown, 'blue'>] ? Colour : 'red';
+/** The colors that a shadow operation of these effects may get. */
+type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unknown, 'blue'>] ? Color : 'red';
 
 /**
- * A shadow operation whose colour the service says, in `colours`: so that it can be told apart from what it does, and
+ * A shadow operation whose color the service says, in `colors`: so that it can be told apart from what it does, and
  * found by a tool. With `reply`, the answer is made from the results of its effects when they are applied; then, and with
  * an effect that only red ones may have, it can be red alone.
  *
@@ -173,34 +169,34 @@ type ColoursFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unkno
  *   shadowOperations: ({ accounts }) => ({
  *     withdraw: shadow((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(-a.amount)]),
  *   }),
- *   colours: { withdraw: 'red' },
+ *   colors: { withdraw: 'red' },
  * });
  */
 export function shadow<A, const E extends readonly Effect[]>(
   effects: (args: A) => E,
-): UncolouredOperation<A, NoReply, ColoursFor<E>, GoesByRights<E>>;
+): UncoloredOperation<A, NoReply, ColorsFor<E>, GoesByRights<E>>;
 export function shadow<A, const E extends readonly Effect[], R>(
   effects: (args: A) => E,
   reply: (results: ResultsOf<E>, args: A) => R | WithMeta<R>,
-): UncolouredOperation<A, R, 'red'>;
-export function shadow(effects: (args: never) => readonly Effect[], reply?: unknown): UncolouredOperation {
+): UncoloredOperation<A, R, 'red'>;
+export function shadow(effects: (args: never) => readonly Effect[], reply?: unknown): UncoloredOperation {
   checkEffects('shadow', effects);
   checkReply(reply);
-  return operationOf(effects, reply);
+  return createOperation(effects, reply);
 }
 
-function operationOf(
+function createOperation(
   effects: (args: never) => readonly Effect[],
   reply: unknown,
-): Pick<UncolouredOperation, 'effects' | 'reply'> {
-  return { effects, ...(reply === undefined ? {} : { reply }) } as Pick<UncolouredOperation, 'effects' | 'reply'>;
+): Pick<UncoloredOperation, 'effects' | 'reply'> {
+  return { effects, ...(reply === undefined ? {} : { reply }) } as Pick<UncoloredOperation, 'effects' | 'reply'>;
 }
 
 function checkReply(reply: unknown): void {
   check(reply === undefined || typeof reply === 'function', 'reply', 'must be a function of the results, or none');
 }
 
-function checkEffects(name: Colour | 'shadow', effects: unknown): void {
+function checkEffects(name: Color | 'shadow', effects: unknown): void {
   const example = `${name}(({ account, amount }) => [accounts.row(account).balance.add(amount)])`;
   check(typeof effects === 'function', 'effects', `must be a function that gives a list: write ${example}`);
 }

@@ -1,8 +1,8 @@
 /** The builders of effects that shadow operations are made of: `accounts.row(id).balance.add(5)`, `carts.remove(id)`. */
 import type { Effect } from '../records/effect.ts';
 import type { FieldKind, FieldName } from './fields/field.ts';
-import { FIELD_KINDS } from './fields/kinds.ts';
-import { insertEffect, removeEffect } from './row-effects.ts';
+import { FIELD_KINDS } from './fields/field-kinds.ts';
+import { createInsertEffect, createRemoveEffect } from './row-effects.ts';
 import type { EffectsOf, Fields, Table, Tables } from './tables.ts';
 
 /** Builds the effects on one table. */
@@ -14,16 +14,16 @@ export type EffectTable<T extends Table> = {
 } & (T['removable'] extends true
   ? {
       /** Removes a row: takes what was written up to the time of the operation. Red where a field is red-only. */
-      remove(key: string): Effect<undefined, RemovalColour<T['fields']>, false>;
+      remove(key: string): Effect<undefined, RemovalColor<T['fields']>, false>;
     }
   : unknown);
 
 /** Builds the effects on all tables. */
 export type EffectTables<T extends Tables> = { readonly [K in keyof T]: EffectTable<T[K]> };
 
-type RemovalColour<F extends Fields> = 'red' extends ColourOf<EffectsOf<F[keyof F]>> ? 'red' : 'blue';
-type ColourOf<E> = E extends unknown ? ColourOfBuilder<E[keyof E]> : never;
-type ColourOfBuilder<B> = B extends (value: never) => Effect<unknown, infer C> ? C : never;
+type RemovalColor<F extends Fields> = 'red' extends ColorOf<EffectsOf<F[keyof F]>> ? 'red' : 'blue';
+type ColorOf<E> = E extends unknown ? ColorOfBuilder<E[keyof E]> : never;
+type ColorOfBuilder<B> = B extends (value: never) => Effect<unknown, infer C> ? C : never;
 
 interface AnyEffectTable {
   row(key: string): object;
@@ -32,35 +32,35 @@ interface AnyEffectTable {
 }
 
 /** The builders of effects on `tables`. */
-export function effectTables<T extends Tables>(tables: T): EffectTables<T> {
+export function createEffectTables<T extends Tables>(tables: T): EffectTables<T> {
   const built: Record<string, AnyEffectTable> = {};
   for (const [name, { fields, removable }] of Object.entries(tables)) {
-    const remove = (key: string): Effect => removeEffect(name, key);
-    const insert = (key: string): Effect => insertEffect(name, key);
-    built[name] = { row: rowEffects(name, fields), insert, ...(removable ? { remove } : {}) };
+    const remove = (key: string): Effect => createRemoveEffect(name, key);
+    const insert = (key: string): Effect => createInsertEffect(name, key);
+    built[name] = { row: createRowEffects(name, fields), insert, ...(removable ? { remove } : {}) };
   }
   return built as EffectTables<T>;
 }
 
 /** What has a key, under no name that a field or an action could have. One for all: each class's own would be another. */
-class Keyed {
+class KeyedEffects {
   readonly #key: string;
   constructor(key: string) {
     this.#key = key;
   }
-  static keyOf(keyed: Keyed): string {
+  static getKey(keyed: KeyedEffects): string {
     return keyed.#key;
   }
 }
 
 /** Rows as objects of one class a table, so that only what is asked for is made. */
-function rowEffects(table: string, fields: Fields): (key: string) => object {
-  class RowEffects extends Keyed {
+function createRowEffects(table: string, fields: Fields): (key: string) => object {
+  class RowEffects extends KeyedEffects {
     static {
       for (const [field, { kind }] of Object.entries(fields)) {
-        const effectsOn = fieldEffects({ table, field }, FIELD_KINDS[kind]);
+        const effectsOn = createFieldEffects({ table, field }, FIELD_KINDS[kind]);
         const get = function (this: RowEffects): object {
-          return effectsOn(Keyed.keyOf(this));
+          return effectsOn(KeyedEffects.getKey(this));
         };
         Object.defineProperty(this.prototype, field, { enumerable: true, get });
       }
@@ -70,12 +70,12 @@ function rowEffects(table: string, fields: Fields): (key: string) => object {
 }
 
 /** The effects on a field as methods of one class: functions of their own would have to be made anew for every row. */
-function fieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
-  class FieldEffects extends Keyed {
+function createFieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
+  class FieldEffects extends KeyedEffects {
     static {
       for (const [action, build] of Object.entries(effects)) {
-        const value = function (this: FieldEffects, given?: unknown, options?: unknown): Effect {
-          return build(name, Keyed.keyOf(this), given, options);
+        const value = function (this: FieldEffects, input?: unknown, options?: unknown): Effect {
+          return build(name, KeyedEffects.getKey(this), input, options);
         };
         Object.defineProperty(this.prototype, action, { enumerable: true, value });
       }

@@ -4,18 +4,18 @@
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
-  checkKinds,
+  checkOptionTypes,
   checkMemberName,
-  checkNamed,
+  checkOptionNames,
   checkRecord,
   isRecord,
-  type NamesOf,
-} from '../../correctable/given.ts';
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
 import type { Effect, EffectByRights } from '../records/effect.ts';
-import { FIELD_KINDS, type FieldKindName } from './fields/kinds.ts';
+import { FIELD_KINDS, type FieldKindName } from './fields/field-kinds.ts';
 import type { BoundedView } from './fields/ledger.ts';
-import type { Popped, Pushed, QueueView } from './fields/pending-queue.ts';
-import type { Stocked, Taken, TakeOptions } from './fields/stock.ts';
+import type { PopResult, PushResult, QueueView } from './fields/pending-queue.ts';
+import type { AddResult, TakeResult, TakeOptions } from './fields/stock.ts';
 import type { Scalar } from '../records/key-range.ts';
 import { isRemoval } from './row-effects.ts';
 
@@ -85,12 +85,16 @@ export function table<
   const R extends boolean = false,
 >(fields: F, options: TableOptions<I, R> = {}): Table<F, I, R> {
   checkFields(fields);
-  checkNamed(options, { call: "table({ owner: register() }, { indexes: ['owner'] })" }, TABLE_OPTIONS);
+  checkOptionNames(options, { call: "table({ owner: register() }, { indexes: ['owner'] })" }, TABLE_OPTIONS);
   const { indexes = [], removable = false as R } = options;
   check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
-  checkKinds(options, 'boolean', 'removable');
-  const kept = Object.keys(fields).find((name) => removable && fields[name]?.kind === 'bounded');
-  check(kept === undefined, 'removable', `cannot be: '${kept}' is bounded, and rights to what is gone would be lost`);
+  checkOptionTypes(options, 'boolean', 'removable');
+  const retained = Object.keys(fields).find((name) => removable && fields[name]?.kind === 'bounded');
+  check(
+    retained === undefined,
+    'removable',
+    `cannot be: '${retained}' is bounded, and rights to what is gone would be lost`,
+  );
   for (const index of indexes) {
     const kind = fields[index]?.kind;
     if (kind !== undefined && FIELD_KINDS[kind].isIndexable === true) continue;
@@ -100,7 +104,7 @@ export function table<
   return { fields, indexes, removable };
 }
 
-const TABLE_OPTIONS: NamesOf<TableOptions> = { indexes: true, removable: true };
+const TABLE_OPTIONS: OptionNamesOf<TableOptions> = { indexes: true, removable: true };
 
 function checkFields(fields: unknown): void {
   checkRecord(fields, { call: 'table({ balance: counter() })', field: 'fields' });
@@ -123,8 +127,8 @@ function checkFields(fields: unknown): void {
 }
 
 /** A field of a kind that has no options: whoever gave some would believe that it keeps to them. */
-function plainField(kind: FieldKindName, given: readonly unknown[]): Field {
-  check(given.length === 0, 'options', `${kind} takes none: write ${kind}(), or bounded({ min: 0 }) for a minimum`);
+function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field {
+  check(value.length === 0, 'options', `${kind} takes none: write ${kind}(), or bounded({ min: 0 }) for a minimum`);
   return { kind };
 }
 
@@ -136,7 +140,7 @@ function plainField(kind: FieldKindName, given: readonly unknown[]): Field {
  */
 export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue', false> }>;
 export function counter(...given: readonly unknown[]): Field {
-  return plainField('counter', given);
+  return createPlainField('counter', given);
 }
 
 /**
@@ -147,7 +151,7 @@ export function counter(...given: readonly unknown[]): Field {
  */
 export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue', false> }>;
 export function register(...given: readonly unknown[]): Field {
-  return plainField('register', given);
+  return createPlainField('register', given);
 }
 
 /**
@@ -164,7 +168,7 @@ export function set<T extends string | number>(): Field<
   { add(element: T): Effect<undefined, 'blue', false>; remove(element: T): Effect<undefined, 'blue', false> }
 >;
 export function set(...given: readonly unknown[]): Field {
-  return plainField('set', given);
+  return createPlainField('set', given);
 }
 
 /**
@@ -175,7 +179,7 @@ export function set(...given: readonly unknown[]): Field {
  */
 export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue', false> }>;
 export function log(...given: readonly unknown[]): Field {
-  return plainField('log', given);
+  return createPlainField('log', given);
 }
 
 /**
@@ -186,7 +190,7 @@ export function log(...given: readonly unknown[]): Field {
  */
 export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }>;
 export function cell(...given: readonly unknown[]): Field {
-  return plainField('cell', given);
+  return createPlainField('cell', given);
 }
 
 /**
@@ -197,10 +201,10 @@ export function cell(...given: readonly unknown[]): Field {
  */
 export function queue<T>(): Field<
   QueueView<T>,
-  { push(item: T): Effect<Pushed, 'red'>; pop(): Effect<Popped<T>, 'red'> }
+  { push(item: T): Effect<PushResult, 'red'>; pop(): Effect<PopResult<T>, 'red'> }
 >;
 export function queue(...given: readonly unknown[]): Field {
-  return plainField('queue', given);
+  return createPlainField('queue', given);
 }
 
 /**
@@ -216,13 +220,16 @@ export function queue(...given: readonly unknown[]): Field {
  */
 export function stock(): Field<
   number,
-  { add(amount: number): Effect<Stocked, 'red'>; take(amount: number, options?: TakeOptions): Effect<Taken, 'red'> }
+  {
+    add(amount: number): Effect<AddResult, 'red'>;
+    take(amount: number, options?: TakeOptions): Effect<TakeResult, 'red'>;
+  }
 >;
 export function stock(...given: readonly unknown[]): Field {
-  return plainField('stock', given);
+  return createPlainField('stock', given);
 }
 
-const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
+const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = { min: true };
 
 /**
  * A number that never falls below `min`, which sites change without asking each other; reads as a `BoundedView`. What
@@ -237,13 +244,13 @@ const BOUNDED_OPTIONS: NamesOf<{ readonly min: number }> = { min: true };
  * sell: (args, { tables, shadow }) =>
  *   tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
  */
-export function bounded(options: {
+export function boundedCounter(options: {
   readonly min: number;
 }): Field<
   BoundedView,
   { give(amount: number): Effect<undefined, 'blue', false>; take(amount: number): EffectByRights }
 > {
-  checkNamed(options, { call: 'bounded({ min: 0 })' }, BOUNDED_OPTIONS);
+  checkOptionNames(options, { call: 'bounded({ min: 0 })' }, BOUNDED_COUNTER_OPTIONS);
   const { min } = options;
   check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
   return { kind: 'bounded', min };
@@ -256,7 +263,7 @@ export type EffectsOf<F> = F extends Field<unknown, infer E> ? E : never;
 
 /** Whether a field is changed in the red order only. */
 export function isRedOnlyField(field: Field | undefined): boolean {
-  return field !== undefined && FIELD_KINDS[field.kind].redOnly;
+  return field !== undefined && FIELD_KINDS[field.kind].isRedOnly;
 }
 
 /**

@@ -6,15 +6,15 @@ import { Fifo } from '../collections/fifo.ts';
 
 /** How much a link may hold. */
 export interface LinkLimits {
-  readonly messagesMax: number;
+  readonly maxMessages: number;
   /** Bytes of the messages of which it is told how many they have. */
-  readonly bytesMax: number;
+  readonly maxBytes: number;
 }
 
 /** Far beyond what windows let sites send before they are answered: whoever comes here is held up. */
-export const LINK_LIMITS: LinkLimits = { messagesMax: 1 << 16, bytesMax: 1 << 28 };
+export const LINK_LIMITS: LinkLimits = { maxMessages: 1 << 16, maxBytes: 1 << 28 };
 
-interface InFlight<M> {
+interface InFlightMessage<M> {
   readonly message: M;
   readonly bytes: number;
   readonly dueAtMs: number;
@@ -33,10 +33,10 @@ export interface LinkOptions<M> {
 export class Link<M> {
   readonly #options: LinkOptions<M>;
   readonly #limits: LinkLimits;
-  readonly #inFlight = new Fifo<InFlight<M>>();
+  readonly #inFlight = new Fifo<InFlightMessage<M>>();
   #bytes = 0;
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
-  #closed = false;
+  #isClosed = false;
 
   constructor(options: LinkOptions<M>) {
     this.#options = options;
@@ -45,11 +45,11 @@ export class Link<M> {
 
   /** @param bytes none of a message that is handed over as it is */
   send(message: M, bytes = 0): void {
-    if (this.#closed) return;
-    const { messagesMax, bytesMax } = this.#limits;
+    if (this.#isClosed) return;
+    const { maxMessages, maxBytes } = this.#limits;
     const { size } = this.#inFlight;
     // One message goes, however large it is.
-    if (size >= messagesMax || (size > 0 && this.#bytes + bytes > bytesMax)) {
+    if (size >= maxMessages || (size > 0 && this.#bytes + bytes > maxBytes)) {
       this.#options.onFull?.();
       return;
     }
@@ -60,7 +60,7 @@ export class Link<M> {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     clearTimeout(this.#timer as NodeJS.Timeout);
     clearImmediate(this.#timer as NodeJS.Immediate);
     this.#timer = undefined;
@@ -76,7 +76,7 @@ export class Link<M> {
     const nowMs = performance.now();
     const due: M[] = [];
     while ((this.#inFlight.at(0)?.dueAtMs ?? Infinity) <= nowMs) {
-      const { message, bytes } = this.#inFlight.shift() as InFlight<M>;
+      const { message, bytes } = this.#inFlight.shift() as InFlightMessage<M>;
       this.#bytes -= bytes;
       due.push(message);
     }

@@ -15,57 +15,57 @@ export interface SignedTokensOptions {
 }
 
 /** What is signed beside the content. */
-const VERSION = 'correctables session v1';
+const SIGNED_PREFIX = 'correctables session v1';
 
 /** Longest token that is looked at. */
-const LENGTH_MAX = 4096;
+const MAX_TOKEN_LENGTH = 4096;
 /** Tokens that are known to be genuine, so that one that comes back soon need not be verified again. */
-const KNOWN_MAX = 1024;
+const MAX_VERIFIED_TOKENS = 1024;
 
 /** What stands before the first dot of a token. */
-const makerOf = (site: Origin): string => `o${site}`;
+const formatMaker = (site: Origin): string => `o${site}`;
 
 /** Tokens `site.payload.signature`. The signature covers the names of all sites: another deployment's do not fit. */
 export class SignedTokens implements SessionTokens {
   readonly #options: SignedTokensOptions;
   /** What the known tokens say, in the order in which they became known. */
-  readonly #known = new Map<string, Vector>();
+  readonly #verifiedTokens = new Map<string, Vector>();
 
   constructor(options: SignedTokensOptions) {
     this.#options = options;
   }
 
   seal(vector: Vector): string {
-    const content = `${makerOf(this.#options.site)}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}`;
+    const content = `${formatMaker(this.#options.site)}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}`;
     const token = `${content}.${this.#sign(content).toString('base64url')}`;
-    this.#know(token, [...vector]);
+    this.#cacheVerified(token, [...vector]);
     return token;
   }
 
   open(token: string): Vector {
-    const known = this.#known.get(token);
+    const known = this.#verifiedTokens.get(token);
     if (known !== undefined) return known;
-    const vector = this.#verified(token);
-    this.#know(token, vector);
+    const vector = this.#verify(token);
+    this.#cacheVerified(token, vector);
     return vector;
   }
 
-  #know(token: string, vector: Vector): void {
-    this.#known.set(token, vector);
-    if (this.#known.size <= KNOWN_MAX) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
+  #cacheVerified(token: string, vector: Vector): void {
+    this.#verifiedTokens.set(token, vector);
+    if (this.#verifiedTokens.size <= MAX_VERIFIED_TOKENS) return;
+    for (const oldest of this.#verifiedTokens.keys()) {
+      this.#verifiedTokens.delete(oldest);
       return;
     }
   }
 
-  #verified(token: string): Vector {
-    const text = typeof token === 'string' && token.length <= LENGTH_MAX ? token : '';
+  #verify(token: string): Vector {
+    const text = typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? token : '';
     const end = text.lastIndexOf('.');
     const content = text.slice(0, Math.max(0, end));
-    const given = Buffer.from(text.slice(end + 1), 'base64url');
+    const value = Buffer.from(text.slice(end + 1), 'base64url');
     const expected = this.#sign(content);
-    if (given.length === expected.length && timingSafeEqual(given, expected)) {
+    if (value.length === expected.length && timingSafeEqual(value, expected)) {
       return JSON.parse(Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString()) as Vector;
     }
     const message =
@@ -76,7 +76,7 @@ export class SignedTokens implements SessionTokens {
   #sign(content: string): Buffer {
     const { key, sites } = this.#options;
     return createHmac('sha256', key)
-      .update(JSON.stringify([VERSION, sites, content]))
+      .update(JSON.stringify([SIGNED_PREFIX, sites, content]))
       .digest();
   }
 }

@@ -11,34 +11,34 @@ import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } fr
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
-import { ParsedOperation, findOperationHash, parseArgs } from '../../protocol/contract/catalogue.ts';
+import { ParsedOperation, findOperationHash, parseArgs } from '../../protocol/contract/operation-registry.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { REDBLUE_LEVELS, type RedBlueLevel, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
 import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
-import { sentCopy } from '../../protocol/codec/check-portable.ts';
-import { isWellFormed } from '../../protocol/codec/value-domain.ts';
-import { writeOut } from '../../values/text.ts';
-import { CLIENT_LENGTH_MAX } from '../records/bounds.ts';
-import { keyedOperationId, KEYED, operationId as operationIdOf } from '../records/operation-id.ts';
+import { copyForWire } from '../../protocol/codec/portable-values.ts';
+import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
+import { serialize } from '../../values/serialize.ts';
+import { MAX_CLIENT_LENGTH } from '../records/retention-limits.ts';
+import { keyedOperationId, KEYED, formatOperationId as operationIdOf } from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type { Identity, Stage, SubmissionRequest } from '../records/submissions.ts';
+import type { SubmissionIdentity, Stage, SubmissionRequest } from '../records/submissions.ts';
 import type { Reply } from '../records/reply.ts';
-import { isCovered, zeroVector, type Vector } from '../records/vector.ts';
+import { isCovered, createZeroVector, type Vector } from '../records/vector.ts';
 
 /** One submission, and who gets what the site says about it: one object, since one is made for each operation. */
 export interface Submitter extends SubmissionRequest {
   /** Through which handle on the site it came. */
-  readonly door: object;
+  readonly handle: object;
   readonly effect: Access;
   /** Aborted when nobody wants the views any more; costs nothing until it is looked at. */
   readonly signal: AbortSignal;
   /** When whoever asked gives up, in milliseconds since the epoch by the clock as it is set. */
   readonly deadlineAt: number | undefined;
   /** When the site has taken it, set by that, in milliseconds of the clock that only runs forward. */
-  takenAtMs?: number;
+  acceptedAtMs?: number;
   /** `seen` is what a session has seen with this view. */
-  view(stage: Stage, reply: Reply, seen: Vector | undefined): void;
-  failed(error: unknown, stage: Stage | undefined): void;
+  onView(stage: Stage, reply: Reply, seen: Vector | undefined): void;
+  onFailure(error: unknown, stage: Stage | undefined): void;
 }
 
 /** What a session has seen, in a form that leaves the deployment and comes back. */
@@ -68,12 +68,12 @@ class SiteSession implements BindingSession {
   #seen: number[];
   #sealed: readonly string[] | undefined;
 
-  constructor(tokens: SessionTokens, given: readonly string[], origins: Origins) {
+  constructor(tokens: SessionTokens, value: readonly string[], origins: Origins) {
     this.#tokens = tokens;
-    this.#seen = zeroVector(origins);
-    for (const token of given) this.merge(tokens.open(token));
+    this.#seen = createZeroVector(origins);
+    for (const token of value) this.merge(tokens.open(token));
     // One token says all that there is: it need not be made again until there is more.
-    if (given.length === 1) this.#sealed = given;
+    if (value.length === 1) this.#sealed = value;
   }
 
   /** What the session has seen so far. */
@@ -99,7 +99,7 @@ class SiteSession implements BindingSession {
  */
 export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
-  readonly executesOnce = true;
+  readonly isExactlyOnce = true;
   readonly hasIdempotencyKeys = true;
   readonly #siteName: string;
   readonly #site: SubmissionPort;
@@ -120,7 +120,7 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     return this.#isClosed;
   }
 
-  share(): SiteBinding {
+  openHandle(): SiteBinding {
     const handle = new SiteBinding(this.#siteName, this.#site);
     handle.#isClosed = this.#isClosed;
     return handle;
@@ -148,15 +148,16 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
       // A gateway right over the site has checked it by the same contract, and writes down at once what it is told.
-      const isHosted = EncodingSink.is(sink) && CheckedOperation.isBy(this.#site.contract.operations, operation);
-      const args = isHosted ? operation.args : this.#argsOf(operation);
-      const isRead = this.#site.contract.operations[name]?.effect === 'read';
-      const wants = planOf(isRead ? READ_PLANS : UPDATE_PLANS, levels);
-      const session = this.#sessionOf(context);
-      const identity = isRead ? undefined : identityOf(context, operation, this.#site);
-      const told = sink as Sink<unknown, RedBlueLevel>;
+      const isHosted =
+        EncodingSink.isEncodingSink(sink) && CheckedOperation.isCheckedBy(this.#site.contract.operations, operation);
+      const args = isHosted ? operation.args : this.#parseArgs(operation);
+      const isRead = this.#site.contract.operations[name]?.access === 'read';
+      const wants = getPlan(isRead ? READ_PLANS : WRITE_PLANS, levels);
+      const session = this.#getSession(context);
+      const identity = isRead ? undefined : createIdentity(context, operation, this.#site);
+      const reported = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
-      this.#site.submit(new Kind(told, wants, session, { door: this, context, operation: name, args, identity }));
+      this.#site.submit(new Kind(reported, wants, session, { handle: this, context, operation: name, args, identity }));
     } catch (error) {
       sink.fail(error);
     }
@@ -166,12 +167,16 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     return new SiteSession(this.#site.tokens, tokens, this.#site.origins);
   }
 
-  #argsOf(operation: Operation): unknown {
-    const { name, effect } = operation;
-    return parseArgs(this.#site.contract, { name, effect, args: sentCopy(ParsedOperation.inputOf(operation), 'args') });
+  #parseArgs(operation: Operation): unknown {
+    const { name, access } = operation;
+    return parseArgs(this.#site.contract, {
+      name,
+      access,
+      args: copyForWire(ParsedOperation.getInput(operation), 'args'),
+    });
   }
 
-  #sessionOf({ session }: InvocationContext): SiteSession | undefined {
+  #getSession({ session }: InvocationContext): SiteSession | undefined {
     if (session === undefined || session instanceof SiteSession) return session;
     const message = 'session: give one that openSession of a redblue binding has made.';
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.session' });
@@ -185,32 +190,32 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
   }
 }
 
-type Stages = SubmissionRequest['wants'];
+type StagesByLevel = SubmissionRequest['wantedStages'];
 
 /** What is to be told of an operation. */
-interface Plan extends Stages {
+interface ViewPlan extends StagesByLevel {
   /** The strongest level asked for. */
   readonly strongest: RedBlueLevel;
   readonly effect: Access;
 }
 
 /** A read has no `tentative` level: where it is the only one asked for, `causal` answers. */
-function readPlan(levels: readonly RedBlueLevel[]): Stages {
+function planRead(levels: readonly RedBlueLevel[]): StagesByLevel {
   const strong = levels.includes('strong');
   return { tentative: false, causal: levels.includes('causal') || !strong, strong };
 }
 
 /** A red update has no `causal` level: where it is the strongest asked for, `strong` answers. */
-function updatePlan(levels: readonly RedBlueLevel[]): Stages {
+function planWrite(levels: readonly RedBlueLevel[]): StagesByLevel {
   const strong = levels.some((level) => level !== 'tentative');
   return { tentative: levels.includes('tentative'), causal: false, strong };
 }
 
 /** The plans of reads and of updates, by the levels asked for as bits. */
-const READ_PLANS: readonly Plan[] = plansBy('read', readPlan);
-const UPDATE_PLANS: readonly Plan[] = plansBy('update', updatePlan);
+const READ_PLANS: readonly ViewPlan[] = createPlans('read', planRead);
+const WRITE_PLANS: readonly ViewPlan[] = createPlans('write', planWrite);
 
-function plansBy(effect: Access, stagesOf: (levels: readonly RedBlueLevel[]) => Stages): Plan[] {
+function createPlans(effect: Access, stagesOf: (levels: readonly RedBlueLevel[]) => StagesByLevel): ViewPlan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
     const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
     return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong', effect };
@@ -220,8 +225,8 @@ function plansBy(effect: Access, stagesOf: (levels: readonly RedBlueLevel[]) => 
 /** No plan is for it. */
 const UNKNOWN_BIT = 1 << REDBLUE_LEVELS.length;
 
-/** `1 << REDBLUE_LEVELS.indexOf(level)`, without a search for each operation. */
-function bitOf(level: RedBlueLevel): number {
+/** `1 << REDBLUE_LEVELS.findIndex(level)`, without a search for each operation. */
+function getLevelBit(level: RedBlueLevel): number {
   switch (level) {
     case 'tentative':
       return 1;
@@ -234,55 +239,60 @@ function bitOf(level: RedBlueLevel): number {
   }
 }
 
-function planOf(plans: readonly Plan[], levels: readonly RedBlueLevel[]): Plan {
+function getPlan(plans: readonly ViewPlan[], levels: readonly RedBlueLevel[]): ViewPlan {
   let bits = 0;
-  for (const level of levels) bits |= bitOf(level);
+  for (const level of levels) bits |= getLevelBit(level);
   const plan = plans[bits];
   if (plan !== undefined) return plan;
   const message = `levels: only ${REDBLUE_LEVELS.join(', ')} exist, not ${levels.join(', ')}.`;
   throw new CorrectableError('UNKNOWN_LEVEL', message, { field: 'levels' });
 }
 
-const FINAL: ViewDetails = { final: true };
+const FINAL_DETAILS: ViewDetails = { final: true };
 
 /** What is submitted, and in what circumstances. */
-interface Asked extends Pick<SubmissionRequest, 'operation' | 'args' | 'identity'> {
-  readonly door: object;
+interface SubmissionInput extends Pick<SubmissionRequest, 'operation' | 'args' | 'identity'> {
+  readonly handle: object;
   readonly context: InvocationContext;
 }
 
 /** Turns what the site says into views at the levels asked for. */
 class SinkSubmitter implements Submitter {
-  readonly door: object;
+  readonly handle: object;
   readonly operation: string;
   readonly args: unknown;
-  readonly identity: Identity | undefined;
-  readonly after: Vector | undefined;
-  readonly wants: Plan;
+  readonly identity: SubmissionIdentity | undefined;
+  readonly sessionVector: Vector | undefined;
+  readonly wantedStages: ViewPlan;
   serial = 0;
   seed = 0;
   submittedAtMs = 0;
-  takenAtMs = 0;
+  acceptedAtMs = 0;
   readonly #context: InvocationContext;
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #session: SiteSession | undefined;
   /** All that was asked for has been told. */
   #isOver = false;
 
-  constructor(sink: Sink<unknown, RedBlueLevel>, plan: Plan, session: SiteSession | undefined, asked: Asked) {
-    this.door = asked.door;
-    this.operation = asked.operation;
-    this.args = asked.args;
-    this.identity = asked.identity;
-    this.after = session?.seen;
-    this.wants = plan;
-    this.#context = asked.context;
+  constructor(
+    sink: Sink<unknown, RedBlueLevel>,
+    plan: ViewPlan,
+    session: SiteSession | undefined,
+    requested: SubmissionInput,
+  ) {
+    this.handle = requested.handle;
+    this.operation = requested.operation;
+    this.args = requested.args;
+    this.identity = requested.identity;
+    this.sessionVector = session?.seen;
+    this.wantedStages = plan;
+    this.#context = requested.context;
     this.#sink = sink;
     this.#session = session;
   }
 
   get effect(): Access {
-    return this.wants.effect;
+    return this.wantedStages.effect;
   }
 
   get signal(): AbortSignal {
@@ -293,13 +303,13 @@ class SinkSubmitter implements Submitter {
     return this.#context.deadlineAt;
   }
 
-  view(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
+  onView(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {
     if (seen !== undefined) this.#session?.merge(seen);
     if (this.#isOver || !this.#isWanted(stage)) return;
     const final = stage === 'committed';
-    this.#isOver = final || stage === this.wants.strongest;
+    this.#isOver = final || stage === this.wantedStages.strongest;
     try {
-      this.#tell(value, final ? 'causal' : stage, meta, final);
+      this.#deliver(value, final ? 'causal' : stage, meta, final);
     } catch (error) {
       // It was not told: the failure that follows is.
       this.#isOver = false;
@@ -307,64 +317,64 @@ class SinkSubmitter implements Submitter {
     }
   }
 
-  failed(error: unknown, stage: Stage | undefined): void {
+  onFailure(error: unknown, stage: Stage | undefined): void {
     if (this.#isOver) return;
     const isEnd = stage === undefined || stage === 'committed';
     // Where nothing but a guess was asked for and none could be had, the end answers.
-    if (!isEnd && !this.wants.strong) return;
-    this.#isOver = isEnd || stage === this.wants.strongest;
+    if (!isEnd && !this.wantedStages.strong) return;
+    this.#isOver = isEnd || stage === this.wantedStages.strongest;
     if (isEnd) this.#sink.fail(error);
     else this.#sink.fail(error, stage);
   }
 
-  #tell(value: unknown, level: RedBlueLevel, meta: Reply['meta'], final: boolean): void {
+  #deliver(value: unknown, level: RedBlueLevel, meta: Reply['meta'], final: boolean): void {
     // Where no stronger level was asked for, the level alone says that nothing more comes.
-    if (final && this.wants.strongest === 'strong') {
-      this.#sink.update(value, level, meta === undefined ? FINAL : { meta, final });
-    } else this.#sink.update(value, level, meta === undefined ? undefined : { meta });
+    if (final && this.wantedStages.strongest === 'strong') {
+      this.#sink.view(value, level, meta === undefined ? FINAL_DETAILS : { meta, final });
+    } else this.#sink.view(value, level, meta === undefined ? undefined : { meta });
   }
 
   /** Whether nothing more is told after what is told at this stage. */
-  protected endsWith(stage: Stage): boolean {
-    if (stage === 'committed' || stage === 'strong' || stage === this.wants.strongest) return true;
+  protected isLastStage(stage: Stage): boolean {
+    if (stage === 'committed' || stage === 'strong' || stage === this.wantedStages.strongest) return true;
     // A read at `tentative` alone is answered at `causal`.
-    return stage === 'causal' && !this.wants.strong;
+    return stage === 'causal' && !this.wantedStages.strong;
   }
 
   /** Whoever joins an operation that is red for good gets no preview: where nothing else was asked for, its end answers. */
   #isWanted(stage: Stage): boolean {
-    return stage === 'committed' || stage === 'strong' || this.wants[stage];
+    return stage === 'committed' || stage === 'strong' || this.wantedStages[stage];
   }
 }
 
 /** For what stays in the process: a site keeps answers and failures, for whoever asks again. */
 class CopyingSubmitter extends SinkSubmitter {
-  override failed(error: unknown, stage: Stage | undefined): void {
-    super.failed(isCorrectableError(error) ? copyOfError(error, this.operation) : error, stage);
+  override onFailure(error: unknown, stage: Stage | undefined): void {
+    super.onFailure(isCorrectableError(error) ? copyError(error, this.operation) : error, stage);
   }
 
-  override view(stage: Stage, reply: Reply, seen: Vector | undefined): void {
+  override onView(stage: Stage, reply: Reply, seen: Vector | undefined): void {
     let copy: Reply;
     try {
-      copy = copyOf(reply);
+      copy = copyReply(reply);
     } catch (error) {
-      this.failed(untoldError(this.effect, stage, error), this.endsWith(stage) ? undefined : stage);
+      this.onFailure(undeliveredError(this.effect, stage, error), this.isLastStage(stage) ? undefined : stage);
       return;
     }
-    super.view(stage, copy, seen);
+    super.onView(stage, copy, seen);
   }
 }
 
-function copyOf({ value, meta }: Reply): Reply {
-  const copy = { value: sentCopy(value, 'result') };
-  return meta === undefined ? copy : { ...copy, meta: sentCopy(meta, 'meta') as Readonly<Record<string, unknown>> };
+function copyReply({ value, meta }: Reply): Reply {
+  const copy = { value: copyForWire(value, 'result') };
+  return meta === undefined ? copy : { ...copy, meta: copyForWire(meta, 'meta') as Readonly<Record<string, unknown>> };
 }
 
-function copyOfError(error: CorrectableError, operation: string): CorrectableError {
+function copyError(error: CorrectableError, operation: string): CorrectableError {
   const { code, message, domain } = error;
   if (domain === undefined) return new CorrectableError(code, message, error);
   try {
-    const copy = { name: domain.name, data: sentCopy(domain.data, 'domain.data'), operation };
+    const copy = { name: domain.name, data: copyForWire(domain.data, 'domain.data'), operation };
     return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
   } catch (cause) {
     // What the service refuses is not done, whether or not it can say why.
@@ -382,66 +392,67 @@ function closedError(name: string): CorrectableError {
  * The failure of a submission whose site, or whose way to it, ends under it: an update has reached the site, and nobody
  * will see what becomes of it.
  */
-export function interruptedError(effect: Access, why: string, cause?: Error): CorrectableError {
-  const message = effect === 'update' ? 'The update may take effect all the same.' : 'The read may be asked again.';
-  return new CorrectableError(effect === 'update' ? 'UNKNOWN' : 'UNAVAILABLE', `${why}. ${message}`, { cause });
+export function interruptedError(effect: Access, reason: string, cause?: Error): CorrectableError {
+  const message = effect === 'write' ? 'The update may take effect all the same.' : 'The read may be asked again.';
+  return new CorrectableError(effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE', `${reason}. ${message}`, { cause });
 }
 
 /**
  * The failure of a submission whose view could not be told. What an update has done is done, as at a gateway: only of a
  * guess, and of a read, is it a failure like others.
  */
-export function untoldError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
-  const why = isCorrectableError(cause) ? cause.message : 'it cannot be read, or who is told of it has thrown';
-  if (effect === 'update' && stage !== 'tentative') {
-    const message = `The update took effect, but its result cannot be told: ${why}`;
+export function undeliveredError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
+  const reason = isCorrectableError(cause) ? cause.message : 'it cannot be read, or who is told of it has thrown';
+  if (effect === 'write' && stage !== 'tentative') {
+    const message = `The update took effect, but its result cannot be told: ${reason}`;
     return new CorrectableError('UNKNOWN', message, { cause });
   }
   return isCorrectableError(cause)
     ? cause
-    : new CorrectableError('FINAL_FAILED', `The result cannot be told: ${why}`, { cause });
+    : new CorrectableError('FINAL_FAILED', `The result cannot be told: ${reason}`, { cause });
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */
-function identityOf(
+function createIdentity(
   context: InvocationContext,
   operation: Operation,
   { site, origins }: SubmissionPort,
-): Identity | undefined {
+): SubmissionIdentity | undefined {
   const { origin, idempotencyKey } = context;
   if (idempotencyKey !== undefined) return keyedIdentity(idempotencyKey, operation, origins);
   if (origin === undefined) {
     const { operationId } = context;
-    return operationId === undefined ? undefined : opaqueIdentity(operationId, site);
+    return operationId === undefined ? undefined : createOpaqueIdentity(operationId, site);
   }
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
   const homeSite = home === undefined ? site : origins.find(home);
   // The messages are made when they are needed: this is done for every update.
-  if (!isName(client)) misfit('client', `must be a non-empty string of ${NAME_RULE}`);
-  if (client.startsWith(UNOWNED) || client.startsWith(KEYED)) {
-    misfit('client', 'must not begin with U+0000 or U+0001, as names of operations without one do');
+  if (!isName(client)) invalidIdentityError('client', `must be a non-empty string of ${NAME_RULE}`);
+  if (client.startsWith(UNOWNED_PREFIX) || client.startsWith(KEYED)) {
+    invalidIdentityError('client', 'must not begin with U+0000 or U+0001, as names of operations without one do');
   }
-  if (!isCount(sequence) || sequence < 1) misfit('sequence', 'must be a whole number from 1 on');
-  if (!isCount(acknowledged)) misfit('acknowledged', 'must be a whole number');
-  if (!isCount(hop)) misfit('hop', 'must be a whole number from 0 on');
-  if (homeSite === undefined) misfit('home', `must be one of ${origins.names.join(', ')}, not '${String(home)}'`);
+  if (!isCount(sequence) || sequence < 1) invalidIdentityError('sequence', 'must be a whole number from 1 on');
+  if (!isCount(acknowledged)) invalidIdentityError('acknowledged', 'must be a whole number');
+  if (!isCount(hop)) invalidIdentityError('hop', 'must be a whole number from 0 on');
+  if (homeSite === undefined)
+    invalidIdentityError('home', `must be one of ${origins.names.join(', ')}, not '${String(home)}'`);
   if (hop === 0 && homeSite !== site) {
-    misfit('hop', `must count the moves from ${String(home)} to here, so at least 1`);
+    invalidIdentityError('hop', `must count the moves from ${String(home)} to here, so at least 1`);
   }
   return { id: operationIdOf(client, sequence), home: homeSite, hop, acknowledged };
 }
 
 /** Begins the names of operations that come without a client: a client of the same name has operations of its own. */
-const UNOWNED = '\u0000';
+const UNOWNED_PREFIX = '\u0000';
 
 /** Its home is the site that is asked: one that goes by this name at another site is another operation. */
-function opaqueIdentity(name: unknown, site: Origin): Identity {
+function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
   if (!isName(name)) {
-    const given = typeof name === 'string' ? `one of ${name.length}` : String(name);
-    const message = `operationId must be a non-empty string of ${NAME_RULE}, not ${given}.`;
+    const value = typeof name === 'string' ? `one of ${name.length}` : String(name);
+    const message = `operationId must be a non-empty string of ${NAME_RULE}, not ${value}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.operationId' });
   }
-  return { id: operationIdOf(UNOWNED + name, 1), home: site, hop: 0, acknowledged: 0 };
+  return { id: operationIdOf(UNOWNED_PREFIX + name, 1), home: site, hop: 0, acknowledged: 0 };
 }
 
 /** Of a SHA-256 that is cut to a number: enough to tell the uses of one key apart. */
@@ -451,8 +462,8 @@ const VARIANT_BYTES = 6;
  * Its home is the same wherever it is asked for, since that follows from the key: so it is executed once at all sites. It
  * counts as moved, for another site may have been asked for it before.
  */
-function keyedIdentity(key: string, operation: Operation, { sites }: Origins): Identity {
-  const args = writeOut(ParsedOperation.inputOf(operation), { isLoose: true, partsMax: Infinity });
+function keyedIdentity(key: string, operation: Operation, { sites }: Origins): SubmissionIdentity {
+  const args = serialize(ParsedOperation.getInput(operation), { isLoose: true, maxParts: Infinity });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });
@@ -466,16 +477,16 @@ function hashOf(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, VARIANT_BYTES);
 }
 
-const NAME_RULE = `whole characters, ${CLIENT_LENGTH_MAX} at most`;
+const NAME_RULE = `whole characters, ${MAX_CLIENT_LENGTH} at most`;
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= CLIENT_LENGTH_MAX && isWellFormed(value);
+  return typeof value === 'string' && value !== '' && value.length <= MAX_CLIENT_LENGTH && isWellFormed(value);
 }
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function misfit(name: string, problem: string): never {
+function invalidIdentityError(name: string, problem: string): never {
   throw new CorrectableError('INVALID_ARGUMENT', `origin.${name} ${problem}.`, { field: `context.origin.${name}` });
 }

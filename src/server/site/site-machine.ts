@@ -1,31 +1,31 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
-import { logIds } from '../log/log-id.ts';
+import { createLogIds } from '../log/log-id.ts';
 import type { LogId, LogIds } from '../log/log-id.ts';
-import { isLogMessage } from '../log/log.ts';
-import type { LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/log.ts';
+import { isLogMessage } from '../log/red-log.ts';
+import type { LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
 import { comparePositions } from '../log/position.ts';
 import type { Position } from '../log/position.ts';
-import { RedFeed } from '../log/red-feed.ts';
-import type { RedHalt } from '../log/red-feed.ts';
+import { RedLogReader } from '../log/red-log-reader.ts';
+import type { RedHalt } from '../log/red-log-reader.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
-import { SEQUENCED } from '../log/sequenced/engine.ts';
-import { entriesBehind, NOTHING_STORED, savedSiteOf } from '../log/stored-site.ts';
-import type { Cut, LogPlaces, SavedSite, StoredSite } from '../log/stored-site.ts';
+import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
+import { getEntriesAfterCheckpoint, EMPTY_STATE, getSavedSite } from '../log/recovered-state.ts';
+import type { CheckpointCut, LogPositions, SavedSiteState, RecoveredState } from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
-import { MessageDoor } from '../messages/message-door.ts';
-import type { MessageDoorOptions } from '../messages/message-door.ts';
-import { ONLY_PARTITION, RefusedMessage } from '../messages/envelope.ts';
-import type { Envelope, RefusalCounts, SiteMessage } from '../messages/envelope.ts';
+import { MessageFilter } from '../messages/message-filter.ts';
+import type { MessageFilterOptions } from '../messages/message-filter.ts';
+import { ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
+import type { Envelope, MessageRejectionCounts, SiteMessage } from '../messages/envelope.ts';
 import type { Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import { Replica } from '../replica/replica.ts';
-import type { SavedReplica, StoredReplica } from '../replica/replica.ts';
+import type { SavedReplica, RecoveredReplica } from '../replica/replica.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
-import { haltedFullError, redHaltedError } from '../records/failure.ts';
-import { HALTED_BYTES_MAX } from '../records/bounds.ts';
-import { plainBytes } from '../../values/size.ts';
-import { KnownEffects } from '../service/known-effects.ts';
-import { contentProblem } from '../messages/message-content.ts';
+import { haltedFullError, redHaltedError } from '../records/failures.ts';
+import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
+import { measurePlainData } from '../../values/estimate-bytes.ts';
+import { EffectValidator } from '../service/validate-effect.ts';
+import { describeContentProblem } from '../messages/validate-content.ts';
 import type { ReplicaOutput, Submission } from '../records/submissions.ts';
 
 /** What a site wants done. */
@@ -48,20 +48,20 @@ export interface SiteOptions extends ReplicaOptions {
    * So many entries of the red log are known to be committed at the start, beside what the site's own log says of it: it has
    * answered by these, and shows them before it hears of others. None unless given.
    */
-  readonly redCommitted?: number | undefined;
+  readonly committedRedEntries?: number | undefined;
   /** The engine of the red log; the one that is built in unless given. */
   readonly redLog?: RedLogEngine | undefined;
   /** Told of messages that were not taken. */
-  readonly onRefused?: MessageDoorOptions['onRefused'];
-  /** What a site may come to keep while its red log has halted, in bytes; `HALTED_BYTES_MAX` unless given. */
-  readonly haltedBytesMax?: number | undefined;
+  readonly onMessageRejected?: MessageFilterOptions['onRejected'];
+  /** What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless given. */
+  readonly maxHaltedBytes?: number | undefined;
 }
 
 /**
  * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild, and
  * `room` where there was none for what they lead to.
  */
-export type RefusedMessages = RefusalCounts & { readonly clock: number; readonly room: number };
+export type RejectedMessageCounts = MessageRejectionCounts & { readonly clock: number; readonly room: number };
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
@@ -71,69 +71,75 @@ export class SiteMachine {
   readonly replica: Replica;
   readonly log: RedLog<RedRecord>;
   /** Through which messages leave and come. */
-  readonly door: MessageDoor;
+  readonly messageFilter: MessageFilter;
   readonly #engine: RedLogEngine;
-  readonly #feed: RedFeed<RedRecord>;
+  readonly #redLogReader: RedLogReader<RedRecord>;
   readonly #logIds: LogIds;
-  readonly #known: KnownEffects;
-  readonly #haltedBytesMax: number;
+  readonly #effectValidator: EffectValidator;
+  readonly #maxHaltedBytes: number;
   /** About how much a red log that has halted keeps here: what waits for it, and what was written since. */
   #haltedBytes = 0;
   /** About how much the start has found behind its checkpoint, until there is another one: an earlier halt may have kept it. */
   #foundBytes: number;
   /** Where the red log stood at the last cut. */
   #cutAt: Position | undefined;
-  #isHaltTold = false;
+  #isHaltReported = false;
   /** Messages for which there was no room. */
-  #roomless = 0;
+  #noRoomCount = 0;
   #outputs: SiteOutput[] = [];
   /** The time of the last input. */
   #nowMs: number;
 
-  constructor(options: SiteOptions, stored: StoredSite = NOTHING_STORED, nowMs = 0, wallMs = nowMs) {
+  constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
-    const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onRefused } = options;
+    const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onMessageRejected } = options;
     const {
       partition = ONLY_PARTITION,
-      redLog = SEQUENCED,
-      haltedBytesMax = HALTED_BYTES_MAX,
-      redCommitted = 0,
+      redLog = SEQUENCED_ENGINE,
+      maxHaltedBytes = MAX_HALTED_BYTES,
+      committedRedEntries = 0,
     } = options;
     this.#engine = redLog;
-    this.#logIds = logIds(partition);
-    this.#known = new KnownEffects(options.service.tables, origins);
-    this.#haltedBytesMax = haltedBytesMax;
-    this.#foundBytes = plainBytes(entriesBehind(stored));
-    this.door = this.createDoor({ deployment, origins, self: { site, partition }, epoch, onRefused });
-    const saved = stored.checkpoint && savedSiteOf(stored.checkpoint);
+    this.#logIds = createLogIds(partition);
+    this.#effectValidator = new EffectValidator(options.service.tables, origins);
+    this.#maxHaltedBytes = maxHaltedBytes;
+    this.#foundBytes = measurePlainData(getEntriesAfterCheckpoint(stored));
+    this.messageFilter = this.createMessageFilter({
+      deployment,
+      origins,
+      ownSite: { site, partition },
+      epoch,
+      onRejected: onMessageRejected,
+    });
+    const saved = stored.checkpoint && getSavedSite(stored.checkpoint);
     const checkpoint: SavedReplica | undefined = saved && {
       sections: stored.checkpoint?.sections ?? {},
       shared: saved.shared.replica,
       own: saved.own,
     };
     this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
-    this.door.recall(this.replica.terms);
+    this.messageFilter.recall(this.replica.terms);
     const logOptions: RedLogOptions<RedRecord> = {
       site,
       sites: origins.sites,
       leader: redLeader,
-      identity: `${this.#logIds.red}@${origins.nameOf(redLeader)}`,
+      identity: `${this.#logIds.red}@${origins.getName(redLeader)}`,
       epoch,
       ...stored.red,
       saved: saved?.shared.log,
-      committed: Math.max(this.replica.redProven, redCommitted),
+      committed: Math.max(this.replica.provenRedCount, committedRedEntries),
       resendAfterMs,
       windows,
     };
-    this.log = redLog.make(logOptions);
-    this.#feed = this.createFeed(this.log, saved?.shared.log);
-    if (this.#feed.halt !== undefined) this.#onHalt(this.#feed.halt);
-    this.#settle();
+    this.log = redLog.createNode(logOptions);
+    this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
+    if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
+    this.#exchangeOutputs();
   }
 
   /** Whether something is under way that a lost message could hold up: then ticks are needed. */
-  get busy(): boolean {
-    return this.replica.busy || this.log.busy;
+  get isBusy(): boolean {
+    return this.replica.isBusy || this.log.isBusy;
   }
 
   /** When a tick is due even if nothing happens; undefined if there is no such time. */
@@ -148,7 +154,7 @@ export class SiteMachine {
 
   /** Why no checkpoint can be made now, if so: what the red log says of itself is not what was taken of it. */
   get cutProblem(): string | undefined {
-    const { halt, next } = this.#feed;
+    const { halt, next } = this.#redLogReader;
     if (halt !== undefined) return `nothing more is taken of the red log, since ${halt.message}`;
     // An engine that has jumped, and has not shown it yet.
     if (comparePositions(this.log.save().position, next) === 0) return undefined;
@@ -160,35 +166,35 @@ export class SiteMachine {
    *
    * @throws Error where there is a `cutProblem`
    */
-  cut(): Cut {
+  createCut(): CheckpointCut {
     const problem = this.cutProblem;
     if (problem !== undefined) throw new Error(problem);
     const log = this.log.save();
-    this.#cutAt = this.#feed.next;
+    this.#cutAt = this.#redLogReader.next;
     const { shared, own } = this.replica.save();
-    const rest: SavedSite = { shared: { replica: shared, log }, own };
-    return { rest, contained: { local: this.replica.synced, red: this.replica.redDelivered } };
+    const remaining: SavedSiteState = { shared: { replica: shared, log }, own };
+    return { smallParts: remaining, contained: { local: this.replica.syncedLength, red: this.replica.redDelivered } };
   }
 
   /** The last cut is a checkpoint on the disk. */
-  checkpointed(): void {
+  onCheckpointed(): void {
     this.#foundBytes = 0;
     if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
   }
 
   /** Entries from these places on are needed even where a checkpoint contains them: other sites may lack them. */
-  get keptFrom(): LogPlaces {
-    return { local: this.replica.keptFrom, red: this.log.keptFrom };
+  get retainedFrom(): LogPositions {
+    return { local: this.replica.retainedFrom, red: this.log.retainedFrom };
   }
 
   /** How many entries of either log are kept because another site lacks them. */
-  get backlog(): number {
-    return Math.max(this.replica.backlog, this.log.backlog);
+  get backlogLength(): number {
+    return Math.max(this.replica.backlogLength, this.log.backlogLength);
   }
 
   /** What has to be done since the last call, in order. */
   takeOutputs(): SiteOutput[] {
-    this.#settle();
+    this.#exchangeOutputs();
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
     return outputs;
@@ -201,51 +207,51 @@ export class SiteMachine {
   }
 
   /** Messages that were not taken. */
-  get refusals(): RefusedMessages {
-    return { ...this.door.refusals, clock: this.replica.stampsRefused, room: this.#roomless };
+  get rejections(): RejectedMessageCounts {
+    return { ...this.messageFilter.rejections, clock: this.replica.rejectedStampCount, room: this.#noRoomCount };
   }
 
   /** Those of them with which nothing was wrong. */
-  get untaken(): number {
-    return this.door.late + this.#roomless;
+  get harmlessRejections(): number {
+    return this.messageFilter.lateCount + this.#noRoomCount;
   }
 
   /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     this.#nowMs = nowMs;
-    this.replica.pass(nowMs, wallMs);
+    this.replica.advanceTime(nowMs, wallMs);
     if ((this.#isFilled || !hasRoom) && this.#needsRoom(envelope)) {
-      this.#roomless += 1;
+      this.#noRoomCount += 1;
       return;
     }
-    const message = this.door.open(envelope);
-    for (const [site, term] of this.door.takeHeard()) this.replica.hearTerm(site, term);
+    const message = this.messageFilter.open(envelope);
+    for (const [site, term] of this.messageFilter.takeNewTerms()) this.replica.noteTerm(site, term);
     if (message === undefined) {
-      for (const answer of this.door.takeAnswers()) this.#outputs.push({ kind: 'send', envelope: answer });
+      for (const answer of this.messageFilter.takeResponses()) this.#outputs.push({ kind: 'send', envelope: answer });
       return;
     }
     const from = envelope.from.site;
-    const problem = contentProblem(message, from, { known: this.#known, log: this.#engine.messages });
-    if (problem !== undefined) return this.door.refuse(new RefusedMessage('content', problem, from));
-    this.replica.hear(from, envelope.sentAtMs);
+    const problem = describeContentProblem(message, from, { known: this.#effectValidator, log: this.#engine.messages });
+    if (problem !== undefined) return this.messageFilter.reject(new RejectedMessageError('content', problem, from));
+    this.replica.noteClock(from, envelope.sentAtMs);
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message);
-    this.#settle();
+    this.#exchangeOutputs();
   }
 
   /** Nobody waits any more for what was submitted under this serial: it ends at once where nothing of it has left. */
   abandon(serial: number): void {
     this.replica.abandon(serial);
-    this.#settle();
+    this.#exchangeOutputs();
   }
 
   /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
     this.#nowMs = nowMs;
-    this.replica.pass(nowMs, wallMs);
+    this.replica.advanceTime(nowMs, wallMs);
     if (log === this.#logIds.red) this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs, wallMs);
-    this.#settle();
+    this.#exchangeOutputs();
   }
 
   /** To be called now and then while `busy`. */
@@ -253,19 +259,19 @@ export class SiteMachine {
     this.#nowMs = nowMs;
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
-    this.#settle();
+    this.#exchangeOutputs();
   }
 
-  protected createReplica(options: SiteOptions, stored: StoredReplica, nowMs: number, wallMs: number): Replica {
+  protected createReplica(options: SiteOptions, stored: RecoveredReplica, nowMs: number, wallMs: number): Replica {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
-  protected createFeed(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedFeed<RedRecord> {
-    return new RedFeed(log, saved);
+  protected createRedLogReader(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedLogReader<RedRecord> {
+    return new RedLogReader(log, saved);
   }
 
-  protected createDoor(options: MessageDoorOptions): MessageDoor {
-    return new MessageDoor(options);
+  protected createMessageFilter(options: MessageFilterOptions): MessageFilter {
+    return new MessageFilter(options);
   }
 
   /** Whether what a message leads to has to be written down. */
@@ -273,22 +279,22 @@ export class SiteMachine {
     if (isLogMessage(message)) return this.#engine.messages.needsRoom(message);
     switch (message.kind) {
       case 'blue.operations':
-      case 'slot.ask':
-      case 'slot.told':
-      case 'rights.ask':
+      case 'slot.request':
+      case 'slot.answered':
+      case 'rights.request':
         return true;
       case 'blue.have':
       case 'blue.heartbeat':
       case 'blue.received':
       case 'blue.resend':
-      case 'term.passed':
+      case 'term.superseded':
         return false;
     }
   }
 
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
   #receiveLog(from: Origin, message: LogMessage, nowMs: number): void {
-    const proposed = this.#engine.messages.proposedIn(message, from);
+    const proposed = this.#engine.messages.getProposedRecords(message, from);
     if (proposed.every(({ record }) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
   }
 
@@ -299,7 +305,7 @@ export class SiteMachine {
   }
 
   /** Hands outputs of one part to the other until neither has any. */
-  #settle(): void {
+  #exchangeOutputs(): void {
     for (let moved = true; moved;) {
       const replicaOutputs = this.replica.takeOutputs();
       for (const output of replicaOutputs) this.#onReplicaOutput(output);
@@ -326,29 +332,29 @@ export class SiteMachine {
 
   /** While the red log has halted no checkpoint is made, so that nothing which is written goes again. */
   #noteWritten(entries: readonly unknown[]): void {
-    if (this.#feed.halt !== undefined) this.#countHalted(plainBytes(entries));
+    if (this.#redLogReader.halt !== undefined) this.#countHalted(measurePlainData(entries));
   }
 
   #countHalted(bytes: number): void {
     this.#haltedBytes += bytes;
-    if (this.#isFilled) this.replica.updates.refusal = haltedFullError(this.#haltedBytesMax);
+    if (this.#isFilled) this.replica.writes.rejection = haltedFullError(this.#maxHaltedBytes);
   }
 
   /** Whether a red log that has halted has made the site keep as much as it may. */
   get #isFilled(): boolean {
-    return this.#haltedBytes >= this.#haltedBytesMax;
+    return this.#haltedBytes >= this.#maxHaltedBytes;
   }
 
   #withdraw(record: RedRecord): void {
     const { red } = this.replica;
-    if (this.log.withdraw(record)) red.withdrawn(record);
-    else red.notWithdrawn(record);
+    if (this.log.withdraw(record)) red.onWithdrawn(record);
+    else red.onNotWithdrawn(record);
   }
 
   #onLogOutput(output: LogOutput<RedRecord>): void {
     switch (output.kind) {
       case 'deliver': {
-        const records = this.#feed.take(output);
+        const records = this.#redLogReader.take(output);
         if (records.length > 0) this.replica.deliver(records);
         break;
       }
@@ -361,23 +367,23 @@ export class SiteMachine {
         return;
       case 'gap':
       case 'regressed':
-        this.#feed.stop({ reason: output.kind, message: output.message });
+        this.#redLogReader.stop({ reason: output.kind, message: output.message });
         break;
       case 'unavailable':
       case 'available':
         return;
     }
-    if (this.#feed.halt !== undefined && !this.#isHaltTold) this.#onHalt(this.#feed.halt);
+    if (this.#redLogReader.halt !== undefined && !this.#isHaltReported) this.#onHalt(this.#redLogReader.halt);
   }
 
   #onHalt(halt: RedHalt): void {
-    this.#isHaltTold = true;
+    this.#isHaltReported = true;
     this.replica.red.halted = redHaltedError(halt.message);
     this.#countHalted(this.#foundBytes + this.replica.blue.waitingBytes);
     this.#outputs.push({ kind: 'halted', halt });
   }
 
   #send(to: Origin, message: SiteMessage): void {
-    this.#outputs.push({ kind: 'send', envelope: this.door.seal(to, message) });
+    this.#outputs.push({ kind: 'send', envelope: this.messageFilter.seal(to, message) });
   }
 }

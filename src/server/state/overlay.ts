@@ -5,17 +5,17 @@
  */
 import type { Effect } from '../records/effect.ts';
 import type { PendingEffects } from '../service/fields/field.ts';
-import { FIELD_KINDS } from '../service/fields/kinds.ts';
+import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
 import { compareEntries, type Entry, type ReadRange } from '../records/key-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';
-import { indexedValues } from './table-store.ts';
+import { getIndexedValues } from './table-store.ts';
 import type { Table, Tables } from '../service/tables.ts';
 
 interface PresenceChange {
   readonly owner: number;
-  readonly isThere: boolean;
+  readonly exists: boolean;
 }
 
 const NO_CHANGES: PresenceChange[] = [];
@@ -36,10 +36,10 @@ class PendingPresence {
     return this.#removable ? this.#changes.length : this.#writes;
   }
 
-  append(owner: number, isThere: boolean): void {
+  append(owner: number, exists: boolean): void {
     if (!this.#removable) this.#writes += 1;
-    else if (this.#changes === NO_CHANGES) this.#changes = [{ owner, isThere }];
-    else this.#changes.push({ owner, isThere });
+    else if (this.#changes === NO_CHANGES) this.#changes = [{ owner, exists }];
+    else this.#changes.push({ owner, exists });
   }
 
   /** To be called for each change of the owner, one after the other. */
@@ -55,9 +55,9 @@ class PendingPresence {
   }
 
   /** Whether the row exists, given whether it does below. */
-  over(isBelow: () => boolean): boolean {
+  applyTo(isBelow: () => boolean): boolean {
     if (!this.#removable) return this.#writes > 0 || isBelow();
-    return this.#changes.at(-1)?.isThere ?? isBelow();
+    return this.#changes.at(-1)?.exists ?? isBelow();
   }
 }
 
@@ -80,7 +80,7 @@ interface PendingTable {
 }
 
 /** The state below an overlay. It notices whether that would have shown something else. */
-export class Beneath implements StateReader {
+export class UnderlyingState implements StateReader {
   /** Whether anything that was read since this was set to false has effects laid over it. */
   wasCovered = false;
   readonly #base: StateReader;
@@ -109,7 +109,7 @@ export class Beneath implements StateReader {
 
 /** Pending effects over a state. */
 export class Overlay implements StateReader {
-  readonly beneath: Beneath;
+  readonly underlying: UnderlyingState;
   readonly #base: StateReader;
   readonly #tables: ReadonlyMap<string, PendingTable>;
   /** Owners of effects. */
@@ -123,7 +123,7 @@ export class Overlay implements StateReader {
         { declared, rows: new Map<string, PendingRow>(), keys: undefined },
       ]),
     );
-    this.beneath = new Beneath(base, this.#tables);
+    this.underlying = new UnderlyingState(base, this.#tables);
   }
 
   /** Whether it shows nothing but the state below. */
@@ -168,13 +168,13 @@ export class Overlay implements StateReader {
   read(table: string, key: string, field: string): unknown {
     const base = this.#base.read(table, key, field);
     const row = this.#tables.get(table)?.rows.get(key);
-    const pending = row === undefined ? undefined : pendingOf(row, field);
-    return pending === undefined ? base : pending.over(base);
+    const pending = row === undefined ? undefined : getPendingField(row, field);
+    return pending === undefined ? base : pending.applyTo(base);
   }
 
   has(table: string, key: string): boolean {
     const row = this.#tables.get(table)?.rows.get(key);
-    return row === undefined ? this.#base.has(table, key) : row.presence.over(() => this.#base.has(table, key));
+    return row === undefined ? this.#base.has(table, key) : row.presence.applyTo(() => this.#base.has(table, key));
   }
 
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
@@ -187,7 +187,7 @@ export class Overlay implements StateReader {
 
   *#ownKeys(range: ReadRange, reverse: boolean): Generator<Entry, void, undefined> {
     const table = this.#table(range.table);
-    const keys = (table.keys ??= sortedKeys(table.rows));
+    const keys = (table.keys ??= sortKeys(table.rows));
     for (const entry of keys.scan(range, reverse)) if (this.has(range.table, entry.key)) yield entry;
   }
 
@@ -196,7 +196,7 @@ export class Overlay implements StateReader {
     const own = new SortedEntries();
     for (const key of rows.keys()) {
       if (!this.has(table, key)) continue;
-      for (const value of indexedValues(this.read(table, key, field))) own.add({ value, key });
+      for (const value of getIndexedValues(this.read(table, key, field))) own.add({ value, key });
     }
     return own.scan(range, reverse);
   }
@@ -206,11 +206,11 @@ export class Overlay implements StateReader {
     const row = this.#rowFor(effect);
     if (isRemoval(effect)) {
       for (const name of Object.keys(this.#table(table).declared.fields))
-        this.#pendingOf(row, table, name).clear(owner);
+        this.#getPending(row, table, name).clear(owner);
     }
     row.presence.append(owner, !isRemoval(effect));
     if (isWholeRow(effect)) return undefined;
-    return this.#pendingOf(row, table, field).append(owner, effect, this.#base.read(table, key, field));
+    return this.#getPending(row, table, field).append(owner, effect, this.#base.read(table, key, field));
   }
 
   #rowFor({ table, key }: Effect): PendingRow {
@@ -224,8 +224,8 @@ export class Overlay implements StateReader {
     return row;
   }
 
-  #pendingOf(row: PendingRow, table: string, field: string): PendingEffects {
-    const known = pendingOf(row, field);
+  #getPending(row: PendingRow, table: string, field: string): PendingEffects {
+    const known = getPendingField(row, field);
     if (known !== undefined) return known;
     const kind = this.#table(table).declared.fields[field]?.kind;
     if (kind === undefined) throw new Error(`no field '${table}.${field}'`);
@@ -247,13 +247,13 @@ export class Overlay implements StateReader {
   }
 }
 
-function sortedKeys(rows: ReadonlyMap<string, PendingRow>): SortedEntries {
+function sortKeys(rows: ReadonlyMap<string, PendingRow>): SortedEntries {
   const keys = new SortedEntries();
   for (const key of rows.keys()) keys.add({ value: key, key });
   return keys;
 }
 
-function pendingOf({ fields }: PendingRow, field: string): PendingEffects | undefined {
+function getPendingField({ fields }: PendingRow, field: string): PendingEffects | undefined {
   for (const { name, effects } of fields) if (name === field) return effects;
   return undefined;
 }

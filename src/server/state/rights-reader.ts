@@ -1,8 +1,8 @@
 /** A state as the generators of one site read it: of bounded fields they see what that site may take by itself. */
 import type { Entry, ReadRange } from '../records/key-range.ts';
 import type { Origin } from '../records/origin.ts';
-import { viewAt, type Ledger } from '../service/fields/ledger.ts';
-import { isOnBounded } from '../service/takes.ts';
+import { createBoundedView, type Ledger } from '../service/fields/ledger.ts';
+import { isOnBoundedField } from '../service/bounded-takes.ts';
 import type { Tables } from '../service/tables.ts';
 import type { StateReader } from './store.ts';
 
@@ -20,7 +20,7 @@ export class RightsReader implements StateReader {
 
   read(table: string, key: string, field: string): unknown {
     const value = this.#state.read(table, key, field);
-    return isOnBounded(this.#tables, { table, field }) ? viewAt(value as Ledger, this.#site) : value;
+    return isOnBoundedField(this.#tables, { table, field }) ? createBoundedView(value as Ledger, this.#site) : value;
   }
 
   has(table: string, key: string): boolean {

@@ -2,20 +2,20 @@
  * Entries in order, in chunks of bounded length: adding, removing and finding a place cost a binary search and the
  * shifting of one chunk, however many entries there are; a scan costs what it yields.
  */
-import { compareEntries, isBefore, isFrom, type Entry, type ReadRange } from '../records/key-range.ts';
+import { compareEntries, isBeforeEnd, isAtOrAfterStart, type Entry, type ReadRange } from '../records/key-range.ts';
 
 /** So many entries a chunk has at most, unless told otherwise. */
-const CHUNK_MAX = 512;
+const MAX_CHUNK_ENTRIES = 512;
 
 /** A sorted set of entries. It must not change while a scan of it is under way. */
 export class SortedEntries {
   readonly #chunks: Entry[][] = [];
-  readonly #chunkMax: number;
+  readonly #maxChunk: number;
   #size = 0;
 
-  /** @param chunkMax a chunk is split where it would be longer */
-  constructor(chunkMax = CHUNK_MAX) {
-    this.#chunkMax = chunkMax;
+  /** @param maxChunk a chunk is split where it would be longer */
+  constructor(maxChunk = MAX_CHUNK_ENTRIES) {
+    this.#maxChunk = maxChunk;
   }
 
   get size(): number {
@@ -29,11 +29,11 @@ export class SortedEntries {
     if (chunk === undefined) {
       this.#chunks.push([entry]);
     } else {
-      const place = firstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
+      const place = findFirstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
       const there = chunk[place];
       if (there !== undefined && compareEntries(there, entry) === 0) return false;
       chunk.splice(place, 0, entry);
-      if (chunk.length > this.#chunkMax) this.#chunks.splice(index + 1, 0, chunk.splice(chunk.length >>> 1));
+      if (chunk.length > this.#maxChunk) this.#chunks.splice(index + 1, 0, chunk.splice(chunk.length >>> 1));
     }
     this.#size += 1;
     return true;
@@ -44,7 +44,7 @@ export class SortedEntries {
     const index = this.#chunkFor(entry);
     const chunk = this.#chunks[index];
     if (chunk === undefined) return false;
-    const place = firstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
+    const place = findFirstIndex(chunk, (other) => compareEntries(other, entry) >= 0);
     const there = chunk[place];
     if (there === undefined || compareEntries(there, entry) !== 0) return false;
     chunk.splice(place, 1);
@@ -60,26 +60,30 @@ export class SortedEntries {
   }
 
   *#forward(range: ReadRange): Generator<Entry, void, undefined> {
-    const isInside = (entry: Entry): boolean => isFrom(range, entry.value);
-    const first = firstIndex(this.#chunks, (chunk) => isInside(chunk.at(-1) as Entry));
+    const isInside = (entry: Entry): boolean => isAtOrAfterStart(range, entry.value);
+    const first = findFirstIndex(this.#chunks, (chunk) => isInside(chunk.at(-1) as Entry));
     for (let index = first; index < this.#chunks.length; index += 1) {
       const chunk = this.#chunks[index] as Entry[];
-      for (let place = index === first ? firstIndex(chunk, isInside) : 0; place < chunk.length; place += 1) {
+      for (let place = index === first ? findFirstIndex(chunk, isInside) : 0; place < chunk.length; place += 1) {
         const entry = chunk[place] as Entry;
-        if (!isBefore(range, entry.value)) return;
+        if (!isBeforeEnd(range, entry.value)) return;
         yield entry;
       }
     }
   }
 
   *#backward(range: ReadRange): Generator<Entry, void, undefined> {
-    const isPast = (entry: Entry): boolean => !isBefore(range, entry.value);
-    const pastChunk = firstIndex(this.#chunks, (chunk) => isPast(chunk.at(-1) as Entry));
+    const isPast = (entry: Entry): boolean => !isBeforeEnd(range, entry.value);
+    const pastChunk = findFirstIndex(this.#chunks, (chunk) => isPast(chunk.at(-1) as Entry));
     for (let index = Math.min(pastChunk, this.#chunks.length - 1); index >= 0; index -= 1) {
       const chunk = this.#chunks[index] as Entry[];
-      for (let place = (index === pastChunk ? firstIndex(chunk, isPast) : chunk.length) - 1; place >= 0; place -= 1) {
+      for (
+        let place = (index === pastChunk ? findFirstIndex(chunk, isPast) : chunk.length) - 1;
+        place >= 0;
+        place -= 1
+      ) {
         const entry = chunk[place] as Entry;
-        if (!isFrom(range, entry.value)) return;
+        if (!isAtOrAfterStart(range, entry.value)) return;
         yield entry;
       }
     }
@@ -87,13 +91,13 @@ export class SortedEntries {
 
   /** The chunk in which the entry is or belongs. */
   #chunkFor(entry: Entry): number {
-    const index = firstIndex(this.#chunks, (chunk) => compareEntries(chunk.at(-1) as Entry, entry) >= 0);
+    const index = findFirstIndex(this.#chunks, (chunk) => compareEntries(chunk.at(-1) as Entry, entry) >= 0);
     return Math.max(0, Math.min(index, this.#chunks.length - 1));
   }
 }
 
 /** Index of the first element for which `holds`, which must hold for all after it too; the length if for none. */
-function firstIndex<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
+function findFirstIndex<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

@@ -38,8 +38,8 @@ export class Store implements StateReader, Section {
    * snapshot holds. A row that a blue operation has brought in is there for some and not for others, and so is one that a
    * blue operation may remove.
    */
-  isThereByRed(table: string, key: string): boolean {
-    return this.#table(table).isThereByRed(key);
+  existsByRed(table: string, key: string): boolean {
+    return this.#table(table).existsByRed(key);
   }
 
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
@@ -52,17 +52,17 @@ export class Store implements StateReader, Section {
   }
 
   /** Removals that were applied, or found at the start. */
-  get removals(): number {
+  get removalCount(): number {
     let removals = 0;
-    for (const table of this.#tables.values()) removals += table.removals;
+    for (const table of this.#tables.values()) removals += table.removalCount;
     return removals;
   }
 
   /** Removals that are remembered. */
-  get removalsKept(): number {
-    let kept = 0;
-    for (const table of this.#tables.values()) kept += table.removalsKept;
-    return kept;
+  get retainedRemovalCount(): number {
+    let retained = 0;
+    for (const table of this.#tables.values()) retained += table.retainedRemovalCount;
+    return retained;
   }
 
   /** Forgets the removals that every operation still to come has seen. */
@@ -76,19 +76,20 @@ export class Store implements StateReader, Section {
   }
 
   /** What is remembered of removals, as plain data: what `snapshot` leaves out. */
-  removalTimes(): unknown {
-    return [...this.#tables].map(([name, table]) => [name, table.removalTimes()]);
+  getRemovalTimes(): unknown {
+    return [...this.#tables].map(([name, table]) => [name, table.getRemovalTimes()]);
   }
 
-  get changes(): number {
+  get changeCount(): number {
     let size = 0;
     for (const { changes, parts } of this.#tables.values()) size += changes.size + parts.changes.size;
     return size;
   }
 
-  get firstTaken(): number {
+  get initialRowsTaken(): number {
     let taken = 0;
-    for (const { changes, parts } of this.#tables.values()) taken += changes.firstTaken + parts.changes.firstTaken;
+    for (const { changes, parts } of this.#tables.values())
+      taken += changes.initialRowsTaken + parts.changes.initialRowsTaken;
     return taken;
   }
 
@@ -102,8 +103,9 @@ export class Store implements StateReader, Section {
   takeChanges(max: number): SavedRow[] {
     const rows: SavedRow[] = [];
     for (const [name, table] of this.#tables) {
-      for (const key of table.changes.take(max - rows.length)) rows.push([savedName(name, key), table.save(key)]);
-      for (const [part, saved] of table.parts.takeChanges(max - rows.length)) rows.push([partName(name, part), saved]);
+      for (const key of table.changes.take(max - rows.length)) rows.push([formatSavedName(name, key), table.save(key)]);
+      for (const [part, saved] of table.parts.takeChanges(max - rows.length))
+        rows.push([formatPartName(name, part), saved]);
     }
     return rows;
   }
@@ -111,10 +113,10 @@ export class Store implements StateReader, Section {
   restore(rows: SectionRows): void {
     const parts = new Map<string, SavedRow[]>([...this.#tables.keys()].map((name) => [name, []]));
     for (const [name, saved] of rows) {
-      const [table, key] = splitName(name);
+      const [table, key] = parseSavedName(name);
       if (table !== PARTS) this.#table(table).restore(key, saved);
       else {
-        const [owner, part] = splitName(key);
+        const [owner, part] = parseSavedName(key);
         parts.get(owner)?.push([part, saved]);
       }
     }
@@ -133,16 +135,16 @@ const SEPARATOR = '\u0000';
 /** Stands for a table in the names of parts: tables have names. */
 const PARTS = '';
 
-function partName(table: string, part: string): string {
-  return savedName(PARTS, savedName(table, part));
+function formatPartName(table: string, part: string): string {
+  return formatSavedName(PARTS, formatSavedName(table, part));
 }
 
-function savedName(table: string, key: string): string {
+function formatSavedName(table: string, key: string): string {
   return table + SEPARATOR + key;
 }
 
 /** Names of tables have no separator in them; keys may. */
-function splitName(name: string): readonly [table: string, key: string] {
+function parseSavedName(name: string): readonly [table: string, key: string] {
   const end = name.indexOf(SEPARATOR);
   return [name.slice(0, end), name.slice(end + 1)];
 }

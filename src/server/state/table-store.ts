@@ -1,10 +1,10 @@
 /** The rows of one table at one site, with the orders that scans read: of primary keys, and of each indexed field. */
-import { Changes, type SavedRow } from '../records/checkpoint.ts';
-import { frozen } from '../../values/frozen.ts';
-import { compareStamps, loadPlace, savePlace } from '../records/effect.ts';
-import type { Effect, Place, SavedPlace, Stamp } from '../records/effect.ts';
+import { RowChanges, type SavedRow } from '../records/checkpoint.ts';
+import { deepFreeze } from '../../values/deep-freeze.ts';
+import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
 import type { FieldKind, FieldOptions, FieldState, StateParts } from '../service/fields/field.ts';
-import { FIELD_KINDS } from '../service/fields/kinds.ts';
+import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
 import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/key-range.ts';
 import { RED } from '../records/origin.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
@@ -28,7 +28,7 @@ interface Row {
   /** By the positions of the fields; none of one that was never written. */
   readonly states: (FieldState | undefined)[];
   /** The latest write of a field that may be blue, or insertion; kept where rows are removed. */
-  writtenAt: Place | undefined;
+  writtenAt: OrderPosition | undefined;
   /** Whether a red operation has written it since the last removal. */
   isRed: boolean;
   /** Whether it is among the changes already, or is still to be saved for the first time. */
@@ -38,17 +38,17 @@ interface Row {
 /** A row as it is saved: its fields, what the `Row` says beside, and where rows are removed its last removal. */
 type StoredRow = readonly [
   fields: Readonly<Record<string, unknown>> | null,
-  writtenAt?: SavedPlace | null,
+  writtenAt?: SavedPosition | null,
   isRed?: boolean,
-  removedAt?: SavedPlace | null,
+  removedAt?: SavedPosition | null,
 ];
 
 /** The rows of one table. */
 export class TableStore {
   /** Keys of the rows that have changed since they were last saved. */
-  readonly changes: Changes<string> = new Changes<string>();
+  readonly changes: RowChanges<string> = new RowChanges<string>();
   /** What is saved beside the rows of fields that may become large. */
-  readonly parts: TableParts;
+  readonly parts: SavedParts;
   readonly #name: string;
   readonly #removable: boolean;
   /** Whether blue operations can remove rows. */
@@ -57,7 +57,7 @@ export class TableStore {
   readonly #columns: ReadonlyMap<string, Column>;
   readonly #rows = new Map<string, Row>();
   /** When rows were last removed: an earlier write that comes later is part of what was removed. */
-  readonly #removedAt = new Map<string, Place>();
+  readonly #removedAt = new Map<string, OrderPosition>();
   readonly #keys = new SortedEntries();
   #removals = 0;
 
@@ -70,16 +70,16 @@ export class TableStore {
       return { name: field, position, kind, options, initial: kind.state(undefined, options), index };
     });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
-    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.redOnly);
-    this.parts = new TableParts({
-      fields: columns.filter(({ kind }) => kind.inParts === true).map((column) => column.name),
+    this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
+    this.parts = new SavedParts({
+      fields: columns.filter(({ kind }) => kind.hasParts === true).map((column) => column.name),
       keys: () => this.#rows.keys(),
-      partsOf: (key, field) => this.#rows.get(key)?.states[this.#columnOf(field).position]?.parts,
+      getParts: (key, field) => this.#rows.get(key)?.states[this.#getColumn(field).position]?.parts,
     });
   }
 
   read(key: string, field: string): unknown {
-    const { position, initial } = this.#columnOf(field);
+    const { position, initial } = this.#getColumn(field);
     return (this.#rows.get(key)?.states[position] ?? initial).read();
   }
 
@@ -88,7 +88,7 @@ export class TableStore {
   }
 
   /** Whether every later red operation finds the row: a red one has written it, and no blue one can remove it. */
-  isThereByRed(key: string): boolean {
+  existsByRed(key: string): boolean {
     return !this.#isRemovedByBlue && this.#rows.get(key)?.isRed === true;
   }
 
@@ -110,8 +110,8 @@ export class TableStore {
     if (this.#removable) this.#noteWrite(row, effect, stamp);
     if (isWholeRow(effect)) return undefined;
     // One that comes out of a log was not made here.
-    frozen(effect.value);
-    const column = this.#columnOf(effect.field);
+    deepFreeze(effect.value);
+    const column = this.#getColumn(effect.field);
     const state = (row.states[column.position] ??= this.#newState(column));
     const { index } = column;
     if (index === undefined) {
@@ -119,20 +119,20 @@ export class TableStore {
       if (state.parts !== undefined) this.parts.note(effect.key, effect.field, state.parts);
       return result;
     }
-    const valuesOf = (): readonly Scalar[] => valuesTouched(state, effect);
+    const valuesOf = (): readonly Scalar[] => getTouchedValues(state, effect);
     const before = valuesOf();
     const result = state.apply(effect, stamp);
-    reindex(index, effect.key, before, valuesOf());
+    updateIndex(index, effect.key, before, valuesOf());
     return result;
   }
 
   /** Removals that were applied, or found at the start. */
-  get removals(): number {
+  get removalCount(): number {
     return this.#removals;
   }
 
   /** Removals that are remembered. */
-  get removalsKept(): number {
+  get retainedRemovalCount(): number {
     return this.#removedAt.size;
   }
 
@@ -150,12 +150,12 @@ export class TableStore {
    * removals, which sites forget each in its own time.
    */
   snapshot(): unknown {
-    return [...this.#rows].toSorted(byKey).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
+    return [...this.#rows].toSorted(compareKeys).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
 
   /** When rows were last removed, as plain data, of those removals that are remembered. */
-  removalTimes(): unknown {
-    return [...this.#removedAt].toSorted(byKey).map(([key, place]) => [key, savePlace(place)]);
+  getRemovalTimes(): unknown {
+    return [...this.#removedAt].toSorted(compareKeys).map(([key, place]) => [key, savePosition(place)]);
   }
 
   /** The keys of all that has to be saved. */
@@ -176,7 +176,7 @@ export class TableStore {
     }
     const removedAt = this.#removedAt.get(key);
     if (row === undefined && removedAt === undefined) return undefined;
-    const place = (at: Place | undefined): SavedPlace | null => (at === undefined ? null : savePlace(at));
+    const place = (at: OrderPosition | undefined): SavedPosition | null => (at === undefined ? null : savePosition(at));
     return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
   }
 
@@ -184,19 +184,19 @@ export class TableStore {
   restore(key: string, saved: unknown): void {
     const [fields, writtenAt = null, isRed = false, removedAt = null] = saved as StoredRow;
     if (removedAt !== null) {
-      this.#removedAt.set(key, loadPlace(removedAt));
+      this.#removedAt.set(key, loadPosition(removedAt));
       this.#removals += 1;
     }
     if (fields === null) return;
     const row = this.#rowFor(key);
-    row.writtenAt = writtenAt === null ? undefined : loadPlace(writtenAt);
+    row.writtenAt = writtenAt === null ? undefined : loadPosition(writtenAt);
     row.isRed = isRed;
     for (const [field, state] of Object.entries(fields)) {
-      const column = this.#columnOf(field);
-      const restored = this.#newState(column, frozen(state));
+      const column = this.#getColumn(field);
+      const restored = this.#newState(column, deepFreeze(state));
       row.states[column.position] = restored;
       const { index } = column;
-      if (index !== undefined) reindex(index, key, NOTHING, indexedValues(restored.read()));
+      if (index !== undefined) updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
     }
   }
 
@@ -222,21 +222,21 @@ export class TableStore {
   }
 
   #isRedOnly(effect: Effect): boolean {
-    return !isWholeRow(effect) && this.#columnOf(effect.field).kind.redOnly;
+    return !isWholeRow(effect) && this.#getColumn(effect.field).kind.isRedOnly;
   }
 
   #remove(key: string, stamp: Stamp): void {
     this.changes.add(key);
     this.#removals += 1;
     const earlier = this.#removedAt.get(key);
-    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, placeOf(stamp));
+    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, toPosition(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
-    for (const [{ name, position, index }, state] of this.#written(row)) {
-      const before = index === undefined ? NOTHING : indexedValues(state.read());
+    for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
+      const before = index === undefined ? NO_VALUES : getIndexedValues(state.read());
       state.clear(stamp);
       if (state.parts !== undefined) this.parts.note(key, name, state.parts);
-      if (index !== undefined) reindex(index, key, before, indexedValues(state.read()));
+      if (index !== undefined) updateIndex(index, key, before, getIndexedValues(state.read()));
       if (state.isInitial) row.states[position] = undefined;
     }
     row.isRed = false;
@@ -246,7 +246,7 @@ export class TableStore {
   }
 
   /** The fields of a row that were written. */
-  *#written({ states }: Row): Iterable<readonly [Column, FieldState]> {
+  *#getWrittenFields({ states }: Row): Iterable<readonly [Column, FieldState]> {
     for (const column of this.#columns.values()) {
       const state = states[column.position];
       if (state !== undefined) yield [column, state];
@@ -255,14 +255,15 @@ export class TableStore {
 
   #savedFields(row: Row): Readonly<Record<string, unknown>> {
     const fields: [name: string, saved: unknown][] = [];
-    for (const [{ name }, state] of this.#written(row)) fields.push([name, state.save()]);
+    for (const [{ name }, state] of this.#getWrittenFields(row)) fields.push([name, state.save()]);
     return Object.fromEntries(fields);
   }
 
   #fieldSnapshots(row: Row): unknown {
     const fields: [name: string, snapshot: unknown][] = [];
-    for (const [{ name }, state] of this.#written(row)) if (!state.isInitial) fields.push([name, state.snapshot()]);
-    return fields.toSorted(byKey);
+    for (const [{ name }, state] of this.#getWrittenFields(row))
+      if (!state.isInitial) fields.push([name, state.snapshot()]);
+    return fields.toSorted(compareKeys);
   }
 
   #newState({ kind, options }: Column, saved?: unknown): FieldState {
@@ -271,7 +272,7 @@ export class TableStore {
       : kind.state(saved, options);
   }
 
-  #columnOf(field: string): Column {
+  #getColumn(field: string): Column {
     const column = this.#columns.get(field);
     if (column === undefined) throw new Error(`no field '${this.#name}.${field}': sites run different services`);
     return column;
@@ -279,31 +280,31 @@ export class TableStore {
 }
 
 /** What is kept of a stamp for long: not what its operation had seen. */
-const placeOf = ({ time, site, entry, version }: Stamp): Place => ({ time, site, entry, version });
+const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({ time, site, entry, version });
 
 const isRedStamp = ({ entry }: Stamp): boolean => entry === RED;
 
-const NOTHING: readonly Scalar[] = [];
+const NO_VALUES: readonly Scalar[] = [];
 
 /** The values under which a field's value is found: one of a register or cell, several of a set. */
-export function indexedValues(value: unknown): readonly Scalar[] {
+export function getIndexedValues(value: unknown): readonly Scalar[] {
   if (isScalar(value)) return [value];
-  return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NOTHING;
+  return value instanceof Set ? [...(value as Set<unknown>)].filter(isScalar) : NO_VALUES;
 }
 
 /** Of the values under which a field is found, those that the effect may bring or take. */
-function valuesTouched(state: FieldState, { value }: Effect): readonly Scalar[] {
-  if (state.holds === undefined) return indexedValues(state.read());
-  return isScalar(value) && state.holds(value) ? [value] : NOTHING;
+function getTouchedValues(state: FieldState, { value }: Effect): readonly Scalar[] {
+  if (state.holds === undefined) return getIndexedValues(state.read());
+  return isScalar(value) && state.holds(value) ? [value] : NO_VALUES;
 }
 
-function reindex(index: SortedEntries, key: string, before: readonly Scalar[], after: readonly Scalar[]): void {
+function updateIndex(index: SortedEntries, key: string, before: readonly Scalar[], after: readonly Scalar[]): void {
   const [had, has] = [new Set(before), new Set(after)];
   for (const value of before) if (!has.has(value)) index.delete({ value, key });
   for (const value of after) if (!had.has(value)) index.add({ value, key });
 }
 
-function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
   return a < b ? -1 : 1;
 }
 
@@ -313,7 +314,7 @@ interface PartsHost {
   readonly fields: readonly string[];
   keys(): Iterable<string>;
   /** None of a field that was never written. */
-  partsOf(key: string, field: string): StateParts | undefined;
+  getParts(key: string, field: string): StateParts | undefined;
 }
 
 const SEPARATOR = '\u0000';
@@ -329,9 +330,9 @@ function splitName(name: string): { field: string; number: number; key: string }
 }
 
 /** The parts of one table. */
-class TableParts {
+class SavedParts {
   /** Names of the parts that have changed since they were last saved. */
-  readonly changes: Changes<string> = new Changes<string>();
+  readonly changes: RowChanges<string> = new RowChanges<string>();
   readonly #host: PartsHost;
 
   constructor(host: PartsHost) {
@@ -350,7 +351,7 @@ class TableParts {
   takeChanges(max: number): SavedRow[] {
     return this.changes.take(max).map((name) => {
       const { field, number, key } = splitName(name);
-      return [name, this.#host.partsOf(key, field)?.save(number)];
+      return [name, this.#host.getParts(key, field)?.save(number)];
     });
   }
 
@@ -359,10 +360,10 @@ class TableParts {
     if (this.#host.fields.length === 0) return;
     const parts = rows.map(([name, saved]) => ({ ...splitName(name), saved }));
     for (const { key, field, number, saved } of parts.toSorted((a, b) => a.number - b.number)) {
-      this.#host.partsOf(key, field)?.restore(number, saved);
+      this.#host.getParts(key, field)?.restore(number, saved);
     }
     for (const key of this.#host.keys()) {
-      for (const field of this.#host.fields) this.#host.partsOf(key, field)?.checkRestored();
+      for (const field of this.#host.fields) this.#host.getParts(key, field)?.checkRestored();
     }
   }
 
@@ -371,7 +372,7 @@ class TableParts {
     if (fields.length === 0) return;
     for (const key of this.#host.keys()) {
       for (const field of fields) {
-        for (const number of this.#host.partsOf(key, field)?.numbers() ?? []) yield nameOf(field, number, key);
+        for (const number of this.#host.getParts(key, field)?.getNumbers() ?? []) yield nameOf(field, number, key);
       }
     }
   }

@@ -3,8 +3,8 @@
  * rows may be of a few bytes or of megabytes. A slice is longer than the one before it where more has changed meanwhile
  * than it took, so that it soon ends however fast rows change.
  */
-import type { CheckpointSource } from '../log/storage.ts';
-import { rowText, type CheckpointRow } from './format/checkpoint-file.ts';
+import type { CheckpointSource } from '../log/site-storage.ts';
+import { formatRow, type CheckpointRow } from './format/checkpoint-file.ts';
 
 /** Rows of one frame, as they stand in it. */
 export interface Slice {
@@ -13,22 +13,22 @@ export interface Slice {
   readonly isLast: boolean;
 }
 
-const SLICE_CHARACTERS = 1024 * 1024;
+const MAX_SLICE_CHARACTERS = 1024 * 1024;
 const SLICE_GROWTH = 1.1;
 /** Rows are asked for by so many: of large ones, by about so much. */
-const ROWS_MAX = 500;
-const ROWS_AT_FIRST = 8;
-const ASK_CHARACTERS = 128 * 1024;
+const MAX_ROWS = 500;
+const INITIAL_ROWS = 8;
+const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
 /** The slices of one checkpoint. */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
-  #characters = SLICE_CHARACTERS;
+  #characters = MAX_SLICE_CHARACTERS;
   /** Taken, and not in a slice yet: where small rows are followed by large ones, far more was asked for than a slice bears. */
   #taken: CheckpointRow[] = [];
   /** What the rows that were asked for last amount to. */
-  #asked = { rows: 0, characters: 0 };
-  #left = Infinity;
+  #lastRequestCharacters = { rows: 0, characters: 0 };
+  #remainingRows = Infinity;
   #firstTaken = 0;
 
   constructor(source: CheckpointSource) {
@@ -39,10 +39,10 @@ export class CheckpointSlices {
   take(): Slice {
     const rows: string[] = [];
     let characters = 0;
-    while (this.#taken.length > 0 || this.#ask()) {
+    while (this.#taken.length > 0 || this.#requestRows()) {
       if (characters >= this.#characters) return this.#partial(rows);
-      const text = rowText(this.#taken.shift()!);
-      this.#asked.characters += text.length;
+      const text = formatRow(this.#taken.shift()!);
+      this.#lastRequestCharacters.characters += text.length;
       characters += text.length;
       rows.push(text);
     }
@@ -50,15 +50,15 @@ export class CheckpointSlices {
   }
 
   /** Takes of what has changed about as much as is asked for at a time; whether there was any. */
-  #ask(): boolean {
-    const { rows, characters } = this.#asked;
-    const fit = Math.floor((ASK_CHARACTERS * rows) / Math.max(1, characters));
-    const max = rows === 0 ? ROWS_AT_FIRST : Math.min(ROWS_MAX, Math.max(1, fit));
+  #requestRows(): boolean {
+    const { rows, characters } = this.#lastRequestCharacters;
+    const fit = Math.floor((MAX_REQUEST_CHARACTERS * rows) / Math.max(1, characters));
+    const max = rows === 0 ? INITIAL_ROWS : Math.min(MAX_ROWS, Math.max(1, fit));
     for (const [name, section] of Object.entries(this.#source.sections)) {
       this.#taken = section
         .takeChanges(max)
         .map(([row, value]) => (value === undefined ? [name, row] : [name, row, value]));
-      this.#asked = { rows: this.#taken.length, characters: 0 };
+      this.#lastRequestCharacters = { rows: this.#taken.length, characters: 0 };
       if (this.#taken.length > 0) return true;
     }
     return false;
@@ -67,12 +67,12 @@ export class CheckpointSlices {
   #partial(rows: readonly string[]): Slice {
     let [left, firstTaken] = [this.#taken.length, 0];
     for (const section of Object.values(this.#source.sections)) {
-      left += section.changes;
-      firstTaken += section.firstTaken ?? 0;
+      left += section.changeCount;
+      firstTaken += section.initialRowsTaken ?? 0;
     }
     // What was taken for the first time is not among what was left: it says nothing of how fast rows change.
-    if (left - this.#left >= firstTaken - this.#firstTaken) this.#characters *= SLICE_GROWTH;
-    this.#left = left;
+    if (left - this.#remainingRows >= firstTaken - this.#firstTaken) this.#characters *= SLICE_GROWTH;
+    this.#remainingRows = left;
     this.#firstTaken = firstTaken;
     return { rows, isLast: false };
   }

@@ -4,39 +4,39 @@
  * whole consistent.
  */
 import { crc32 } from 'node:zlib';
-import type { CheckpointSource } from '../log/storage.ts';
-import type { LogPlaces } from '../log/stored-site.ts';
-import { commitText, headerText, rowsText } from './format/checkpoint-file.ts';
+import type { CheckpointSource } from '../log/site-storage.ts';
+import type { LogPositions } from '../log/recovered-state.ts';
+import { formatCommit, formatHeader, formatRows } from './format/checkpoint-file.ts';
 import { CheckpointSlices } from './checkpoint-slices.ts';
 import type { Files, SyncedFile, Timing } from './disk/files.ts';
 import { HEADER_BYTES, encodeFrame } from './format/frames.ts';
-import { checkpointCopyName, checkpointName } from './format/names.ts';
+import { formatCheckpointCopyName, formatCheckpointName } from './format/file-names.ts';
 
 /** Where in the logs a checkpoint stands: it has the entries before `contained`; the logs are kept from `kept` on. */
-export interface CommitPlaces {
-  readonly contained: LogPlaces;
-  readonly kept: LogPlaces;
+export interface CommitPositions {
+  readonly contained: LogPositions;
+  readonly retainedFrom: LogPositions;
 }
 
 /** What a checkpointer works with. */
 export interface CheckpointerOptions {
   readonly files: Files;
   readonly timing: Timing;
-  readonly folder: string;
+  readonly directory: string;
   /** Number of the first file to write. */
   readonly number: number;
   readonly source: CheckpointSource;
   /** A checkpoint is on the disk, in the file with this number. */
-  onDone(places: CommitPlaces, file: number): void;
+  onDone(places: CommitPositions, file: number): void;
   /** It could not be written; nothing is lost, the logs only stay longer. */
   onFailed(error: Error): void;
 }
 
 /** A file is begun anew when it is longer than this and than twice what it was when it was whole. */
-const REWRITE_BYTES = 4 * 1024 * 1024;
+const MIN_REWRITE_BYTES = 4 * 1024 * 1024;
 
 /** The file that is being written. */
-interface Current {
+interface CurrentFile {
   readonly number: number;
   readonly file: SyncedFile;
   position: number;
@@ -51,7 +51,7 @@ interface Current {
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
   #number: number;
-  #current: Current | undefined;
+  #current: CurrentFile | undefined;
   #isRunning = false;
   #isClosed = false;
   #slices: CheckpointSlices;
@@ -79,7 +79,7 @@ export class Checkpointer {
     this.#slices = new CheckpointSlices(this.#options.source);
     const current = this.#current;
     if (current !== undefined && !isOutdated(current)) return this.#slice(current);
-    this.#leave();
+    this.#abandonFile();
     this.#begin();
   }
 
@@ -90,14 +90,14 @@ export class Checkpointer {
   }
 
   #begin(): void {
-    const { files, folder, source } = this.#options;
+    const { files, directory, source } = this.#options;
     const number = this.#number++;
-    createMirrored(files, pathsOf(folder, number), (error, file) => {
+    createMirrored(files, getPaths(directory, number), (error, file) => {
       if (this.#isClosed) return file?.close();
       if (file === undefined) return this.#giveUp(error as Error);
       for (const section of Object.values(source.sections)) section.changeAll();
       this.#current = { number, file, position: 0, frames: 0, sum: 0, wholeBytes: 0 };
-      this.#write(this.#current, headerText(), () => this.#nextSlice());
+      this.#write(this.#current, formatHeader(), () => this.#nextSlice());
     });
   }
 
@@ -107,23 +107,23 @@ export class Checkpointer {
     });
   }
 
-  #slice(current: Current): void {
+  #slice(current: CurrentFile): void {
     try {
       const { rows, isLast } = this.#slices.take();
-      if (!isLast) return this.#write(current, rowsText(rows), () => this.#nextSlice());
+      if (!isLast) return this.#write(current, formatRows(rows), () => this.#nextSlice());
       // Nothing is left that has changed: the state of this moment.
       const { source } = this.#options;
-      const { rest, contained } = source.cut();
-      const kept = earlier(contained, source.keptFrom);
-      const text = commitText(rows, { rest, contained, kept, sum: current.sum });
-      this.#write(current, text, () => this.#onCommitted(current, { contained, kept }));
+      const { smallParts: remaining, contained } = source.createCut();
+      const retained = getEarlier(contained, source.retainedFrom);
+      const text = formatCommit(rows, { smallParts: remaining, contained, retainedFrom: retained, sum: current.sum });
+      this.#write(current, text, () => this.#onCommitted(current, { contained, retainedFrom: retained }));
     } catch (error) {
       // For example of a row that is longer than any text may be.
       this.#giveUp(error as Error);
     }
   }
 
-  #write(current: Current, payload: string, done: () => void): void {
+  #write(current: CurrentFile, payload: string, done: () => void): void {
     const frame = encodeFrame(payload, { file: current.number, index: current.frames });
     current.file.write(frame, current.position, (error) => {
       if (this.#isClosed) return;
@@ -135,7 +135,7 @@ export class Checkpointer {
     });
   }
 
-  #onCommitted(current: Current, places: CommitPlaces): void {
+  #onCommitted(current: CurrentFile, places: CommitPositions): void {
     if (current.wholeBytes === 0) current.wholeBytes = current.position;
     for (const number of this.#outdated.splice(0)) this.#remove(number);
     this.#isRunning = false;
@@ -145,7 +145,7 @@ export class Checkpointer {
   /** Changes were taken that are now on no disk: the next checkpoint has to have everything. */
   #giveUp(error: Error): void {
     const current = this.#current;
-    this.#leave();
+    this.#abandonFile();
     // A file without a commit says nothing. One with a commit still is the last checkpoint.
     if (current !== undefined && current.wholeBytes === 0) {
       this.#outdated.pop();
@@ -156,7 +156,7 @@ export class Checkpointer {
   }
 
   /** The file stays until another one takes its place. */
-  #leave(): void {
+  #abandonFile(): void {
     if (this.#current === undefined) return;
     this.#current.file.close();
     this.#outdated.push(this.#current.number);
@@ -164,32 +164,32 @@ export class Checkpointer {
   }
 
   #remove(number: number): void {
-    for (const path of pathsOf(this.#options.folder, number)) this.#options.files.remove(path);
+    for (const path of getPaths(this.#options.directory, number)) this.#options.files.remove(path);
   }
 }
 
-function isOutdated({ position, wholeBytes }: Current): boolean {
-  return position > REWRITE_BYTES && position > 2 * wholeBytes;
+function isOutdated({ position, wholeBytes }: CurrentFile): boolean {
+  return position > MIN_REWRITE_BYTES && position > 2 * wholeBytes;
 }
 
-function earlier(a: LogPlaces, b: LogPlaces): LogPlaces {
+function getEarlier(a: LogPositions, b: LogPositions): LogPositions {
   return { local: Math.min(a.local, b.local), red: Math.min(a.red, b.red) };
 }
 
 /** A checkpoint lies in two files, each of which is enough. */
-function pathsOf(folder: string, number: number): readonly [string, string] {
-  return [`${folder}/${checkpointName(number)}`, `${folder}/${checkpointCopyName(number)}`];
+function getPaths(folder: string, number: number): readonly [string, string] {
+  return [`${folder}/${formatCheckpointName(number)}`, `${folder}/${formatCheckpointCopyName(number)}`];
 }
 
-type OnMade = (error: Error | undefined, file?: SyncedFile) => void;
+type OnCreated = (error: Error | undefined, file?: SyncedFile) => void;
 
 /** Makes both files, empty. When it fails neither is left. */
-function createMirrored(files: Files, [first, second]: readonly [string, string], done: OnMade): void {
-  files.create(first, 0, (error, one) => {
-    if (one === undefined) return done(error);
+function createMirrored(files: Files, [first, second]: readonly [string, string], done: OnCreated): void {
+  files.create(first, 0, (error, item) => {
+    if (item === undefined) return done(error);
     files.create(second, 0, (secondError, other) => {
-      if (other !== undefined) return done(undefined, mirrored(one, other));
-      one.close();
+      if (other !== undefined) return done(undefined, mirrorWrites(item, other));
+      item.close();
       files.remove(first);
       done(secondError);
     });
@@ -197,7 +197,7 @@ function createMirrored(files: Files, [first, second]: readonly [string, string]
 }
 
 /** A write is done once both have it. */
-function mirrored(one: SyncedFile, other: SyncedFile): SyncedFile {
+function mirrorWrites(item: SyncedFile, other: SyncedFile): SyncedFile {
   return {
     write(bytes, position, done) {
       let left = 2;
@@ -207,11 +207,11 @@ function mirrored(one: SyncedFile, other: SyncedFile): SyncedFile {
         left -= 1;
         if (left === 0) done(failure);
       };
-      one.write(bytes, position, ended);
+      item.write(bytes, position, ended);
       other.write(bytes, position, ended);
     },
     close() {
-      one.close();
+      item.close();
       other.close();
     },
   };

@@ -9,23 +9,29 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
 import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
-import type { LogPlaces, StoredSite } from '../log/stored-site.ts';
+import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';
 import { readLog, type LogDamage } from './format/log-file.ts';
-import { FORMAT, checkpointCopyName, checkpointName, numbersOf, segmentName } from './format/names.ts';
-import type { Segment, SegmentHeader } from './format/names.ts';
+import {
+  FORMAT_VERSION,
+  formatCheckpointCopyName,
+  formatCheckpointName,
+  parseFileNumbers,
+  formatSegmentName,
+} from './format/file-names.ts';
+import type { Segment, SegmentHeader } from './format/file-names.ts';
 
 /** What there was, and where to go on. */
-export interface Recovered {
-  readonly stored: StoredSite;
-  readonly lengths: LogPlaces;
+export interface RecoveredSite {
+  readonly stored: RecoveredState;
+  readonly lengths: LogPositions;
   /** From where on the logs have to be there. */
-  readonly kept: LogPlaces;
+  readonly retainedFrom: LogPositions;
   /** Segments with entries in them. */
   readonly segments: readonly Segment[];
   /** Files with nothing in them that counts or is needed: of no use once there is one with a larger number. */
-  readonly useless: readonly string[];
+  readonly uselessFiles: readonly string[];
   /** The last checkpoint: its number, and where it stands. Of no use once there is another one. */
   readonly lastCheckpoint: SegmentHeader['checkpoint'];
   /** What is damaged or gone, although nothing is lost by it. */
@@ -38,7 +44,7 @@ export interface Recovered {
 }
 
 interface Logs {
-  readonly start: LogPlaces;
+  readonly start: LogPositions;
   readonly local: unknown[];
   readonly red: unknown[];
   readonly segments: Segment[];
@@ -53,9 +59,9 @@ interface Logs {
 interface LatestCheckpoint {
   readonly number: number | undefined;
   readonly checkpoint: Checkpoint | undefined;
-  readonly contained: LogPlaces | undefined;
+  readonly contained: LogPositions | undefined;
   /** Where the logs that go with it begin at the latest. */
-  readonly kept: LogPlaces | undefined;
+  readonly retainedFrom: LogPositions | undefined;
   readonly commits: number;
   /** Its two files. */
   readonly copies: readonly FoundCopy[];
@@ -76,34 +82,34 @@ interface FoundCopy {
  * @param site the name of the site whose folder it is to be; any, unless given
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once, or it is another site's.
  */
-export function recover(files: Files, folder: string, site?: string): Recovered {
+export function recoverSite(files: Files, folder: string, site?: string): RecoveredSite {
   const names = files.list(folder);
-  const segmentNumbers = numbersOf(names, 'log');
-  const latest = latestCheckpoint(files, folder, names);
-  const logs = readSegments(files, folder, segmentNumbers, { kept: latest.kept, site });
+  const segmentNumbers = parseFileNumbers(names, 'log');
+  const latest = findLatestCheckpoint(files, folder, names);
+  const logs = readSegments(files, folder, segmentNumbers, { retainedFrom: latest.retainedFrom, site });
   const { checkpoint, contained, number } = latest;
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
-  checkThatTheyMeet(logs, lengths, latest);
+  checkContinuity(logs, lengths, latest);
   return {
     stored: {
       checkpoint,
-      local: { start: logs.start.local, entries: logs.local as StoredSite['local']['entries'] },
-      red: { start: logs.start.red, entries: logs.red as StoredSite['red']['entries'] },
+      local: { start: logs.start.local, entries: logs.local as RecoveredState['local']['entries'] },
+      red: { start: logs.start.red, entries: logs.red as RecoveredState['red']['entries'] },
     },
     lengths,
-    kept: latest.kept ?? logs.start,
+    retainedFrom: latest.retainedFrom ?? logs.start,
     segments: logs.segments,
-    useless: [...latest.superseded, ...logs.useless],
+    uselessFiles: [...latest.superseded, ...logs.useless],
     lastCheckpoint: number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
-    damages: [...latest.damages, ...lostCheckpoints(logs, latest)],
+    damages: [...latest.damages, ...findLostCheckpoints(logs, latest)],
     hasOneCopy: latest.copies.some(({ content }) => (content?.commits ?? 0) < latest.commits),
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
-    nextCheckpoint: Math.max(checkpointNumbersOf(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
+    nextCheckpoint: Math.max(getCheckpointNumbers(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
   };
 }
 
-export function checkpointNumbersOf(names: readonly string[]): number[] {
-  const all = [...numbersOf(names, 'checkpoint'), ...numbersOf(names, 'checkpoint-copy')];
+export function getCheckpointNumbers(names: readonly string[]): number[] {
+  const all = [...parseFileNumbers(names, 'checkpoint'), ...parseFileNumbers(names, 'checkpoint-copy')];
   return [...new Set(all)].toSorted((a, b) => a - b);
 }
 
@@ -111,11 +117,11 @@ export function checkpointNumbersOf(names: readonly string[]): number[] {
  * The newest one, of whichever of its two files has more of it. Newer files without a commit were not finished, older
  * ones were about to be removed.
  */
-function latestCheckpoint(files: Files, folder: string, names: readonly string[]): LatestCheckpoint {
+function findLatestCheckpoint(files: Files, folder: string, names: readonly string[]): LatestCheckpoint {
   const found: FoundCopy[] = [];
   const damages: string[] = [];
-  for (const number of checkpointNumbersOf(names).toReversed()) {
-    for (const name of [checkpointName(number), checkpointCopyName(number)]) {
+  for (const number of getCheckpointNumbers(names).toReversed()) {
+    for (const name of [formatCheckpointName(number), formatCheckpointCopyName(number)]) {
       const path = `${folder}/${name}`;
       const content = names.includes(name) ? readCheckpoint(files.read(path), number) : undefined;
       found.push({ number, path, content });
@@ -130,7 +136,7 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
     number: best?.number,
     checkpoint: best?.content?.checkpoint,
     contained: best?.content?.contained,
-    kept: best?.content?.kept,
+    retainedFrom: best?.content?.retainedFrom,
     commits: best?.content?.commits ?? 0,
     copies: found.filter(({ number }) => number === best?.number),
     superseded: others.map(({ path }) => path),
@@ -139,29 +145,29 @@ function latestCheckpoint(files: Files, folder: string, names: readonly string[]
 }
 
 /** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
-function checkThatTheyMeet(logs: Logs, lengths: LogPlaces, latest: LatestCheckpoint): void {
-  const { checkpoint, contained, kept, damages } = latest;
+function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckpoint): void {
+  const { checkpoint, contained, retainedFrom: retained, damages } = latest;
   for (const log of LOG_KINDS) {
     const from = checkpoint === undefined ? 0 : contained?.[log];
     if (from === undefined) continue;
     if (logs.start[log] > from) {
-      const what =
+      const description =
         checkpoint === undefined ? 'there is no whole checkpoint' : `the checkpoint that is left ends at ${from}`;
-      const why = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
-      throw unreadable(`the ${log} log begins at entry ${logs.start[log]}, and ${what}${why}`);
+      const reason = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
+      throw unreadableError(`the ${log} log begins at entry ${logs.start[log]}, and ${description}${reason}`);
     }
-    if (kept !== undefined && logs.start[log] > kept[log]) {
-      const what = `those from ${kept[log]} on are kept for other sites`;
-      throw unreadable(`the ${log} log begins at entry ${logs.start[log]}, and ${what}`);
+    if (retained !== undefined && logs.start[log] > retained[log]) {
+      const subject = `those from ${retained[log]} on are kept for other sites`;
+      throw unreadableError(`the ${log} log begins at entry ${logs.start[log]}, and ${subject}`);
     }
     if (lengths[log] < from) {
-      throw unreadable(`the ${log} log ends at entry ${lengths[log]}, and the checkpoint was made at ${from}`);
+      throw unreadableError(`the ${log} log ends at entry ${lengths[log]}, and the checkpoint was made at ${from}`);
     }
   }
 }
 
 /** The logs know of a checkpoint that is not there, or in one file only. What they hold, or the other file, is enough. */
-function lostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
+function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
   const known = logs.checkpoint;
   // No log file was begun since it was made; but both its files are made before it counts.
   if (known === undefined || known.file < number) {
@@ -177,17 +183,22 @@ function lostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): 
 }
 
 /** What the log files of a folder have to fit. */
-interface FolderOf {
-  readonly kept: LatestCheckpoint['kept'];
+interface SegmentRequirements {
+  readonly retainedFrom: LatestCheckpoint['retainedFrom'];
   readonly site: string | undefined;
 }
 
-function readSegments(files: Files, folder: string, numbers: readonly number[], { kept, site }: FolderOf): Logs {
+function readSegments(
+  files: Files,
+  folder: string,
+  numbers: readonly number[],
+  { retainedFrom: retained, site }: SegmentRequirements,
+): Logs {
   let logs: Logs | undefined;
   const useless: string[] = [];
   let damaged: { readonly path: string; readonly damage: LogDamage } | undefined;
   for (const number of numbers) {
-    const path = pathOf(folder, number);
+    const path = formatPath(folder, number);
     const { header, entries, damage } = readLog(files.read(path), number);
     if (header === undefined) {
       if (damage === undefined) useless.push(path);
@@ -195,9 +206,12 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
       continue;
     }
     const { format, term, local, red, checkpoint } = header;
-    if (format !== FORMAT) throw unreadable(`${path} has format ${format}; this version reads format ${FORMAT}`);
+    if (format !== FORMAT_VERSION)
+      throw unreadableError(`${path} has format ${format}; this version reads format ${FORMAT_VERSION}`);
     if (site !== undefined && header.site !== undefined && header.site !== site) {
-      throw unreadable(`${path} is a file of site '${header.site}', and not of '${site}': two folders were exchanged`);
+      throw unreadableError(
+        `${path} is a file of site '${header.site}', and not of '${site}': two folders were exchanged`,
+      );
     }
     // Whoever wrote it had been deposed by then, and was told so: nothing of it was ever acknowledged.
     if (term < (logs?.term ?? 0)) {
@@ -205,12 +219,12 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
       continue;
     }
     const segment = { number, local, red };
-    if (logs !== undefined && isRemnant(logs, segment, kept)) {
-      useless.push(...logs.segments.map((earlier) => pathOf(folder, earlier.number)));
+    if (logs !== undefined && isRemnant(logs, segment, retained)) {
+      useless.push(...logs.segments.map((earlier) => formatPath(folder, earlier.number)));
       logs = undefined;
     }
     logs ??= { start: { local, red }, local: [], red: [], segments: [], useless, checkpoint, term };
-    joinAt(logs, segment, path);
+    findJoinPosition(logs, segment, path);
     // Whatever stood behind the end of the file before: it did not count.
     damaged = damage && { path, damage };
     for (const { log, entry } of entries) logs[log].push(entry);
@@ -218,7 +232,7 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
     logs.checkpoint = checkpoint ?? logs.checkpoint;
     logs.term = term;
   }
-  if (damaged !== undefined) throw unreadable(describe(damaged.path, damaged.damage));
+  if (damaged !== undefined) throw unreadableError(describeDamage(damaged.path, damaged.damage));
   const start = { local: 0, red: 0 };
   return logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined, term: 0 };
 }
@@ -227,31 +241,31 @@ function readSegments(files: Files, folder: string, numbers: readonly number[], 
  * Whether what was read is left over from a removal that a crash broke off: files go in no order that a disk would keep
  * to. Then entries are missing before the next file, and nobody needs any of those before it.
  */
-function isRemnant(logs: Logs, next: Segment, kept: LatestCheckpoint['kept']): boolean {
-  if (kept === undefined || next.local > kept.local || next.red > kept.red) return false;
-  return LOG_KINDS.some((log) => missingBefore(logs, next, log) > 0);
+function isRemnant(logs: Logs, next: Segment, retained: LatestCheckpoint['retainedFrom']): boolean {
+  if (retained === undefined || next.local > retained.local || next.red > retained.red) return false;
+  return LOG_KINDS.some((log) => countMissingBefore(logs, next, log) > 0);
 }
 
 /** How many entries of a log there are none of, between what was read and a file. */
-function missingBefore(logs: Logs, next: Segment, log: LogKind): number {
+function countMissingBefore(logs: Logs, next: Segment, log: LogKind): number {
   return next[log] - logs.start[log] - logs[log].length;
 }
 
-function pathOf(folder: string, number: number): string {
-  return `${folder}/${segmentName(number)}`;
+function formatPath(folder: string, number: number): string {
+  return `${folder}/${formatSegmentName(number)}`;
 }
 
-function describe(path: string, { position, frames, laterEntries }: LogDamage): string {
+function describeDamage(path: string, { position, frames, laterEntries }: LogDamage): string {
   const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
   return `${path} is damaged at byte ${position}: ${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
 }
 
 /** A file begins where the entries before it ended when it was made: what the earlier file has beyond that never counted. */
-function joinAt(logs: Logs, segment: Segment, path: string): void {
+function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
   for (const log of LOG_KINDS) {
-    if (missingBefore(logs, segment, log) > 0) {
+    if (countMissingBefore(logs, segment, log) > 0) {
       const missing = `entries ${logs.start[log] + logs[log].length} to ${segment[log] - 1} of the ${log} log`;
-      throw unreadable(`${missing} are missing before ${path}`);
+      throw unreadableError(`${missing} are missing before ${path}`);
     }
     logs[log].length = segment[log] - logs.start[log];
   }
@@ -263,7 +277,7 @@ export const RESTORE_ADVICE =
   'Do not remove the folder of a single site: one that starts without its past contradicts the others for ever. ' +
   '`correctables inspect <dataDir>` says what is there and what is lost';
 
-function unreadable(problem: string): CorrectableError {
+function unreadableError(problem: string): CorrectableError {
   const message = `The data cannot be read: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
 }

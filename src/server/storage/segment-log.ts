@@ -8,20 +8,20 @@
  * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
-import { LOG_KINDS, logIds, type LogId, type LogIds, type LogKind } from '../log/log-id.ts';
-import type { LogPlaces } from '../log/stored-site.ts';
-import { fencedError, isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
+import { LOG_KINDS, createLogIds, type LogId, type LogIds, type LogKind } from '../log/log-id.ts';
+import type { LogPositions } from '../log/recovered-state.ts';
+import { createFencedError, isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
-import { FORMAT, segmentName, type Segment, type SegmentHeader } from './format/names.ts';
-import { recover } from './recovery.ts';
+import { FORMAT_VERSION, formatSegmentName, type Segment, type SegmentHeader } from './format/file-names.ts';
+import { recoverSite } from './recovery.ts';
 import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
-import { pack, type LoggedEntry } from './format/packed-entries.ts';
+import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
 
 /** What a log goes on from. */
 export interface SegmentLogOptions {
   readonly files: Files;
   readonly timing: Timing;
-  readonly folder: string;
+  readonly directory: string;
   /** The partition that it is of; 0 unless given. */
   readonly partition?: number | undefined;
   /** The name of the site, which its files say. */
@@ -29,7 +29,7 @@ export interface SegmentLogOptions {
   /** Number of the first file to write. */
   readonly number: number;
   /** Entries of each log that there are already. */
-  readonly lengths: LogPlaces;
+  readonly lengths: LogPositions;
   /** The files that hold them. */
   readonly segments: readonly Segment[];
   readonly segmentBytes: number;
@@ -39,7 +39,7 @@ export interface SegmentLogOptions {
   lastCheckpoint(): SegmentHeader['checkpoint'];
   readonly listener: LocalLogListener;
   /** There is no other file to be had, and why, or there is again. */
-  fullChanged(because: Error | undefined): void;
+  onFullChanged(because: Error | undefined): void;
 }
 
 interface NextFile {
@@ -49,15 +49,15 @@ interface NextFile {
 }
 
 /** Bytes of one frame, about: a longer entry has a frame of its own. */
-const FRAME_BYTES = 512 * 1024;
+const MAX_FRAME_BYTES = 512 * 1024;
 /** The first file of a start is made while everybody waits. */
-const FIRST_BYTES_MAX = 1024 * 1024;
+const MAX_FIRST_FILE_BYTES = 1024 * 1024;
 /** A group that is so much smaller than the one before it waits for more: the end of a frame, whose next is under way. */
-const SMALL_SHARE = 1 / 8;
+const SMALL_GROUP_SHARE = 1 / 8;
 /** So few wait for what else has come, and let answers go out before: their write may hold up everything else. */
-const FEW_ENTRIES = 8;
+const MAX_FEW_ENTRIES = 8;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
-const WRITES_MAX = 2;
+const MAX_CONCURRENT_WRITES = 2;
 
 /** The logs of one partition at a site, as they are written into one file after the other. */
 export class SegmentLog implements LocalLog {
@@ -76,58 +76,58 @@ export class SegmentLog implements LocalLog {
   #position = 0;
   #frames = 0;
   /** The last file that says, on the disk, where the logs had got to before it. */
-  #headed: number;
+  #durableHeader: number;
   #number: number;
   /** The largest number that a file was made with. */
   #lastNumber: number;
   #next: NextFile | undefined;
   #isMaking = false;
   #isPlanned = false;
-  #fullBecause: Error | undefined;
+  #fullReason: Error | undefined;
   /** Whether the last attempt at another file was refused. */
-  #lacksNext = false;
-  #mayBeSmaller = false;
+  #isNextMissing = false;
+  #canBeSmaller = false;
   #isOver = false;
   #writtenBytes = 0;
   #onIdle: (() => void) | undefined;
 
   constructor(options: SegmentLogOptions) {
     this.#options = options;
-    this.#ids = logIds(options.partition);
+    this.#ids = createLogIds(options.partition);
     this.#lengths = { ...options.lengths };
     this.#segments = [...options.segments];
     this.#writes = this.createWrites({
       timing: options.timing,
-      refused: (error) => this.#setFull(error),
-      failed: (error) => this.fail(error),
+      onNoSpace: (error) => this.#setFull(error),
+      onFailed: (error) => this.fail(error),
     });
     this.#number = options.number;
     this.#lastNumber = options.number;
-    this.#headed = options.segments.at(-1)?.number ?? 0;
-    this.#fileBytes = Math.min(FIRST_BYTES_MAX, options.segmentBytes);
+    this.#durableHeader = options.segments.at(-1)?.number ?? 0;
+    this.#fileBytes = Math.min(MAX_FIRST_FILE_BYTES, options.segmentBytes);
   }
 
   /** Makes the first file: its number, larger than all before, is the term. The first group that is written says so. */
   takeOver(): Term {
-    this.#file = this.#options.files.createNow(this.#pathOf(this.#number), this.#fileBytes);
+    this.#file = this.#options.files.createNow(this.#formatPath(this.#number), this.#fileBytes);
     this.#segments.push({ number: this.#number, ...this.#lengths });
     this.#term = this.#number;
     return this.#term;
   }
 
   read(): StoredLogs {
-    const { local, red } = recover(this.#options.files, this.#options.folder).stored;
+    const { local, red } = recoverSite(this.#options.files, this.#options.directory).stored;
     return { local, red };
   }
 
   /** Whether there is no other file to be had. */
   get isFull(): boolean {
-    return this.#fullBecause !== undefined;
+    return this.#fullReason !== undefined;
   }
 
   /** Why there is none. */
-  get fullBecause(): Error | undefined {
-    return this.#fullBecause;
+  get fullReason(): Error | undefined {
+    return this.#fullReason;
   }
 
   /** Whether something waits that cannot be written before there is room. */
@@ -146,27 +146,27 @@ export class SegmentLog implements LocalLog {
   }
 
   /** Where the entries of the oldest file end; `undefined` where it is the one being written. */
-  get oldestEnd(): LogPlaces | undefined {
+  get oldestEnd(): LogPositions | undefined {
     return this.#segments[1];
   }
 
   append(term: Term, log: LogId, entries: readonly unknown[]): void {
-    if (term !== this.#term) return this.fail(deposed(term));
+    if (term !== this.#term) return this.fail(createDeposedError(term));
     const kind = log === this.#ids.red ? 'red' : 'local';
     for (const entry of entries) this.#pending.push({ log: kind, entry });
-    if (this.#isPlanned || !this.#mayWrite()) return;
+    if (this.#isPlanned || !this.#canWrite()) return;
     const { soon, later } = this.#options.timing;
-    this.#plan(this.#pending.length < FEW_ENTRIES ? later : soon);
+    this.#plan(this.#pending.length < MAX_FEW_ENTRIES ? later : soon);
   }
 
   /** Removes the files all of whose entries stand before these places. */
-  trim(places: LogPlaces): void {
+  trim(places: LogPositions): void {
     for (;;) {
       const next = this.#segments[1];
       if (next === undefined || next.local > places.local || next.red > places.red) return;
       // None of those that stay would say where the logs have got to: nor does one that was left with nothing in it.
-      if (next.number > this.#headed) return;
-      this.#options.files.remove(this.#pathOf((this.#segments.shift() as Segment).number));
+      if (next.number > this.#durableHeader) return;
+      this.#options.files.remove(this.#formatPath((this.#segments.shift() as Segment).number));
     }
   }
 
@@ -174,8 +174,8 @@ export class SegmentLog implements LocalLog {
    * All that can go has gone: from now on a smaller file will do. Not before, since it would take the room that the
    * checkpoint needs by which older ones can go.
    */
-  settleForLess(): void {
-    this.#mayBeSmaller = this.isFull;
+  allowSmallerFile(): void {
+    this.#canBeSmaller = this.isFull;
   }
 
   /** Leaves nothing of a log in which nothing was ever written. */
@@ -183,7 +183,7 @@ export class SegmentLog implements LocalLog {
     this.#isOver = true;
     this.#file?.close();
     // Whoever was refused may want to try again at once.
-    this.#options.files.removeNow(this.#pathOf(this.#number));
+    this.#options.files.removeNow(this.#formatPath(this.#number));
   }
 
   /** Calls back once nothing is left to be written, or nothing more can be. */
@@ -210,15 +210,17 @@ export class SegmentLog implements LocalLog {
     return new OrderedWrites(options);
   }
 
-  #mayWrite(): boolean {
+  #canWrite(): boolean {
     const { size } = this.#writes;
-    return size === 0 || (size < WRITES_MAX && this.#pending.length >= this.#options.largeGroup && !this.isFull);
+    return (
+      size === 0 || (size < MAX_CONCURRENT_WRITES && this.#pending.length >= this.#options.largeGroup && !this.isFull)
+    );
   }
 
   #write(): void {
-    if (this.#isOver || this.#pending.length === 0 || !this.#mayWrite()) return this.#checkIdle();
-    const { bytes, count } = pack(this.#pending, HEADER_BYTES, FRAME_BYTES);
-    const frames = this.#framesOf(bytes);
+    if (this.#isOver || this.#pending.length === 0 || !this.#canWrite()) return this.#checkIdle();
+    const { bytes, count } = packEntries(this.#pending, HEADER_BYTES, MAX_FRAME_BYTES);
+    const frames = this.#createFrame(bytes);
     if (this.#position + frames.length > this.#fileBytes) return this.#switch(frames.length);
     this.#writeOut(this.#take(count), frames);
   }
@@ -231,14 +233,19 @@ export class SegmentLog implements LocalLog {
   }
 
   /** The frame of a group, after the header where it is the first of its file. */
-  #framesOf(packed: Uint8Array): Uint8Array {
+  #createFrame(packed: Uint8Array): Uint8Array {
     const file = this.#number;
     if (this.#frames > 0) {
       return sealFrame(packed, { file, index: this.#frames, isSettled: this.#writes.size === 0 });
     }
     const checkpoint = this.#options.lastCheckpoint();
     const { site } = this.#options;
-    const own = { format: FORMAT, term: this.#term as Term, ...(site !== undefined && { site }), ...this.#lengths };
+    const own = {
+      format: FORMAT_VERSION,
+      term: this.#term as Term,
+      ...(site !== undefined && { site }),
+      ...this.#lengths,
+    };
     const header: SegmentHeader = { ...own, ...(checkpoint && { checkpoint }) };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
@@ -258,19 +265,19 @@ export class SegmentLog implements LocalLog {
     );
   }
 
-  #onWritten(counts: LogPlaces, byteCount: number): void {
-    if (!this.#lacksNext) this.#setFull(undefined);
-    this.#headed = this.#number;
+  #onWritten(counts: LogPositions, byteCount: number): void {
+    if (!this.#isNextMissing) this.#setFull(undefined);
+    this.#durableHeader = this.#number;
     this.#writtenBytes += byteCount;
     if (this.#position > this.#fileBytes / 2) this.#makeNext();
     this.#lengths.local += counts.local;
     this.#lengths.red += counts.red;
     // The next group is on its way to the disk before the answers to this one are made.
-    const smallCount = Math.max(FEW_ENTRIES, (counts.local + counts.red) * SMALL_SHARE);
+    const smallCount = Math.max(MAX_FEW_ENTRIES, (counts.local + counts.red) * SMALL_GROUP_SHARE);
     if (this.#pending.length > 0 && this.#pending.length < smallCount) this.#plan(this.#options.timing.later);
     else this.#write();
     for (const kind of LOG_KINDS) {
-      if (counts[kind] > 0) this.#options.listener.synced(this.#ids[kind], this.#lengths[kind]);
+      if (counts[kind] > 0) this.#options.listener.onSynced(this.#ids[kind], this.#lengths[kind]);
     }
   }
 
@@ -297,7 +304,7 @@ export class SegmentLog implements LocalLog {
   #dropNext(): void {
     if (this.#next === undefined) return;
     this.#next.file.close();
-    this.#options.files.remove(this.#pathOf(this.#next.number));
+    this.#options.files.remove(this.#formatPath(this.#next.number));
     this.#next = undefined;
   }
 
@@ -307,8 +314,8 @@ export class SegmentLog implements LocalLog {
     this.#isMaking = true;
     const { segmentBytes } = this.#options;
     const wantedBytes = Math.max(segmentBytes, neededBytes);
-    const leastBytes = this.#mayBeSmaller
-      ? Math.max(Math.min(FIRST_BYTES_MAX, segmentBytes), neededBytes)
+    const leastBytes = this.#canBeSmaller
+      ? Math.max(Math.min(MAX_FIRST_FILE_BYTES, segmentBytes), neededBytes)
       : wantedBytes;
     this.#create(wantedBytes, leastBytes, neededBytes);
   }
@@ -316,28 +323,28 @@ export class SegmentLog implements LocalLog {
   #create(sizeBytes: number, leastBytes: number, neededBytes: number): void {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
-    this.#options.files.create(this.#pathOf(number), sizeBytes, (error, file) => {
+    this.#options.files.create(this.#formatPath(number), sizeBytes, (error, file) => {
       const isTooLarge = error !== undefined && isNoSpace(error) && sizeBytes / 2 >= leastBytes && !this.#isOver;
       if (isTooLarge) return this.#create(Math.ceil(sizeBytes / 2), leastBytes, neededBytes);
       this.#isMaking = false;
       if (this.#isOver) file?.close();
-      else if (file !== undefined) this.#onMade({ number, file, sizeBytes });
+      else if (file !== undefined) this.#onCreated({ number, file, sizeBytes });
       // Whoever has the log now has the next files too: there will be no room later.
       else if (isFenced(error as Error)) this.fail(error as Error);
-      else this.#onRefused(error as Error, neededBytes);
+      else this.#onNoSpace(error as Error, neededBytes);
     });
   }
 
-  #onMade(next: NextFile): void {
-    this.#lacksNext = false;
-    this.#mayBeSmaller = false;
+  #onCreated(next: NextFile): void {
+    this.#isNextMissing = false;
+    this.#canBeSmaller = false;
     this.#next = next;
     this.#setFull(undefined);
     this.#write();
   }
 
-  #onRefused(error: Error, neededBytes: number): void {
-    this.#lacksNext = true;
+  #onNoSpace(error: Error, neededBytes: number): void {
+    this.#isNextMissing = true;
     this.#setFull(error);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => this.#makeNext(neededBytes));
     this.#checkIdle();
@@ -345,8 +352,8 @@ export class SegmentLog implements LocalLog {
 
   #setFull(because: Error | undefined): void {
     const isNews = (because === undefined) === this.isFull;
-    this.#fullBecause = because;
-    if (isNews) this.#options.fullChanged(because);
+    this.#fullReason = because;
+    if (isNews) this.#options.onFullChanged(because);
   }
 
   /** Nothing more is promised: another one has the log, or after a failed write nobody can say what is on the disk. */
@@ -354,8 +361,8 @@ export class SegmentLog implements LocalLog {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#writes.end();
-    if (isFenced(error)) this.#options.listener.fenced(error);
-    else this.#options.listener.failed(error);
+    if (isFenced(error)) this.#options.listener.onFenced(error);
+    else this.#options.listener.onFailed(error);
     this.#checkIdle();
   }
 
@@ -368,12 +375,12 @@ export class SegmentLog implements LocalLog {
     onIdle?.();
   }
 
-  #pathOf(number: number): string {
-    return `${this.#options.folder}/${segmentName(number)}`;
+  #formatPath(number: number): string {
+    return `${this.#options.directory}/${formatSegmentName(number)}`;
   }
 }
 
 /** An append by a holder that is none any more, or not yet. */
-function deposed(term: Term): Error {
-  return fencedError(`term ${term} is not that of the holder of this log`);
+function createDeposedError(term: Term): Error {
+  return createFencedError(`term ${term} is not that of the holder of this log`);
 }

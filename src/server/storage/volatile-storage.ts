@@ -1,12 +1,12 @@
 /** Storage in memory. */
 import type { LogId } from '../log/log-id.ts';
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
-import { NOTHING_STORED, type StoredSite } from '../log/stored-site.ts';
-import type { CheckpointSource, SiteStorage, StorageListener } from '../log/storage.ts';
-import { fencedError } from './disk/files.ts';
+import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
+import type { CheckpointSource, SiteStorage, StorageListener } from '../log/site-storage.ts';
+import { createFencedError } from './disk/files.ts';
 
 /** What all holders of one log share. */
-interface VolatilePlace {
+interface VolatileLogState {
   /** Of the last one that took it over. */
   term: Term;
   readonly lengths: Map<LogId, number>;
@@ -14,33 +14,33 @@ interface VolatilePlace {
 
 /** Keeps nothing: an entry counts as synced at once, and is trimmed as soon. */
 export class VolatileLog implements LocalLog {
-  readonly #place: VolatilePlace;
+  readonly #state: VolatileLogState;
   readonly #listener: LocalLogListener;
   #isOver = false;
 
   /** The first term will be above that of `place`. */
-  constructor(place: VolatilePlace, listener: LocalLogListener) {
-    this.#place = place;
+  constructor(place: VolatileLogState, listener: LocalLogListener) {
+    this.#state = place;
     this.#listener = listener;
   }
 
   takeOver(): Term {
-    this.#place.term += 1;
-    return this.#place.term;
+    this.#state.term += 1;
+    return this.#state.term;
   }
 
   read(): StoredLogs {
-    const { lengths } = this.#place;
+    const { lengths } = this.#state;
     const of = (log: LogId): StoredLogs['local'] => ({ start: lengths.get(log) ?? 0, entries: [] });
     return { local: of('local'), red: of('red') };
   }
 
   append(term: Term, log: LogId, entries: readonly unknown[]): void {
-    const { lengths, term: held } = this.#place;
-    if (term !== held) return this.#fence(term);
+    const { lengths, term: retained } = this.#state;
+    if (term !== retained) return this.#fence(term);
     const length = (lengths.get(log) ?? 0) + entries.length;
     lengths.set(log, length);
-    this.#listener.synced(log, length);
+    this.#listener.onSynced(log, length);
   }
 
   trim(): void {}
@@ -52,16 +52,16 @@ export class VolatileLog implements LocalLog {
   #fence(term: Term): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#listener.fenced(fencedError(`term ${term} is not that of the holder of this log`));
+    this.#listener.onFenced(createFencedError(`term ${term} is not that of the holder of this log`));
   }
 }
 
 /** Keeps nothing: all is gone with the process. For demonstrations and tests. */
 export class VolatileStorage implements SiteStorage {
-  readonly stored: StoredSite = NOTHING_STORED;
+  readonly stored: RecoveredState = EMPTY_STATE;
   readonly term: Term;
   readonly isFull = false;
-  readonly fullBecause = undefined;
+  readonly fullReason = undefined;
   readonly isStuck = false;
   readonly #log: VolatileLog;
   #listener: StorageListener | undefined;
@@ -71,9 +71,9 @@ export class VolatileStorage implements SiteStorage {
     this.#log = new VolatileLog(
       { term: term - 1, lengths: new Map() },
       {
-        synced: (log, length) => this.#listener?.synced(log, length),
-        fenced: (error) => this.#listener?.fenced(error),
-        failed: (error) => this.#listener?.failed(error),
+        onSynced: (log, length) => this.#listener?.onSynced(log, length),
+        onFenced: (error) => this.#listener?.onFenced(error),
+        onFailed: (error) => this.#listener?.onFailed(error),
       },
     );
     this.term = this.#log.takeOver();
@@ -83,7 +83,7 @@ export class VolatileStorage implements SiteStorage {
     this.#listener = listener;
   }
 
-  isHeld(): boolean {
+  isOwned(): boolean {
     return true;
   }
 

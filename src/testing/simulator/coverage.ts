@@ -2,7 +2,7 @@
 import type { SimulatedDisk } from './disk.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 
-export function coverageOf(
+export function getCoverage(
   sites: readonly SimulatedSite[],
   disks: readonly SimulatedDisk[],
 ): Readonly<Record<string, number>> {
@@ -14,11 +14,11 @@ export function coverageOf(
     crashes: ofSites(({ crashes }) => crashes),
     'torn writes': ofDisks(({ tornWrites }) => tornWrites),
     'starts after a torn write': ofSites(({ startsAfterTornWrites }) => startsAfterTornWrites),
-    'refused by a full disk': ofSites(({ refusals }) => refusals),
+    'refused by a full disk': ofSites(({ fullDiskRejections: rejections }) => rejections),
     'files lost': ofDisks(({ damages }) => damages.lost),
     'bits flipped': ofDisks(({ damages }) => damages.flipped),
     'old files brought back': ofDisks(({ damages }) => damages.old),
-    'starts refused for damage': ofSites(({ startsRefused }) => startsRefused),
+    'starts refused for damage': ofSites(({ rejectedStarts }) => rejectedStarts),
     checkpoints: ofSites(({ checkpoints }) => checkpoints),
     'starts from a checkpoint': ofSites(({ startsFromCheckpoint }) => startsFromCheckpoint),
     'red logs halted': ofSites(({ halts }) => halts),

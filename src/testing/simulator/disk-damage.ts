@@ -6,11 +6,11 @@
  * file, which looks like a torn write, and the loss of that file as a whole.
  */
 import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/format/frames.ts';
-import { numbersOf, segmentName } from '../../server/storage/format/names.ts';
+import { parseFileNumbers, formatSegmentName } from '../../server/storage/format/file-names.ts';
 import type { Random } from '../../server/collections/random.ts';
 
 /** The contents of a folder's files, by name. */
-export type FolderFiles = ReadonlyMap<string, Uint8Array>;
+export type DirectoryFiles = ReadonlyMap<string, Uint8Array>;
 
 /** What happened. */
 export interface Damage {
@@ -19,21 +19,21 @@ export interface Damage {
 }
 
 /** The files that it is about, as they are then; those that are gone without contents. */
-export type Damaged = Damage & { readonly changed: ReadonlyMap<string, Uint8Array | undefined> };
+export type DamageResult = Damage & { readonly changed: ReadonlyMap<string, Uint8Array | undefined> };
 
 /** Damages files in one way. `old` has an earlier version of some. */
-export function drawDamage(files: FolderFiles, old: FolderFiles, random: Random): Damaged | undefined {
-  const last = lastWrittenLog(files);
+export function drawDamage(files: DirectoryFiles, old: DirectoryFiles, random: Random): DamageResult | undefined {
+  const last = findLastWrittenLog(files);
   const kind = random.pick(['lost', 'flipped', 'old'] as const);
   const eligible = [...files.keys()].filter((name) => {
-    if (kind === 'flipped') return provenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
+    if (kind === 'flipped') return countProvenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
     return name !== last && (kind === 'lost' || old.has(name));
   });
   const [first, ...rest] = eligible;
   if (first === undefined) return undefined;
   const chosen = random.pick([first, ...rest]);
   // Both files of a checkpoint, as often as one of them.
-  const names = random.chance(0.5) ? [chosen] : eligible.filter((name) => twinOf(name) === twinOf(chosen));
+  const names = random.chance(0.5) ? [chosen] : eligible.filter((name) => getTwinName(name) === getTwinName(chosen));
   const changed = new Map(names.map((name) => [name, change(name)] as const));
   return { kind, names, changed };
 
@@ -41,36 +41,38 @@ export function drawDamage(files: FolderFiles, old: FolderFiles, random: Random)
     if (kind === 'lost') return undefined;
     if (kind === 'old') return old.get(name)?.slice();
     const bytes = (files.get(name) as Uint8Array).slice();
-    const place = random.between(0, provenBytes(bytes, name, name === last) - 1);
+    const place = random.between(0, countProvenBytes(bytes, name, name === last) - 1);
     bytes[place] = (bytes[place] as number) ^ (1 << random.between(0, 7));
     return bytes;
   }
 }
 
-function twinOf(name: string): string {
+function getTwinName(name: string): string {
   return name.replace('-copy', '');
 }
 
-function lastWrittenLog(files: FolderFiles): string | undefined {
-  const numbers = numbersOf([...files.keys()], 'log').toReversed();
-  return numbers.map(segmentName).find((name) => framesOf(files.get(name) as Uint8Array, name).length > 0);
+function findLastWrittenLog(files: DirectoryFiles): string | undefined {
+  const numbers = parseFileNumbers([...files.keys()], 'log').toReversed();
+  return numbers
+    .map(formatSegmentName)
+    .find((name) => decodeFileFrames(files.get(name) as Uint8Array, name).length > 0);
 }
 
 /** Of how many of a file's first bytes it can be told that they were on the disk. */
-function provenBytes(bytes: Uint8Array, name: string, isLast: boolean): number {
-  const lengths = framesOf(bytes, name);
+function countProvenBytes(bytes: Uint8Array, name: string, isLast: boolean): number {
+  const lengths = decodeFileFrames(bytes, name);
   const wholeBytes = lengths.reduce((sum, length) => sum + length, 0);
   if (!isLast) return wholeBytes;
-  const settled = [...findFrames(bytes.subarray(0, wholeBytes), { file: numberOf(name), index: 0, position: 0 })]
+  const settled = [...findFrames(bytes.subarray(0, wholeBytes), { file: parseFileNumber(name), index: 0, position: 0 })]
     .filter(({ isSettled }) => isSettled)
     .map(({ index }) => index);
   return lengths.slice(0, settled.at(-1) ?? 0).reduce((sum, length) => sum + length, 0);
 }
 
-function framesOf(bytes: Uint8Array, name: string): number[] {
-  return [...decodeFrames(bytes, numberOf(name))].map((payload) => payload.length + HEADER_BYTES);
+function decodeFileFrames(bytes: Uint8Array, name: string): number[] {
+  return [...decodeFrames(bytes, parseFileNumber(name))].map((payload) => payload.length + HEADER_BYTES);
 }
 
-function numberOf(name: string): number {
+function parseFileNumber(name: string): number {
   return Number.parseInt(name, 10);
 }

@@ -2,7 +2,7 @@
  * A disk that takes its time, and when its site crashes loses what was not synced or keeps some sectors of it, in no
  * order; so may files that were being removed be there again. The storage of production runs on it, byte by byte.
  */
-import { fencedError, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
+import { createFencedError, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
@@ -18,17 +18,17 @@ export interface SimulatedDiskOptions {
   readonly damageChance?: number;
 }
 
-interface Write {
+interface PendingWrite {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly position: number;
 }
 
-type Done = (error: Error | undefined) => void;
+type OnWriteDone = (error: Error | undefined) => void;
 
 const SECTOR_BYTES = 512;
 /** A write of so many bytes is small. */
-const SMALL_BYTES = SECTOR_BYTES;
+const MAX_SMALL_WRITE_BYTES = SECTOR_BYTES;
 
 /** The files of one site, over its restarts. */
 export class SimulatedDisk {
@@ -40,16 +40,16 @@ export class SimulatedDisk {
   readonly damages: Record<Damage['kind'], number> = { lost: 0, flipped: 0, old: 0 };
   protected readonly options: SimulatedDiskOptions;
   readonly #files = new Map<string, Uint8Array>();
-  readonly #unsynced = new Set<Write>();
+  readonly #unsynced = new Set<PendingWrite>();
   /** Files whose removal is not on the disk yet. */
   readonly #removing = new Map<string, Uint8Array>();
   #mounts = 0;
   /** Whether somebody else has taken over what the present mount shows. */
   #isDeposed = false;
   /** The files as they were before they were damaged. */
-  #whole: Map<string, Uint8Array> | undefined;
+  #undamagedFiles: Map<string, Uint8Array> | undefined;
   /** As they were at the crash before. */
-  #old: ReadonlyMap<string, Uint8Array> = new Map();
+  #previousFiles: ReadonlyMap<string, Uint8Array> = new Map();
 
   constructor(options: SimulatedDiskOptions) {
     this.options = options;
@@ -84,12 +84,12 @@ export class SimulatedDisk {
     this.#unsynced.clear();
     const { damageChance = 0, random } = this.options;
     if (damageChance > 0 && random.chance(damageChance)) this.#damage();
-    if (damageChance > 0) this.#old = copyOf(this.#whole ?? this.#files);
+    if (damageChance > 0) this.#previousFiles = copyFiles(this.#undamagedFiles ?? this.#files);
   }
 
   /** The disk before it was damaged, to read only; nothing where it is not. */
-  get whole(): Files | undefined {
-    const whole = this.#whole;
+  get openUndamaged(): Files | undefined {
+    const whole = this.#undamagedFiles;
     if (whole === undefined) return undefined;
     const disk = new SimulatedDisk(this.options);
     for (const [path, bytes] of whole) disk.put(path, bytes);
@@ -97,25 +97,25 @@ export class SimulatedDisk {
   }
 
   /** Puts back what was there before the damage, as from a backup. */
-  putBack(): void {
-    if (this.#whole === undefined) return;
+  restoreBackup(): void {
+    if (this.#undamagedFiles === undefined) return;
     this.#files.clear();
-    for (const [path, bytes] of this.#whole) this.#files.set(path, bytes);
-    this.#whole = undefined;
+    for (const [path, bytes] of this.#undamagedFiles) this.#files.set(path, bytes);
+    this.#undamagedFiles = undefined;
   }
 
   /** Goes on with what there is. */
-  keep(): void {
-    this.#whole = undefined;
+  acceptDamage(): void {
+    this.#undamagedFiles = undefined;
   }
 
   #damage(): void {
-    const damaged = drawDamage(byName(this.#files), byName(this.#old), this.options.random);
+    const damaged = drawDamage(toFileNames(this.#files), toFileNames(this.#previousFiles), this.options.random);
     if (damaged === undefined) return;
-    this.#whole = copyOf(this.#files);
+    this.#undamagedFiles = copyFiles(this.#files);
     this.damages[damaged.kind] += 1;
-    for (const path of this.#whole.keys()) {
-      const name = nameOf(path);
+    for (const path of this.#undamagedFiles.keys()) {
+      const name = getFileName(path);
       if (!damaged.changed.has(name)) continue;
       const bytes = damaged.changed.get(name);
       if (bytes === undefined) this.#files.delete(path);
@@ -134,7 +134,7 @@ export class SimulatedDisk {
   }
 
   make(path: string, sizeBytes: number): void {
-    if (this.isFull) throw noSpace();
+    if (this.isFull) throw createNoSpaceError();
     this.#removing.delete(path);
     this.#files.set(path, new Uint8Array(sizeBytes));
   }
@@ -161,12 +161,12 @@ export class SimulatedDisk {
 
   /** Something of the disk's own time has passed. */
   afterSync(run: () => void): void {
-    this.options.timeline.after(this.options.random.exponential(this.options.syncMeanMs), run);
+    this.options.timeline.schedule(this.options.random.exponential(this.options.syncMeanMs), run);
   }
 
-  write(write: Write, isMounted: () => boolean, done: Done): void {
+  write(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
     const { instantShare = 0, random } = this.options;
-    if (instantShare > 0 && write.bytes.length <= SMALL_BYTES && random.chance(instantShare)) {
+    if (instantShare > 0 && write.bytes.length <= MAX_SMALL_WRITE_BYTES && random.chance(instantShare)) {
       return this.#sync(write, isMounted, done);
     }
     this.#unsynced.add(write);
@@ -174,25 +174,29 @@ export class SimulatedDisk {
       const wasDeposed = this.#isDeposed && isMounted();
       if (this.#unsynced.delete(write) || wasDeposed) this.#sync(write, isMounted, done);
     });
-    this.written(done);
+    this.onWritten(done);
   }
 
   /** Something was written, and is not synced. */
-  protected written(_done: Done): void {}
+  protected onWritten(_done: OnWriteDone): void {}
 
-  protected synced(error: Error | undefined, done: Done): void {
+  protected synced(error: Error | undefined, done: OnWriteDone): void {
     done(error);
   }
 
-  #sync(write: Write, isMounted: () => boolean, done: Done): void {
+  #sync(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
     const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
     const isDeposed = this.#isDeposed && isMounted();
-    const error = isDeposed ? fencedError('taken over') : isLonger && this.isFull ? noSpace() : undefined;
+    const error = isDeposed
+      ? createFencedError('taken over')
+      : isLonger && this.isFull
+        ? createNoSpaceError()
+        : undefined;
     if (error === undefined) this.#store(write, 0, write.bytes.length);
     if (isMounted()) this.synced(error, done);
   }
 
-  #tear(write: Write): void {
+  #tear(write: PendingWrite): void {
     const { random } = this.options;
     const keepChance = random.pick([0, 0, 0.5, 1]);
     if (keepChance === 0.5) this.tornWrites += 1;
@@ -204,7 +208,7 @@ export class SimulatedDisk {
     }
   }
 
-  #store({ path, bytes, position }: Write, start: number, end: number): void {
+  #store({ path, bytes, position }: PendingWrite, start: number, end: number): void {
     const old = this.#files.get(path);
     if (old === undefined) return;
     let file = old;
@@ -235,11 +239,11 @@ class MountedDisk implements Files {
     return this.#disk.read(path);
   }
 
-  makeFolder(): void {}
+  makeDirectory(): void {}
 
   createNow(path: string, sizeBytes: number): SyncedFile {
     this.#make(path, sizeBytes);
-    return this.#fileOf(path);
+    return this.#createFile(path);
   }
 
   create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void {
@@ -251,7 +255,7 @@ class MountedDisk implements Files {
         done(error as Error);
         return;
       }
-      done(undefined, this.#fileOf(path));
+      done(undefined, this.#createFile(path));
     });
   }
 
@@ -269,11 +273,11 @@ class MountedDisk implements Files {
   }
 
   #make(path: string, sizeBytes: number): void {
-    if (this.#disk.isDeposed) throw fencedError('taken over');
+    if (this.#disk.isDeposed) throw createFencedError('taken over');
     this.#disk.make(path, sizeBytes);
   }
 
-  #fileOf(path: string): SyncedFile {
+  #createFile(path: string): SyncedFile {
     return {
       write: (bytes, position, done) => {
         if (!this.#isMounted()) return;
@@ -284,19 +288,19 @@ class MountedDisk implements Files {
   }
 }
 
-function copyOf(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
+function copyFiles(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
   return new Map([...files].map(([path, bytes]) => [path, bytes.slice()]));
 }
 
 /** A disk of a site has one folder. */
-function byName(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
-  return new Map([...files].map(([path, bytes]) => [nameOf(path), bytes]));
+function toFileNames(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
+  return new Map([...files].map(([path, bytes]) => [getFileName(path), bytes]));
 }
 
-function nameOf(path: string): string {
+function getFileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function noSpace(): Error {
+function createNoSpaceError(): Error {
   return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 }

@@ -12,7 +12,7 @@ export interface ClientOperation {
   readonly level: 'causal' | 'strong';
   readonly submittedAtMs: number;
   /** Every final answer that was given, in order, by which site, and how far along. */
-  readonly answers: {
+  readonly replies: {
     readonly value: unknown;
     readonly stage: Stage;
     readonly site: Origin;
@@ -21,31 +21,31 @@ export interface ClientOperation {
   /** Every failure that was told, in order, but for those that only say that the request came late. */
   readonly failures: string[];
   /** What its first answer stood for at the site that gave it: seen by the simulation, whatever the answer says. */
-  shownAs?: 'blue' | 'red' | 'none';
+  shownColor?: 'blue' | 'red' | 'none';
   /** Whether its first answer stood for a change. */
   isChange?: boolean;
   /** Set when it failed for good. `UNKNOWN`: it may have taken effect, or still will. */
   error?: string;
   /** Its client was told that nothing was done, nor will be, and has not asked for it since. */
-  isSureNot?: boolean;
+  isCertainlyNotApplied?: boolean;
 }
 
 /** What the operations of a service are, as far as checkers have to know. */
-export interface Traits {
+export interface OperationTraits {
   /** Whether the operation only reads. */
   isRead(operation: Pick<ClientOperation, 'operation'>): boolean;
   /** Whether an answered update is durable at the site that answered first, and then at the others. */
   isBlue(operation: ClientOperation): boolean;
   /** Whether an answered update changed something. */
-  tookEffect(operation: ClientOperation): boolean;
+  hasEffect(operation: ClientOperation): boolean;
 }
 
 /** All operations of a run, in the order of their first submission. */
 export class History {
   readonly operations: ClientOperation[] = [];
-  readonly #traits: Traits;
+  readonly #traits: OperationTraits;
 
-  constructor(traits: Traits) {
+  constructor(traits: OperationTraits) {
     this.#traits = traits;
   }
 
@@ -58,18 +58,18 @@ export class History {
   }
 
   tookEffect(operation: ClientOperation): boolean {
-    return this.#traits.tookEffect(operation);
+    return this.#traits.hasEffect(operation);
   }
 
   /** Operations that were answered at least once. */
-  answered(operation?: string): ClientOperation[] {
+  getAnswered(operation?: string): ClientOperation[] {
     return this.operations.filter(
-      (each) => each.answers.length > 0 && (operation === undefined || each.operation === operation),
+      (item) => item.replies.length > 0 && (operation === undefined || item.operation === operation),
     );
   }
 }
 
 /** The answer that counts. */
-export function answerOf(operation: ClientOperation): unknown {
-  return operation.answers[0]?.value;
+export function getReply(operation: ClientOperation): unknown {
+  return operation.replies[0]?.value;
 }

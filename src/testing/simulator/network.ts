@@ -1,11 +1,11 @@
 /** A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both. */
 import type { Origin } from '../../server/records/origin.ts';
-import type { Calm, Timeline } from './timeline.ts';
+import type { HealthyPeriods, Timeline } from './timeline.ts';
 import type { SimulationOptions } from './options.ts';
 import type { Random } from '../../server/collections/random.ts';
 
 /** A message on its way: the bytes of its envelope. */
-export interface Sent {
+export interface SentMessage {
   readonly from: Origin;
   readonly to: Origin;
   /** What sort of message it is: to be counted. */
@@ -13,36 +13,36 @@ export interface Sent {
   readonly bytes: Uint8Array;
 }
 
-type Receive = (sent: Sent) => void;
+type Receive = (sent: SentMessage) => void;
 
 /** The links between the sites of one run. */
 export class HostileNetwork {
   /** Messages sent, by kind; and what became of them on their way, by kind and fate. */
-  readonly counts = new Map<string, number>();
+  readonly stats = new Map<string, number>();
   readonly #options: SimulationOptions;
   readonly #random: Random;
   readonly #timeline: Timeline;
   readonly #receive: Receive;
-  readonly #calm: Calm;
-  readonly #cut = new Set<string>();
+  readonly #healthyPeriods: HealthyPeriods;
+  readonly #cutLinks = new Set<string>();
   readonly #lastArrivalMs = new Map<string, number>();
   #isHealed = false;
   partitions = 0;
 
-  constructor(options: SimulationOptions, random: Random, timeline: Timeline, receive: Receive, calm: Calm) {
+  constructor(options: SimulationOptions, random: Random, timeline: Timeline, receive: Receive, calm: HealthyPeriods) {
     this.#options = options;
     this.#random = random;
     this.#timeline = timeline;
     this.#receive = receive;
-    this.#calm = calm;
+    this.#healthyPeriods = calm;
     this.#planPartition();
   }
 
-  send(sent: Sent): void {
+  send(sent: SentMessage): void {
     const { from, to, kind } = sent;
     this.#count(kind);
     const link = `${from}-${to}`;
-    if (this.#cut.has(link)) return this.#lose(kind);
+    if (this.#cutLinks.has(link)) return this.#lose(kind);
     if (!this.#isHealed && this.#random.chance(this.#options.lossChance)) return this.#lose(kind);
     const copies = !this.#isHealed && this.#random.chance(this.#options.duplicateChance) ? 2 : 1;
     if (copies > 1) this.#count(`${kind} repeated`);
@@ -52,35 +52,35 @@ export class HostileNetwork {
   /** From now on nothing is lost, repeated or cut. */
   heal(): void {
     this.#isHealed = true;
-    this.#cut.clear();
+    this.#cutLinks.clear();
   }
 
   /** Whether some site does not hear another one. */
   get isCut(): boolean {
-    return this.#cut.size > 0;
+    return this.#cutLinks.size > 0;
   }
 
   #lose(kind: string): void {
-    this.#calm.disturbed();
+    this.#healthyPeriods.onDisturbed();
     this.#count(`${kind} lost`);
   }
 
-  #count(what: string): void {
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  #count(description: string): void {
+    this.stats.set(description, (this.stats.get(description) ?? 0) + 1);
   }
 
-  #deliver(link: string, sent: Sent): void {
-    const { delayMinMs, delayMeanMs, isOrdered } = this.#options;
-    let arrivalMs = this.#timeline.nowMs + delayMinMs + this.#random.exponential(delayMeanMs);
+  #deliver(link: string, sent: SentMessage): void {
+    const { minDelayMs, delayMeanMs, isOrdered } = this.#options;
+    let arrivalMs = this.#timeline.nowMs + minDelayMs + this.#random.exponential(delayMeanMs);
     const lastMs = this.#lastArrivalMs.get(link) ?? 0;
     if (isOrdered) arrivalMs = Math.max(arrivalMs, lastMs);
     const isOvertaking = arrivalMs < lastMs;
     if (isOvertaking) this.#count(`${sent.kind} overtaking`);
     this.#lastArrivalMs.set(link, Math.max(arrivalMs, lastMs));
-    this.#timeline.after(arrivalMs - this.#timeline.nowMs, () => {
-      if (this.#cut.has(link)) return this.#lose(sent.kind);
+    this.#timeline.schedule(arrivalMs - this.#timeline.nowMs, () => {
+      if (this.#cutLinks.has(link)) return this.#lose(sent.kind);
       // What comes before its time is not taken, and has to be sent again.
-      if (isOvertaking) this.#calm.disturbed();
+      if (isOvertaking) this.#healthyPeriods.onDisturbed();
       this.#receive(sent);
     });
   }
@@ -88,7 +88,7 @@ export class HostileNetwork {
   #planPartition(): void {
     const { partitionEveryMs, siteCount } = this.#options;
     if (partitionEveryMs === Infinity || siteCount === 1) return;
-    this.#timeline.after(this.#random.exponential(partitionEveryMs), () => {
+    this.#timeline.schedule(this.#random.exponential(partitionEveryMs), () => {
       if (this.#isHealed) return;
       this.#partition();
       this.#planPartition();
@@ -106,10 +106,10 @@ export class HostileNetwork {
       cut.push(`${isolated}-${other}`);
       if (!isPartitionOneWay) cut.push(`${other}-${isolated}`);
     }
-    for (const link of cut) this.#cut.add(link);
-    this.#timeline.after(this.#random.exponential(partitionMeanMs), () => {
-      for (const link of cut) this.#cut.delete(link);
-      this.#calm.disturbed();
+    for (const link of cut) this.#cutLinks.add(link);
+    this.#timeline.schedule(this.#random.exponential(partitionMeanMs), () => {
+      for (const link of cut) this.#cutLinks.delete(link);
+      this.#healthyPeriods.onDisturbed();
     });
   }
 }

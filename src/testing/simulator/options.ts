@@ -1,9 +1,9 @@
 /** How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind. */
 import { Random } from '../../server/collections/random.ts';
-import { ID_TABLE_LIMITS } from '../../server/replica/once/id-table.ts';
+import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 
 /** The services that runs are made with, where none is given: `generated` ones are drawn from the seed. */
-export type WorldName = 'classic' | 'roster' | 'generated' | 'rights';
+export type ScenarioName = 'classic' | 'roster' | 'generated' | 'rights';
 
 /** The circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
 export interface SimulationOptions {
@@ -11,11 +11,11 @@ export interface SimulationOptions {
   readonly clientCount: number;
   readonly operationsPerClient: number;
   /** Which service runs. */
-  readonly world: WorldName;
+  readonly scenario: ScenarioName;
   /** What clients mostly do. */
   readonly workload: 'mixed' | 'bank' | 'queues' | 'hot';
   readonly queueCount: number;
-  readonly delayMinMs: number;
+  readonly minDelayMs: number;
   readonly delayMeanMs: number;
   readonly lossChance: number;
   readonly duplicateChance: number;
@@ -48,7 +48,7 @@ export interface SimulationOptions {
   /** How likely a crash is to be followed by damage to the files of the site. */
   readonly damageChance: number;
   /** How far a site's clock may be off. */
-  readonly skewMaxMs: number;
+  readonly maxSkewMs: number;
   /** How far the clock of one site is ahead: beyond what the others accept; 0 for none. */
   readonly wildClockAheadMs: number;
   /** When that clock is set right; `Infinity` for when everything heals. */
@@ -56,9 +56,9 @@ export interface SimulationOptions {
   /** Mean time between moments at which the clock of a site is set; `Infinity` for none. */
   readonly clockStepEveryMs: number;
   /** How far back it is set at most. */
-  readonly clockStepBackMaxMs: number;
+  readonly maxClockStepBackMs: number;
   /** How much faster or slower than time clocks run at most, as a share of it. */
-  readonly driftMax: number;
+  readonly maxDrift: number;
   /** When a site is lost for good, with its disks; `Infinity` for never. It is not the leader, and a majority is left. */
   readonly loseSiteAtMs: number;
   /** How likely a client is to go to another site when it waits too long. */
@@ -70,24 +70,24 @@ export interface SimulationOptions {
   readonly clientTimeoutMs: number;
   /** How likely it is to give the operation up instead, and to go on to its next one. */
   readonly giveUpChance: number;
-  readonly attemptsMax: number;
+  readonly maxAttempts: number;
   /** How long a site waits for what a session has seen. */
-  readonly sessionWaitMs: number;
+  readonly sessionTimeoutMs: number;
   /** Commits that certification remembers, and operations that tables of identifiers do: few, so that they trim. */
-  readonly windowCommits: number;
-  readonly identifiersMax: number;
+  readonly maxWindowCommits: number;
+  readonly maxIdentifiers: number;
   /** Of one client; beyond them it is refused until it acknowledges. */
-  readonly perClientMax: number;
+  readonly maxOperationsPerClient: number;
   /** Bytes of answers that are remembered. */
-  readonly answerBytesMax: number;
+  readonly maxReplyBytes: number;
   /** What may wait for the red order at a site. */
-  readonly redInFlightMax: number;
+  readonly maxRedInFlight: number;
   /** Removals between two floors: few, so that removals are forgotten within a run. */
-  readonly removalsPerFloor: number;
+  readonly removalsPerWatermark: number;
   /** How much may be on its way to a site, in operations and entries alike. */
-  readonly windowMax: number;
+  readonly maxWindow: number;
   /** How many undecided red operations of a site may lie under the run of another. */
-  readonly chainMax: number;
+  readonly maxPipelineLength: number;
   /** How likely the red log is to deliver a site again what it has, to leave something out, and to come back shorter. */
   readonly redRepeatChance: number;
   readonly redJumpChance: number;
@@ -124,13 +124,13 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
   const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
-  const drawn: Drawn = {
+  const generated: DrawnOptions = {
     siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
     workload: random.pick(['mixed', 'bank', 'queues']),
     queueCount: random.between(1, 2),
-    delayMinMs: random.between(0, 20),
+    minDelayMs: random.between(0, 20),
     delayMeanMs: random.between(1, 60),
     lossChance: lossy ? random.fraction() * 0.3 : 0,
     duplicateChance: lossy ? random.fraction() * 0.3 : 0,
@@ -148,30 +148,30 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     checkpointBytes: random.pick([500, 4_000, 20_000, Infinity]),
     fullEveryMs: has('crashes') ? random.between(300, 3000) : Infinity,
     fullMeanMs: random.between(50, 1000),
-    skewMaxMs: random.pick([0, 0, 20, 500]),
+    maxSkewMs: random.pick([0, 0, 20, 500]),
     wildClockAheadMs: has('clocks', 0.1) ? random.between(4000, 20_000) : 0,
     loseSiteAtMs: loses ? random.between(50, 3000) : Infinity,
     moveChance: has('moves') || loses ? 0.2 + random.fraction() * 0.6 : 0,
     sessionChance: random.pick([0, 0.5, 1]),
     thinkMeanMs: random.between(1, 100),
     clientTimeoutMs: random.between(100, 2000),
-    attemptsMax: random.pick([1, 2, 5, 10]),
+    maxAttempts: random.pick([1, 2, 5, 10]),
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
-    windowMax: random.pick([1, 2, 8, 1000]),
-    world: random.pick(['classic', 'classic', 'roster', 'generated']),
-    sessionWaitMs: random.pick([100, 300, 1000]),
-    windowCommits: random.pick([5, 20, 50]),
-    identifiersMax: random.pick([40, 80]),
-    perClientMax: random.pick([3, 1000, 1000]),
-    answerBytesMax: random.pick([500, 1e6, 1e6]),
-    redInFlightMax: random.pick([2, Infinity, Infinity]),
-    removalsPerFloor: random.pick([1, 3, 256]),
+    maxWindow: random.pick([1, 2, 8, 1000]),
+    scenario: random.pick(['classic', 'classic', 'roster', 'generated']),
+    sessionTimeoutMs: random.pick([100, 300, 1000]),
+    maxWindowCommits: random.pick([5, 20, 50]),
+    maxIdentifiers: random.pick([40, 80]),
+    maxOperationsPerClient: random.pick([3, 1000, 1000]),
+    maxReplyBytes: random.pick([500, 1e6, 1e6]),
+    maxRedInFlight: random.pick([2, Infinity, Infinity]),
+    removalsPerWatermark: random.pick([1, 3, 256]),
     damageChance: crashes ? random.pick([0, 0.1, 0.5]) : 0,
   };
   return {
-    ...drawn,
-    ...drawClocks(random, drawn.wildClockAheadMs, has('clocks', 0.3)),
+    ...generated,
+    ...drawClocks(random, generated.wildClockAheadMs, has('clocks', 0.3)),
     ...drawChains(seed),
     ...drawLeaving(seed, profile),
     ...drawEngines(seed, profile),
@@ -186,8 +186,12 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
  */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
-  const { operationsMax, perClientMax = Infinity, clientBytesMax = Infinity } = ID_TABLE_LIMITS;
-  return { identifiersMax: operationsMax, perClientMax, answerBytesMax: clientBytesMax };
+  const {
+    maxOperations,
+    maxOperationsPerClient: maxPerClient = Infinity,
+    maxBytesPerClient: maxClientBytes = Infinity,
+  } = ID_TABLE_LIMITS;
+  return { maxIdentifiers: maxOperations, maxOperationsPerClient: maxPerClient, maxReplyBytes: maxClientBytes };
 }
 
 /**
@@ -197,14 +201,14 @@ function drawTables(seed: number): Partial<SimulationOptions> {
 function drawRights(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x219);
   if (!random.chance(0.2)) return {};
-  if (random.chance(0.5)) return { world: 'rights' };
-  const trips = { delayMinMs: 0, delayMeanMs: random.between(1, 8), syncMeanMs: random.pick([0, 2]) };
-  const near = { world: 'rights', ...trips, windowMax: 1000 } as const;
-  return random.chance(0.25) ? { ...near, ...CROWDS } : near;
+  if (random.chance(0.5)) return { scenario: 'rights' };
+  const trips = { minDelayMs: 0, delayMeanMs: random.between(1, 8), syncMeanMs: random.pick([0, 2]) };
+  const near = { scenario: 'rights', ...trips, maxWindow: 1000 } as const;
+  return random.chance(0.25) ? { ...near, ...CROWD_OPTIONS } : near;
 }
 
 /** Who asks again before an answer can be there, at all sites, about one thing: somebody is under way there at any time. */
-const CROWDS: Partial<SimulationOptions> = {
+const CROWD_OPTIONS: Partial<SimulationOptions> = {
   delayMeanMs: 0.3,
   syncMeanMs: 0,
   siteCount: 3,
@@ -213,12 +217,12 @@ const CROWDS: Partial<SimulationOptions> = {
   thinkMeanMs: 2,
   clientTimeoutMs: 8,
   giveUpChance: 0,
-  redInFlightMax: Infinity,
+  maxRedInFlight: Infinity,
   queueCount: 1,
 };
 
 /** Logs as engines that are not ours may be; apart, for the same reason. */
-function drawEngines(seed: number, profile: Profile): Engines {
+function drawEngines(seed: number, profile: Profile): EngineOptions {
   const random = new Random(seed ^ 0x109);
   const isDrawn = profile === 'crashes' || profile === 'swarm';
   return {
@@ -229,7 +233,10 @@ function drawEngines(seed: number, profile: Profile): Engines {
   };
 }
 
-type Engines = Pick<SimulationOptions, 'redRepeatChance' | 'redJumpChance' | 'redRegressChance' | 'deposeEveryMs'>;
+type EngineOptions = Pick<
+  SimulationOptions,
+  'redRepeatChance' | 'redJumpChance' | 'redRegressChance' | 'deposeEveryMs'
+>;
 
 /** Clients that do not wait for long, and no more than that; apart, for the same reason. */
 function drawLeaving(
@@ -243,30 +250,33 @@ function drawLeaving(
 }
 
 /** Rows that all write at once, and how far one stands on another; apart, so that what else a seed gives stays so. */
-function drawChains(seed: number): Pick<SimulationOptions, 'chainMax'> & Partial<SimulationOptions> {
+function drawChains(seed: number): Pick<SimulationOptions, 'maxPipelineLength'> & Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xc4a8);
-  const chainMax = random.pick([0, 1, 3, 64]);
-  return random.chance(0.25) ? { chainMax, workload: 'hot' } : { chainMax };
+  const maxChain = random.pick([0, 1, 3, 64]);
+  return random.chance(0.25) ? { maxPipelineLength: maxChain, workload: 'hot' } : { maxPipelineLength: maxChain };
 }
 
-type Drawn = Omit<SimulationOptions, keyof Clocks | keyof Engines | 'chainMax' | 'giveUpChance'> &
-  Pick<Clocks, 'wildClockAheadMs'>;
-
-type Clocks = Pick<
+type DrawnOptions = Omit<
   SimulationOptions,
-  'wildClockAheadMs' | 'wildClockUntilMs' | 'clockStepEveryMs' | 'clockStepBackMaxMs' | 'driftMax'
+  keyof ClockOptions | keyof EngineOptions | 'maxPipelineLength' | 'giveUpChance'
+> &
+  Pick<ClockOptions, 'wildClockAheadMs'>;
+
+type ClockOptions = Pick<
+  SimulationOptions,
+  'wildClockAheadMs' | 'wildClockUntilMs' | 'clockStepEveryMs' | 'maxClockStepBackMs' | 'maxDrift'
 >;
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 /** Clocks that are set and drift; one that is wild is years ahead at times. */
-function drawClocks(random: Random, wildMs: number, areSet: boolean): Clocks {
+function drawClocks(random: Random, wildMs: number, areSet: boolean): ClockOptions {
   const years = random.pick([0, 0, 10, 400]);
   return {
     wildClockAheadMs: wildMs === 0 ? 0 : wildMs + years * YEAR_MS,
     wildClockUntilMs: random.pick([Infinity, random.between(200, 3000)]),
     clockStepEveryMs: areSet ? random.between(200, 2000) : Infinity,
-    clockStepBackMaxMs: random.pick([500, 60_000, YEAR_MS]),
-    driftMax: areSet ? random.pick([0, 0.001, 0.05]) : 0,
+    maxClockStepBackMs: random.pick([500, 60_000, YEAR_MS]),
+    maxDrift: areSet ? random.pick([0, 0.001, 0.05]) : 0,
   };
 }

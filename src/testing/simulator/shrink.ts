@@ -3,11 +3,11 @@ import type { Profile, SimulationOptions } from './options.ts';
 import { simulate, type RunResult, type SimulateOptions } from './simulation.ts';
 
 /** What to do without, the most confusing first. */
-const SIMPLER: readonly Partial<SimulationOptions>[] = [
+const SIMPLIFICATIONS: readonly Partial<SimulationOptions>[] = [
   { wildClockAheadMs: 0 },
   { clockStepEveryMs: Infinity },
-  { driftMax: 0 },
-  { windowMax: 1000 },
+  { maxDrift: 0 },
+  { maxWindow: 1000 },
   { redRepeatChance: 0 },
   { redJumpChance: 0 },
   { redRegressChance: 0 },
@@ -22,10 +22,10 @@ const SIMPLER: readonly Partial<SimulationOptions>[] = [
   { moveChance: 0 },
   { giveUpChance: 0 },
   { sessionChance: 0 },
-  { skewMaxMs: 0 },
+  { maxSkewMs: 0 },
   { syncMeanMs: 0 },
   { instantWriteShare: 0 },
-  { delayMinMs: 0, delayMeanMs: 1 },
+  { minDelayMs: 0, delayMeanMs: 1 },
   { siteCount: 1 },
   { siteCount: 2 },
   { siteCount: 3 },
@@ -33,32 +33,32 @@ const SIMPLER: readonly Partial<SimulationOptions>[] = [
 ];
 
 /** Smaller numbers of these, by halves. */
-const FEWER = ['clientCount', 'operationsPerClient'] as const;
+const HALVED_OPTIONS = ['clientCount', 'operationsPerClient'] as const;
 
 /** A simpler run with the same fault, and how it differs from what the seed draws. */
-export interface Shrunken {
+export interface ShrunkRun {
   readonly result: RunResult;
   readonly overrides: Partial<SimulationOptions>;
 }
 
 /** Leaves out and makes smaller what the fault does not need, in at most `runsMax` runs. */
-export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptions, runsMax = 100): Shrunken {
-  let best: Shrunken = { result: faulty, overrides: given.overrides ?? {} };
+export function shrinkRun(faulty: RunResult, profile: Profile, options: SimulateOptions, maxRuns = 100): ShrunkRun {
+  let best: ShrunkRun = { result: faulty, overrides: options.overrides ?? {} };
   let runs = 0;
   const tries = (change: Partial<SimulationOptions>): boolean => {
-    if (runs >= runsMax || !changes(best.result.options, change)) return false;
+    if (runs >= maxRuns || !isEffective(best.result.options, change)) return false;
     runs += 1;
     const overrides = { ...best.overrides, ...change };
-    const result = simulate(faulty.seed, profile, { ...given, overrides });
-    if (result.fault?.checker !== faulty.fault?.checker) return false;
+    const result = simulate(faulty.seed, profile, { ...options, overrides });
+    if (result.violation?.checker !== faulty.violation?.checker) return false;
     best = { result, overrides };
     return true;
   };
   // Until nothing is simpler: whoever runs the simplest again is to see that one, and no simpler one yet.
-  for (let before: Shrunken | undefined; before !== best;) {
+  for (let before: ShrunkRun | undefined; before !== best;) {
     before = best;
-    for (const change of SIMPLER) tries(change);
-    for (const name of FEWER) {
+    for (const change of SIMPLIFICATIONS) tries(change);
+    for (const name of HALVED_OPTIONS) {
       for (let isSmaller = true; isSmaller;) {
         isSmaller = tries({ [name]: Math.ceil(best.result.options[name] / 2) });
       }
@@ -67,7 +67,7 @@ export function shrink(faulty: RunResult, profile: Profile, given: SimulateOptio
   return best;
 }
 
-function changes(options: SimulationOptions, change: Partial<SimulationOptions>): boolean {
+function isEffective(options: SimulationOptions, change: Partial<SimulationOptions>): boolean {
   if (change.siteCount !== undefined && change.siteCount >= options.siteCount) return false;
   return Object.entries(change).some(([name, value]) => options[name as keyof SimulationOptions] !== value);
 }

@@ -1,26 +1,26 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
-import { isCorrectableError, type DomainRefusal } from '../../correctable/errors.ts';
+import { isCorrectableError, type DomainErrorInfo } from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../../server/log/log-id.ts';
-import { SEQUENCED } from '../../server/log/sequenced/engine.ts';
-import { epochOf } from '../../server/records/epoch.ts';
+import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
+import { createEpoch } from '../../server/records/epoch.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import type { Stage, Submission } from '../../server/records/submissions.ts';
 import type { Origin } from '../../server/records/origin.ts';
 import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
-import type { Envelope, RefusedMessage } from '../../server/messages/envelope.ts';
+import type { Envelope, RejectedMessageError } from '../../server/messages/envelope.ts';
 import type { SiteMachine, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
-import type { Cut, StoredSite } from '../../server/log/stored-site.ts';
+import type { CheckpointCut, RecoveredState } from '../../server/log/recovered-state.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
-import { recover } from '../../server/storage/recovery.ts';
-import { Fault, type ClientSubmission } from './checkers/checker.ts';
+import { recoverSite } from '../../server/storage/recovery.ts';
+import { PropertyViolation, type ClientSubmission } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
-import type { Sent } from './network.ts';
+import type { SentMessage } from './network.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
-export type SiteAnswer =
+export type SiteReply =
   | {
       readonly kind: 'final' | 'preliminary';
       readonly serial: number;
@@ -35,15 +35,20 @@ export type SiteAnswer =
       /** The one that failed, where a stronger one follows. */
       readonly stage: Stage | undefined;
       readonly code: string;
-      readonly domain: DomainRefusal | undefined;
+      readonly domain: DomainErrorInfo | undefined;
     };
 
 /** Makes the machine of a site: a run with a planted fault makes another one. */
-export type MachineFactory = (options: SiteOptions, stored: StoredSite, nowMs: number, wallMs: number) => SiteMachine;
+export type MachineFactory = (
+  options: SiteOptions,
+  stored: RecoveredState,
+  nowMs: number,
+  wallMs: number,
+) => SiteMachine;
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'epoch' | 'observer' | 'onRefused'>;
+  readonly site: Omit<SiteOptions, 'epoch' | 'observer' | 'onMessageRejected'>;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
@@ -53,26 +58,26 @@ export interface SimulatedSiteOptions {
   /** Small ones, so that files are changed and checkpoints made within a run. */
   readonly storage: Required<Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>>;
   readonly Storage: typeof DurableStorage;
-  send(sent: Sent): void;
+  send(sent: SentMessage): void;
   /** A message of another site was taken, by this start of the site. */
-  took(envelope: Envelope, start: number): void;
+  onMessageAccepted(envelope: Envelope, start: number): void;
   /** It goes on after a pause. */
-  resumed(): void;
+  onResumed(): void;
   /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
-  started(saved: unknown): void;
+  onStarted(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
   save(): unknown;
   /** An operation is submitted. */
-  submitted(submission: Omit<ClientSubmission, 'site'>): void;
+  onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
 }
 
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
 /** What a clock that is right shows when a run begins. */
 const EPOCH_MS = Date.UTC(2024);
-const FOLDER = 'site';
+const SITE_DIRECTORY = 'site';
 /** Its multiples, of which the whole part is left out, are spread evenly, and none comes twice. */
-const GOLDEN = (Math.sqrt(5) - 1) / 2;
+const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
 /** A site on a full disk cannot start; it is tried again after this. */
 const RESTART_MS = 50;
 /** How long people need to notice that the red log of a site has halted. */
@@ -92,27 +97,27 @@ export class SimulatedSite {
   /** Starts after a crash that had torn a write. */
   startsAfterTornWrites = 0;
   /** Submissions that found the disk full. */
-  refusals = 0;
+  fullDiskRejections = 0;
   /** Starts that were refused, since the disk was damaged. */
-  startsRefused = 0;
+  rejectedStarts = 0;
   /** Gone for good, with its disks. */
   isLost = false;
   /** How much faster its clock runs than time, as a share of it. */
   drift = 0;
   /** Beside the skew that it has for the whole run. */
   #clockAheadMs = 0;
-  #aheadMaxMs = -Infinity;
+  #maxAheadMs = -Infinity;
   readonly #options: SimulatedSiteOptions;
   readonly #codec: EnvelopeCodec;
   #storage: DurableStorage | undefined;
   /** What the checkers had noted at each checkpoint. */
-  readonly #noted = new Map<number, unknown>();
-  readonly #answers = new Map<number, (answer: SiteAnswer) => void>();
+  readonly #checkerNotes = new Map<number, unknown>();
+  readonly #answers = new Map<number, (answer: SiteReply) => void>();
   #serial = 0;
   /** Of the disk, at the last start. */
   #tornWrites = 0;
   /** Inputs that wait for the end of a pause; absent when there is none. */
-  #paused: (() => void)[] | undefined;
+  #pausedInputs: (() => void)[] | undefined;
 
   /** How often it has started, whatever its disk remembers of that. */
   #starts = 0;
@@ -120,7 +125,7 @@ export class SimulatedSite {
   constructor(options: SimulatedSiteOptions) {
     this.#options = options;
     this.origin = options.site.site;
-    this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED).messages);
+    this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED_ENGINE).messages);
     this.start();
     this.#planTick();
   }
@@ -128,9 +133,9 @@ export class SimulatedSite {
   start(): void {
     const { site, makeMachine, observer, disk, storage: sizes, timeline, Storage } = this.#options;
     const timing = {
-      soon: (run: () => void) => timeline.after(0, run),
-      later: (run: () => void) => timeline.after(0, run),
-      afterMs: (delayMs: number, run: () => void) => timeline.after(delayMs, run),
+      soon: (run: () => void) => timeline.schedule(0, run),
+      later: (run: () => void) => timeline.schedule(0, run),
+      afterMs: (delayMs: number, run: () => void) => timeline.schedule(delayMs, run),
     };
     if (disk.isFull) {
       timing.afterMs(RESTART_MS, () => {
@@ -140,12 +145,12 @@ export class SimulatedSite {
     }
     if (disk.tornWrites > this.#tornWrites) this.startsAfterTornWrites += 1;
     this.#tornWrites = disk.tornWrites;
-    const storage = this.#open(() => new Storage({ files: disk.mount(), timing, folder: FOLDER, ...sizes }));
+    const storage = this.#open(() => new Storage({ files: disk.mount(), timing, directory: SITE_DIRECTORY, ...sizes }));
     this.#storage = storage;
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
-    const epoch = epochOf(storage.term, (this.#starts * GOLDEN) % 1);
-    const options = { ...site, epoch, observer, onRefused: refused };
+    const epoch = createEpoch(storage.term, (this.#starts * GOLDEN_RATIO_FRACTION) % 1);
+    const options = { ...site, epoch, observer, onMessageRejected: failOnRejection };
     this.#noteAhead();
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
@@ -155,46 +160,46 @@ export class SimulatedSite {
         get cutProblem() {
           return machine.cutProblem;
         },
-        cut: () => this.#pack(machine.cut()),
-        get keptFrom() {
-          return machine.keptFrom;
+        createCut: () => this.#pack(machine.createCut()),
+        get retainedFrom() {
+          return machine.retainedFrom;
         },
-        checkpointed: () => machine.checkpointed(),
+        onCheckpointed: () => machine.onCheckpointed(),
       },
       {
-        synced: (log, length) => {
+        onSynced: (log, length) => {
           this.#input((current) => current.onSynced(log, length, timeline.nowMs, this.wallMs), machine);
         },
-        fenced: () => this.#onFenced(machine),
-        failed: (error) => {
+        onFenced: () => this.#onFenced(machine),
+        onFailed: (error) => {
           throw error;
         },
       },
     );
-    this.#act();
+    this.#applyOutputs();
   }
 
   /** Opens the storage. On a damaged disk it has to refuse, or to have all that there was before. */
   #open(open: () => DurableStorage): DurableStorage {
     const { disk } = this.#options;
-    const { whole } = disk;
-    if (whole === undefined) return open();
+    const { openUndamaged } = disk;
+    if (openUndamaged === undefined) return open();
     let storage: DurableStorage;
     try {
       storage = open();
     } catch (error) {
       if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
-      this.startsRefused += 1;
-      disk.putBack();
+      this.rejectedStarts += 1;
+      disk.restoreBackup();
       return open();
     }
-    disk.keep();
+    disk.acceptDamage();
     for (const log of LOG_KINDS) {
-      const undamaged = recover(whole, FOLDER);
-      const [has, had] = [endOf(storage.stored, log), undamaged.lengths[log]];
-      const isKept = storage.stored[log].start <= undamaged.kept[log];
+      const undamaged = recoverSite(openUndamaged, SITE_DIRECTORY);
+      const [has, had] = [getEnd(storage.stored, log), undamaged.lengths[log]];
+      const isKept = storage.stored[log].start <= undamaged.retainedFrom[log];
       if (has === had && isKept) continue;
-      throw new Fault(
+      throw new PropertyViolation(
         `a damaged disk had ${had} entries of the ${log} log, and ${has} of them, or less of what others need, without a word`,
         'damage',
       );
@@ -214,11 +219,11 @@ export class SimulatedSite {
     this.crashes += 1;
     this.machine = undefined;
     this.#storage = undefined;
-    this.#paused = undefined;
+    this.#pausedInputs = undefined;
     this.#answers.clear();
     this.#options.disk.crash();
     if (downMs === Infinity) return;
-    this.#options.timeline.after(downMs, () => {
+    this.#options.timeline.schedule(downMs, () => {
       if (!this.isLost) this.start();
     });
   }
@@ -238,27 +243,27 @@ export class SimulatedSite {
   /** Its red log does not go on as it should: after a while somebody mends that and starts it again. */
   #onHalted(machine: SiteMachine | undefined): void {
     this.halts += 1;
-    this.#options.timeline.after(REPAIR_MS, () => {
+    this.#options.timeline.schedule(REPAIR_MS, () => {
       if (this.machine === machine) this.crash(RESTART_MS);
     });
   }
 
   /** Does nothing for `pauseMs`, then goes on where it was. */
   pause(pauseMs: number): void {
-    if (this.machine === undefined || this.#paused !== undefined) return;
+    if (this.machine === undefined || this.#pausedInputs !== undefined) return;
     const paused: (() => void)[] = [];
-    this.#paused = paused;
-    this.#options.timeline.after(pauseMs, () => {
-      if (this.#paused !== paused) return;
-      this.#paused = undefined;
-      this.#options.resumed();
+    this.#pausedInputs = paused;
+    this.#options.timeline.schedule(pauseMs, () => {
+      if (this.#pausedInputs !== paused) return;
+      this.#pausedInputs = undefined;
+      this.#options.onResumed();
       for (const input of paused) input();
     });
   }
 
   /** Whether it takes inputs, and all that they may need: room on its disk, and the red order. */
   get isAwake(): boolean {
-    if (this.machine === undefined || this.#paused !== undefined) return false;
+    if (this.machine === undefined || this.#pausedInputs !== undefined) return false;
     return this.#storage?.isFull !== true && this.machine.replica.red.halted === undefined;
   }
 
@@ -266,14 +271,20 @@ export class SimulatedSite {
   submit(
     { client, id }: Pick<ClientOperation, 'client' | 'id'>,
     submission: Omit<Submission, 'serial' | 'submittedAtMs'>,
-    onAnswer: (answer: SiteAnswer) => void,
+    onAnswer: (answer: SiteReply) => void,
   ): number | undefined {
     this.#serial += 1;
     const serial = this.#serial;
-    this.#options.submitted({ serial, client, id, after: submission.after, wants: submission.wants });
+    this.#options.onSubmitted({
+      serial,
+      client,
+      id,
+      sessionVector: submission.sessionVector,
+      wants: submission.wantedStages,
+    });
     if (this.machine === undefined) return undefined;
     if (this.#storage?.isFull === true) {
-      this.refusals += 1;
+      this.fullDiskRejections += 1;
       return undefined;
     }
     this.#answers.set(serial, onAnswer);
@@ -290,25 +301,25 @@ export class SimulatedSite {
   }
 
   /** As many bytes as came over the network: only what they say can reach the site. */
-  receive({ bytes }: Sent): void {
+  receive({ bytes }: SentMessage): void {
     const envelope = this.#codec.decode(bytes, this.#options.site.origins, this.#options.site.deployment);
     const hasRoom = this.#storage?.isStuck !== true;
     const start = this.#starts;
     this.#input((machine) => {
-      const before = machine.untaken;
+      const before = machine.harmlessRejections;
       machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs, hasRoom);
-      if (machine.untaken === before) this.#options.took(envelope, start);
+      if (machine.harmlessRejections === before) this.#options.onMessageAccepted(envelope, start);
     });
   }
 
   /** The site's clock, as people set it: in whole milliseconds, as machines tell it. */
   get wallMs(): number {
-    return Math.floor(this.#rightMs + this.#aheadMs);
+    return Math.floor(this.#correctWallMs + this.#aheadMs);
   }
 
   /** What the site's clock would show at most, had it never been set back. */
   get highestWallMs(): number {
-    return this.#rightMs + Math.max(this.#aheadMaxMs, this.#aheadMs);
+    return this.#correctWallMs + Math.max(this.#maxAheadMs, this.#aheadMs);
   }
 
   /** Sets the site's clock: so far off, beside its skew and drift. */
@@ -320,14 +331,14 @@ export class SimulatedSite {
 
   /** Between two settings a clock drifts one way: it is furthest ahead at one of them. */
   #noteAhead(): void {
-    this.#aheadMaxMs = Math.max(this.#aheadMaxMs, this.#aheadMs);
+    this.#maxAheadMs = Math.max(this.#maxAheadMs, this.#aheadMs);
   }
 
   get #aheadMs(): number {
     return this.#options.skewMs + this.#clockAheadMs + this.drift * this.#options.timeline.nowMs;
   }
 
-  get #rightMs(): number {
+  get #correctWallMs(): number {
     return EPOCH_MS + this.#options.timeline.nowMs;
   }
 
@@ -338,17 +349,17 @@ export class SimulatedSite {
     const run = (): void => {
       if (this.machine !== machine) return;
       give(machine);
-      this.#act();
+      this.#applyOutputs();
     };
-    if (this.#paused === undefined) run();
-    else this.#paused.push(run);
+    if (this.#pausedInputs === undefined) run();
+    else this.#pausedInputs.push(run);
   }
 
-  #act(): void {
+  #applyOutputs(): void {
     for (const output of this.machine?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.wallMs });
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
-      else if (output.kind === 'view') this.#answer(output);
+      else if (output.kind === 'view') this.#reply(output);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else this.#fail(output);
     }
@@ -362,8 +373,8 @@ export class SimulatedSite {
     }
   }
 
-  #answer({ serial, stage, last, reply: { value, meta }, seen }: SiteOutput & { kind: 'view' }): void {
-    this.#answers.get(serial)?.({ kind: last ? 'final' : 'preliminary', serial, stage, value, meta, seen });
+  #reply({ serial, stage, isLast, reply: { value, meta }, seen }: SiteOutput & { kind: 'view' }): void {
+    this.#answers.get(serial)?.({ kind: isLast ? 'final' : 'preliminary', serial, stage, value, meta, seen });
   }
 
   #fail({ serial, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
@@ -371,26 +382,26 @@ export class SimulatedSite {
   }
 
   /** Lets the checkers' notes go with the checkpoint. */
-  #pack({ rest, contained }: Cut): Cut {
+  #pack({ smallParts: remaining, contained }: CheckpointCut): CheckpointCut {
     this.checkpoints += 1;
-    this.#noted.set(this.checkpoints, this.#options.save());
-    return { rest: { note: this.checkpoints, rest }, contained };
+    this.#checkerNotes.set(this.checkpoints, this.#options.save());
+    return { smallParts: { note: this.checkpoints, rest: remaining }, contained };
   }
 
-  #unpack(stored: StoredSite): StoredSite {
+  #unpack(stored: RecoveredState): RecoveredState {
     const { checkpoint } = stored;
     if (checkpoint === undefined) {
-      this.#options.started(undefined);
+      this.#options.onStarted(undefined);
       return stored;
     }
-    const { note, rest } = checkpoint.rest as { readonly note: number; readonly rest: unknown };
+    const { note, rest: remaining } = checkpoint.smallParts as { readonly note: number; readonly rest: unknown };
     this.startsFromCheckpoint += 1;
-    this.#options.started(this.#noted.get(note));
-    return { ...stored, checkpoint: { sections: checkpoint.sections, rest } };
+    this.#options.onStarted(this.#checkerNotes.get(note));
+    return { ...stored, checkpoint: { sections: checkpoint.sections, smallParts: remaining } };
   }
 
   #planTick(): void {
-    this.#options.timeline.after(TICK_MS, () => {
+    this.#options.timeline.schedule(TICK_MS, () => {
       if (this.isLost) return;
       this.#input((machine) => machine.tick(this.#options.timeline.nowMs, this.wallMs));
       this.#planTick();
@@ -399,11 +410,11 @@ export class SimulatedSite {
 }
 
 /** Nothing is sent that should not be taken, but for what a restart has made late. */
-function refused({ message }: RefusedMessage): never {
-  throw new Fault(`a message was refused: ${message}`, 'messages');
+function failOnRejection({ message }: RejectedMessageError): never {
+  throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
 }
 
 /** How long a log is that a site found. */
-function endOf(stored: StoredSite, log: LogKind): number {
+function getEnd(stored: RecoveredState, log: LogKind): number {
   return stored[log].start + stored[log].entries.length;
 }

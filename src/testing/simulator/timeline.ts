@@ -1,6 +1,6 @@
 /** Virtual time: events in the order of their times, those of one time in the order in which they were planned. */
 
-interface Planned {
+interface PlannedEvent {
   readonly atMs: number;
   readonly order: number;
   readonly run: () => void;
@@ -11,9 +11,9 @@ export class Timeline {
   nowMs = 0;
   #order = 0;
   /** A binary heap. */
-  readonly #heap: Planned[] = [];
+  readonly #heap: PlannedEvent[] = [];
 
-  after(delayMs: number, run: () => void): void {
+  schedule(delayMs: number, run: () => void): void {
     this.#rise({ atMs: this.nowMs + delayMs, order: this.#order++, run });
   }
 
@@ -29,16 +29,16 @@ export class Timeline {
   }
 
   #takeFirst(): void {
-    const last = this.#heap.pop() as Planned;
+    const last = this.#heap.pop() as PlannedEvent;
     if (this.#heap.length > 0) this.#sink(last);
   }
 
   /** Puts it at the end, and moves down what comes after it. */
-  #rise(planned: Planned): void {
+  #rise(planned: PlannedEvent): void {
     let index = this.#heap.length;
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      const above = this.#heap[parent] as Planned;
+      const above = this.#heap[parent] as PlannedEvent;
       if (!isBefore(planned, above)) break;
       this.#heap[index] = above;
       index = parent;
@@ -47,12 +47,13 @@ export class Timeline {
   }
 
   /** Puts it in the place of the first one, and moves up what comes before it. */
-  #sink(planned: Planned): void {
+  #sink(planned: PlannedEvent): void {
     const { length } = this.#heap;
     let index = 0;
     for (let child = 1; child < length; child = index * 2 + 1) {
-      if (child + 1 < length && isBefore(this.#heap[child + 1] as Planned, this.#heap[child] as Planned)) child += 1;
-      const below = this.#heap[child] as Planned;
+      if (child + 1 < length && isBefore(this.#heap[child + 1] as PlannedEvent, this.#heap[child] as PlannedEvent))
+        child += 1;
+      const below = this.#heap[child] as PlannedEvent;
       if (!isBefore(below, planned)) break;
       this.#heap[index] = below;
       index = child;
@@ -61,12 +62,12 @@ export class Timeline {
   }
 }
 
-function isBefore(one: Planned, other: Planned): boolean {
-  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
+function isBefore(item: PlannedEvent, other: PlannedEvent): boolean {
+  return item.atMs < other.atMs || (item.atMs === other.atMs && item.order < other.order);
 }
 
 /** What checkers go by that ask how long something takes. */
-export class Calm {
+export class HealthyPeriods {
   readonly #timeline: Timeline;
   readonly #isInTheWay: () => boolean;
   #disturbedAtMs = 0;
@@ -77,7 +78,7 @@ export class Calm {
   }
 
   /** Until now something was in the way, or is for so long. */
-  disturbed(forMs = 0): void {
+  onDisturbed(forMs = 0): void {
     this.#disturbedAtMs = Math.max(this.#disturbedAtMs, this.#timeline.nowMs + forMs);
   }
 

@@ -2,58 +2,58 @@
  * A service whose generators note what they ask of the tables. Who asks for less, run again on the same, goes by something
  * that they do not hold; what came of both runs need not say so, since sites and model run the same functions.
  */
-import { textOf } from '../../server/records/failure.ts';
-import { frozenTools } from '../../values/frozen.ts';
+import { formatThrown } from '../../server/records/failures.ts';
+import { freezeFunctions } from '../../values/deep-freeze.ts';
 import type { ScanOptions } from '../../server/records/key-range.ts';
 import type { TableReader } from '../../server/service/readers.ts';
-import { Refusal } from '../../server/service/refusal.ts';
+import { ThrownDomainError } from '../../server/service/domain-errors.ts';
 import type { AnyGenerator, Service } from '../../server/service/service.ts';
 import type { Fields, Table } from '../../server/service/tables.ts';
 
 type Context = Parameters<AnyGenerator>[1];
 type Reader = TableReader<Fields, string>;
 type Readers = Readonly<Record<string, Reader>>;
-type Note = (what: string) => void;
+type NoteLookup = (description: string) => void;
 
 /** The service, and what the last run of one of its generators has asked, or thrown. */
 export class TracedService {
   readonly service: Service;
-  #asked = new Set<string>();
+  #lookups = new Set<string>();
   #thrown: string | undefined;
 
   constructor(service: Service) {
-    const note: Note = (what) => this.#asked.add(what);
-    const looks = Object.entries(service.tables).map(([name, table]) => [name, lookAt(name, table, note)] as const);
-    const tablesOf = keptFor((real: Readers): Readers =>
+    const note: NoteLookup = (description) => this.#lookups.add(description);
+    const looks = Object.entries(service.tables).map(([name, table]) => [name, traceTable(name, table, note)] as const);
+    const tablesOf = memoizeByTables((real: Readers): Readers =>
       Object.freeze(Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)]))),
     );
     const run = (generator: () => unknown): unknown => {
-      this.#asked = new Set();
+      this.#lookups = new Set();
       this.#thrown = undefined;
       try {
         return generator();
       } catch (error) {
-        if (!(error instanceof Refusal)) this.#thrown = textOf(error);
+        if (!(error instanceof ThrownDomainError)) this.#thrown = formatThrown(error);
         throw error;
       }
     };
     const traced = ([name, generator]: [string, AnyGenerator]): [string, AnyGenerator] => [
       name,
       function (this: unknown, args, context) {
-        return run(() => generator.call(this, args, tracedContext(context, tablesOf)));
+        return run(() => generator.call(this, args, createTracedContext(context, tablesOf)));
       },
     ];
     this.service = { ...service, generators: Object.fromEntries(Object.entries(service.generators).map(traced)) };
   }
 
   /** Each once: who knows already what comes of what he has read need not read it again. */
-  readonly asked = (): readonly string[] => [...this.#asked];
+  readonly lookups = (): readonly string[] => [...this.#lookups];
   /** What the last run has thrown, if it has, and that was no error of its domain. */
   readonly thrown = (): string | undefined => this.#thrown;
 }
 
 /** Of the same tables the same, as a site has one for all runs: who keeps something by them meets it again, as there. */
-function keptFor(make: (real: Readers) => Readers): (real: Readers) => Readers {
+function memoizeByTables(make: (real: Readers) => Readers): (real: Readers) => Readers {
   const made = new WeakMap<Readers, Readers>();
   return (real) => {
     const known = made.get(real) ?? make(real);
@@ -63,13 +63,13 @@ function keptFor(make: (real: Readers) => Readers): (real: Readers) => Readers {
 }
 
 /** A table as this run has it, seen through by what notes. */
-function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reader {
-  const note = (what: string, options: ScanOptions = {}): void => {
+function traceTable(name: string, table: Table, tell: NoteLookup): (real: Reader) => Reader {
+  const note = (description: string, options: ScanOptions = {}): void => {
     const { equals, prefix, from, before, limit, reverse } = options;
-    const given = { equals, prefix, from, before, limit, reverse };
-    tell(`${name}.${what} ${Object.entries(given).flatMap(optionText).join(' ')}`.trim());
+    const value = { equals, prefix, from, before, limit, reverse };
+    tell(`${name}.${description} ${Object.entries(value).flatMap(formatOption).join(' ')}`.trim());
   };
-  const noteField = (field: string, key: string): void => tell(`${name}.${field} of ${textOfKey(key)}`);
+  const noteField = (field: string, key: string): void => tell(`${name}.${field} of ${formatKey(key)}`);
   return (real) => {
     const traced: Reader = {
       row: (key) =>
@@ -80,14 +80,14 @@ function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reade
           },
         }),
       has: (key) => {
-        note(`has ${textOfKey(key)}`);
+        note(`has ${formatKey(key)}`);
         return real.has(key);
       },
       keys: (options) => {
         note('keys', options);
         return real.keys(options);
       },
-      by: frozenTools(
+      by: freezeFunctions(
         Object.fromEntries(
           table.indexes.map((field) => [
             field,
@@ -99,23 +99,23 @@ function lookAt(name: string, table: Table, tell: Note): (real: Reader) => Reade
         ),
       ) as Reader['by'],
     };
-    return frozenTools(traced);
+    return freezeFunctions(traced);
   };
 }
 
 /** Never throws, whatever the option is. */
-function optionText([name, value]: [string, unknown]): string[] {
-  return value === undefined ? [] : [`${name} ${textOfKey(value)}`];
+function formatOption([name, value]: [string, unknown]): string[] {
+  return value === undefined ? [] : [`${name} ${formatKey(value)}`];
 }
 
-function textOfKey(value: unknown): string {
+function formatKey(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
 /** All else is as it was given, and inherited as it was: a context has nothing that it could be copied by. */
-function tracedContext(given: Context, tablesOf: (real: Readers) => Readers): Context {
-  const tables = tablesOf(given.tables as unknown as Readers);
-  return new Proxy(given, {
+function createTracedContext(value: Context, tablesOf: (real: Readers) => Readers): Context {
+  const tables = tablesOf(value.tables as unknown as Readers);
+  return new Proxy(value, {
     get: (context, name) => (name === 'tables' ? tables : (Reflect.get(context, name, context) as unknown)),
   });
 }

@@ -1,73 +1,73 @@
 /** One operation that has no final yet. */
-import type { InvocationContext, Sink, ViewDetails, Whereabouts } from '../../correctable/binding.ts';
+import type { InvocationContext, Sink, ViewDetails, SubmissionStatus } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
-import type { EncodedRow } from '../../protocol/codec/codec.ts';
-import { ANNOUNCED_BYTES_MIN } from '../../protocol/rows/short-rows.ts';
-import type { ClientRow } from '../../protocol/rows/client-kinds.ts';
+import type { EncodedMessage } from '../../protocol/codec/codec.ts';
+import { MIN_ANNOUNCED_BYTES } from '../../protocol/messages/short-messages.ts';
+import type { ClientMessage } from '../../protocol/messages/client-messages.ts';
 import type { Outage } from './outage.ts';
-import { structurallyEqual } from '../../correctable/equal.ts';
-import { copied } from '../../values/copy.ts';
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import { deepCopy } from '../../values/deep-copy.ts';
 
 /** A view that may be confirmed: what the server gave, whatever its receivers have made of it meanwhile. */
-export class SeenView {
+export class ConfirmableView {
   /** The sink's number for it. */
   readonly seq: number;
   /** With what its confirmations have added. */
   readonly details: ViewDetails;
   /** What the server gave. */
-  readonly #own: unknown;
+  readonly #serverValue: unknown;
   /** The same, as it was handed on. */
-  readonly #handedOn: unknown;
+  readonly #deliveredValue: unknown;
 
   constructor(seq: number, details: ViewDetails, own: unknown, handedOn: unknown) {
     this.seq = seq;
     this.details = details;
-    this.#own = own;
-    this.#handedOn = handedOn;
+    this.#serverValue = own;
+    this.#deliveredValue = handedOn;
   }
 
   /** Whether what was handed on is what the server gave: what can no longer be read is not. */
-  isUntouched(): boolean {
+  isUnmodified(): boolean {
     try {
-      return structurallyEqual(this.#own, this.#handedOn);
+      return structurallyEqual(this.#serverValue, this.#deliveredValue);
     } catch {
       return false;
     }
   }
 
   /** What the server gave, to be handed on as a view of its own. */
-  again(): unknown {
-    return copied(this.#own);
+  copyValue(): unknown {
+    return deepCopy(this.#serverValue);
   }
 
   /** The same view once it was confirmed, or handed on again with this number and value. */
-  with(details: ViewDetails, seq = this.seq, handedOn = this.#handedOn): SeenView {
-    return new SeenView(seq, details, this.#own, handedOn);
+  withDetails(details: ViewDetails, seq = this.seq, handedOn = this.#deliveredValue): ConfirmableView {
+    return new ConfirmableView(seq, details, this.#serverValue, handedOn);
   }
 }
 
 /** What operations need to know of the line that they were submitted on. */
-export interface Carrier {
+export interface OperationConnection {
   /** Names what its server remembers of this client. */
-  readonly memory: string | undefined;
+  readonly memoryId: string | undefined;
   /** How many operations wait for an answer on it. */
-  awaited: number;
+  awaitedCount: number;
   /** How many bytes the large ones among them have. */
   awaitedBytes: number;
   /** Whether its server goes away, and nothing is submitted on it any more. */
-  readonly retired: boolean;
-  push(row: ClientRow): void;
+  readonly isDraining: boolean;
+  push(row: ClientMessage): void;
 }
 
 /** How many views can be confirmed, the latest: as many as a gateway keeps of an operation. */
-const SEQS_MAX = 1024;
+const MAX_CONFIRMABLE_VIEWS = 1024;
 
 /** What an operation is made from. */
 export interface OperationParts {
   readonly id: number;
   readonly name: string;
-  readonly effect: Access;
+  readonly access: Access;
   /** Index of the strongest requested level: a view at it or above ends the operation. */
   readonly strongest: number;
   readonly sink: Sink;
@@ -75,109 +75,109 @@ export interface OperationParts {
 }
 
 /** One operation under way, and where it is: the application's side asks that when it gives up. */
-export class InFlightOperation implements Whereabouts {
+export class InFlightOperation implements SubmissionStatus {
   readonly id: number;
   readonly name: string;
-  readonly effect: Access;
+  readonly access: Access;
   readonly strongest: number;
   readonly sink: Sink;
   readonly context: InvocationContext;
   /** The submission as it is sent, and sent again after a reconnect. */
-  readonly row: EncodedRow;
+  readonly message: EncodedMessage;
   readonly #outage: Outage;
   /** Where its answer is to come from; none while it waits to be submitted. */
-  line: Carrier | undefined = undefined;
+  connection: OperationConnection | undefined = undefined;
   /** Whether it was submitted on an earlier line, which may have executed it. */
-  sentBefore = false;
+  wasSentBefore = false;
   /** What the server remembered that it was sent to before; none, where that differed from one time to the next. */
-  memory: string | undefined = undefined;
+  memoryId: string | undefined = undefined;
   /**
    * Nobody wants the views any more. A read is forgotten at once, and an update that is on no line; one that was sent is
    * kept until the server is known to have it, or the line is gone.
    */
-  cancelled = false;
+  isCancelled = false;
   /** Where it went: the site that it was sent to first, the one it was sent to last, and how often it moved. */
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
   /** The first view that is not the last, of the present submission, and the server's number: mostly there are no others. */
-  #first: SeenView | undefined = undefined;
-  #firstSeq = 0;
+  #firstView: ConfirmableView | undefined = undefined;
+  #firstViewSeq = 0;
   /** The latest views by the server's numbers, where there are several. */
-  #seen: Map<number, SeenView> | undefined = undefined;
+  #confirmableViews: Map<number, ConfirmableView> | undefined = undefined;
   /** Stops listening to the caller's signal. */
-  release: (() => void) | undefined = undefined;
+  removeAbortListener: (() => void) | undefined = undefined;
 
-  constructor(parts: OperationParts, row: EncodedRow, outage: Outage) {
+  constructor(parts: OperationParts, row: EncodedMessage, outage: Outage) {
     this.id = parts.id;
     this.name = parts.name;
-    this.effect = parts.effect;
+    this.access = parts.access;
     this.strongest = parts.strongest;
     this.sink = parts.sink;
     this.context = parts.context;
-    this.row = row;
+    this.message = row;
     this.#outage = outage;
   }
 
-  get mayHaveLeft(): boolean {
-    return this.line !== undefined || this.sentBefore;
+  get mayHaveBeenSent(): boolean {
+    return this.connection !== undefined || this.wasSentBefore;
   }
 
-  get obstacle(): CorrectableError | undefined {
-    return this.line === undefined ? this.#outage.obstacle : undefined;
+  get blockedBy(): CorrectableError | undefined {
+    return this.connection === undefined ? this.#outage.blockedBy : undefined;
   }
 
   /** Its size, if it may take a slow link so long that nothing is heard meanwhile. */
   get largeBytes(): number {
-    const { length } = this.row;
-    return length < ANNOUNCED_BYTES_MIN ? 0 : length;
+    const { length } = this.message;
+    return length < MIN_ANNOUNCED_BYTES ? 0 : length;
   }
 
   /** Whether a server that remembers under the name `memory` may not know of it although another one does. */
   isUnknownTo(memory: string | undefined): boolean {
-    return this.sentBefore && this.memory !== memory;
+    return this.wasSentBefore && this.memoryId !== memory;
   }
 
   /** The line that it was submitted on is gone: it waits for another. */
-  unbind(): void {
-    const memory = this.line?.memory;
-    this.memory = this.isUnknownTo(memory) ? undefined : memory;
-    this.sentBefore = true;
-    this.leaveLine();
+  handleConnectionLoss(): void {
+    const memory = this.connection?.memoryId;
+    this.memoryId = this.isUnknownTo(memory) ? undefined : memory;
+    this.wasSentBefore = true;
+    this.detachFromConnection();
   }
 
   /** It waits for another line, on which views of this one cannot be confirmed. */
-  leaveLine(): void {
-    if (this.line !== undefined) {
-      this.line.awaited--;
-      this.line.awaitedBytes -= this.largeBytes;
+  detachFromConnection(): void {
+    if (this.connection !== undefined) {
+      this.connection.awaitedCount--;
+      this.connection.awaitedBytes -= this.largeBytes;
     }
-    this.line = undefined;
-    this.#first = undefined;
-    this.#seen = undefined;
+    this.connection = undefined;
+    this.#firstView = undefined;
+    this.#confirmableViews = undefined;
   }
 
   /** View `seq` of the server. */
-  saw(seq: number, given: SeenView): void {
-    if (this.#seen === undefined && (this.#first === undefined || this.#firstSeq === seq)) {
-      this.#first = given;
-      this.#firstSeq = seq;
+  recordView(seq: number, value: ConfirmableView): void {
+    if (this.#confirmableViews === undefined && (this.#firstView === undefined || this.#firstViewSeq === seq)) {
+      this.#firstView = value;
+      this.#firstViewSeq = seq;
       return;
     }
-    this.#seen ??= new Map([[this.#firstSeq, this.#first as SeenView]]);
-    this.#seen.delete(seq);
-    this.#seen.set(seq, given);
-    if (this.#seen.size <= SEQS_MAX) return;
-    const [oldest] = this.#seen.keys();
-    this.#seen.delete(oldest as number);
+    this.#confirmableViews ??= new Map([[this.#firstViewSeq, this.#firstView as ConfirmableView]]);
+    this.#confirmableViews.delete(seq);
+    this.#confirmableViews.set(seq, value);
+    if (this.#confirmableViews.size <= MAX_CONFIRMABLE_VIEWS) return;
+    const [oldest] = this.#confirmableViews.keys();
+    this.#confirmableViews.delete(oldest as number);
   }
 
   /** The server's view `seq`, to be confirmed, if it came and is not too long ago: it counts as of now. */
-  seen(seq: number): SeenView | undefined {
-    if (this.#seen === undefined) return this.#firstSeq === seq ? this.#first : undefined;
-    const given = this.#seen.get(seq);
+  findView(seq: number): ConfirmableView | undefined {
+    if (this.#confirmableViews === undefined) return this.#firstViewSeq === seq ? this.#firstView : undefined;
+    const value = this.#confirmableViews.get(seq);
     // A later view with the same value was not sent: the next one of that value refers to this one again.
-    if (given !== undefined) this.saw(seq, given);
-    return given;
+    if (value !== undefined) this.recordView(seq, value);
+    return value;
   }
 }

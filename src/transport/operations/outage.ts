@@ -22,7 +22,7 @@ export class Outage {
   }
 
   /** Why operations do not get on, since when; `undefined` while there is a connection. */
-  get obstacle(): CorrectableError | undefined {
+  get blockedBy(): CorrectableError | undefined {
     if (this.#since === undefined) return undefined;
     const seconds = ((this.#now() - this.#since) / 1000).toFixed(1);
     const attempts = `${this.#attempts} ${this.#attempts === 1 ? 'attempt' : 'attempts'}`;
@@ -36,13 +36,13 @@ export class Outage {
   }
 
   /** A connection to `url` is tried. */
-  attempt(url: string): void {
+  recordAttempt(url: string): void {
     this.#attempts++;
     if (this.#reason === undefined) this.#url = url;
   }
 
   /** Why the connection to `url` was lost or did not come about; `detail` says it where the address is known. */
-  blame(url: string, reason: CorrectableError, detail: string = reason.message): void {
+  setReason(url: string, reason: CorrectableError, detail: string = reason.message): void {
     this.#url = url;
     this.#reason = reason;
     this.#detail = detail;
@@ -56,30 +56,38 @@ export class Outage {
   }
 }
 
-const CODES: Readonly<Record<number, ErrorCode>> = {
+const ERROR_CODES_BY_CLOSE_CODE: Readonly<Record<number, ErrorCode>> = {
   [CloseCode.unauthenticated]: 'UNAUTHENTICATED',
   [CloseCode.forbidden]: 'FORBIDDEN',
 };
 
 /** The error for a fatal close code; `told` is what the server said in a row before it closed. */
-export function refusalOf(code: number, reason: string, told: CorrectableError | undefined): CorrectableError {
+export function createRejectionError(
+  code: number,
+  reason: string,
+  reported: CorrectableError | undefined,
+): CorrectableError {
   return (
-    told ?? new CorrectableError(CODES[code] ?? 'PROTOCOL', `the server refused the connection: ${reason} (${code})`)
+    reported ??
+    new CorrectableError(
+      ERROR_CODES_BY_CLOSE_CODE[code] ?? 'PROTOCOL',
+      `the server refused the connection: ${reason} (${code})`,
+    )
   );
 }
 
 /** The error for a connection that was lost, or could not be opened, and will be tried again. */
-export function lossOf(url: string, detail: string): CorrectableError {
+export function createLossError(url: string, detail: string): CorrectableError {
   return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
 }
 
 /** The error for what another than whoever is signed in now has submitted. */
-export function otherPrincipal(): CorrectableError {
+export function createPrincipalChangedError(): CorrectableError {
   const message = 'the principal has changed; what is still wanted has to be submitted anew';
   return new CorrectableError('UNAVAILABLE', message, { retryable: false });
 }
 
 /** What a close says about the reason. */
-export function detailOf(code: number, reason: string): string {
+export function formatCloseDetail(code: number, reason: string): string {
   return reason === '' ? `closed with ${code}` : `${reason} (${code})`;
 }

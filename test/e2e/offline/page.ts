@@ -1,10 +1,10 @@
 /** What the offline page runs: one client a user, whose views outlive the page in IndexedDB. */
 import { cached, indexedDbStore, type CachedBinding } from '../../../src/bindings/cache/index.ts';
 import { redblue, type ConnectionState, type RedBlueLevels } from '../../../src/bindings/redblue/index.ts';
-import { createClient, type AnyClient } from '../../../src/correctable/made/client.ts';
+import { createClient, type AnyClient } from '../../../src/correctable/client/client.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';
 import type { CorrectableError } from '../../../src/correctable/errors.ts';
-import type { Levels } from '../../../src/correctable/level.ts';
+import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { AnyView } from '../../../src/correctable/view.ts';
 import { notes } from './contract.ts';
 
@@ -35,7 +35,7 @@ function signIn(user: string): void {
       if (state !== 'open' || !isAway) return;
       isAway = false;
       // A read that is under way is answered now; what has ended without an answer is asked again.
-      if (note?.state !== 'updating') ask();
+      if (note?.state !== 'pending') ask();
     },
   });
   const binding = cached(site, { principal: user, store: indexedDbStore({ name: 'notes' }) });
@@ -66,12 +66,12 @@ function ask(): void {
   const { client, user } = here;
   // Nobody waits for the one before any more: it is not sent when the connection is back.
   note?.cancel();
-  const asked = (note = client.invoke(notes.read({ owner: user }), { timeoutMs: 2_000 }));
-  const isShown = (): boolean => note === asked && here?.user === user;
+  const requested = (note = client.invoke(notes.read({ owner: user }), { timeoutMs: 2_000 }));
+  const isShown = (): boolean => note === requested && here?.user === user;
   section('note').textContent = '…';
   delete section('note').dataset['level'];
   section('known').textContent = '';
-  asked.subscribe({
+  requested.subscribe({
     next: (view) => isShown() && showNote(view),
     error: (error) => isShown() && showFailure(error),
   });

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { createClient } from '../../../src/correctable/made/client.ts';
+import { createClient } from '../../../src/correctable/client/client.ts';
 import {
   blue,
   createEmbedded,
@@ -36,7 +36,7 @@ const SERVICE = defineService(notes, {
 /** What is served, by path. */
 type Files = ReadonlyMap<string, readonly [type: string, body: string]>;
 
-const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const createFile = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 export class NotesSite implements AsyncDisposable {
   /** How many reads the gateway has let in. */
@@ -52,7 +52,7 @@ export class NotesSite implements AsyncDisposable {
 
   static async start(): Promise<NotesSite> {
     const bundled = await build({
-      entryPoints: [fileOf('page.ts')],
+      entryPoints: [createFile('page.ts')],
       bundle: true,
       format: 'esm',
       platform: 'browser',
@@ -62,9 +62,9 @@ export class NotesSite implements AsyncDisposable {
     const script = bundled.outputFiles[0]?.text ?? '';
     const site = new NotesSite(
       new Map([
-        ['/', ['text/html', await readFile(fileOf('page.html'), 'utf8')]],
+        ['/', ['text/html', await readFile(createFile('page.html'), 'utf8')]],
         ['/page.js', ['text/javascript', script]],
-        ['/worker.js', ['text/javascript', await readFile(fileOf('worker.js'), 'utf8')]],
+        ['/worker.js', ['text/javascript', await readFile(createFile('worker.js'), 'utf8')]],
       ]),
     );
     await site.comeBack();
@@ -102,7 +102,7 @@ export class NotesSite implements AsyncDisposable {
       contract: notes,
       // Whoever says a name is taken for that user: this test is of the device, not of the door.
       authenticate: (token = '') => ({ id: token }),
-      authorise: ({ id }, { name, args }) => {
+      authorize: ({ id }, { name, args }) => {
         if (name === 'read') this.reads += 1;
         return (args as { owner: string }).owner === id;
       },

@@ -1,7 +1,7 @@
 /** Clients over each way to a Cassandra cluster, and what a program sees of their operations. */
 import type { CassandraBinding } from '../../../src/bindings/cassandra/index.ts';
 import { createClient, isCorrectableError, type Client, type Correctable } from '../../../src/index.ts';
-import { WAYS, type Place, type Way, type WayOptions } from './cassandra-ways.ts';
+import { WAYS, type Place, type Way, type WayOptions } from './cassandra-read-strategies.ts';
 
 type Levels = readonly ['weak', 'strong'];
 

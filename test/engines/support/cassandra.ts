@@ -61,10 +61,10 @@ export function withCassandra(own?: Partial<ClusterOptions>): TestCluster {
     if (missingTools(requireTools) !== undefined) return;
     if (own === undefined) cluster = await clusterOfTheRun();
     else ({ cluster, stop } = await startOwn(own));
-    await client('frk').execute(`CREATE KEYSPACE ${keyspace} WITH replication = ${cluster.replication}`);
+    await client('frankfurt').execute(`CREATE KEYSPACE ${keyspace} WITH replication = ${cluster.replication}`);
   });
   afterAll(async () => {
-    await Promise.all(clients.map((each) => each.shutdown()));
+    await Promise.all(clients.map((item) => item.shutdown()));
     await stop();
   });
   return {
@@ -87,7 +87,7 @@ async function clusterOfTheRun(): Promise<Cluster> {
   if (state === undefined) return await Cluster.start({ ...SHARED, folder: join(runFolder(run), 'cluster'), onChange });
   const cluster = new Cluster(state, onChange);
   for (const site of cluster.sites) cluster.resume(site);
-  for (const site of cluster.sites.filter((each) => !cluster.isRunning(each))) await cluster.restart(site);
+  for (const site of cluster.sites.filter((item) => !cluster.isRunning(item))) await cluster.restart(site);
   await cluster.untilReady();
   return cluster;
 }

@@ -26,7 +26,14 @@ export function withEnsemble(options: Partial<EnsembleOptions> = {}): { readonly
     missing = whatIsMissing();
     if (missing !== undefined) return;
     const folder = join(runFolder('zookeeper'), `test-${process.pid}`);
-    ensemble = await Ensemble.start({ nodes: 3, leader: 'irl', wan: 'none', progress: () => {}, folder, ...options });
+    ensemble = await Ensemble.start({
+      nodes: 3,
+      leader: 'ireland',
+      wan: 'none',
+      progress: () => {},
+      folder,
+      ...options,
+    });
   });
   beforeEach((context) => context.skip(missing !== undefined, missing));
   afterAll(async () => await ensemble?.stop());

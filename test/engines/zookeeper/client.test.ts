@@ -19,7 +19,7 @@ let tests = 0;
 /** A client in a subtree of its own. */
 async function connect(options: ConstructorParameters<typeof ZooKeeper>[1] = {}): Promise<ZooKeeper> {
   tests += 1;
-  const servers = cluster.ensemble.connectString('frk');
+  const servers = cluster.ensemble.connectString('frankfurt');
   await using maker = new ZooKeeper(servers);
   await maker.create(`/t${tests}`, null);
   const zk = new ZooKeeper(`${servers}/t${tests}`, { sessionTimeoutMs: SESSION_MS, ...options });
@@ -141,12 +141,12 @@ describe('ACLs', () => {
     owner.addAuth('digest', 'ada:secret');
     await owner.create('/mine', 'x', { acl: CREATOR_ALL_ACL });
     expect((await owner.getAcl('/mine')).acl).toMatchObject([{ scheme: 'digest', permissions: 'all' }]);
-    await using other = new ZooKeeper(`${cluster.ensemble.connectString('vrg')}/t${tests}`);
+    await using other = new ZooKeeper(`${cluster.ensemble.connectString('virginia')}/t${tests}`);
     await other.sync();
     await expect(other.get('/mine')).rejects.toMatchObject({ code: 'NO_AUTH', path: '/mine' });
     other.addAuth('digest', 'ada:secret');
     expect((await other.get('/mine')).stat.version).toBe(0);
-    other.cut();
+    other.dropConnection();
     expect((await other.get('/mine')).stat.version).toBe(0);
     await owner.setAcl('/mine', [{ scheme: 'world', id: 'anyone', permissions: ['read'] }]);
     await expect(owner.set('/mine', 'y')).rejects.toMatchObject({ code: 'NO_AUTH' });
@@ -187,13 +187,13 @@ describe('watches', () => {
 
   test('after a lost connection: all kinds → told what was missed, and what follows', async () => {
     await using zk = await connect();
-    await using other = new ZooKeeper(`${cluster.ensemble.connectString('vrg')}/t${tests}`);
+    await using other = new ZooKeeper(`${cluster.ensemble.connectString('virginia')}/t${tests}`);
     await zk.create('/r', null);
     const once: string[] = [];
     const always: string[] = [];
     await zk.get('/r', { watch: ({ type }) => once.push(type) });
     await zk.watch('/r', ({ type }) => always.push(type));
-    zk.cut();
+    zk.dropConnection();
     await other.set('/r', 'missed');
     await zk.sync();
     await other.set('/r', 'heard');
@@ -213,7 +213,7 @@ describe('connections', () => {
     const lost = zk.set('/e', '1').catch((error: unknown) => error);
     const lostRead = zk.get('/e').catch((error: unknown) => error);
     await Promise.resolve();
-    zk.cut();
+    zk.dropConnection();
     expect(await lost).toMatchObject({ code: 'CONNECTION_LOSS', path: '/e', mayHaveTakenEffect: true });
     expect(await lostRead).toMatchObject({ code: 'CONNECTION_LOSS', mayHaveTakenEffect: false });
     expect((await zk.exists('/e'))?.ephemeralOwner).toBe(id);
@@ -243,15 +243,15 @@ describe('connections', () => {
     const { credentials } = zk;
     const expired = eventOf(zk, 'expired');
     const taker = new ZooKeeper(
-      cluster.ensemble.connectString('vrg'),
+      cluster.ensemble.connectString('virginia'),
       credentials === undefined ? {} : { credentials },
     );
-    await taker.connected();
+    await taker.whenConnected();
     await taker.close();
     await expired;
     expect(zk.state).toBe('expired');
     await expect(zk.exists('/gone')).rejects.toMatchObject({ code: 'SESSION_EXPIRED' });
-    await using next = new ZooKeeper(`${cluster.ensemble.connectString('frk')}/t${tests}`);
+    await using next = new ZooKeeper(`${cluster.ensemble.connectString('frankfurt')}/t${tests}`);
     await next.sync();
     expect(await next.exists('/gone')).toBeNull();
   });
@@ -260,7 +260,7 @@ describe('connections', () => {
     const zk = await connect();
     void zk.create('/short', null, { mode: 'ephemeral' });
     await zk.close();
-    await using next = new ZooKeeper(`${cluster.ensemble.connectString('frk')}/t${tests}`);
+    await using next = new ZooKeeper(`${cluster.ensemble.connectString('frankfurt')}/t${tests}`);
     await next.sync();
     expect(await next.exists('/short')).toBeNull();
     await expect(zk.exists('/')).rejects.toMatchObject({ code: 'CLIENT_CLOSED' });
@@ -269,11 +269,11 @@ describe('connections', () => {
   test('a server of choice: preferred → moved to, session and ephemeral nodes kept', async () => {
     await using zk = await connect();
     await zk.create('/moved', null, { mode: 'ephemeral' });
-    const target = cluster.ensemble.address('vrg');
+    const target = cluster.ensemble.address('virginia');
     // A server that is behind what a client has seen refuses it, and it goes to another one.
-    await using there = new ZooKeeper(`${cluster.ensemble.connectString('vrg')}/t${tests}`);
+    await using there = new ZooKeeper(`${cluster.ensemble.connectString('virginia')}/t${tests}`);
     await there.sync();
-    zk.prefer(target);
+    zk.preferServer(target);
     await zk.sync();
     expect(zk.server).toBe(target);
     expect((await zk.exists('/moved'))?.ephemeralOwner).toBe(zk.sessionId);

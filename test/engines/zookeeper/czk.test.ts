@@ -31,7 +31,7 @@ describe('with preliminary replies', () => {
   );
 
   test('several clients of one server: each counts the others → the right names', async () => {
-    const address = cluster.ensemble.address('frk');
+    const address = cluster.ensemble.address('frankfurt');
     const clients = Array.from({ length: 4 }, () => new ZooKeeper(address));
     await clients[0]?.create('/shared', null);
     await Promise.all(clients.map((zk) => zk.sync()));
@@ -42,12 +42,12 @@ describe('with preliminary replies', () => {
   });
 
   test('ACL: who may not create, or not look at the parent → told nothing early', async () => {
-    await using owner = new ZooKeeper(cluster.ensemble.address('frk'));
+    await using owner = new ZooKeeper(cluster.ensemble.address('frankfurt'));
     owner.addAuth('digest', 'ada:secret');
     const createOnly: readonly Acl[] = [...CREATOR_ALL_ACL, { scheme: 'world', id: 'anyone', permissions: ['create'] }];
     await owner.create('/private', null, { acl: CREATOR_ALL_ACL });
     await owner.create('/letterbox', null, { acl: createOnly });
-    await using other = new ZooKeeper(cluster.ensemble.address('frk'));
+    await using other = new ZooKeeper(cluster.ensemble.address('frankfurt'));
     await other.sync();
     const early: string[] = [];
     const onPreliminary = (path: string): void => void early.push(path);
@@ -60,17 +60,17 @@ describe('with preliminary replies', () => {
   });
 
   test('refused and lost creates: nothing stays counted → the next name is right', async () => {
-    const address = cluster.ensemble.address('frk');
+    const address = cluster.ensemble.address('frankfurt');
     await using owner = new ZooKeeper(address);
     await owner.create('/counted', null);
     for (let n = 0; n < 5; n += 1) {
       const dying = new ZooKeeper(address);
-      await dying.connected();
+      await dying.whenConnected();
       const lost = Array.from({ length: 10 }, () =>
         dying.create('/counted/-', null, SEQUENTIAL).catch(() => undefined),
       );
       await Promise.resolve();
-      dying.cut();
+      dying.dropConnection();
       await Promise.all(lost);
       await dying.close();
     }
@@ -80,20 +80,20 @@ describe('with preliminary replies', () => {
   });
 
   test('binding: used without being told → fewer bytes, the same queue', async () => {
-    expect(await bytesPerOperation('frk', cluster.ensemble.address('frk'))).toBeLessThan(620);
+    expect(await bytesPerOperation('frankfurt', cluster.ensemble.address('frankfurt'))).toBeLessThan(620);
   });
 
   test('binding: preliminary views of a queue → the items in order, guessed right', async () => {
-    const client = createClient(zookeeper({ servers: cluster.ensemble.address('frk'), root: '/order' }));
+    const client = createClient(zookeeper({ servers: cluster.ensemble.address('frankfurt'), root: '/order' }));
     await Promise.all(Array.from({ length: COUNT }, (_, n) => client.invoke(enqueue('q', n))));
     const found = await Promise.all(Array.from({ length: COUNT }, () => views(client)));
-    expect(found.map((each) => each.at(-1))).toEqual(Array.from({ length: COUNT }, (_, item) => ({ item })));
+    expect(found.map((item) => item.at(-1))).toEqual(Array.from({ length: COUNT }, (_, item) => ({ item })));
     expect(found.filter(([early, final]) => JSON.stringify(early) === JSON.stringify(final)).length).toBe(COUNT);
     await client.close();
   });
 
   test('a leader killed → the others take over, replies and all', async () => {
-    await using zk = new ZooKeeper(cluster.ensemble.connectString('frk'));
+    await using zk = new ZooKeeper(cluster.ensemble.connectString('frankfurt'));
     await zk.create('/after', null);
     const leader = (await cluster.ensemble.leader()) as Site;
     cluster.ensemble.signal(leader, 'SIGKILL');
@@ -106,22 +106,22 @@ describe('with preliminary replies', () => {
 });
 
 describe('with preliminary replies and an observer', () => {
-  const cluster = withEnsemble({ czk: true, wan: 'paper', observer: 'frk' });
+  const cluster = withEnsemble({ czk: true, wan: 'paper', observer: 'frankfurt' });
 
   test('a client of the observer: overlapping creates → the right name of each, before the ensemble agreed', async () => {
-    expect((await cluster.ensemble.modes()).frk).toBe('observer');
-    await using zk = new ZooKeeper(cluster.ensemble.address('frk'));
+    expect((await cluster.ensemble.modes()).frankfurt).toBe('observer');
+    await using zk = new ZooKeeper(cluster.ensemble.address('frankfurt'));
     await zk.create('/observed', null);
     const { early, made } = await race(zk, '/observed');
     expect(early).toEqual(made);
   });
 
   test('a follower killed → the observer does not vote: creates wait; with it back they are made', async () => {
-    await using zk = new ZooKeeper(cluster.ensemble.address('frk'));
+    await using zk = new ZooKeeper(cluster.ensemble.address('frankfurt'));
     await zk.create('/waiting', null);
-    cluster.ensemble.signal('vrg', 'SIGKILL');
+    cluster.ensemble.signal('virginia', 'SIGKILL');
     while ((await cluster.ensemble.leader()) !== undefined);
-    await cluster.ensemble.restart('vrg');
+    await cluster.ensemble.restart('virginia');
     while ((await zk.create('/waiting/again', null).catch(() => 'not yet')) === 'not yet');
     expect((await race(zk, '/waiting')).made).toHaveLength(COUNT);
   });
@@ -131,7 +131,7 @@ describe('without', () => {
   const cluster = withEnsemble({ nodes: 1 });
 
   test('an unmodified server: asked for preliminary replies → none, and no harm', async () => {
-    await using zk = new ZooKeeper(cluster.ensemble.address('irl'));
+    await using zk = new ZooKeeper(cluster.ensemble.address('ireland'));
     await zk.create('/plain', null);
     const { early, made } = await race(zk, '/plain');
     expect(early).toEqual([]);

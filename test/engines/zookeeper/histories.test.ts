@@ -11,11 +11,11 @@ const SEED = 24;
 
 test('histories: shops, cuts, moves, deaths, a seed → what they were told can be', async () => {
   using history = new History();
-  const told: string[] = [];
-  const progress = (line: string): void => void told.push(line);
+  const reported: string[] = [];
+  const progress = (line: string): void => void reported.push(line);
   const untilMs = performance.now() + RUN_MS;
   const report = await zookeeperHistories.run({ untilMs, seed: SEED, history, progress });
-  expect(report.faults, told.join('\n')).toEqual([]);
+  expect(report.faults, reported.join('\n')).toEqual([]);
   expect(report.serversAlive).toBe(true);
   for (const kind of ['enqueue', 'dequeue', 'get', 'put', 'length', 'delete queue']) {
     expect(report.operations[kind], kind).toBeGreaterThan(0);

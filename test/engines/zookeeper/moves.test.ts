@@ -13,7 +13,7 @@ import { dequeue, enqueue } from '../../../src/operations/index.ts';
 import { CuttableRoute } from '../support/cuttable-route.ts';
 import { withEnsemble } from '../support/zookeeper.ts';
 
-const cluster = withEnsemble({ wan: 'paper', observer: 'frk' });
+const cluster = withEnsemble({ wan: 'paper', observer: 'frankfurt' });
 const SEQUENTIAL = { mode: 'persistent-sequential' } as const;
 const ITEMS = ['T0', 'T1', 'T2', 'T3', 'T4'];
 /** When the second connection is lost, after the requests were sent: about when they are being agreed on. */
@@ -25,15 +25,15 @@ test.each(MOMENTS_MS)(
   'client: a create on its way, a move after %i ms → the next create has a node of its own',
   async (moment) => {
     const { ensemble } = cluster;
-    await using admin = new ZooKeeper(ensemble.address('irl'));
+    await using admin = new ZooKeeper(ensemble.address('ireland'));
     await admin.create(`/moved-${moment}`, null);
-    await using irl = await CuttableRoute.open(ensemble.address('irl'), 10);
-    await using zk = new ZooKeeper(`${irl.address},${ensemble.address('frk')}`);
-    await zk.connected();
+    await using ireland = await CuttableRoute.open(ensemble.address('ireland'), 10);
+    await using zk = new ZooKeeper(`${ireland.address},${ensemble.address('frankfurt')}`);
+    await zk.whenConnected();
     await pause(SETTLED_MS);
     const first = zk.create(`/moved-${moment}/-`, 'first', SEQUENTIAL).catch(() => undefined);
     await pause(moment);
-    zk.prefer(ensemble.address('frk'));
+    zk.preferServer(ensemble.address('frankfurt'));
     const second = await zk.create(`/moved-${moment}/-`, 'second', SEQUENTIAL);
     await first;
     expect(Buffer.from((await admin.get(second)).data ?? []).toString()).toBe('second');
@@ -45,23 +45,23 @@ test.each(MOMENTS_MS)(
   async (moment) => {
     const { ensemble } = cluster;
     const root = `/losses-${moment}`;
-    await using irl = await CuttableRoute.open(ensemble.address('irl'), 10);
-    await using frk = await CuttableRoute.open(ensemble.address('frk'), 0);
-    await using other = createClient(zookeeper({ servers: ensemble.address('irl'), root }));
+    await using ireland = await CuttableRoute.open(ensemble.address('ireland'), 10);
+    await using frankfurt = await CuttableRoute.open(ensemble.address('frankfurt'), 0);
+    await using other = createClient(zookeeper({ servers: ensemble.address('ireland'), root }));
     for (const item of ITEMS) await other.invokeStrong(enqueue('concert', item));
     const sold: unknown[] = [];
     {
-      await using shop = createClient(zookeeper({ servers: `${irl.address},${frk.address}`, root }));
+      await using shop = createClient(zookeeper({ servers: `${ireland.address},${frankfurt.address}`, root }));
       sold.push(await sale(shop));
       await pause(SETTLED_MS);
-      frk.down();
-      irl.cut();
+      frankfurt.down();
+      ireland.cut();
       await pause(SETTLED_MS);
-      frk.up();
+      frankfurt.up();
       const sales = [sale(shop), sale(shop)];
       const stocking = shop.invokeStrong(enqueue('concert', 'T5')).catch((error: unknown) => error);
       await pause(moment);
-      irl.down();
+      ireland.down();
       sold.push(...(await Promise.all(sales)));
       const stocked = await stocking;
       expect(stocked === undefined || isCorrectableError(stocked, 'UNKNOWN')).toBe(true);

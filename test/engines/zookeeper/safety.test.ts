@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
-import { zookeeper, type Delivery } from '../../../src/bindings/zookeeper/index.ts';
+import { zookeeper, type DeliveryGuarantee } from '../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue } from '../../../src/operations/index.ts';
 import { CuttableRoute } from '../support/cuttable-route.ts';
 import { withEnsemble } from '../support/zookeeper.ts';
@@ -27,14 +27,14 @@ test.each(['at-most-once', 'at-least-once'] as const)(
 );
 
 /** A client takes an item and dies after so many packets; others recover what it had and drain the queue. */
-async function takenWithDeath(step: number, delivery: Delivery): Promise<readonly string[]> {
+async function takenWithDeath(step: number, delivery: DeliveryGuarantee): Promise<readonly string[]> {
   const root = `/${delivery}-${step}`;
-  await using healthy = createClient(zookeeper({ servers: cluster.ensemble.connectString('irl'), root }));
-  const janitor = zookeeper({ servers: cluster.ensemble.connectString('vrg'), root });
+  await using healthy = createClient(zookeeper({ servers: cluster.ensemble.connectString('ireland'), root }));
+  const janitor = zookeeper({ servers: cluster.ensemble.connectString('virginia'), root });
   for (const item of ITEMS) await healthy.invoke(enqueue('q', item));
   const taken: string[] = [];
   const take = (found: { readonly item: string } | null): void => void (found && taken.push(found.item));
-  const route = await CuttableRoute.open(cluster.ensemble.address('frk'), 5);
+  const route = await CuttableRoute.open(cluster.ensemble.address('frankfurt'), 5);
   const dead = new Promise<void>((resolve) => route.downAfter(step, resolve));
   const mortal = createClient(zookeeper({ servers: route.address, root, sessionTimeoutMs: 1_000 }));
   const taking = mortal.invoke(dequeue<string>('q'), { timeoutMs: 5_000 }).then(take, () => dead);
@@ -44,7 +44,7 @@ async function takenWithDeath(step: number, delivery: Delivery): Promise<readonl
   await route[Symbol.asyncDispose]();
   // Its session has to expire before the claim is anybody else's.
   for (let looks = 0; looks < 40; looks += 1) {
-    if ((await janitor.recover(delivery)) > 0) break;
+    if ((await janitor.recoverOrphans(delivery)) > 0) break;
     await pause(100);
   }
   for (let n = 0; n < 8; n += 1) take(await healthy.invoke(dequeue<string>('q')));

@@ -1,10 +1,10 @@
 /** Who calls: one caller at a seat, all of whose calls go into the history. */
 import { isCorrectableError, type AnyClient, type Operation, type Session } from '../../../src/index.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
-import type { Call, History, ToldView } from '../history.ts';
+import type { Call, History, ReportedView } from '../history.ts';
 import type { ViewMeta } from './checks/confirmations.ts';
 import type { Input } from './inputs.ts';
-import type { Seat } from './seat.ts';
+import type { ClientSession } from './client-session.ts';
 
 /** One call. */
 export interface Asked {
@@ -23,18 +23,18 @@ export interface Asked {
 const CALL_MS = 15_000;
 
 export class Actor {
-  readonly seat: Seat;
+  readonly seat: ClientSession;
   readonly random: Random;
   readonly #name: string;
   readonly #history: History;
   readonly #isKept: boolean;
   #kept: { readonly session: Session; readonly take: number } | undefined;
 
-  /** `isKept`: reads and puts are made in a session. */
-  constructor(seat: Seat, history: History, { name, random, isKept }: ActorParts) {
-    this.seat = seat;
+  /** `isRetained`: reads and puts are made in a session. */
+  constructor(subscriber: ClientSession, history: History, { name, random, isKept }: ActorParts) {
+    this.seat = subscriber;
     this.random = random;
-    this.#name = `${seat.name}/${name}`;
+    this.#name = `${subscriber.name}/${name}`;
     this.#history = history;
     this.#isKept = isKept;
   }
@@ -53,10 +53,10 @@ export class Actor {
     const { store } = this.seat;
     const session = this.#sessionOf(store);
     const levels = how === 'invoke' ? {} : { levels: [how === 'invokeWeak' ? 'weak' : 'strong'] };
-    const views: ToldView[] = [];
-    const kept = session === undefined ? input : { ...input, isKept: true };
-    const what = { session: this.session, kind, key, input: kept, ...levels };
-    const call = this.#history.record({ ...what, beginMs: performance.now(), views });
+    const views: ReportedView[] = [];
+    const retained = session === undefined ? input : { ...input, isKept: true };
+    const description = { session: this.session, kind, key, input: retained, ...levels };
+    const call = this.#history.record({ ...description, beginMs: performance.now(), views });
     return new Promise((resolve) => {
       const end = (outcome: string): void => {
         call.endMs = performance.now();

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../../src/server/collections/random.ts';
 import type { History } from '../history.ts';
 import { Actor } from './actor.ts';
-import type { Board } from './board.ts';
-import { inputOf } from './inputs.ts';
-import type { Seat } from './seat.ts';
+import type { KeyAllocator } from './key-allocator.ts';
+import { getInput } from './inputs.ts';
+import type { ClientSession } from './client-session.ts';
 import { drawStep, putAndGet, readMany, readOne, writeOne } from './steps.ts';
 import { promised } from './tables.ts';
 
@@ -21,16 +21,16 @@ const TRIES = 4;
 const TRY_AGAIN_MS = 300;
 
 /** The callers of all seats: the first of each keeps a session. */
-export function actorsAt(seats: readonly Seat[], history: History, seed: number): Actor[] {
-  return seats.flatMap((seat, place) =>
+export function actorsAt(seats: readonly ClientSession[], history: History, seed: number): Actor[] {
+  return seats.flatMap((subscriber, place) =>
     Array.from({ length: CALLERS_PER_SEAT }, (_, n) => {
       const random = new Random(seed * 1_000 + place * CALLERS_PER_SEAT + n);
-      return new Actor(seat, history, { name: `caller-${n}`, random, isKept: n === 0 });
+      return new Actor(subscriber, history, { name: `caller-${n}`, random, isKept: n === 0 });
     }),
   );
 }
 
-export async function work(actors: readonly Actor[], board: Board, untilMs: number): Promise<void> {
+export async function work(actors: readonly Actor[], board: KeyAllocator, untilMs: number): Promise<void> {
   await Promise.all(
     actors.map(async (actor) => {
       while (performance.now() < untilMs) {
@@ -42,7 +42,7 @@ export async function work(actors: readonly Actor[], board: Board, untilMs: numb
 }
 
 /** Updates of keys that nobody else writes, under way when this returns: whoever is told what became of them is held to it. */
-export function beginUpdates(actor: Actor, board: Board): void {
+export function beginUpdates(actor: Actor, board: KeyAllocator): void {
   for (const kind of ['put', 'insert', 'update', 'put', 'insert', 'update'] as const) {
     void writeOne({ actor, board }, kind, board.fresh(actor.seat.place.profile.name));
   }
@@ -52,7 +52,7 @@ export function beginUpdates(actor: Actor, board: Board): void {
  * While nobody does harm: reads begun together with a put, in sessions; reads of many keys without, after one of a single key,
  * which is another kind of read.
  */
-export async function workInPeace(actors: readonly Actor[], board: Board): Promise<void> {
+export async function workInPeace(actors: readonly Actor[], board: KeyAllocator): Promise<void> {
   await Promise.all(
     actors.map(async (actor) => {
       const { name } = actor.seat.place.profile;
@@ -67,27 +67,27 @@ export async function workInPeace(actors: readonly Actor[], board: Board): Promi
 }
 
 /** After all was healed: each session reads the keys that it has used last. */
-export async function readAgain(actors: readonly Actor[], board: Board, history: History): Promise<void> {
-  const keysOf = new Map<string, Set<string>>();
+export async function readAgain(actors: readonly Actor[], board: KeyAllocator, history: History): Promise<void> {
+  const scanKeys = new Map<string, Set<string>>();
   for (const call of history.calls) {
-    const { writes = [], reads = [], isKept } = inputOf(call);
+    const { writes = [], reads = [], isKept } = getInput(call);
     if (isKept !== true || call.key.includes('/typed')) continue;
-    const keys = keysOf.get(call.session) ?? new Set();
+    const keys = scanKeys.get(call.session) ?? new Set();
     for (const key of [...writes.map((write) => write.key), ...reads]) {
       keys.delete(key); // To the end: those used last count.
       keys.add(key);
     }
-    keysOf.set(call.session, keys);
+    scanKeys.set(call.session, keys);
   }
   await Promise.all(
     actors.map(async (actor) => {
-      for (const key of [...(keysOf.get(actor.session) ?? [])].slice(-LAST_KEYS))
+      for (const key of [...(scanKeys.get(actor.session) ?? [])].slice(-LAST_KEYS))
         await readPatiently(actor, board, key);
     }),
   );
 }
 
-async function readPatiently(actor: Actor, board: Board, key: string): Promise<void> {
+async function readPatiently(actor: Actor, board: KeyAllocator, key: string): Promise<void> {
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const { outcome } = await readOne({ actor, board }, key, 'invokeStrong', { isAfterwards: true });
     if (outcome === 'success') return;

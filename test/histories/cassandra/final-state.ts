@@ -3,8 +3,8 @@ import cassandra from 'cassandra-driver';
 import { clientOf } from '../../../engines/cassandra/ask.ts';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { History } from '../history.ts';
-import { INDEPENDENT, inputOf, type Input } from './inputs.ts';
-import { patiently } from './patiently.ts';
+import { INDEPENDENT, getInput, type Input } from './inputs.ts';
+import { patiently } from './retry-until-works.ts';
 import { PROFILES, TABLE, type Keyspaces, type Profile } from './tables.ts';
 
 const { consistencies } = cassandra.types;
@@ -14,7 +14,7 @@ const FETCH = 500;
 export async function readFinalState(cluster: Cluster, keyspaces: Keyspaces, history: History): Promise<void> {
   const keys = keysIn(history);
   for (const profile of Object.values(PROFILES)) {
-    const driver = clientOf((cluster.address('frk').split(':') as [string])[0], cluster.access);
+    const driver = clientOf((cluster.address('frankfurt').split(':') as [string])[0], cluster.access);
     try {
       await readProfile(driver, { profile, keyspace: keyspaces[profile.name], keys, history });
     } finally {
@@ -44,8 +44,8 @@ async function readProfile(driver: cassandra.Client, { profile, keyspace, keys, 
   const mine = (all: ReadonlySet<string>): string[] => [...all].filter((key) => key.startsWith(`${profile.name}/`));
   const record = (input: Input, values: unknown): void => {
     const views = [{ level: 'strong', value: values, atMs: performance.now() }];
-    const what = { session: INDEPENDENT, kind: 'final', key: profile.name, input, levels: ['strong'] };
-    history.record({ ...what, beginMs, endMs: performance.now(), outcome: 'success', output: values, views });
+    const description = { session: INDEPENDENT, kind: 'final', key: profile.name, input, levels: ['strong'] };
+    history.record({ ...description, beginMs, endMs: performance.now(), outcome: 'success', output: values, views });
   };
   const [reads, lists, counters] = [mine(keys.registers), mine(keys.lists), mine(keys.counters)];
   record(
@@ -94,7 +94,7 @@ async function rowsOf(driver: cassandra.Client, cql: string): Promise<cassandra.
 function keysIn({ calls }: History): Keys {
   const [registers, lists, counters] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const call of calls) {
-    const { writes = [], reads = [], appends = [], counts = [] } = inputOf(call);
+    const { writes = [], reads = [], appends = [], counts = [] } = getInput(call);
     for (const key of [...writes.map((write) => write.key), ...reads]) registers.add(key);
     for (const { key } of appends) lists.add(key);
     for (const key of counts) counters.add(key);

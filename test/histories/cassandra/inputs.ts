@@ -61,7 +61,7 @@ interface Kept {
 export type Input = Kept &
   Partial<WriteInput & ReadInput & AppendInput & ListsInput & CountInput & CountersInput & ReshapeInput & ShapeInput>;
 
-export function inputOf({ input }: { readonly input?: unknown }): Input {
+export function getInput({ input }: { readonly input?: unknown }): Input {
   return (input ?? {}) as Input;
 }
 

@@ -6,9 +6,9 @@ import type { Site } from '../../../engines/wan.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 import type { Call, History } from '../history.ts';
 import { NEMESIS } from './inputs.ts';
-import { patiently } from './patiently.ts';
-import { SHAPES, shapeOf } from './plain.ts';
-import type { Seat } from './seat.ts';
+import { patiently } from './retry-until-works.ts';
+import { SHAPES, getTableSchemas } from './plain-values.ts';
+import type { ClientSession } from './client-session.ts';
 import { SHAPE_KEY } from './steps.ts';
 
 export interface NemesisParts {
@@ -17,9 +17,9 @@ export interface NemesisParts {
   readonly driver: cassandra.Client;
   /** Of the table with the changing column. */
   readonly keyspace: string;
-  readonly seats: readonly Seat[];
+  readonly seats: readonly ClientSession[];
   /** Has a client begin some updates. */
-  readonly beginUpdates: (seat: Seat, random: Random) => void;
+  readonly beginUpdates: (subscriber: ClientSession, random: Random) => void;
   readonly history: History;
   readonly seed: number;
   readonly untilMs: number;
@@ -81,12 +81,12 @@ export class Nemesis {
   async #harmClients(): Promise<void> {
     const random = this.#random(2);
     while (await this.#waited(random, BETWEEN_CUTS_MS)) {
-      const seat = random.pick(this.#parts.seats as [Seat, ...Seat[]]);
-      const what = random.pick(['cut', 'cut', 'refuse', 'close client']);
-      await this.#harm(what, seat.name, async () => {
-        if (what === 'cut') seat.links.cut();
-        else if (what === 'close client') await this.#close(seat, random);
-        else await this.#refuse(seat, random.between(...DOWN_MS));
+      const subscriber = random.pick(this.#parts.seats as [ClientSession, ...ClientSession[]]);
+      const description = random.pick(['cut', 'cut', 'refuse', 'close client']);
+      await this.#harm(description, subscriber.name, async () => {
+        if (description === 'cut') subscriber.links.cut();
+        else if (description === 'close client') await this.#close(subscriber, random);
+        else await this.#refuse(subscriber, random.between(...DOWN_MS));
       });
     }
   }
@@ -99,7 +99,7 @@ export class Nemesis {
       if (!this.#areNodesWell) continue;
       const type = SHAPES[epoch % SHAPES.length] ?? 'bigint';
       const number = epoch * 1_000;
-      const input = { shape: shapeOf(type, number) };
+      const input = { shape: getTableSchemas(type, number) };
       const call = history.record({
         session: 'schema',
         kind: 'reshape',
@@ -122,9 +122,9 @@ export class Nemesis {
     }
   }
 
-  async #freeze(what: string, sites: readonly Site[], forMs: number): Promise<void> {
+  async #freeze(description: string, sites: readonly Site[], forMs: number): Promise<void> {
     const { cluster } = this.#parts;
-    await this.#harm(what, '', async () => {
+    await this.#harm(description, '', async () => {
       for (const site of sites) cluster.pause(site);
       await sleep(forMs);
       for (const site of sites) cluster.resume(site);
@@ -146,16 +146,16 @@ export class Nemesis {
   }
 
   /** With updates under way, some of which are answered by then, or have not left. */
-  async #close(seat: Seat, random: Random): Promise<void> {
-    this.#parts.beginUpdates(seat, random);
+  async #close(subscriber: ClientSession, random: Random): Promise<void> {
+    this.#parts.beginUpdates(subscriber, random);
     await sleep(random.between(0, CLOSE_AFTER_MS));
-    seat.retake();
+    subscriber.retake();
   }
 
-  async #refuse(seat: Seat, forMs: number): Promise<void> {
-    seat.links.down();
+  async #refuse(subscriber: ClientSession, forMs: number): Promise<void> {
+    subscriber.links.down();
     await sleep(forMs);
-    seat.links.up();
+    subscriber.links.up();
   }
 
   /** Does it, and writes it down. */

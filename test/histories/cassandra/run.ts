@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clientOf } from '../../../engines/cassandra/ask.ts';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { HistoriesOptions, HistoriesReport } from '../histories.ts';
-import { countBy } from '../outcomes.ts';
-import { Board } from './board.ts';
+import { countBy } from '../reported-outcomes.ts';
+import { KeyAllocator } from './key-allocator.ts';
 import { Actor } from './actor.ts';
 import { actorsAt, beginUpdates, readAgain, work, workInPeace } from './callers.ts';
-import { SETTLED_MS } from './checks/calm.ts';
+import { SETTLED_MS } from './checks/healthy-periods.ts';
 import { faultsIn } from './checks/index.ts';
 import { readFinalState } from './final-state.ts';
 import { INDEPENDENT, NEMESIS } from './inputs.ts';
 import { Nemesis } from './nemesis.ts';
-import { PLACES, Seat } from './seat.ts';
+import { CLIENT_LOCATIONS, ClientSession } from './client-session.ts';
 import { createTables, promised } from './tables.ts';
 
 /** Where starting took nearly all the time that there was: less says nothing. */
@@ -21,14 +21,15 @@ const REPORT_MS = 30_000;
 
 export async function runOn(cluster: Cluster, options: HistoriesOptions): Promise<HistoriesReport> {
   const { seed, history, progress } = options;
-  const [host] = cluster.address('frk').split(':') as [string];
+  const [host] = cluster.address('frankfurt').split(':') as [string];
   const driver = clientOf(host, cluster.access);
   const keyspaces = await createTables(cluster, driver);
-  const seats: Seat[] = [];
+  const seats: ClientSession[] = [];
   try {
-    for (const [number, place] of PLACES.entries()) seats.push(await Seat.take(cluster, keyspaces, place, number));
+    for (const [number, place] of CLIENT_LOCATIONS.entries())
+      seats.push(await ClientSession.take(cluster, keyspaces, place, number));
     const untilMs = Math.max(options.untilMs, performance.now() + LOAD_LEAST_MS);
-    const board = new Board();
+    const board = new KeyAllocator();
     const nemesis = new Nemesis({
       ...options,
       untilMs,
@@ -36,8 +37,8 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
       driver,
       keyspace: keyspaces.quorum,
       seats,
-      beginUpdates: (seat, random) => {
-        beginUpdates(new Actor(seat, history, { name: 'leaving', random, isKept: false }), board);
+      beginUpdates: (subscriber, random) => {
+        beginUpdates(new Actor(subscriber, history, { name: 'leaving', random, isKept: false }), board);
       },
     });
     const actors = actorsAt(seats, history, seed);
@@ -51,7 +52,7 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
     progress('all healed: works in peace, then reads what is there');
     await workInPeace(actors, board);
     await readAgain(actors, board, history);
-    await Promise.all(seats.splice(0).map((seat) => seat[Symbol.asyncDispose]()));
+    await Promise.all(seats.splice(0).map((subscriber) => subscriber[Symbol.asyncDispose]()));
     await readFinalState(cluster, keyspaces, history);
     const { calls } = history;
     progress(`${calls.length} calls to be judged`);
@@ -69,7 +70,7 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
       serversAlive: cluster.sites.every((site) => cluster.isRunning(site)) && dead.length === 0,
     };
   } finally {
-    await Promise.all(seats.map((seat) => seat[Symbol.asyncDispose]()));
+    await Promise.all(seats.map((subscriber) => subscriber[Symbol.asyncDispose]()));
     await driver.shutdown();
   }
 }

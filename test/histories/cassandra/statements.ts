@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import {
-  applied,
+  wasApplied,
   defineStatements,
-  one,
+  oneRow,
   type Row,
   type StatementBuilders,
   type Statements,
@@ -22,51 +22,51 @@ const table = 'things';
 const insert = `INSERT INTO ${table} (key, value) VALUES`;
 
 const specs = {
-  insert: { effect: 'update', cql: `${insert} (:key, :value)`, args: entry, idempotent: true },
+  insert: { access: 'write', cql: `${insert} (:key, :value)`, args: entry, idempotent: true },
   update: {
-    effect: 'update',
+    access: 'write',
     cql: `UPDATE ${table} SET value = :value WHERE key = :key`,
     args: entry,
     idempotent: true,
   },
-  keep: { effect: 'update', cql: `${insert} (:key, :value) USING TTL 3`, args: entry, idempotent: true },
-  remove: { effect: 'update', cql: `DELETE FROM ${table} WHERE key = :key`, args: key, idempotent: true },
+  keep: { access: 'write', cql: `${insert} (:key, :value) USING TTL 3`, args: entry, idempotent: true },
+  remove: { access: 'write', cql: `DELETE FROM ${table} WHERE key = :key`, args: key, idempotent: true },
   batch: {
-    effect: 'update',
+    access: 'write',
     cql: `BEGIN BATCH ${insert} (:a, :value); ${insert} (:b, :value); APPLY BATCH`,
     args: pair.extend({ value: z.string() }),
     params: ({ a, b, value }: { a: string; b: string; value: string }): unknown[] => [a, value, b, value],
     idempotent: true,
   },
   replace: {
-    effect: 'update',
+    access: 'write',
     cql: `BEGIN BATCH DELETE FROM ${table} WHERE key = :a; ${insert} (:b, :value); APPLY BATCH`,
     args: pair.extend({ value: z.string() }),
     idempotent: true,
   },
-  create: { effect: 'update', cql: `${insert} (:key, :value) IF NOT EXISTS`, args: entry, result: applied() },
+  create: { access: 'write', cql: `${insert} (:key, :value) IF NOT EXISTS`, args: entry, result: wasApplied() },
   /** Where it is made, its answer has no `value`: the result does not fit. */
   claim: {
-    effect: 'update',
+    access: 'write',
     cql: `${insert} (:key, :value) IF NOT EXISTS`,
     args: entry,
-    result: one(z.object({ value: z.string() })),
+    result: oneRow(z.object({ value: z.string() })),
   },
   swap: {
-    effect: 'update',
+    access: 'write',
     cql: `UPDATE ${table} SET value = :value WHERE key = :key IF value = :expected`,
     args: entry.extend({ expected: z.string() }),
-    result: applied(),
+    result: wasApplied(),
   },
   row: {
-    effect: 'read',
+    access: 'read',
     cql: `SELECT value, WRITETIME(value) AS written FROM ${table} WHERE key = :key`,
     args: key,
-    result: one((row: Row) => row['value'], { version: 'written' }),
+    result: oneRow((row: Row) => row['value'], { version: 'written' }),
   },
-  append: { effect: 'update', cql: `UPDATE ${table} SET items = items + :items WHERE key = :key`, args: append },
+  append: { access: 'write', cql: `UPDATE ${table} SET items = items + :items WHERE key = :key`, args: append },
   appendBoth: {
-    effect: 'update',
+    access: 'write',
     cql:
       `BEGIN UNLOGGED BATCH UPDATE ${table} SET items = items + :items WHERE key = :a; ` +
       `UPDATE ${table} SET items = items + :items WHERE key = :b; APPLY BATCH`,
@@ -74,39 +74,39 @@ const specs = {
     params: ({ a, b, items }: { a: string; b: string; items: string[] }): unknown[] => [items, a, items, b],
   },
   appendIn: {
-    effect: 'update',
+    access: 'write',
     cql: `UPDATE ${table} SET items = items + :items WHERE key IN (:a, :b)`,
     args: appendBoth,
   },
   list: {
-    effect: 'read',
+    access: 'read',
     cql: `SELECT items FROM ${table} WHERE key = :key`,
     args: key,
-    result: one((row: Row) => row['items']),
+    result: oneRow((row: Row) => row['items']),
   },
-  count: { effect: 'update', cql: 'UPDATE counters SET n = n + 1 WHERE key = :key', args: key },
+  count: { access: 'write', cql: 'UPDATE counters SET n = n + 1 WHERE key = :key', args: key },
   countBoth: {
-    effect: 'update',
+    access: 'write',
     cql: 'BEGIN COUNTER BATCH UPDATE counters SET n = n + 1 WHERE key = :a; UPDATE counters SET n = n + 1 WHERE key = :b; APPLY BATCH',
     args: pair,
   },
   writeTyped: {
-    effect: 'update',
+    access: 'write',
     cql: `UPDATE ${table} SET d = :d, m = :m WHERE key = :key`,
     args: z.object({ key: z.string(), d: z.string(), m: z.unknown() }),
     idempotent: true,
   },
   typed: {
-    effect: 'read',
+    access: 'read',
     cql: `SELECT d, m FROM ${table} WHERE key = :key`,
     args: key,
-    result: one((row: Row) => row),
+    result: oneRow((row: Row) => row),
   },
   shape: {
-    effect: 'read',
+    access: 'read',
     cql: 'SELECT w FROM shapes WHERE key = :key',
     args: key,
-    result: one((row: Row) => row['w']),
+    result: oneRow((row: Row) => row['w']),
   },
 } as const;
 

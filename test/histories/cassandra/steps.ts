@@ -3,15 +3,15 @@ import { get, getMany, put } from '../../../src/operations/index.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
 import type { Call } from '../history.ts';
 import type { Actor, Asked } from './actor.ts';
-import type { Board } from './board.ts';
+import type { KeyAllocator } from './key-allocator.ts';
 import type { Entry } from './inputs.ts';
-import { plainShape, plainTyped, plainValue, type TypedRow } from './plain.ts';
+import { plainShape, plainTyped, toPlainValue, type TypedRow } from './plain-values.ts';
 import type { Profile } from './tables.ts';
 import { statements } from './statements.ts';
 
 export interface Caller {
   readonly actor: Actor;
-  readonly board: Board;
+  readonly board: KeyAllocator;
 }
 
 export type Step = (caller: Caller) => Promise<unknown>;
@@ -41,12 +41,12 @@ const typedKey = sharedKey('typed');
 
 const hows = ['invoke', 'invoke', 'invoke', 'invokeStrong', 'invokeWeak'] as const;
 
-async function ask({ actor, board }: Caller, asked: Asked): Promise<Call> {
+async function ask({ actor, board }: Caller, requested: Asked): Promise<Call> {
   const { random } = actor;
   const isHasty = random.chance(HASTY_SHARE);
-  const call = await actor.call({ ...asked, ...(isHasty && { timeoutMs: random.between(1, HASTY_MS) }) });
+  const call = await actor.call({ ...requested, ...(isHasty && { timeoutMs: random.between(1, HASTY_MS) }) });
   if (call.outcome === 'success' && call.output !== false) {
-    for (const { key, value } of asked.input.writes ?? []) if (value !== null) board.wrote(key, value);
+    for (const { key, value } of requested.input.writes ?? []) if (value !== null) board.wrote(key, value);
   }
   return call;
 }
@@ -110,7 +110,7 @@ const getting =
     readOne(caller, keys(caller), caller.actor.random.pick(hows));
 
 export function readOne(caller: Caller, key: string, how: Asked['how'] = 'invoke', more: object = {}): Promise<Call> {
-  const plain = (value: unknown): unknown => [plainValue(value)];
+  const plain = (value: unknown): unknown => [toPlainValue(value)];
   return ask(caller, { kind: 'get', key, input: { reads: [key], ...more }, operation: get(key), how, plain });
 }
 
@@ -122,7 +122,7 @@ const gettingMany: Step = (caller) => {
 
 export function readMany(caller: Caller, count: number): Promise<Call> {
   const reads = [...new Set(Array.from({ length: count }, () => registerKey(caller)))];
-  const plain = (values: unknown): unknown => (values as unknown[]).map(plainValue);
+  const plain = (values: unknown): unknown => (values as unknown[]).map(toPlainValue);
   const [key = ''] = reads;
   return ask(caller, { kind: 'getMany', key, input: { reads }, operation: getMany(reads), plain });
 }
@@ -130,7 +130,7 @@ export function readMany(caller: Caller, count: number): Promise<Call> {
 const readingRow: Step = (caller) => {
   const key = registerKey(caller);
   const plain = (text: unknown): unknown => [
-    typeof text === 'string' ? (JSON.parse(text) as string) : plainValue(text),
+    typeof text === 'string' ? (JSON.parse(text) as string) : toPlainValue(text),
   ];
   const how = caller.actor.random.pick(hows);
   return ask(caller, { kind: 'row', key, input: { reads: [key] }, operation: statements.row({ key }), how, plain });

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type cassandra from 'cassandra-driver';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
 import type { Consistency } from '../../../src/bindings/cassandra/index.ts';
-import type { Promised } from './checks/promised.ts';
-import { patiently } from './patiently.ts';
+import type { Promised } from './checks/key-guarantees.ts';
+import { patiently } from './retry-until-works.ts';
 
 export const TABLE = 'things';
 
@@ -34,7 +34,7 @@ export type Keyspaces = Readonly<Record<Profile['name'], string>>;
 export async function createTables(cluster: Cluster, driver: cassandra.Client): Promise<Keyspaces> {
   const prefix = `h_${randomBytes(4).toString('hex')}`;
   const keyspaces: Record<string, string> = {};
-  const make = (what: string): Promise<unknown> => patiently(() => driver.execute(`CREATE ${what}`));
+  const make = (description: string): Promise<unknown> => patiently(() => driver.execute(`CREATE ${description}`));
   for (const { name, isEverywhere } of Object.values(PROFILES)) {
     const keyspace = `${prefix}_${name}`;
     const replication = isEverywhere ? cluster.replication : "{'class': 'NetworkTopologyStrategy', 'eu': 1}";

@@ -5,10 +5,10 @@ import type { Call } from '../history.ts';
 export function callFaults(calls: readonly Call[]): string[] {
   return calls.flatMap((call) => {
     const { outcome } = call;
-    const what = nameOf(call);
-    if (outcome === undefined) return [`${what} was never answered`];
-    if (outcome === 'TIMEOUT') return [`${what} was not answered in time`];
-    return outcome.startsWith('not translated') ? [`${what}: ${outcome}`] : [];
+    const description = nameOf(call);
+    if (outcome === undefined) return [`${description} was never answered`];
+    if (outcome === 'TIMEOUT') return [`${description} was not answered in time`];
+    return outcome.startsWith('not translated') ? [`${description}: ${outcome}`] : [];
   });
 }
 

@@ -1,6 +1,6 @@
 /** The calls on one queue, sorted out by what they say about it. */
 import type { Call } from '../history.ts';
-import { told } from '../outcomes.ts';
+import { getReportedOutcome } from '../reported-outcomes.ts';
 
 export type Ended = Call & { readonly endMs: number };
 
@@ -45,7 +45,7 @@ export class QueueCalls {
     this.takenBy = new Map(this.takes.toReversed().map(({ item, call }) => [item, call]));
     this.empties = final.filter(({ output }) => output === null);
     this.deletions = calls.filter(({ kind }) => kind === 'delete queue');
-    const unseen = dequeues.filter((call) => told(call) === 'unknown' || isGuess(call));
+    const unseen = dequeues.filter((call) => getReportedOutcome(call) === 'unknown' || isGuess(call));
     const begun = unseen.filter(({ session }) => !comesBack(session)).map(({ beginMs }) => beginMs);
     this.unseen = begun.length;
     this.#unseenSinceMs = begun.sort((a, b) => a - b);
@@ -68,7 +68,7 @@ export class QueueCalls {
   mayBeAnother(fromMs: number, toMs: number): boolean {
     return this.deletions.some(({ beginMs, endMs = Infinity }) => {
       const after = this.puts.filter(({ call }) => call.beginMs > endMs).map(({ call }) => call.endMs);
-      return beginMs <= toMs && fromMs <= after.reduce((first, each) => Math.min(first, each), Infinity);
+      return beginMs <= toMs && fromMs <= after.reduce((first, item) => Math.min(first, item), Infinity);
     });
   }
 }

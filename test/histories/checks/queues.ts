@@ -1,6 +1,6 @@
 /** Whether what was told about one queue can be told of a queue. Items are texts, each handed in once. */
 import type { Call } from '../history.ts';
-import { told } from '../outcomes.ts';
+import { getReportedOutcome } from '../reported-outcomes.ts';
 import { QueueCalls, type Put } from './queue-calls.ts';
 
 /** One queue, up to when somebody has taken all that was left, with nothing else under way. */
@@ -39,7 +39,9 @@ function neverThere({ takes, enqueues }: QueueCalls): string[] {
     const taken = `"${item}" was handed to ${at(call)}`;
     if (put === undefined) return [`${taken}, and nobody put it in`];
     if (put.beginMs > call.endMs) return [`${taken}, before it was put in`];
-    return told(put) === 'not made' ? [`${taken}, though its enqueue was told not to be made (${put.outcome})`] : [];
+    return getReportedOutcome(put) === 'not made'
+      ? [`${taken}, though its enqueue was told not to be made (${put.outcome})`]
+      : [];
   });
 }
 

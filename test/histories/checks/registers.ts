@@ -5,7 +5,7 @@
  * linearizable iff no two forward zones overlap and no backward zone is inside a forward one.
  */
 import type { Call } from '../history.ts';
-import { told } from '../outcomes.ts';
+import { getReportedOutcome } from '../reported-outcomes.ts';
 
 /** What somebody read, `undefined` where there was nothing. */
 export interface Read {
@@ -48,7 +48,7 @@ export function unreadable(key: string, writes: readonly Call[], reads: readonly
     if (value === undefined) return [];
     if (write === undefined) return [`${read}, which nobody wrote`];
     if (write.beginMs > endMs) return [`${read}, before it was written`];
-    return told(write) === 'not made' ? [`${read}, told not to be written (${write.outcome})`] : [];
+    return getReportedOutcome(write) === 'not made' ? [`${read}, told not to be written (${write.outcome})`] : [];
   });
 }
 
@@ -76,7 +76,7 @@ export function backInTime(key: string, writes: readonly Call[], reads: readonly
 
 /** When a write certainly was made; never, where that is not known. */
 function endOf(write: Call | undefined): number {
-  return write === undefined || told(write) !== 'made' ? Infinity : (write.endMs ?? Infinity);
+  return write === undefined || getReportedOutcome(write) !== 'made' ? Infinity : (write.endMs ?? Infinity);
 }
 
 function* zonesOf(writes: readonly Call[], reads: readonly Read[]): Generator<Zone> {

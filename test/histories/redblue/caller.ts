@@ -10,7 +10,7 @@ import type { Server } from './server.ts';
 /** A site that says nothing is left after this. */
 const HEARTBEAT_MS = 1_500;
 const PONG_MS = 500;
-const RECONNECT = exponentialBackoff({ firstMs: 20, maxMs: 300 });
+const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 300 });
 
 export class Caller {
   readonly name: string;
@@ -23,7 +23,7 @@ export class Caller {
   private constructor(name: string, routes: readonly CuttableRoute[], urls: readonly string[]) {
     this.name = name;
     this.routes = routes;
-    const times = { heartbeatMs: HEARTBEAT_MS, pongTimeoutMs: PONG_MS, connectTimeoutMs: 2 * HEARTBEAT_MS };
+    const times = { heartbeatIntervalMs: HEARTBEAT_MS, pongTimeoutMs: PONG_MS, connectTimeoutMs: 2 * HEARTBEAT_MS };
     this.client = createClient(redblue(scene, { url: urls, WebSocket, reconnect: RECONNECT, ...times }));
   }
 

@@ -22,24 +22,24 @@ export type Look = z.infer<typeof look>;
 export const scene = defineContract('histories', {
   ...queueOperations,
   /** Blue: adds a line. */
-  note: { effect: 'update', args: entry, result: z.null() },
+  note: { access: 'write', args: entry, result: z.null() },
   /** Blue. */
-  deposit: { effect: 'update', args: payment, result: z.null() },
+  deposit: { access: 'write', args: payment, result: z.null() },
   /** Red: `false` where the balance does not allow it. */
-  withdraw: { effect: 'update', args: payment, result: z.boolean() },
+  withdraw: { access: 'write', args: payment, result: z.boolean() },
   /** Red. */
-  put: { effect: 'update', args: z.object({ key: name, value: name }), result: z.null() },
-  get: { effect: 'read', args: z.object({ key: name }), result: z.nullable(name) },
+  put: { access: 'write', args: z.object({ key: name, value: name }), result: z.null() },
+  get: { access: 'read', args: z.object({ key: name }), result: z.nullable(name) },
   /** Red: takes what nobody holds. */
-  claim: { effect: 'update', args: holder, result: z.boolean() },
+  claim: { access: 'write', args: holder, result: z.boolean() },
   /** Red: gives back what one holds. */
-  release: { effect: 'update', args: holder, result: z.boolean() },
+  release: { access: 'write', args: holder, result: z.boolean() },
   /** Red. */
-  join: { effect: 'update', args: person, result: z.null() },
+  join: { access: 'write', args: person, result: z.null() },
   /** Red: `false` for who would be the last on duty. */
-  leave: { effect: 'update', args: person, result: z.boolean() },
+  leave: { access: 'write', args: person, result: z.boolean() },
   look: {
-    effect: 'read',
+    access: 'read',
     args: z.object({ rows: z.array(name), accounts: z.array(name), rota: name }),
     result: look,
   },

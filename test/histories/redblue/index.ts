@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whenInterrupted } from '../../../engines/when-interrupted.ts';
 import type { Histories, HistoriesOptions, HistoriesReport } from '../histories.ts';
-import { countBy } from '../outcomes.ts';
-import { Tally } from '../tally.ts';
-import { playRound } from './round.ts';
+import { countBy } from '../reported-outcomes.ts';
+import { Counter } from '../counter.ts';
+import { runRound } from './round.ts';
 import { Server } from './server.ts';
-import { Stage } from './stage.ts';
+import { Fixture } from './fixture.ts';
 
 export const redblueHistories: Histories = { name: 'redblue', run };
 
@@ -20,14 +20,14 @@ async function run({ untilMs, seed, history, progress }: HistoriesOptions): Prom
   const folder = await mkdtemp(join(tmpdir(), 'correctables-histories-'));
   const server = await Server.start(folder);
   const forget = whenInterrupted(() => server.kill());
-  const injected = new Tally();
+  const injected = new Counter();
   const faults: string[] = [];
   try {
     for (let round = seed; ; round += 1) {
       progress(`round ${round}`);
-      const stage = new Stage({ server, history, injected, progress, seed: round });
+      const stage = new Fixture({ server, history, injected, progress, seed: round });
       const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
-      faults.push(...(await playRound(stage, lastsMs, () => history.calls)).map((fault) => `round ${round}: ${fault}`));
+      faults.push(...(await runRound(stage, lastsMs, () => history.calls)).map((fault) => `round ${round}: ${fault}`));
       if (faults.length > 0 || untilMs - performance.now() < ROUND_MIN_MS) break;
     }
     const { calls } = history;

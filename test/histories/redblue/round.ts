@@ -4,12 +4,12 @@ import { SITES, type Site } from '../../../engines/wan.ts';
 import type { Call } from '../history.ts';
 import { pause } from '../pause.ts';
 import { Caller } from './caller.ts';
-import { disturbConnections, disturbServer } from './disturbances.ts';
-import { judgeRound } from './judge.ts';
-import type { Stage, Worker } from './stage.ts';
-import { work } from './work.ts';
+import { disturbConnections, disturbServer } from './nemesis.ts';
+import { checkRound } from './check-round.ts';
+import type { Fixture, Worker } from './fixture.ts';
+import { work } from './workload.ts';
 
-const CALLER_SITES: readonly Site[] = ['irl', 'frk', 'vrg', 'frk', 'irl', 'vrg'];
+const CALLER_SITES: readonly Site[] = ['ireland', 'frankfurt', 'virginia', 'frankfurt', 'ireland', 'virginia'];
 const WORKERS = 3;
 const LEAVES_EVERY_MS = [2_000, 5_000] as const;
 /** Blue operations travel after the end of the calls. */
@@ -17,7 +17,7 @@ const SETTLE_MS = 20_000;
 const LOOK_AGAIN_MS = 200;
 
 /** Plays a round and says what it found. `calls` gives those of the history so far. */
-export async function playRound(stage: Stage, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
+export async function runRound(stage: Fixture, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
   const from = calls().length;
   const callers = CALLER_SITES.map((site, n) => Caller.open(stage.server, `${site}${n}`, site));
   stage.callers.push(...(await Promise.all(callers)));
@@ -26,10 +26,10 @@ export async function playRound(stage: Stage, lastsMs: number, calls: () => read
   await Promise.all(stage.callers.map((caller) => caller.close()));
   const last = await lookEverywhere(stage);
   const workload = calls().slice(from);
-  return judgeRound({ calls: workload, last });
+  return checkRound({ calls: workload, last });
 }
 
-async function play(stage: Stage, lastsMs: number): Promise<void> {
+async function play(stage: Fixture, lastsMs: number): Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
   setMaxListeners(Infinity, signal);
@@ -45,7 +45,7 @@ async function play(stage: Stage, lastsMs: number): Promise<void> {
   await Promise.all(working);
 }
 
-function workersOf(stage: Stage, caller: Caller): Worker[] {
+function workersOf(stage: Fixture, caller: Caller): Worker[] {
   return Array.from({ length: WORKERS }, (_, n) => ({
     name: `${caller.name}-${n}`,
     caller,
@@ -55,7 +55,7 @@ function workersOf(stage: Stage, caller: Caller): Worker[] {
 }
 
 /** A client that has no more than a moment to live, with calls under way when it is closed. */
-async function leaveNowAndThen(stage: Stage, signal: AbortSignal, working: Promise<void>[]): Promise<void> {
+async function leaveNowAndThen(stage: Fixture, signal: AbortSignal, working: Promise<void>[]): Promise<void> {
   const random = stage.random();
   for (let guests = 1; ; guests += 1) {
     await pause(random.between(...LEAVES_EVERY_MS), signal);
@@ -71,7 +71,7 @@ async function leaveNowAndThen(stage: Stage, signal: AbortSignal, working: Promi
 }
 
 /** What each site shows at last, and what is left in the queues. */
-async function lookEverywhere(stage: Stage): Promise<ReadonlyMap<Site, Call>> {
+async function lookEverywhere(stage: Fixture): Promise<ReadonlyMap<Site, Call>> {
   const observers = await Promise.all(SITES.map((site) => Caller.open(stage.server, `the observer at ${site}`, site)));
   try {
     const workers = observers.map((caller) => ({ ...(workersOf(stage, caller)[0] as Worker), name: caller.name }));
@@ -88,7 +88,7 @@ async function lookEverywhere(stage: Stage): Promise<ReadonlyMap<Site, Call>> {
   }
 }
 
-async function drain(stage: Stage, worker: Worker): Promise<void> {
+async function drain(stage: Fixture, worker: Worker): Promise<void> {
   const isItem = ({ outcome, output }: Call): boolean => outcome === 'success' && output !== null;
   for (const queue of stage.queues) while (isItem(await stage.dequeue(worker, queue)));
 }

@@ -50,8 +50,8 @@ export const service: Service = defineService(scene, {
       withdraw: red(({ amount, ...payment }: Payment) => pay({ ...payment, amount: -amount })),
       assign: red(({ key, value }: { key: string; value: string }) => [values.row(key).value.assign(value)]),
       hold: red(({ key, by }: { key: string; by: string }) => [holds.row(key).by.write(by)]),
-      join: red(({ rota, who }: Person) => [doctors.row(who).rota.write(rota)]),
-      leave: red(({ who }: Person) => [doctors.remove(who)]),
+      join: red(({ rota, who: caller }: Person) => [doctors.row(caller).rota.write(rota)]),
+      leave: red(({ who: caller }: Person) => [doctors.remove(caller)]),
     };
   },
   generators: {
@@ -72,9 +72,9 @@ export const service: Service = defineService(scene, {
     release: ({ key, by }, { tables, shadow }) =>
       tables.holds.row(key).by === by ? shadow.hold({ key, by: '' }, true) : false,
     join: (args, { shadow }) => shadow.join(args, null),
-    leave: ({ rota, who }, { tables, shadow }) => {
+    leave: ({ rota, who: caller }, { tables, shadow }) => {
       const onDuty = tables.doctors.by.rota({ equals: rota });
-      return onDuty.length >= 2 && onDuty.includes(who) ? shadow.leave({ rota, who }, true) : false;
+      return onDuty.length >= 2 && onDuty.includes(caller) ? shadow.leave({ rota, who: caller }, true) : false;
     },
     look: ({ rows, accounts, rota }, { tables }) => ({
       lines: rows.map((row) => [...tables.notes.row(row).lines]),

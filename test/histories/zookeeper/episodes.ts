@@ -3,8 +3,8 @@ import { SITES } from '../../../engines/wan.ts';
 import { isZooKeeperError, ZooKeeper, type MultiPart } from '../../../src/bindings/zookeeper/index.ts';
 import type { Random } from '../../../src/server/collections/random.ts';
 import { pause } from '../pause.ts';
-import { QUEUE, RUSH, times, type Scene } from './scene.ts';
-import { Shop } from './shop.ts';
+import { QUEUE, RUSH, times, type Scene } from './fixture.ts';
+import { Shop } from './binding-client.ts';
 
 /** The session of a client that will die: the sooner it expires, the sooner the janitor may act. */
 const MORTAL_SESSION_MS = 4_000;
@@ -47,9 +47,9 @@ export class Episodes {
     const scene = this.#scene;
     this.#closings += 1;
     const [stocker, site] = [this.#anyShop(random), random.pick(SITES)];
-    const [waitMs, window] = [random.between(0, 250), CLOSING_WINDOW];
+    const [waitMs, maxInFlight] = [random.between(0, 250), CLOSING_WINDOW];
     await times(12, () => scene.enqueue(stocker, QUEUE.closing));
-    const shop = await this.#open(`closing-${this.#closings}`, { site, window, sessionTimeoutMs: 15_000 });
+    const shop = await this.#open(`closing-${this.#closings}`, { site, maxInFlight, sessionTimeoutMs: 15_000 });
     const sales = times(20, () => scene.dequeue(shop, QUEUE.closing));
     await pause(waitMs);
     scene.injected.add('closings');
@@ -89,7 +89,7 @@ export class Episodes {
     const isQuiet = random.chance(0.5);
     if (isQuiet) await scene.again.shut();
     try {
-      await using zk = new ZooKeeper(scene.ensemble.connectString('irl'));
+      await using zk = new ZooKeeper(scene.ensemble.connectString('ireland'));
       const base = `${scene.root}/queues/${QUEUE.again}`;
       await scene.note('delete queue', QUEUE.again, () => deleteQueue(zk, base));
       scene.injected.add(isQuiet ? 'deletions' : 'deletions under way');

@@ -8,11 +8,11 @@ import { runFolder } from '../../../engines/folders.ts';
 import { whenInterrupted } from '../../../engines/when-interrupted.ts';
 import { Ensemble } from '../../../engines/zookeeper/ensemble.ts';
 import type { Histories, HistoriesOptions, HistoriesReport } from '../histories.ts';
-import { countBy } from '../outcomes.ts';
-import { deadServers } from './disturbances.ts';
-import { playRound } from './round.ts';
-import { planOf, Scene, type Plan } from './scene.ts';
-import { Tally } from '../tally.ts';
+import { countBy } from '../reported-outcomes.ts';
+import { deadServers } from './nemesis.ts';
+import { runRound } from './round.ts';
+import { createPlan, Scene, type Plan } from './fixture.ts';
+import { Counter } from '../counter.ts';
 
 export const zookeeperHistories: Histories = { name: 'zookeeper', run };
 
@@ -34,7 +34,7 @@ async function run(options: HistoriesOptions): Promise<HistoriesReport> {
 }
 
 class Rounds {
-  readonly injected = new Tally();
+  readonly injected = new Counter();
   readonly faults: string[] = [];
   areServersAlive = true;
   readonly #options: HistoriesOptions;
@@ -42,7 +42,7 @@ class Rounds {
 
   constructor(options: HistoriesOptions) {
     this.#options = options;
-    this.#next = planOf(options.seed);
+    this.#next = createPlan(options.seed);
   }
 
   /** One round at least. Those that follow one another on servers of the same kind share them. */
@@ -58,9 +58,9 @@ class Rounds {
   async #onOneEnsemble(): Promise<void> {
     const { hasObserver } = this.#next;
     const folder = join(runFolder('zookeeper'), `histories-${process.pid}`);
-    const observer = hasObserver ? ({ observer: 'frk' } as const) : {};
+    const observer = hasObserver ? ({ observer: 'frankfurt' } as const) : {};
     const { progress } = this.#options;
-    const ensemble = await Ensemble.start({ nodes: 3, leader: 'irl', wan: 'paper', folder, progress, ...observer });
+    const ensemble = await Ensemble.start({ nodes: 3, leader: 'ireland', wan: 'paper', folder, progress, ...observer });
     const forget = whenInterrupted(() => ensemble.stop());
     try {
       do await this.#round(ensemble);
@@ -73,12 +73,12 @@ class Rounds {
 
   async #round(ensemble: Ensemble): Promise<void> {
     const plan = this.#next;
-    this.#next = planOf(plan.seed + 1);
+    this.#next = createPlan(plan.seed + 1);
     const { untilMs, history, progress } = this.#options;
     progress(`round ${plan.seed}: ${inWords(plan)}`);
     const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
     const scene = new Scene({ ensemble, plan, history, injected: this.injected, progress });
-    this.faults.push(...(await playRound(scene, lastsMs, () => history.calls)));
+    this.faults.push(...(await runRound(scene, lastsMs, () => history.calls)));
     const dead = deadServers(ensemble);
     if (dead.length > 0) this.areServersAlive = false;
     this.faults.push(

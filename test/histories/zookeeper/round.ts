@@ -6,16 +6,16 @@ import { callFaults } from '../checks/calls.ts';
 import type { Call } from '../history.ts';
 import { pause } from '../pause.ts';
 import { repeat } from '../repeat.ts';
-import { Connections, deadServers, disturbServers } from './disturbances.ts';
-import { drain, recoverAll } from './ending.ts';
+import { Connections, deadServers, disturbServers } from './nemesis.ts';
+import { drain, recoverAll } from './drain.ts';
 import { Episodes } from './episodes.ts';
-import { judgeRound } from './judge.ts';
-import type { Scene } from './scene.ts';
-import { Shop } from './shop.ts';
+import { checkRound } from './check-round.ts';
+import type { Scene } from './fixture.ts';
+import { Shop } from './binding-client.ts';
 import { readTree } from './tree.ts';
-import { work } from './work.ts';
+import { work } from './workload.ts';
 
-const SHOP_SITES: readonly Site[] = ['irl', 'frk', 'vrg', 'frk', 'irl'];
+const SHOP_SITES: readonly Site[] = ['ireland', 'frankfurt', 'virginia', 'frankfurt', 'ireland'];
 const WORKERS = 2;
 const WINDOW = 20;
 /** Where the janitor takes who has no session for dead, sessions outlive all that happens to the living. */
@@ -26,23 +26,23 @@ const RUSHES_EVERY_MS = [1_000, 4_000] as const;
 const OTHERS_EVERY_MS = [1_000, 3_000] as const;
 
 /** Plays a round and says what it found. `calls` gives those of the history so far. */
-export async function playRound(scene: Scene, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
+export async function runRound(scene: Scene, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
   const { ensemble, root, plan } = scene;
   const from = calls().length;
   for (const [n, site] of SHOP_SITES.entries()) scene.shops.push(await openShop(scene, n, site));
-  await Promise.all(scene.shops.map(({ binding }) => binding.connected()));
+  await Promise.all(scene.shops.map(({ binding }) => binding.whenConnected()));
   await play(scene, lastsMs);
   scene.progress('healed, and all calls have ended');
   await Promise.all(scene.shops.map((shop) => shop.close()));
   // Without all servers there may be no majority, and nobody to ask: this is fault enough.
   if (deadServers(ensemble).length > 0) return callFaults(calls().slice(from)).slice(0, 1);
   const faults = plan.delivery === undefined ? [] : await recoverAll(scene, plan.delivery);
-  const leader = (await ensemble.leader()) ?? 'irl';
+  const leader = (await ensemble.leader()) ?? 'ireland';
   const source = { libraries: ensemble.state.libraries, address: ensemble.address(leader) };
   const before = await readTree(source, root);
   await drain(scene, [...before.queues.keys()]);
   const after = await readTree(source, root);
-  return [...faults, ...judgeRound({ plan, calls: calls().slice(from), before, after })];
+  return [...faults, ...checkRound({ plan, calls: calls().slice(from), before, after })];
 }
 
 /** All actors are made in this order, so that each draws the same whatever the others do. */
@@ -80,9 +80,9 @@ function openShop({ ensemble, root, plan, progress }: Scene, n: number, site: Si
     name,
     site,
     root,
-    window: WINDOW,
+    maxInFlight: WINDOW,
     sessionTimeoutMs: delivery === undefined ? SESSION_MS.without : SESSION_MS.withJanitor,
-    ...(delivery === undefined || n >= JANITORS ? {} : { janitor: { delivery, everyMs: JANITOR_MS } }),
+    ...(delivery === undefined || n >= JANITORS ? {} : { orphanRecovery: { delivery, intervalMs: JANITOR_MS } }),
     onBackgroundError: (error) => progress(`${name}, beside: ${String(error)}`),
   });
 }

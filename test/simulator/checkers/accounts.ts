@@ -1,18 +1,18 @@
 /** Balances are what the answered operations add up to; those whose outcome is not known may count or not. */
-import { isBlue, tookEffect } from '../traits.ts';
+import { isBlue, tookEffect } from '../operation-traits.ts';
 import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
-import { mayBeGone, require } from '../../../src/testing/simulator/checkers/checker.ts';
+import { canBeLost, assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
 import type { Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class AccountChecker implements Checker {
   readonly name = 'accounts';
 
-  finished({ history, sites, lost }: FinalState): void {
+  onFinished({ history, sites, lost }: FinalState): void {
     const bounds = new Map<string, { least: number; most: number }>();
     for (const operation of history.operations) {
       const changes = changesOf(operation);
       if (changes.length === 0) continue;
-      const isSure = operation.answers.length > 0 && !mayBeGone(history, operation, lost);
+      const isSure = operation.replies.length > 0 && !canBeLost(history, operation, lost);
       const key = String(operation.args['key']);
       const bound = bounds.get(key) ?? { least: 0, most: 0 };
       bound.least += isSure ? Math.min(...changes) : Math.min(0, ...changes);
@@ -22,8 +22,10 @@ export class AccountChecker implements Checker {
     for (const { site, state } of sites) {
       for (const [key, { least, most }] of bounds) {
         const found = state.store.read('accounts', key, 'balance') as number;
-        require(found >= least && found <= most, () =>
-          `account ${key} holds ${found} at site ${site}, not ${least} to ${most}`);
+        assertProperty(
+          found >= least && found <= most,
+          () => `account ${key} holds ${found} at site ${site}, not ${least} to ${most}`,
+        );
       }
     }
   }
@@ -31,9 +33,9 @@ export class AccountChecker implements Checker {
 
 /** What the operation may have added: one amount once it was answered. */
 function changesOf(operation: ClientOperation): number[] {
-  const { answers, error, args } = operation;
-  if (answers.length === 0 && error !== undefined && error !== 'UNKNOWN') return [];
-  const isAnswered = answers.length > 0;
+  const { replies, error, args } = operation;
+  if (replies.length === 0 && error !== undefined && error !== 'UNKNOWN') return [];
+  const isAnswered = replies.length > 0;
   const amount = args['amount'] as number;
   switch (operation.operation) {
     case 'deposit':

@@ -3,9 +3,9 @@
  * alone only where it turned out blue, or its generator said that this site will do.
  */
 import type { Origin } from '../../../src/server/records/origin.ts';
-import { isBlue, isRead } from '../traits.ts';
+import { isBlue, isRead } from '../operation-traits.ts';
 import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
-import { isRed, require } from '../../../src/testing/simulator/checkers/checker.ts';
+import { isRed, assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
 import type { AnyOperation, Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class LevelChecker implements Checker {
@@ -13,19 +13,24 @@ export class LevelChecker implements Checker {
   /** Identifiers of what a site has applied out of the red order. */
   readonly #ordered = new Set<string>();
 
-  applied(_site: Origin, operation: AnyOperation): void {
+  onApplied(_site: Origin, operation: AnyOperation): void {
     if (isRed(operation)) this.#ordered.add(operation.id);
   }
 
-  finished({ history }: FinalState): void {
+  onFinished({ history }: FinalState): void {
     for (const operation of history.operations) {
       if (isRead(operation)) continue;
       const { id } = operation;
-      for (const { stage } of operation.answers) {
+      for (const { stage } of operation.replies) {
         const isOrdered = stage === 'strong' && this.#ordered.has(id);
-        require(isOrdered || stage === 'committed', () => `${id} was answered at ${stage}, and not by the red order`);
-        require(isOrdered || mayBeLocal(operation), () =>
-          `${id} (${operation.operation}) was answered by one site alone`);
+        assertProperty(
+          isOrdered || stage === 'committed',
+          () => `${id} was answered at ${stage}, and not by the red order`,
+        );
+        assertProperty(
+          isOrdered || mayBeLocal(operation),
+          () => `${id} (${operation.operation}) was answered by one site alone`,
+        );
       }
     }
   }

@@ -1,23 +1,23 @@
 /** No item is taken twice and none is lost: seen from outside, by what clients were told. */
-import { answerOf, type ClientOperation } from '../../../src/testing/simulator/history.ts';
+import { getReply, type ClientOperation } from '../../../src/testing/simulator/history.ts';
 import type { QueueView } from '../../../src/server/service/fields/pending-queue.ts';
-import { require, type Checker, type FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
+import { assertProperty, type Checker, type FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
 export class QueueChecker implements Checker {
   readonly name = 'queues';
 
-  finished({ history, sites }: FinalState): void {
+  onFinished({ history, sites }: FinalState): void {
     const takenBy = new Map<unknown, string>();
-    for (const operation of history.answered('dequeue')) {
-      const item = answerOf(operation);
+    for (const operation of history.getAnswered('dequeue')) {
+      const item = getReply(operation);
       if (item === null) continue;
       const other = takenBy.get(item);
-      require(other === undefined, () => `${String(item)} was given to ${operation.id} and to ${String(other)}`);
+      assertProperty(other === undefined, () => `${String(item)} was given to ${operation.id} and to ${String(other)}`);
       takenBy.set(item, operation.id);
     }
     // Whoever does not know whether it took something may have.
     const takers = history.operations.filter(
-      ({ operation, answers, error }) => operation === 'dequeue' && answers.length === 0 && error === 'UNKNOWN',
+      ({ operation, replies, error }) => operation === 'dequeue' && replies.length === 0 && error === 'UNKNOWN',
     ).length;
     for (const { site, state } of sites) {
       const left = new Set<unknown>();
@@ -26,9 +26,11 @@ export class QueueChecker implements Checker {
         for (let place = 0; place < items.size; place += 1) left.add(items.at(place));
       }
       const isLost = ({ args }: ClientOperation): boolean => !takenBy.has(args['text']) && !left.has(args['text']);
-      const lost = history.answered('enqueue').filter(isLost);
-      require(lost.length <= takers, () =>
-        `${lost.map(({ id }) => id).join()} enqueued what is gone from site ${site}`);
+      const lost = history.getAnswered('enqueue').filter(isLost);
+      assertProperty(
+        lost.length <= takers,
+        () => `${lost.map(({ id }) => id).join()} enqueued what is gone from site ${site}`,
+      );
     }
   }
 }

@@ -5,10 +5,15 @@
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
 import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
-import { require } from '../../../src/testing/simulator/checkers/checker.ts';
-import type { AnyOperation, Checker, GeneratorRun, Told } from '../../../src/testing/simulator/checkers/checker.ts';
-import type { Calm } from '../../../src/testing/simulator/timeline.ts';
-import type { Circumstances } from '../../../src/testing/simulator/world.ts';
+import { assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
+import type {
+  AnyOperation,
+  Checker,
+  GeneratorRun,
+  SubmissionEvent,
+} from '../../../src/testing/simulator/checkers/checker.ts';
+import type { HealthyPeriods } from '../../../src/testing/simulator/timeline.ts';
+import type { CheckerContext } from '../../../src/testing/simulator/scenario.ts';
 
 const FIELD = 'free';
 const KEYS = ['a', 'b'] as const;
@@ -33,12 +38,12 @@ interface Take {
 
 /** One field, as all sites show it: whether enough of it stands for all who want some. */
 class Stand {
-  readonly #calm: Calm;
+  readonly #calm: HealthyPeriods;
   readonly #left: Map<Origin, number>;
   #wanted = 0;
   #wasShortAtMs = 0;
 
-  constructor(calm: Calm, sites: readonly Origin[]) {
+  constructor(calm: HealthyPeriods, sites: readonly Origin[]) {
     this.#calm = calm;
     this.#left = new Map(sites.map((site) => [site, 0]));
   }
@@ -68,54 +73,54 @@ class Stand {
 }
 
 /** How long a take may go unanswered. Where messages are slower than sites are patient, it may be given up first. */
-function boundMsOf({ options, resendAfterMs, reachTimeoutMs }: Circumstances): number {
-  const { delayMinMs, delayMeanMs, syncMeanMs, windowMax, attemptsMax } = options;
-  if (windowMax < WINDOW_WIDE) return Infinity;
-  const tripMs = delayMinMs + 2 * delayMeanMs + 2 * syncMeanMs;
-  const trips = TRIPS_TO_RIGHTS + TRIPS_OF_ATTEMPT * attemptsMax;
+function boundMsOf({ options, resendAfterMs, reachTimeoutMs }: CheckerContext): number {
+  const { minDelayMs, delayMeanMs, syncMeanMs, maxWindow, maxAttempts } = options;
+  if (maxWindow < WINDOW_WIDE) return Infinity;
+  const tripMs = minDelayMs + 2 * delayMeanMs + 2 * syncMeanMs;
+  const trips = TRIPS_TO_RIGHTS + TRIPS_OF_ATTEMPT * maxAttempts;
   const messagesMs = RESENDS * resendAfterMs + trips * tripMs;
   return messagesMs < reachTimeoutMs ? messagesMs : messagesMs + WAITS * reachTimeoutMs;
 }
 
 export class RightsWaitsChecker implements Checker {
   readonly name = 'waits';
-  readonly #calm: Calm;
+  readonly #calm: HealthyPeriods;
   readonly #boundMs: number;
   readonly #stands: ReadonlyMap<string, Stand>;
   /** By site and serial. */
   readonly #takes = new Map<string, Take>();
   readonly #ended = new Set<string>();
 
-  constructor(circumstances: Circumstances) {
-    const { origins, calm } = circumstances;
-    this.#calm = calm;
+  constructor(circumstances: CheckerContext) {
+    const { origins, healthyPeriods } = circumstances;
+    this.#calm = healthyPeriods;
     this.#boundMs = boundMsOf(circumstances);
-    this.#stands = new Map(KEYS.map((key) => [key, new Stand(calm, origins.sites)]));
+    this.#stands = new Map(KEYS.map((key) => [key, new Stand(healthyPeriods, origins.sites)]));
   }
 
   /** Whoever waited at an earlier start is told nothing. */
-  started(site: Origin): void {
+  onStarted(site: Origin): void {
     for (const [key, take] of this.#takes) if (take.site === site) this.#end(key, take);
     for (const stand of this.#stands.values()) stand.shows(site, 0);
   }
 
-  ran(site: Origin, { input: { operation, args, serial } }: GeneratorRun): void {
+  onGeneratorRun(site: Origin, { input: { operation, args, serial } }: GeneratorRun): void {
     const place = `${site}:${serial}`;
     if (!operation.startsWith('take') || this.#takes.has(place) || this.#ended.has(place)) return;
     const { key, amount } = args as { readonly key?: string; readonly amount: number };
     const keys = key === undefined ? KEYS : [key];
     this.#takes.set(place, { site, keys, amount, begunAtMs: this.#calm.nowMs });
-    for (const each of keys) this.#stands.get(each)?.want(amount);
+    for (const item of keys) this.#stands.get(item)?.want(amount);
   }
 
-  applied(site: Origin, { effects }: AnyOperation, state: SiteState): void {
+  onApplied(site: Origin, { effects }: AnyOperation, state: SiteState): void {
     for (const { table, key, field } of effects) {
       if (field !== FIELD) continue;
       this.#stands.get(key)?.shows(site, (state.store.read(table, key, field) as Ledger).left);
     }
   }
 
-  told({ site, serial, operation, isEnd, code, stage }: Told): void {
+  onSubmissionEvent({ site, serial, operation, isEnd, code, stage }: SubmissionEvent): void {
     const place = `${site}:${serial}`;
     const take = this.#takes.get(place);
     if (!isEnd) return;
@@ -125,8 +130,11 @@ export class RightsWaitsChecker implements Checker {
     const enoughSinceMs = keys.map((key) => this.#stands.get(key)?.isEnoughSinceMs ?? 0);
     const waitedMs = this.#calm.nowMs - Math.max(take.begunAtMs, this.#calm.sinceMs, ...enoughSinceMs);
     this.#end(place, take);
-    require(waitedMs <= this.#boundMs, () =>
-      `${operation.id} wanted ${amount} of ${keys.join(' and ')} at site ${site} and was told ${code ?? stage} after ${Math.round(waitedMs)} ms in which enough stood for all and nothing was in the way: ${this.#boundMs} are the most`);
+    assertProperty(
+      waitedMs <= this.#boundMs,
+      () =>
+        `${operation.id} wanted ${amount} of ${keys.join(' and ')} at site ${site} and was told ${code ?? stage} after ${Math.round(waitedMs)} ms in which enough stood for all and nothing was in the way: ${this.#boundMs} are the most`,
+    );
   }
 
   #end(place: string, { keys, amount }: Take): void {

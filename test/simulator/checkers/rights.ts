@@ -6,7 +6,7 @@
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
 import type { SiteState } from '../../../src/server/replica/core/site-state.ts';
-import { require } from '../../../src/testing/simulator/checkers/checker.ts';
+import { assertProperty } from '../../../src/testing/simulator/checkers/checker.ts';
 import type { AnyOperation, Checker, FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
 
@@ -21,39 +21,46 @@ interface Amounts {
 export class RightsChecker implements Checker {
   readonly name = 'rights';
 
-  applied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
+  onApplied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
     for (const { table, key, field } of effects) {
       if (field !== FIELD) continue;
       const ledger = state.store.read(table, key, field) as Ledger;
       for (const holder of ledger.holders) {
-        require(ledger.at(holder) >= 0, () =>
-          `site ${site} shows ${ledger.at(holder)} rights of ${holder} to ${key} after ${id}`);
+        assertProperty(
+          ledger.getHolding(holder) >= 0,
+          () => `site ${site} shows ${ledger.getHolding(holder)} rights of ${holder} to ${key} after ${id}`,
+        );
       }
-      const held = ledger.holders.reduce((sum, each) => sum + ledger.at(each), 0);
-      const { given, taken } = ledger;
-      require(held + taken === given, () =>
-        `site ${site} shows ${held} rights to ${key}, ${taken} taken, of ${given} given after ${id}`);
+      const retained = ledger.holders.reduce((sum, item) => sum + ledger.getHolding(item), 0);
+      const { grants: value, takes } = ledger;
+      assertProperty(
+        retained + takes === value,
+        () => `site ${site} shows ${retained} rights to ${key}, ${takes} taken, of ${value} given after ${id}`,
+      );
     }
   }
 
-  finished({ history }: FinalState): void {
+  onFinished({ history }: FinalState): void {
     for (const key of ['a', 'b']) {
-      let [given, taken] = [0, 0];
+      let [value, taken] = [0, 0];
       for (const operation of history.operations) {
         const amounts = amountsOf(operation, key);
-        given += amounts.given;
+        value += amounts.given;
         taken += amounts.taken;
       }
-      require(taken <= given, () => `${taken} of ${key} were told to be taken, and no more than ${given} were given`);
+      assertProperty(
+        taken <= value,
+        () => `${taken} of ${key} were told to be taken, and no more than ${value} were given`,
+      );
     }
   }
 }
 
-function amountsOf({ operation, args, answers }: ClientOperation, key: string): Amounts {
-  const given = args as { readonly key?: string; readonly amount?: number };
-  const { amount = 0 } = given;
-  if (given.key !== undefined && given.key !== key) return { taken: 0, given: 0 };
+function amountsOf({ operation, args, replies }: ClientOperation, key: string): Amounts {
+  const input = args as { readonly key?: string; readonly amount?: number };
+  const { amount = 0 } = input;
+  if (input.key !== undefined && input.key !== key) return { taken: 0, given: 0 };
   if (operation.startsWith('give')) return { taken: 0, given: amount };
-  const hasTaken = answers.some(({ value }) => (value as { taken?: boolean } | null)?.taken === true);
+  const hasTaken = replies.some(({ value }) => (value as { taken?: boolean } | null)?.taken === true);
   return { taken: operation.startsWith('take') && hasTaken ? amount : 0, given: 0 };
 }

@@ -1,5 +1,5 @@
 /** What pages keep between them: one durable store, whose calls the schedule lets happen, and the notices of one to another. */
-import type { CacheEntry, CacheStore } from '../../../src/bindings/cache/store.ts';
+import type { CacheEntry, CacheStore } from '../../../src/bindings/cache/cache-store.ts';
 
 type Entries = ReadonlyMap<string, CacheEntry>;
 
@@ -13,7 +13,7 @@ export interface DiskUser {
   /** A transaction of its own has changed what is stored. */
   committed(before: Entries, after: Entries): void;
   /** It asks for something: what is given is called once it is told that this has ended well. */
-  asks(what: 'load' | 'write'): () => void;
+  asks(description: 'load' | 'write'): () => void;
   /** It has been given one notice more. */
   heard(): void;
 }
@@ -77,11 +77,11 @@ export class Disk {
           if (this.#transactions++ % 3 === 0) settle?.(structuredClone(found));
           this.#commit(user, settle?.(found) ?? changes);
         }),
-      connect: (hear) => {
+      subscribe: (hear) => {
         const inbox: Inbox = { user, hear, waiting: [] };
         this.#inboxes.push(inbox);
         return {
-          tell: (notice) => this.#tell(inbox, structuredClone(notice)),
+          publish: (notice) => this.#tell(inbox, structuredClone(notice)),
           close: () => this.#leave(inbox),
         };
       },
@@ -106,12 +106,12 @@ export class Disk {
       if (call.what === 'write' && at < landed) this.land(call, 'finish');
       else this.waiting.splice(this.waiting.indexOf(call), 1);
     }
-    for (const inbox of this.#inboxes.filter((each) => each.user === user)) this.#leave(inbox);
+    for (const inbox of this.#inboxes.filter((item) => item.user === user)) this.#leave(inbox);
   }
 
   /** Delivers the next notice of a page, or all of them. */
   deliver(user: DiskUser, all: boolean): void {
-    for (const inbox of this.#inboxes.filter((each) => each.user === user)) {
+    for (const inbox of this.#inboxes.filter((item) => item.user === user)) {
       for (const notice of inbox.waiting.splice(0, all ? Infinity : 1)) {
         inbox.hear(notice);
         user.heard();
@@ -121,22 +121,22 @@ export class Disk {
 
   /** How many notices wait for a page. */
   noticesFor(user: DiskUser): number {
-    return this.#inboxes.filter((each) => each.user === user).reduce((sum, { waiting }) => sum + waiting.length, 0);
+    return this.#inboxes.filter((item) => item.user === user).reduce((sum, { waiting }) => sum + waiting.length, 0);
   }
 
   #modeOf(tab: number): DiskMode {
     return this.#modes.get(tab) ?? 'prompt';
   }
 
-  #call<T>(user: DiskUser, what: Call['what'], run: () => T): Promise<T> {
+  #call<T>(user: DiskUser, description: Call['what'], run: () => T): Promise<T> {
     const mode = this.#modeOf(user.tab);
     if (user.isGone) return new Promise<T>(() => {});
     if (mode === 'throwing') throw new DOMException('the store is gone', 'InvalidStateError');
     return new Promise<T>((resolve, reject) => {
-      const ended = user.asks(what);
+      const ended = user.asks(description);
       const call: Call = {
         user,
-        what,
+        what: description,
         run,
         resolve: (result) => resolve(result as T),
         reject,

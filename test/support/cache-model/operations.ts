@@ -27,7 +27,7 @@ const both = ['a', 'b'] as const;
 const read = (name: string, key?: string): Operation<Shown> => ({
   name,
   args: {},
-  effect: 'read',
+  access: 'read',
   ...(key !== undefined && { key }),
 });
 
@@ -90,7 +90,7 @@ export function updateKind(name: UpdateName): UpdateKind {
   const objects = OBJECTS_OF[name];
   const [verb, object] = name.split(' ');
   const decided = verb === 'put' ? `get ${object}` : verb === 'set' ? 'row' : undefined;
-  return { name, objects, decides: READS.find((each) => each.name === decided) };
+  return { name, objects, decides: READS.find((item) => item.name === decided) };
 }
 
 /** An update that writes `numbers`, one for each of its objects, by somebody. */
@@ -98,9 +98,9 @@ export function updateOf(kind: UpdateKind, numbers: readonly number[], by: strin
   const [first] = kind.objects;
   const [verb] = kind.name.split(' ');
   if (verb === 'put') return put(first!, { by, read: `get ${first}`, seen: { [first!]: numbers[0]! } } satisfies Shown);
-  if (verb === 'set') return { name: 'set', args: { [first!]: numbers[0]! }, effect: 'update' };
-  if (verb === 'swap') return { name: 'swap', args: { keys: kind.objects }, effect: 'update' };
-  return { name: 'reset', args: {}, effect: 'update' };
+  if (verb === 'set') return { name: 'set', args: { [first!]: numbers[0]! }, access: 'write' };
+  if (verb === 'swap') return { name: 'swap', args: { keys: kind.objects }, access: 'write' };
+  return { name: 'reset', args: {}, access: 'write' };
 }
 
 /** What the application tells the cache. */
@@ -116,5 +116,5 @@ export const HINTS = {
     if (name !== 'put' || key === undefined) return undefined;
     return { operation: get(key), value: (args as { readonly value: unknown }).value };
   },
-  cacheable: ({ key }: Operation): boolean => key !== 'card',
+  isCacheable: ({ key }: Operation): boolean => key !== 'card',
 };

@@ -16,7 +16,7 @@ import {
   type Shown,
   type UpdateKind,
 } from './operations.ts';
-import type { Setting } from './setting.ts';
+import type { CacheOptions } from './options.ts';
 
 export const LEVELS = ['tentative', 'weak', 'strong'] as const;
 type StoreLevels = typeof LEVELS;
@@ -72,7 +72,7 @@ export class Submission {
   }
 
   get isUpdate(): boolean {
-    return this.operation.effect === 'update';
+    return this.operation.access === 'write';
   }
 
   /** The read that its answer says something of. */
@@ -97,11 +97,11 @@ class OriginSession implements BindingSession {
 export class Origin {
   readonly underWay: Submission[] = [];
   readonly #history: History;
-  readonly #setting: Setting;
+  readonly #setting: CacheOptions;
   /** The state of the replica that gives weak views. */
   #replica: number;
 
-  constructor(history: History, setting: Setting) {
+  constructor(history: History, setting: CacheOptions) {
     this.#history = history;
     this.#setting = setting;
     this.#replica = history.now;
@@ -123,7 +123,7 @@ export class Origin {
       close: async () => {
         const closed = (isUpdate: boolean): CorrectableError =>
           new CorrectableError(isUpdate ? 'UNKNOWN' : 'UNAVAILABLE', 'the page closed the store');
-        for (const submission of this.underWay.filter((each) => each.by === by)) this.#fail(submission, closed);
+        for (const submission of this.underWay.filter((item) => item.by === by)) this.#fail(submission, closed);
       },
     };
   }
@@ -136,8 +136,8 @@ export class Origin {
   /** Does the next thing that is to be done for an operation, or all of it. */
   go(submission: Submission, all: boolean, lag: number): void {
     for (let step = submission.todo.shift(); step !== undefined; step = submission.todo.shift()) {
-      const [what, level] = step;
-      if (what === 'execute') this.#execute(submission, level, lag);
+      const [description, level] = step;
+      if (description === 'execute') this.#execute(submission, level, lag);
       else this.#answer(submission, level);
       if (!all) break;
     }
@@ -173,8 +173,8 @@ export class Origin {
   }
 
   #execute(submission: Submission, level: Level, lag: number): void {
-    const { what, operation, session } = submission;
-    if ('decides' in what) this.#history.write(this.#numbersOf(what, operation));
+    const { what: description, operation, session } = submission;
+    if ('decides' in description) this.#history.write(this.#parseFileNumbers(description, operation));
     // Where there is one replica, it catches up with a session that asks it: what it gives never goes back.
     if (level !== 'strong') this.#replica = Math.max(this.#replica, session?.seen ?? 0);
     const at = level === 'strong' ? this.#history.now : Math.max(this.#weakAt(lag), session?.seen ?? 0);
@@ -188,14 +188,14 @@ export class Origin {
     return this.#setting.replica === 'one' ? this.#replica : Math.max(now - lag, restoredAt, 1);
   }
 
-  #numbersOf({ objects }: UpdateKind, { name, args, key }: Operation): (readonly [ObjectName, number])[] {
-    const given = args as { readonly value?: Shown } & Partial<Record<ObjectName, number>>;
-    if (name === 'put') return [[key as ObjectName, given.value!.seen[key as ObjectName]!]];
-    return objects.map((object) => [object, given[object] ?? this.#history.number()]);
+  #parseFileNumbers({ objects }: UpdateKind, { name, args, key }: Operation): (readonly [ObjectName, number])[] {
+    const value = args as { readonly value?: Shown } & Partial<Record<ObjectName, number>>;
+    if (name === 'put') return [[key as ObjectName, value.value!.seen[key as ObjectName]!]];
+    return objects.map((object) => [object, value[object] ?? this.#history.number()]);
   }
 
   #answer(submission: Submission, level: Level): void {
-    const { what, operation, principal, sink, executedAt, isUpdate, read, given } = submission;
+    const { what: description, operation, principal, sink, executedAt, isUpdate, read, given: input } = submission;
     const isGuess = level === 'tentative';
     const at = executedAt.get(isUpdate ? 'strong' : level) ?? this.#replica;
     const seen = read && this.#history.shown(read, at, principal);
@@ -205,15 +205,15 @@ export class Origin {
     const details = isGuess || version === undefined ? {} : { version };
     if (submission.by.isGone) return;
     if (!isGuess && (!isUpdate || level === 'strong')) {
-      const isPut = 'decides' in what && operation.name === 'put';
+      const isPut = 'decides' in description && operation.name === 'put';
       submission.by.answers(submission, level, isPut ? (operation.args as { readonly value: Shown }).value : shown);
     }
     if (isUpdate && level === 'weak') submission.by.answersEarly(submission);
     const value = isUpdate && operation.name !== 'set' ? undefined : shown;
     const text = JSON.stringify(value);
     try {
-      if (given !== undefined && given.text === text) sink.confirm(level, given.seq, details);
-      else submission.given = { seq: sink.update(value, level, details), text };
+      if (input !== undefined && input.text === text) sink.confirm(level, input.seq, details);
+      else submission.given = { seq: sink.view(value, level, details), text };
     } catch (error) {
       submission.by.threw(error);
     }
@@ -244,6 +244,6 @@ function kindOf({ name, args, key }: Operation): ReadKind | UpdateKind {
   const { keys } = args as { readonly keys?: readonly string[] };
   const objects = name === 'set' ? Object.keys(args as object) : (keys ?? (key === undefined ? [] : [key]));
   const full = name === 'swap' ? name : [name, ...objects].join(' ');
-  const update = UPDATES.find((each) => each === full);
-  return update === undefined ? READS.find((each) => each.name === full)! : updateKind(update);
+  const update = UPDATES.find((item) => item === full);
+  return update === undefined ? READS.find((item) => item.name === full)! : updateKind(update);
 }

@@ -1,15 +1,15 @@
 /** One page of a tab: a client of the store behind, with a cache in front, and what it was told. */
 import { cached, type CachedBinding } from '../../../src/bindings/cache/index.ts';
-import { createClient, type Client, type Session } from '../../../src/correctable/made/client.ts';
+import { createClient, type Client, type Session } from '../../../src/correctable/client/client.ts';
 import type { View } from '../../../src/correctable/view.ts';
-import type { Levels } from '../../../src/correctable/level.ts';
+import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { Disk, DiskUser } from './disk.ts';
-import type { CacheEntry } from '../../../src/bindings/cache/store.ts';
-import { SessionRecord, type Clearing, type Judge, type PageRecord } from './judge.ts';
+import type { CacheEntry } from '../../../src/bindings/cache/cache-store.ts';
+import { SessionRecord, type Clearing, type CacheChecker, type PageRecord } from './checker.ts';
 import { HINTS, READS, updateKind, updateOf, type ReadKind, type Shown, type UpdateName } from './operations.ts';
 import type { LEVELS, Origin, Submission, Submitter } from './origin.ts';
 import type { ReadStep, UpdateStep, Wanted } from './schedule.ts';
-import type { Setting } from './setting.ts';
+import type { CacheOptions } from './options.ts';
 
 type StoreLevels = typeof LEVELS;
 type ShopLevels = readonly ['cache', ...StoreLevels];
@@ -30,17 +30,17 @@ const SIGNED_OUT = new Error('signed out');
 
 /** What a page lives in. */
 export interface Surroundings {
-  readonly setting: Setting;
+  readonly setting: CacheOptions;
   readonly origin: Origin;
   readonly disk: Disk;
-  readonly judge: Judge;
+  readonly judge: CacheChecker;
   nowMs(): number;
   /** The machine's clock. */
   wallMs(): number;
   newNumber(): number;
   /** Of the pages that there are. */
   records(): readonly PageRecord[];
-  saw(what: string): void;
+  saw(description: string): void;
 }
 
 /** Something that the page waits for. */
@@ -79,9 +79,9 @@ export class Page implements Submitter, DiskUser {
     this.binding = cached(origin.bindingOf(this), {
       ...HINTS,
       principal: () => this.#whoAsks(),
-      committed: setting.isWeakCommitted ? ['weak', 'strong'] : ['strong'],
+      committedLevels: setting.isWeakCommitted ? ['weak', 'strong'] : ['strong'],
       onMiss: setting.onMiss,
-      entriesMax: setting.entriesMax,
+      maxEntries: setting.maxEntries,
       now: () => around.wallMs(),
       onError: (error) => {
         if (error !== SIGNED_OUT) this.#storeFailed();
@@ -175,17 +175,17 @@ export class Page implements Submitter, DiskUser {
   }
 
   /** Waits for one of the calls of the binding; `done` is called where it resolves. */
-  await(what: string, promise: Promise<void>, done: () => void): void {
-    const waiting = this.#wait(what, undefined);
+  await(description: string, promise: Promise<void>, done: () => void): void {
+    const waiting = this.#wait(description, undefined);
     promise.then(
       () => {
         waiting.isOver = true;
-        this.#around.saw(`${what}, done`);
+        this.#around.saw(`${description}, done`);
         if (!this.isGone) done();
       },
       () => {
         waiting.isOver = true;
-        this.#around.saw(`${what}, refused`);
+        this.#around.saw(`${description}, refused`);
       },
     );
   }
@@ -219,17 +219,17 @@ export class Page implements Submitter, DiskUser {
   }
 
   /** What was changed until now is in that transaction; what it refused before, too. */
-  asks(what: 'load' | 'write'): () => void {
+  asks(description: 'load' | 'write'): () => void {
     const own = this.record.own.copy();
-    if (what === 'write' && !this.record.hasRead) this.#around.judge.wrong('P4', 'wrote what it had not read');
+    if (description === 'write' && !this.record.hasRead) this.#around.judge.wrong('P4', 'wrote what it had not read');
     return () => {
-      if (what === 'load') this.record.hasRead = true;
+      if (description === 'load') this.record.hasRead = true;
       else this.#around.judge.wrote(this.record, own);
     };
   }
 
   heard(): void {
-    for (const each of this.#unheard) each.notices -= 1;
+    for (const item of this.#unheard) item.notices -= 1;
     for (const { clearing } of this.#unheard.filter(({ notices }) => notices <= 0)) {
       this.#around.judge.hasCleared(this.record, clearing);
     }
@@ -285,8 +285,8 @@ export class Page implements Submitter, DiskUser {
       judge.wrong('P5', `${entries} views are left in memory of who was here before`);
   }
 
-  #wait(what: string, submission: Submission | undefined): Waiting {
-    const waiting = { what, sinceMs: this.#around.nowMs(), isOver: false, submission };
+  #wait(description: string, submission: Submission | undefined): Waiting {
+    const waiting = { what: description, sinceMs: this.#around.nowMs(), isOver: false, submission };
     this.waiting.push(waiting);
     return waiting;
   }

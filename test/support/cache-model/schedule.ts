@@ -19,7 +19,7 @@ export interface ReadStep {
 }
 
 export interface UpdateStep {
-  readonly do: 'update';
+  readonly do: 'write';
   readonly tab: number;
   readonly update: UpdateName;
   readonly wants: 'all' | 'strong' | 'weak';
@@ -53,7 +53,7 @@ export type Step =
   /** `nobody`: the function that says who it is throws. */
   | { readonly do: 'sign in'; readonly tab: number; readonly name: 'ada' | 'bob' | 'nobody' }
   /** Opens a session, or goes on with the one whose tokens were taken last. */
-  | { readonly do: 'session'; readonly tab: number; readonly goesOn: boolean }
+  | { readonly do: 'session'; readonly tab: number; readonly shouldContinue: boolean }
   | { readonly do: 'take tokens'; readonly tab: number }
   | { readonly do: 'wait'; readonly ms: number }
   /** The machine's clock is set. */
@@ -62,7 +62,7 @@ export type Step =
 const tab = fc.nat(2);
 const which = fc.nat(5);
 const lag = fc.nat(3);
-const one = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
+const item = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
 const exactly = <S extends Step>(step: S): fc.Arbitrary<Step> => fc.constant(step);
 
 function reads(wants: fc.Arbitrary<Wanted>, isInstant: fc.Arbitrary<boolean>): fc.Arbitrary<ReadStep> {
@@ -77,7 +77,7 @@ const look = reads(fc.constant('look'), fc.constant(true));
 
 function updates(isInstant: fc.Arbitrary<boolean>): fc.Arbitrary<UpdateStep> {
   return fc.record({
-    do: fc.constant('update' as const),
+    do: fc.constant('write' as const),
     tab,
     update: fc.oneof(
       { weight: 3, arbitrary: fc.constant<UpdateName>('put a') },
@@ -122,7 +122,11 @@ const land: fc.Arbitrary<Step> = fc.record({
 });
 const deliver: fc.Arbitrary<Step> = fc.record({ do: fc.constant('deliver' as const), tab, all: fc.boolean() });
 const reload: fc.Arbitrary<Step> = fc.record({ do: fc.constant('reload' as const), tab, landed: fc.nat(2) });
-const session: fc.Arbitrary<Step> = fc.record({ do: fc.constant('session' as const), tab, goesOn: fc.boolean() });
+const session: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('session' as const),
+  tab,
+  shouldContinue: fc.boolean(),
+});
 
 const anybody = fc.constantFrom('ada' as const, 'bob' as const, 'bob' as const, 'nobody' as const);
 
@@ -162,11 +166,18 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('set clock' as const), byMs: clockSteps }) },
 );
 
-const asked = reads(anyWanted, fc.constant(true));
+const requested = reads(anyWanted, fc.constant(true));
 
 /** Something is kept, the world moves on, the page comes anew. */
 const visit: fc.Arbitrary<Step[]> = fc
-  .record({ first: asked, foreign, then: fc.oneof(asked, updates(fc.constant(true))), disk, reload, last: look })
+  .record({
+    first: requested,
+    foreign,
+    then: fc.oneof(requested, updates(fc.constant(true))),
+    disk,
+    reload,
+    last: look,
+  })
   .map(({ first, foreign: moved, then, disk: ill, reload: anew, last }) => [first, ill, moved, then, anew, last]);
 
 /** Two operations on their way at the same time, which end in any order. */
@@ -182,7 +193,7 @@ const overlap: fc.Arbitrary<Step[]> = fc
 
 /** Two tabs, one of which hears late of what the other does. */
 const tabs: fc.Arbitrary<Step[]> = fc
-  .record({ first: asked, second: fc.oneof(asked, updates(fc.constant(true))), disk, land, seldom, last: look })
+  .record({ first: requested, second: fc.oneof(requested, updates(fc.constant(true))), disk, land, seldom, last: look })
   .map(({ first, second, disk: ill, land: landed, seldom: other, last }) => [
     { do: 'hold notices', hold: true },
     ill,
@@ -196,7 +207,7 @@ const tabs: fc.Arbitrary<Step[]> = fc
 /** The store is slow while the page comes anew: what is asked meanwhile is answered first, perhaps to somebody else. */
 const early: fc.Arbitrary<Step[]> = fc
   .record({
-    first: asked,
+    first: requested,
     foreign,
     whose: tab,
     then: reads(fc.constantFrom<Wanted[]>('weak', 'all', 'look'), fc.constant(true)),
@@ -217,20 +228,27 @@ const early: fc.Arbitrary<Step[]> = fc
 
 /** A session goes on in another tab, which had something in its cache. */
 const moved: fc.Arbitrary<Step[]> = fc
-  .record({ before: asked, foreign, from: tab, to: tab, then: fc.oneof(asked, updates(fc.constant(true))), last: look })
+  .record({
+    before: requested,
+    foreign,
+    from: tab,
+    to: tab,
+    then: fc.oneof(requested, updates(fc.constant(true))),
+    last: look,
+  })
   .map(({ before, foreign: written, from, to, then, last }) => [
-    { do: 'session', tab: from, goesOn: false },
+    { do: 'session', tab: from, shouldContinue: false },
     { ...before, tab: to },
     written,
     { ...then, tab: from, inSession: true },
     { do: 'take tokens', tab: from },
-    { do: 'session', tab: to, goesOn: true },
+    { do: 'session', tab: to, shouldContinue: true },
     { ...last, tab: to, read: before.read, inSession: true },
   ]);
 
 /** The store behind is lost between two reads of one view, and counts from lower versions again. */
 const backup: fc.Arbitrary<Step[]> = fc
-  .record({ first: asked, last: look, whose: tab })
+  .record({ first: requested, last: look, whose: tab })
   .map(({ first, last, whose }) => [
     { ...first, wants: 'strong', tab: whose },
     { do: 'restore backup' },
@@ -242,8 +260,8 @@ const backup: fc.Arbitrary<Step[]> = fc
 export const schedules: fc.Arbitrary<Step[]> = fc
   .array(
     fc.oneof(
-      { weight: 8, arbitrary: one(often) },
-      { weight: 4, arbitrary: one(seldom) },
+      { weight: 8, arbitrary: item(often) },
+      { weight: 4, arbitrary: item(seldom) },
       { weight: 1, arbitrary: visit },
       { weight: 2, arbitrary: overlap },
       { weight: 1, arbitrary: tabs },

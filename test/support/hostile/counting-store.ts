@@ -12,12 +12,12 @@ export interface Marked {
 
 /** An update that adds one to the count of its mark. */
 export function bump(mark: string): Operation {
-  return { name: 'bump', effect: 'update', args: { mark } satisfies Marked };
+  return { name: 'bump', access: 'write', args: { mark } satisfies Marked };
 }
 
 /** A read of the count of a mark. */
 export function count(mark: string, size = 0): Operation {
-  return { name: 'count', effect: 'read', args: { mark, size } satisfies Marked };
+  return { name: 'count', access: 'read', args: { mark, size } satisfies Marked };
 }
 
 /** How the store answers: at once, never until told, or with a preliminary view at once and the final when told. */
@@ -47,17 +47,17 @@ export class CountingStore implements Binding<TestLevels> {
     sink: Sink<T>,
     _context: InvocationContext,
   ): void {
-    const given = operation.args as Partial<Marked> | null;
-    const mark = String(given?.mark);
-    const isUpdate = operation.effect === 'update';
+    const input = operation.args as Partial<Marked> | null;
+    const mark = String(input?.mark);
+    const isUpdate = operation.access === 'write';
     if (isUpdate) this.executed.set(mark, this.timesOf(mark) + 1);
     // An object, since replies that are a mere number are kept in another way.
-    const value = isUpdate ? { times: this.timesOf(mark) } : `${this.timesOf(mark)}${'x'.repeat(sizeOf(given))}`;
-    const told = sink as Sink;
-    if (this.manner === 'preliminary') told.update(value, 'weak');
+    const value = isUpdate ? { times: this.timesOf(mark) } : `${this.timesOf(mark)}${'x'.repeat(sizeOf(input))}`;
+    const reported = sink as Sink;
+    if (this.manner === 'preliminary') reported.view(value, 'weak');
     const finish = (): void => {
-      if (levels.includes('weak') && this.manner !== 'preliminary') told.update(value, 'weak');
-      told.update(value, 'strong');
+      if (levels.includes('weak') && this.manner !== 'preliminary') reported.view(value, 'weak');
+      reported.view(value, 'strong');
     };
     if (this.manner !== 'at-once') this.#held.push(finish);
     else if (this.delayMs === undefined) finish();
@@ -85,6 +85,6 @@ export class CountingStore implements Binding<TestLevels> {
   }
 }
 
-function sizeOf(given: Partial<Marked> | null): number {
-  return Math.min(Number(given?.size) || 0, 1 << 20);
+function sizeOf(value: Partial<Marked> | null): number {
+  return Math.min(Number(value?.size) || 0, 1 << 20);
 }

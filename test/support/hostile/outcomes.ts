@@ -24,14 +24,15 @@ const DENIES =
   /^(ABORTED|FORBIDDEN|INVALID_ARGUMENT|OVERLOADED|UNAUTHENTICATED|UNAVAILABLE|UNKNOWN_LEVEL|UNSUPPORTED)$/;
 
 /** Says what is untrue in what the caller of an update was told; `undefined` where it is true. */
-export function untruth(told: Told | undefined, executed: number): string | undefined {
-  if (executed > 1) return `executed ${executed} times, told ${told?.code ?? 'nothing'}`;
-  if (told === undefined) return 'was never told how it ended';
-  const { code, retryable, message } = told;
-  const said = `told ${code}${retryable ? ', retryable' : ''} "${message}"`;
-  if (code === 'success') return executed === 0 ? `${said}, never executed` : undefined;
-  if (code === 'untyped') return said;
-  if (code === 'TIMEOUT') return `${said}: an update has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
+export function untruth(reported: Told | undefined, executed: number): string | undefined {
+  if (executed > 1) return `executed ${executed} times, told ${reported?.code ?? 'nothing'}`;
+  if (reported === undefined) return 'was never told how it ended';
+  const { code, retryable, message } = reported;
+  const stated = `told ${code}${retryable ? ', retryable' : ''} "${message}"`;
+  if (code === 'success') return executed === 0 ? `${stated}, never executed` : undefined;
+  if (code === 'untyped') return stated;
+  if (code === 'TIMEOUT')
+    return `${stated}: an update has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
   const isDenied = retryable || DENIES.test(code);
-  return isDenied && executed > 0 ? `${said}, executed all the same` : undefined;
+  return isDenied && executed > 0 ? `${stated}, executed all the same` : undefined;
 }

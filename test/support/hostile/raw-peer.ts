@@ -1,20 +1,20 @@
 /** One end of a TCP connection in the hands of a test: bytes and nothing else, each direction for itself. */
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { decode, type Row } from './rows.ts';
+import { decode, type RawMessage } from './wire-messages.ts';
 import { FrameReader, OPCODE } from './ws-frames.ts';
 
 /** A socket that reads all it gets, until told not to. */
 export class RawPeer {
   readonly socket: Socket;
   /** Rows received, in order, once the connection is upgraded. */
-  readonly rows: Row[] = [];
+  readonly rows: RawMessage[] = [];
   /** Opcodes of the frames received. */
   readonly opcodes: number[] = [];
   head = '';
   isClosed = false;
   /** Told of each row as it arrives. */
-  onRow: ((row: Row) => void) | undefined;
+  onRow: ((row: RawMessage) => void) | undefined;
   readonly #frames = new FrameReader();
   #isUpgraded = false;
   #waiting: (() => void)[] = [];
@@ -93,10 +93,10 @@ export class RawPeer {
     this.head += bytes.toString('latin1');
     const end = this.head.indexOf('\r\n\r\n');
     if (end < 0 || !this.head.startsWith('HTTP/1.1 101')) return;
-    const rest = Buffer.from(this.head.slice(end + 4), 'latin1');
+    const remaining = Buffer.from(this.head.slice(end + 4), 'latin1');
     this.head = this.head.slice(0, end + 4);
     this.#isUpgraded = true;
-    this.#read(rest);
+    this.#read(remaining);
   }
 
   #read(bytes: Buffer): void {

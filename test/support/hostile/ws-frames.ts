@@ -71,18 +71,18 @@ export class FrameReader {
     this.#rest = Buffer.concat([this.#rest, ...this.#more.splice(0)]);
     this.#moreBytes = 0;
     const messages: ReadFrame[] = [];
-    for (let one = this.#next(); one !== undefined; one = this.#next()) this.#collect(one, messages);
+    for (let item = this.#next(); item !== undefined; item = this.#next()) this.#collect(item, messages);
     return messages;
   }
 
-  #collect(one: RawFrame, messages: ReadFrame[]): void {
-    const isControl = one.opcode >= OPCODE.close;
-    if (isControl || (one.isFinal && one.opcode !== OPCODE.continuation)) {
-      messages.push(one);
+  #collect(item: RawFrame, messages: ReadFrame[]): void {
+    const isControl = item.opcode >= OPCODE.close;
+    if (isControl || (item.isFinal && item.opcode !== OPCODE.continuation)) {
+      messages.push(item);
       return;
     }
-    this.#fragments.push(one);
-    if (!one.isFinal) return;
+    this.#fragments.push(item);
+    if (!item.isFinal) return;
     const all = this.#fragments.splice(0);
     messages.push({ opcode: all[0]?.opcode ?? 0, payload: Buffer.concat(all.map(({ payload }) => payload)) });
   }

@@ -20,8 +20,8 @@ export class Caller {
       error: () => this.#end('a failure'),
       complete: () => this.#end('the end'),
     });
-    void toldOf(operation).then((told) => {
-      this.told = told;
+    void toldOf(operation).then((reported) => {
+      this.told = reported;
       onTold();
     });
   }
@@ -30,22 +30,22 @@ export class Caller {
     return this.views.at(-1)?.value;
   }
 
-  #end(what: string): void {
-    if (this.#isOver) this.late.push(what);
+  #end(description: string): void {
+    if (this.#isOver) this.late.push(description);
     this.#isOver = true;
   }
 }
 
 /** What is wrong with what a caller saw, where the store said `accounts` of its operation, one for each submission. */
 export function wrongViews(caller: Caller, accounts: readonly Account[], levels: readonly string[]): string[] {
-  const wrongs = caller.late.map((what) => `told ${what} after the end`);
+  const wrongs = caller.late.map((description) => `told ${description} after the end`);
   let before: AnyView | undefined;
   for (const view of caller.views) {
     if (before !== undefined) wrongs.push(...wrongStep(before, view, levels));
-    const said = accounts.flatMap(({ views, final }) => (view.final ? (final ?? []) : views));
-    if (!said.some((one) => isThat(view, one))) {
+    const reported = accounts.flatMap(({ views, final }) => (view.final ? (final ?? []) : views));
+    if (!reported.some((item) => isThat(view, item))) {
       const kind = view.final ? 'final' : 'view';
-      wrongs.push(`told the ${kind} ${inspect(view)}, of which the store said ${inspect(said, { depth: 4 })}`);
+      wrongs.push(`told the ${kind} ${inspect(view)}, of which the store said ${inspect(reported, { depth: 4 })}`);
     }
     if (view.confirms !== isDeepStrictEqual(before?.value, view.value)) {
       wrongs.push(`told that view ${inspect(view)} ${view.confirms ? 'confirms' : 'differs from'} ${inspect(before)}`);
@@ -65,12 +65,12 @@ function wrongStep(before: AnyView, view: AnyView, levels: readonly string[]): s
   return [`told a view at ${view.level} after one at ${before.level}`];
 }
 
-function isThat(view: AnyView, said: SaidView): boolean {
+function isThat(view: AnyView, reported: SaidView): boolean {
   const { level, value, version, meta } = view;
   return (
-    level === said.level &&
-    isDeepStrictEqual(value, said.value) &&
-    isDeepStrictEqual(version, said.version) &&
-    isDeepStrictEqual(meta, said.meta)
+    level === reported.level &&
+    isDeepStrictEqual(value, reported.value) &&
+    isDeepStrictEqual(version, reported.version) &&
+    isDeepStrictEqual(meta, reported.meta)
   );
 }

@@ -43,13 +43,13 @@ export interface Read extends Call {
 export class Accounts {
   readonly #accounts = new Map<string, Account[]>();
 
-  add({ effect, args }: Operation, account: Account): void {
-    const key = `${effect} ${(args as { readonly mark: string }).mark}`;
+  add({ access, args }: Operation, account: Account): void {
+    const key = `${access} ${(args as { readonly mark: string }).mark}`;
     this.#accounts.set(key, [...(this.#accounts.get(key) ?? []), account]);
   }
 
   /** Of each submission of the update with this mark, or of the reads of it. */
-  of(effect: Operation['effect'], mark: string): readonly Account[] {
+  of(effect: Operation['access'], mark: string): readonly Account[] {
     return this.#accounts.get(`${effect} ${mark}`) ?? [];
   }
 

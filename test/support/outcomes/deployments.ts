@@ -1,7 +1,7 @@
 /** What stands behind the gateways: stores that know by name how often each update was executed. */
 import { deepStrictEqual } from 'node:assert';
 import type { Binding } from '../../../src/correctable/binding.ts';
-import type { Levels } from '../../../src/correctable/level.ts';
+import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { redblue, REDBLUE_LEVELS } from '../../../src/bindings/redblue/index.ts';
 import { remote, type RemoteBinding } from '../../../src/bindings/remote/index.ts';
@@ -15,7 +15,7 @@ import {
   update,
   viewsIn,
   type Manner,
-} from './nameless-store.ts';
+} from './store-without-operation-ids.ts';
 import { contract, RedBlueSites } from './redblue-sites.ts';
 
 /** How an update is to be executed, as far as the store has a choice. */
@@ -36,7 +36,7 @@ export interface Deployment {
   connect(options: Parameters<typeof redblue>[1]): RemoteBinding<Levels>;
   update(mark: string, kind: UpdateKind): Operation;
   /** How many views an operation has at all levels together. */
-  viewsOf(kind: UpdateKind | 'read'): number;
+  collectViews(kind: UpdateKind | 'read'): number;
   /** Answers with `{ runs }`: the names of the runs of the update with this mark. */
   read(mark: string): Operation;
   /** The names of the runs of the updates with these marks, as the store itself says. */
@@ -54,7 +54,7 @@ export function redblueDeployment(): Deployment {
     closeSite: (site) => sites.closeSite(site),
     connect: (options) => redblue(contract, options) as unknown as RemoteBinding<Levels>,
     update: (mark, { isRed }) => (isRed ? contract.bumpRed({ mark }) : contract.bump({ mark })),
-    viewsOf: (kind) => (kind === 'read' || kind.isRed ? 2 : 1),
+    collectViews: (kind) => (kind === 'read' || kind.isRed ? 2 : 1),
     read: (mark) => contract.count({ mark }),
     async runs(marks) {
       const bySite = sites.open.map((site) => {
@@ -84,7 +84,7 @@ export function forgetfulDeployment(): Deployment {
     },
     connect: (options) => remote({ ...options, levels: NAMELESS_LEVELS }) as unknown as RemoteBinding<Levels>,
     update: (mark, { manner }) => update(mark, manner),
-    viewsOf: (kind) => viewsIn(kind === 'read' ? READ_MANNER : kind.manner),
+    collectViews: (kind) => viewsIn(kind === 'read' ? READ_MANNER : kind.manner),
     read,
     runs: (marks) => Promise.resolve(marks.map((mark) => store.runsOf(mark))),
     close: async () => {},

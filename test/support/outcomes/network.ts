@@ -4,7 +4,7 @@
  */
 import type { Gateway } from '../../../src/server/gateway/gateway.ts';
 import type { ServerSocket, ServerSocketEvents } from '../../../src/server/gateway/connection/socket.ts';
-import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/settings/websocket.ts';
+import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/options/websocket.ts';
 
 type Data = string | Uint8Array<ArrayBuffer>;
 
@@ -86,10 +86,10 @@ class Line {
   readonly #underWay: { readonly act: () => void; isDue: boolean }[] = [];
 
   carry(delayMs: number, act: () => void): void {
-    const one = { act, isDue: false };
-    this.#underWay.push(one);
+    const item = { act, isDue: false };
+    this.#underWay.push(item);
     setTimeout(() => {
-      one.isDue = true;
+      item.isDue = true;
       while (this.#underWay[0]?.isDue === true) this.#underWay.shift()?.act();
     }, delayMs);
   }
@@ -123,7 +123,7 @@ export class Pair {
     // Nobody answers: the client waits until its own time limit.
     if (weather.losesRequests || weather.losesAnswers) return;
     const gateway = gateways.get(host);
-    if (gateway === undefined || !gateway.accepting) return this.cut();
+    if (gateway === undefined || !gateway.isAccepting) return this.cut();
     this.gateway = gateway;
     gateway.accept(this.#server, { remoteAddress: undefined, origin: undefined });
     this.client.onopen?.({} as never);
@@ -141,12 +141,12 @@ export class Pair {
 
   toClient(data: Data): void {
     if (this.#isOver || this.#network.weather.losesAnswers) return;
-    const given = typeof data === 'string' ? data : data.slice().buffer;
+    const value = typeof data === 'string' ? data : data.slice().buffer;
     const isWelcome = textOf(data).includes('welcome');
     this.#later(this.#answers, () => {
       if (this.#isOver) return;
       if (isWelcome) this.#network.onWelcome?.(this.#token);
-      this.client.onmessage?.({ data: given } as never);
+      this.client.onmessage?.({ data: value } as never);
     });
   }
 
@@ -173,18 +173,18 @@ export class Pair {
     this.#end(1006, '', !this.#network.weather.losesAnswers);
   }
 
-  #end(code: number, reason: string, isHeard = true): void {
+  #end(code: number, reason: string, hasListener = true): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#network.over(this);
     const { client } = this;
     const events = this.#server.events;
     setImmediate(() => {
-      if (isHeard) {
+      if (hasListener) {
         this.#network.onClosing?.();
         client.onclose?.({ code, reason } as never);
       }
-      events?.closed();
+      events?.onClose();
     });
   }
 
@@ -222,7 +222,7 @@ class ClientEnd implements WebSocketLike {
 interface Part {
   readonly isText: boolean;
   readonly isLast: boolean;
-  sent(): void;
+  onSent(): void;
 }
 
 class ServerEnd implements ServerSocket {
@@ -250,7 +250,7 @@ class ServerEnd implements ServerSocket {
       const whole = Buffer.concat(this.#parts.splice(0));
       this.#pair.toClient(part.isText ? whole.toString() : new Uint8Array(whole));
     }
-    setTimeout(() => part.sent(), 1);
+    setTimeout(() => part.onSent(), 1);
   }
 
   pause(): void {
@@ -264,11 +264,11 @@ class ServerEnd implements ServerSocket {
 
   receive(data: Data): void {
     if (this.#isPaused) this.#unread.push(data);
-    else this.events?.received(data);
+    else this.events?.onFrame(data);
   }
 
   ping(): void {
-    this.#pair.ping(() => this.events?.alive());
+    this.#pair.ping(() => this.events?.onPong());
   }
 
   close(code: number, reason: string): void {

@@ -39,10 +39,10 @@ export class Account implements Sink {
     this.#strongest = all.indexOf(requested.at(-1) ?? '');
   }
 
-  update(value: unknown, level: string, details?: ViewDetails): number {
+  view(value: unknown, level: string, details?: ViewDetails): number {
     const view = { level, value, version: details?.version, meta: details?.meta };
     this.#say(view, details);
-    const seq = this.#sink.update(value, level, details);
+    const seq = this.#sink.view(value, level, details);
     this.#given.set(seq, view);
     return seq;
   }
@@ -83,7 +83,7 @@ export function recorded(binding: Binding, onSubmitted: (operation: Operation, a
   const all = binding.consistencyLevels();
   return {
     name: binding.name,
-    executesOnce: binding.executesOnce,
+    isExactlyOnce: binding.isExactlyOnce,
     consistencyLevels: () => all,
     supports: (operation) => binding.supports(operation),
     submitOperation(operation, requested, sink, context) {

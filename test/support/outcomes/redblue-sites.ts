@@ -12,18 +12,18 @@ import { SiteBinding } from '../../../src/server/site/site-binding.ts';
 import type { Envelope } from '../../../src/server/messages/envelope.ts';
 import { Origins } from '../../../src/server/records/origin.ts';
 import { SignedTokens } from '../../../src/server/site/session-tokens.ts';
-import { clockObserver } from '../../../src/server/site/replica-alarms.ts';
+import { createClockObserver } from '../../../src/server/site/replica-alarms.ts';
 import { SiteDriver } from '../../../src/server/site/site-driver.ts';
-import { openStorage } from '../../../src/server/storage/folder/open-storage.ts';
-import { placeOf, siteAt } from '../origins.ts';
+import { openStorage } from '../../../src/server/storage/directory/open-storage.ts';
+import { getSiteIndex, siteAt } from '../origins.ts';
 
 const args = z.object({ mark: z.string() });
 const result = z.object({ mark: z.string(), run: z.string() });
 
 export const contract = defineContract('outcomes', {
-  bump: { effect: 'update', args, result },
-  bumpRed: { effect: 'update', args, result },
-  count: { effect: 'read', args, result: z.object({ mark: z.string(), runs: z.array(z.string()) }) },
+  bump: { access: 'write', args, result },
+  bumpRed: { access: 'write', args, result },
+  count: { access: 'read', args, result: z.object({ mark: z.string(), runs: z.array(z.string()) }) },
 });
 
 interface Run {
@@ -40,12 +40,12 @@ const service = defineService(contract, {
   }),
   generators: {
     bump: ({ mark }, { shadow, uniqueId }) => {
-      const one = { mark, run: uniqueId() };
-      return shadow.add(one, withMeta(one, { of: mark }));
+      const item = { mark, run: uniqueId() };
+      return shadow.add(item, withMeta(item, { of: mark }));
     },
     bumpRed: ({ mark }, { shadow, uniqueId }) => {
-      const one = { mark, run: uniqueId() };
-      return shadow.addRed(one, withMeta(one, { of: mark }));
+      const item = { mark, run: uniqueId() };
+      return shadow.addRed(item, withMeta(item, { of: mark }));
     },
     count: ({ mark }, { tables }) => ({ mark, runs: [...tables.marks.row(mark).runs] }),
   },
@@ -57,13 +57,13 @@ const RED_LEADER = 2;
 const ONE_WAY_MS = 3;
 const WAIT_MS = 5_000;
 const LIMITS = {
-  attemptsMax: 10,
-  inFlightMax: 1_000,
-  backlogMax: 100_000,
+  maxAttempts: 10,
+  maxInFlight: 1_000,
+  maxBacklogEntries: 100_000,
   maxClockSkewMs: 10_000,
-  tickMs: 1_000,
+  tickIntervalMs: 1_000,
   reachTimeoutMs: WAIT_MS,
-  sessionWaitMs: WAIT_MS,
+  sessionTimeoutMs: WAIT_MS,
   resendAfterMs: 4_000,
 };
 
@@ -75,7 +75,7 @@ export class RedBlueSites {
   constructor() {
     const deployment = { service, sites: SITES, redLeader: SITES[RED_LEADER], onAlarm: () => {} };
     const storage = openStorage(undefined, deployment);
-    const origins = Origins.of(SITES);
+    const origins = Origins.create(SITES);
     for (const [site, siteStorage] of storage.sites.entries()) {
       const links = [...SITES.keys()].map((to) => {
         const deliver = (envelopes: readonly Envelope[]): void => this.#drivers[to]?.receive(envelopes);
@@ -89,10 +89,10 @@ export class RedBlueSites {
         origins,
         redLeader: siteAt(RED_LEADER),
         storage: siteStorage,
-        send: (envelope) => links[placeOf(envelope.to.site)]?.send(envelope),
+        send: (envelope) => links[getSiteIndex(envelope.to.site)]?.send(envelope),
         tokens: new SignedTokens({ key: 'k'.repeat(32), sites: SITES, site: siteAt(site) }),
-        observer: clockObserver(origins, siteAt(site), () => {}),
-        generators: { limits: { repeatedShare: 1 }, elapsedMs: () => performance.now(), guard: undefined },
+        observer: createClockObserver(origins, siteAt(site), () => {}),
+        generators: { limits: { determinismCheckRate: 1 }, elapsedMs: () => performance.now(), guard: undefined },
         ...LIMITS,
       });
       this.#drivers.push(driver);

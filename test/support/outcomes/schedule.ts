@@ -1,14 +1,14 @@
 /** What happens to a client of gateways, step by step: drawn by fast-check, so that it can be made smaller. */
 import fc from 'fast-check';
-import { ANSWERS, type Answer } from './door.ts';
+import { ANSWERS, type Answer } from './authorization-hook.ts';
 import type { UpdateKind } from './deployments.ts';
-import { MANNERS } from './nameless-store.ts';
+import { MANNERS } from './store-without-operation-ids.ts';
 
 /** At which levels: the strongest alone, all of them, or the weakest, whose view proves nothing. */
 export type Wanted = 'strong' | 'all' | 'weak';
 
 export interface UpdateStep extends UpdateKind {
-  readonly do: 'update';
+  readonly do: 'write';
   readonly wants: Wanted;
   readonly timeoutMs: number;
 }
@@ -44,7 +44,7 @@ const wants: fc.Arbitrary<Wanted> = fc.constantFrom('strong', 'all', 'all', 'wea
 
 function updates(timeoutMs: fc.Arbitrary<number>): fc.Arbitrary<UpdateStep> {
   return fc.record({
-    do: fc.constant('update' as const),
+    do: fc.constant('write' as const),
     isRed: fc.boolean(),
     manner: fc.constantFrom(...MANNERS),
     wants,
@@ -138,14 +138,14 @@ const closing: fc.Arbitrary<Step[]> = fc
     { do: 'wait', ms: 5_000 },
   ]);
 
-const one = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
+const item = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((only) => [only]);
 
 /** Any schedule. */
 export const schedules: fc.Arbitrary<Step[]> = fc
   .array(
     fc.oneof(
-      { weight: 5, arbitrary: one(often) },
-      { weight: 4, arbitrary: one(seldom) },
+      { weight: 5, arbitrary: item(often) },
+      { weight: 4, arbitrary: item(seldom) },
       { weight: 2, arbitrary: scene },
       { weight: 1, arbitrary: absence },
       { weight: 1, arbitrary: closing },
@@ -154,7 +154,7 @@ export const schedules: fc.Arbitrary<Step[]> = fc
   )
   .map((steps) => steps.flat());
 
-const HARMLESS: ReadonlySet<Step['do']> = new Set(['update', 'read', 'wait', 'slow', 'heal']);
+const HARMLESS: ReadonlySet<Step['do']> = new Set(['write', 'read', 'wait', 'slow', 'heal']);
 
 /** Whether nothing happens that an operation may fail of, but for its own time limit. */
 export function isCalm(steps: readonly Step[]): boolean {

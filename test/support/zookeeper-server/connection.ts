@@ -1,6 +1,6 @@
 /** One client's connection at a server: its frames in, its replies out in the order of the requests. */
 import type { Socket } from 'node:net';
-import { juteFrames, JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
+import { createJuteSplitter, JuteReader } from '../../../src/bindings/zookeeper/client/jute.ts';
 import type { AskedUpdate } from './wire.ts';
 
 const FRAME_BYTES_MAX = 1024 * 1024;
@@ -37,7 +37,7 @@ export class FakeConnection {
   ) {
     this.#socket = socket;
     this.#garble = garble;
-    const frames = juteFrames(FRAME_BYTES_MAX);
+    const frames = createJuteSplitter(FRAME_BYTES_MAX);
     socket.on('data', (chunk: Buffer) => frames.push(chunk, (frame) => onFrame(new JuteReader(frame))));
     socket.on('error', () => {});
     socket.on('close', () => {

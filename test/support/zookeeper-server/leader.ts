@@ -1,6 +1,6 @@
 /** Decides, in the order in which requests come: who has a session, what a request does, which place in the log it has. */
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
-import { Line } from './line.ts';
+import { Line } from './server-link.ts';
 import { Tree, parentOf, type Change } from './tree.ts';
 import { ERROR, type AskedUpdate } from './wire.ts';
 
@@ -156,7 +156,7 @@ class Draft {
 
   #hasChildren(path: string): boolean {
     const below = path === '/' ? '/' : `${path}/`;
-    const kept = [...(this.#tree.nodes.get(path)?.children ?? [])].map((name) => below + name);
-    return [...kept, ...this.#made.keys()].some((each) => parentOf(each) === path && this.#has(each));
+    const retained = [...(this.#tree.nodes.get(path)?.children ?? [])].map((name) => below + name);
+    return [...retained, ...this.#made.keys()].some((item) => parentOf(item) === path && this.#has(item));
   }
 }

@@ -27,7 +27,7 @@ export function serveRead(
   if (type === OP.ping) return { path: '', reply: done };
   if (type === OP.setWatches || type === OP.setWatches2) {
     const zxid = reader.long();
-    const paths = (): string[] => reader.list((each) => each.string());
+    const paths = (): string[] => reader.list((item) => item.string());
     const [data, exists, children] = [paths(), paths(), paths()];
     const [persistent, recursive] = type === OP.setWatches2 ? [paths(), paths()] : [[], []];
     const reply = (): Buffer => {

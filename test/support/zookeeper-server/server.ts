@@ -4,7 +4,7 @@ import { JuteWriter, type JuteReader } from '../../../src/bindings/zookeeper/cli
 import { OP } from '../../../src/bindings/zookeeper/client/requests.ts';
 import { FakeConnection, type Waiting } from './connection.ts';
 import type { Follower, Leader, Proposal, Transaction } from './leader.ts';
-import { Line } from './line.ts';
+import { Line } from './server-link.ts';
 import { Tree } from './tree.ts';
 import { WatchTable } from './watch-table.ts';
 import { serveRead } from './reads.ts';
@@ -93,7 +93,7 @@ export class FakeServer implements Follower {
 
   /** The connection of a session. */
   connectionOf(session: bigint): FakeConnection | undefined {
-    return [...this.connections].find((each) => each.session === session);
+    return [...this.connections].find((item) => item.session === session);
   }
 
   /** Cuts all connections; new ones are possible. */
@@ -117,11 +117,11 @@ export class FakeServer implements Follower {
       this.refusals += 1;
       return void socket.destroy();
     }
-    let isGreeted = false;
+    let hasHello = false;
     const connection = new FakeConnection(socket, (frame) => this.garble?.(frame) ?? frame, {
       onFrame: (reader) => {
-        if (isGreeted) return this.#take(connection, reader);
-        isGreeted = true;
+        if (hasHello) return this.#take(connection, reader);
+        hasHello = true;
         this.#greet(connection, reader);
       },
       onEnd: () => {
@@ -138,7 +138,7 @@ export class FakeServer implements Follower {
     const timeoutMs = reader.int();
     const session = reader.long();
     const password = reader.buffer() ?? new Uint8Array(16);
-    const isReadOnly = reader.rest > 0 && reader.bool();
+    const isReadOnly = reader.remaining > 0 && reader.bool();
     const isAccepted = lastZxid <= this.tree.zxid && (!this.isReadOnly || isReadOnly);
     this.greetings.push({ session, lastZxid, isReadOnly, isAccepted });
     // Whoever has seen more than this server has to go elsewhere: views never go back in time.

@@ -57,37 +57,37 @@ export class WatchTable {
   }
 
   /** Watches again; whatever has changed since `zxid` is told at once. */
-  rearm(asked: Rearmed, { zxid, tree, watcher }: { zxid: bigint; tree: Tree; watcher: Watcher }): void {
+  rearm(requested: Rearmed, { zxid, tree, watcher }: { zxid: bigint; tree: Tree; watcher: Watcher }): void {
     const again = (kind: Kind, path: string, missed: EventType | undefined): void => {
       if (missed === undefined) this.add(kind, path, watcher);
       else watcher.write(notification(missed, path));
     };
-    for (const path of asked.data) {
+    for (const path of requested.data) {
       const node = tree.nodes.get(path);
       again('data', path, node === undefined ? 'deleted' : node.mzxid > zxid ? 'data-changed' : undefined);
     }
-    for (const path of asked.exists) again('data', path, tree.nodes.has(path) ? 'created' : undefined);
-    for (const path of asked.children) {
+    for (const path of requested.exists) again('data', path, tree.nodes.has(path) ? 'created' : undefined);
+    for (const path of requested.children) {
       const node = tree.nodes.get(path);
       again('children', path, node === undefined ? 'deleted' : node.pzxid > zxid ? 'children-changed' : undefined);
     }
-    for (const path of asked.persistent) this.add('persistent', path, watcher);
-    for (const path of asked.recursive) this.add('recursive', path, watcher);
+    for (const path of requested.persistent) this.add('persistent', path, watcher);
+    for (const path of requested.recursive) this.add('recursive', path, watcher);
   }
 
   #tell(type: EventType, path: string, oneTime: readonly Kind[]): void {
-    const told = new Set(this.#watchers.persistent.get(path));
+    const reported = new Set(this.#watchers.persistent.get(path));
     for (const kind of oneTime) {
-      for (const watcher of this.#watchers[kind].get(path) ?? []) told.add(watcher);
+      for (const watcher of this.#watchers[kind].get(path) ?? []) reported.add(watcher);
       this.#watchers[kind].delete(path);
     }
     if (type !== 'children-changed') {
       for (let at = path; ; at = parentOf(at)) {
-        for (const watcher of this.#watchers.recursive.get(at) ?? []) told.add(watcher);
+        for (const watcher of this.#watchers.recursive.get(at) ?? []) reported.add(watcher);
         if (at === '/') break;
       }
     }
-    for (const watcher of told) watcher.write(notification(type, path));
+    for (const watcher of reported) watcher.write(notification(type, path));
   }
 }
 

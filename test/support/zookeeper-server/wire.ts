@@ -56,12 +56,12 @@ function readUpdate(type: number, reader: JuteReader): AskedUpdate {
   const plain = { type, path, data: null, version: -1, isSequential: false, isEphemeral: false };
   if (CREATES.includes(type)) {
     const data = reader.buffer();
-    reader.list((each) => [each.int(), each.string(), each.string()]);
+    reader.list((item) => [item.int(), item.string(), item.string()]);
     const mode = reader.int();
     if (type === OP.createTtl) reader.long();
     return { ...plain, data, isSequential: SEQUENTIAL.includes(mode), isEphemeral: EPHEMERAL.includes(mode) };
   }
-  if (type === OP.setAcl) reader.list((each) => [each.int(), each.string(), each.string()]);
+  if (type === OP.setAcl) reader.list((item) => [item.int(), item.string(), item.string()]);
   const data = type === OP.setData ? reader.buffer() : null;
   return { ...plain, data, version: reader.int() };
 }

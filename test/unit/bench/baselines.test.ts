@@ -5,21 +5,21 @@ import { setImmediate } from 'node:timers/promises';
 import { pack, unpack } from 'msgpackr';
 import { expect, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { callsOver } from '../../../bench/load/day-client.ts';
-import type { DayAnswer, DayCall } from '../../../bench/load/day-protocol.ts';
+import { callsOver } from '../../../bench/load/baseline-client.ts';
+import type { BaselineReply, BaselineCall } from '../../../bench/load/baseline-protocol.ts';
 import { connectRedis } from '../../../bench/load/redis-client.ts';
 import { keepingArgs } from '../../../bench/load/redis.ts';
-import { NAMES_OF } from '../../../bench/redblue-overhead/bars.ts';
+import { NAMES_OF } from '../../../bench/redblue-overhead/goals.ts';
 import { TARGETS as OVERHEAD_TARGETS } from '../../../bench/redblue-overhead/targets.ts';
 import { PAIRS, TARGETS } from '../../../bench/server/targets.ts';
-import { firstOf } from '../../../bench/wire/echo-halves.ts';
+import { firstOf } from '../../../bench/wire/echo-frame-parts.ts';
 import { openEcho } from '../../../bench/wire/echo.ts';
 
 test("a day's client: the calls of a turn go in one frame, at its end, and are answered without a detour", async () => {
-  const frames: (readonly DayCall[])[] = [];
+  const frames: (readonly BaselineCall[])[] = [];
   let hear = (_frame: Buffer): void => {};
   const call = callsOver({
-    send: (frame) => void frames.push(unpack(frame) as readonly DayCall[]),
+    send: (frame) => void frames.push(unpack(frame) as readonly BaselineCall[]),
     on: (_, hearing) => (hear = hearing),
   });
   let answered = 0;
@@ -27,7 +27,7 @@ test("a day's client: the calls of a turn go in one frame, at its end, and are a
   expect(frames).toEqual([]);
   await setImmediate();
   expect(frames.map((calls) => calls.length)).toEqual([10]);
-  const answers = frames.flat().map(([id]): DayAnswer => [id, 1]);
+  const answers = frames.flat().map(([id]): BaselineReply => [id, 1]);
   hear(Buffer.from(pack(answers)));
   // Its caller goes on with the first microtask that there is.
   await undefined;
@@ -64,7 +64,7 @@ test('an echo of as many bytes: ten rows of a turn go in one frame', async () =>
   );
   const send = await openEcho(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, () => undefined);
   const rows = await Promise.all(
-    Array.from({ length: 10 }, (_, n) => send(['put', 'update', 2, { key: `key:${n}` }, `key:${n}`])),
+    Array.from({ length: 10 }, (_, n) => send(['put', 'write', 2, { key: `key:${n}` }, `key:${n}`])),
   );
   expect(rows).toHaveLength(10);
   expect(frames).toHaveLength(1);

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { barsOf, type Name } from '../../../bench/crowd/bars.ts';
+import { computeGoalResults, type Name } from '../../../bench/crowd/goals.ts';
 import { openConnection } from '../../../bench/crowd/connections.ts';
 import type { Measured } from '../../../bench/load/processes.ts';
 
 function runs(serverUsPerOp: number): Measured[] {
-  const each = { opsPerSecond: 1, clientUsPerOp: 1, serverUsPerOp, serverCores: 1, p50Ms: 1, p99Ms: 1, p999Ms: 1 };
-  return Array.from({ length: 7 }, (_, at) => ({ ...each, start: at + 1 }));
+  const item = { opsPerSecond: 1, clientUsPerOp: 1, serverUsPerOp, serverCores: 1, p50Ms: 1, p99Ms: 1, p999Ms: 1 };
+  return Array.from({ length: 7 }, (_, at) => ({ ...item, start: at + 1 }));
 }
 
 test.each([
@@ -25,8 +25,8 @@ test.each([
     ["a day's work", runs(20)],
     ["a day's work, durable", runs(20)],
   ]);
-  const bars = barsOf(new Map([['blue', samples]] as const));
-  const bar = (name: string): unknown => bars.find((each) => each.name === name);
+  const bars = computeGoalResults(new Map([['blue', samples]] as const));
+  const bar = (name: string): unknown => bars.find((item) => item.name === name);
   expect(bar('blue-time-vs-echo')).toMatchObject({ value: site / 10, floor: 2, aim: 1.5, verdict });
   expect(bar('blue-time-vs-day')).toMatchObject({ value: site / 20, verdict: null });
 });

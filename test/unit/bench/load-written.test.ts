@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { WRITTEN, type ClientReport } from '../../../bench/load/messages.ts';
 import { KEYS } from '../../../bench/load/mix.ts';
 import { contestantOf, type LoadClient } from '../../../bench/load/processes.ts';
-import { Written, type Reads } from '../../../bench/load/written.ts';
+import { VerifiedWrites, type Reads } from '../../../bench/load/verify-writes.ts';
 
 /** Answers every write, and drops those that it is told to. */
 class Store implements Reads {
@@ -32,7 +32,7 @@ const REPORT: ClientReport = { operations: 1, elapsedMs: 1, cpuUs: 1, p50Ms: 1, 
 
 /** A client that begins so many writes a run, or bookings, counted from the first key. */
 function clientOf(store: Store, { name = 'a', writes = 0, bookings = 0 }): LoadClient {
-  const written = new Written(name);
+  const written = new VerifiedWrites(name);
   const runOnce = async (): Promise<ClientReport> => {
     written.begin();
     const begun = [];

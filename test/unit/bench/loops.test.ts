@@ -52,12 +52,12 @@ test('open loop: an operation that fails → the run fails', async () => {
 });
 
 test('closed loop: never more under way than its window', async () => {
-  let underWay = 0;
+  let inFlight = 0;
   let most = 0;
   const submit: Submit = async () => {
-    most = Math.max(most, (underWay += 1));
+    most = Math.max(most, (inFlight += 1));
     await new Promise((resolve) => setImmediate(resolve));
-    underWay -= 1;
+    inFlight -= 1;
   };
   const { operations, latenciesMs } = await closedLoop(submit, 7, 20);
   expect(most).toBe(7);

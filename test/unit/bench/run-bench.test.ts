@@ -1,19 +1,19 @@
 /** What a benchmark ends with. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { atMost, reported, type Bar } from '../../../bench/harness/bars.ts';
+import { limitTime, reported, type GoalResult } from '../../../bench/harness/goals.ts';
 import { provenance } from '../../../bench/harness/provenance.ts';
 import { runBench } from '../../../bench/harness/run-bench.ts';
 
-const told: string[] = [];
+const notified: string[] = [];
 beforeEach(() => {
-  told.length = 0;
-  vi.spyOn(console, 'error').mockImplementation((text: string) => told.push(text));
-  vi.spyOn(console, 'log').mockImplementation((text: string) => told.push(text));
+  notified.length = 0;
+  vi.spyOn(console, 'error').mockImplementation((text: string) => notified.push(text));
+  vi.spyOn(console, 'log').mockImplementation((text: string) => notified.push(text));
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
 });
 afterEach(() => vi.restoreAllMocks());
 
-const ended = (bars: readonly Bar[]): Promise<number> =>
+const ended = (bars: readonly GoalResult[]): Promise<number> =>
   runBench(
     {
       name: 'shelf',
@@ -32,18 +32,18 @@ const ended = (bars: readonly Bar[]): Promise<number> =>
   );
 
 test('a missed floor → 1, and it is told which; the report is told all the same', async () => {
-  expect(await ended([atMost('weight', 2, { floor: 1 }), reported('height', 3)])).toBe(1);
-  expect(told.join('\n')).toContain('shelf: floor missed: weight = 2 (2 to 2), 1 has to hold');
-  expect(told.join('\n')).toContain('"height"');
+  expect(await ended([limitTime('weight', 2, { floor: 1 }), reported('height', 3)])).toBe(1);
+  expect(notified.join('\n')).toContain('shelf: floor missed: weight = 2 (2 to 2), 1 has to hold');
+  expect(notified.join('\n')).toContain('"height"');
 });
 
 test('a missed aim, and a floor that holds → 0', async () => {
-  expect(await ended([atMost('weight', 2, { aim: 1 }), atMost('width', 2, { floor: 3 })])).toBe(0);
+  expect(await ended([limitTime('weight', 2, { aim: 1 }), limitTime('width', 2, { floor: 3 })])).toBe(0);
 });
 
 test('the report is what it is said to be; where it comes from is known before anything is measured', async () => {
   const before = provenance();
-  const [rounds, rows, bars] = [6, [{ contender: 'a' }], [atMost('weight', 1, { floor: 2, aim: 1 })]];
+  const [rounds, rows, bars] = [6, [{ contender: 'a' }], [limitTime('weight', 1, { floor: 2, aim: 1 })]];
   await runBench(
     {
       name: 'shelf',
@@ -67,7 +67,7 @@ test('the report is what it is said to be; where it comes from is known before a
   vi.unstubAllEnvs();
   const { date, machine, command, commit, versions } = before;
   const from = { date, machine, command, commit, versions: { ...versions, redis: '7' }, flags: ['--flag'] };
-  expect(told.map((text) => JSON.parse(text) as unknown)).toEqual([
+  expect(notified.map((text) => JSON.parse(text) as unknown)).toEqual([
     {
       bench: 'shelf',
       ...from,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { latest, SCRAMBLED_RANKS, scrambledZipfian, SCRAMBLED_ZETA } from '../../../bench/ycsb/choosers.ts';
 import { fnvHash64 } from '../../../bench/ycsb/fnv.ts';
 import { FIELD_BYTES, fieldValue, keyOf, tagOf } from '../../../bench/ycsb/rows.ts';
-import { requestsOf, WORKLOADS, type Workload } from '../../../bench/ycsb/workload.ts';
+import { parseRequests, WORKLOADS, type Workload } from '../../../bench/ycsb/workload.ts';
 import { seeded, zetaOf, ZIPFIAN_CONSTANT, zipfian } from '../../../demo/shared/random.ts';
 
 const DRAWS = 200_000;
@@ -70,8 +70,8 @@ describe('scrambled zipfian', () => {
   /** The shares of the records: popular ranks where their hash puts them, all the others spread evenly. */
   function sharesOf(records: number): number[] {
     const popular = 60_000;
-    const rest = 1 - shareBelow(popular, SCRAMBLED_RANKS, SCRAMBLED_ZETA);
-    const shares = Array.from({ length: records }, () => rest / records);
+    const remaining = 1 - shareBelow(popular, SCRAMBLED_RANKS, SCRAMBLED_ZETA);
+    const shares = Array.from({ length: records }, () => remaining / records);
     for (let rank = 0; rank < popular; rank += 1) {
       const record = Number(fnvHash64(rank) % BigInt(records));
       const share =
@@ -116,14 +116,14 @@ describe('workloads', () => {
   const shares: Readonly<Record<Workload, number>> = { A: 0.5, B: 0.05, C: 0 };
 
   test.each(WORKLOADS)('%s → its share of updates, every field alike, the same again for the same seed', (workload) => {
-    const requests = requestsOf({ workload, distribution: 'zipfian', records: 100 });
+    const requests = parseRequests({ workload, distribution: 'zipfian', records: 100 });
     const [next, again] = [requests(9), requests(9)];
-    const drawn = Array.from({ length: 20_000 }, next);
-    expect(Array.from({ length: 100 }, again)).toEqual(drawn.slice(0, 100));
-    const updates = drawn.filter((request) => request.kind === 'update');
+    const generated = Array.from({ length: 20_000 }, next);
+    expect(Array.from({ length: 100 }, again)).toEqual(generated.slice(0, 100));
+    const updates = generated.filter((request) => request.kind === 'write');
     const share = shares[workload];
-    const deviation = Math.sqrt((share * (1 - share)) / drawn.length);
-    expect(Math.abs(updates.length / drawn.length - share)).toBeLessThanOrEqual(3 * deviation);
+    const deviation = Math.sqrt((share * (1 - share)) / generated.length);
+    expect(Math.abs(updates.length / generated.length - share)).toBeLessThanOrEqual(3 * deviation);
     if (share === 0) return;
     const fields = Array.from({ length: 10 }, (_, field) => updates.filter((update) => update.field === field).length);
     expect(

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { authOf } from '../../../src/cli/serve.ts';
-import type { Authenticate, Principal } from '../../../src/server/gateway/host/host.ts';
+import { loadAuth } from '../../../src/cli/serve.ts';
+import type { Authenticate, Principal } from '../../../src/server/gateway/context/gateway-context.ts';
 
 const PEER = { remoteAddress: undefined, origin: undefined };
 const EXPIRES_S = Math.floor(Date.now() / 1000) + 3600;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'auth.mjs'), "export const authenticate = (token) => ({ id: 'user ' + token });\n");
   await writeFile(
     join(folder, 'may.mjs'),
-    'export const authorise = () => false;\nexport const limits = { inFlightMax: 7 };\n',
+    'export const authorize = () => false;\nexport const limits = { maxInFlight: 7 };\n',
   );
   await writeFile(join(folder, 'odd.mjs'), "export const authenticate = 'yes';\n");
   const authenticate = "export const authenticate = () => ({ id: 'ann' });\n";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'both.mjs'), `${authenticate}export const service = {};\n`);
   await writeFile(join(folder, 'service.mjs'), `${authenticate}export default { generators: {}, contract: {} };\n`);
   await writeFile(join(folder, 'helper.mjs'), `${authenticate}export const parseToken = (text) => text;\n`);
-  await writeFile(join(folder, 'whole.mjs'), `${authenticate}export default { authorise: () => false };\n`);
+  await writeFile(join(folder, 'whole.mjs'), `${authenticate}export default { authorize: () => false };\n`);
   await writeFile(join(folder, 'one.mjs'), `${authenticate}export default () => false;\n`);
   await writeFile(join(folder, 'common.cjs'), "exports.authenticate = () => ({ id: 'ann' });\n");
 });
@@ -45,27 +45,27 @@ interface Claims {
   readonly sub?: unknown;
 }
 
-const tokenOf = (claims: Claims, key: CryptoKey = signing): Promise<string> =>
+const serials = (claims: Claims, key: CryptoKey = signing): Promise<string> =>
   new SignJWT({ ...claims } as JWTPayload).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(key);
 
 async function ask(options: Readonly<Record<string, unknown>>, token: string): Promise<Principal> {
-  const { authenticate } = await authOf({ authKeys: keys, ...options });
+  const { authenticate } = await loadAuth({ authKeys: keys, ...options });
   return (authenticate as Authenticate)(token, PEER);
 }
 
 describe('signed tokens', () => {
   test('signed by a key of the file → its subject, until it ends', async () => {
-    const token = await tokenOf({ sub: 'ann', exp: EXPIRES_S });
+    const token = await serials({ sub: 'ann', exp: EXPIRES_S });
     expect(await ask({}, token)).toEqual({ id: 'ann', expiresAt: EXPIRES_S * 1000 });
   });
 
   test('signed by another key, without an end, without a subject, ended, or no token → refused', async () => {
     const { privateKey } = await generateKeyPair('ES256');
     const tokens = [
-      await tokenOf({ sub: 'ann', exp: EXPIRES_S }, privateKey),
-      await tokenOf({ sub: 'ann' }),
-      await tokenOf({ exp: EXPIRES_S }),
-      await tokenOf({ sub: 'ann', exp: EXPIRES_S - 7200 }),
+      await serials({ sub: 'ann', exp: EXPIRES_S }, privateKey),
+      await serials({ sub: 'ann' }),
+      await serials({ exp: EXPIRES_S }),
+      await serials({ sub: 'ann', exp: EXPIRES_S - 7200 }),
       'nonsense',
       '',
     ];
@@ -73,7 +73,7 @@ describe('signed tokens', () => {
   });
 
   test.each([{ user: 'ann' }, null, 7, ['ann'], ''])('whose subject is %j, no name → refused', async (sub) => {
-    await expect(ask({}, await tokenOf({ sub, exp: EXPIRES_S }))).rejects.toThrow('"sub"');
+    await expect(ask({}, await serials({ sub, exp: EXPIRES_S }))).rejects.toThrow('"sub"');
   });
 
   test('signed by one of several keys without a name → found, whichever it is; by another one → refused', async () => {
@@ -102,38 +102,38 @@ describe('signed tokens', () => {
   test('issuer and audience asked for → tokens of others, and for others, are refused', async () => {
     const options = { authIssuer: 'https://id.example', authAudience: 'shop' };
     const claims = { sub: 'ann', exp: EXPIRES_S, iss: 'https://id.example', aud: 'shop' };
-    expect(await ask(options, await tokenOf(claims))).toMatchObject({ id: 'ann' });
-    await expect(ask(options, await tokenOf({ ...claims, iss: 'https://other.example' }))).rejects.toThrow('"iss"');
-    await expect(ask(options, await tokenOf({ ...claims, aud: 'bank' }))).rejects.toThrow('"aud"');
+    expect(await ask(options, await serials(claims))).toMatchObject({ id: 'ann' });
+    await expect(ask(options, await serials({ ...claims, iss: 'https://other.example' }))).rejects.toThrow('"iss"');
+    await expect(ask(options, await serials({ ...claims, aud: 'bank' }))).rejects.toThrow('"aud"');
   });
 });
 
 describe('modules', () => {
   test('authenticate → asked', async () => {
-    const { authenticate } = await authOf({ auth: join(folder, 'auth.mjs') });
+    const { authenticate } = await loadAuth({ auth: join(folder, 'auth.mjs') });
     expect(await (authenticate as Authenticate)('t', PEER)).toEqual({ id: 'user t' });
   });
 
   test('a CommonJS module → its exports count, though it is exported as a whole as well', async () => {
-    const { authenticate } = await authOf({ auth: join(folder, 'common.cjs') });
+    const { authenticate } = await loadAuth({ auth: join(folder, 'common.cjs') });
     expect(await (authenticate as Authenticate)('t', PEER)).toEqual({ id: 'ann' });
   });
 
   test('accepts a module that exports the service or helpers as well', async () => {
     for (const name of ['both.mjs', 'service.mjs', 'helper.mjs']) {
-      expect(await authOf({ auth: join(folder, name) })).toMatchObject({ authenticate: expect.any(Function) });
+      expect(await loadAuth({ auth: join(folder, name) })).toMatchObject({ authenticate: expect.any(Function) });
     }
   });
 
-  test('authorise and limits beside keys → both count', async () => {
-    const auth = await authOf({ auth: join(folder, 'may.mjs'), authKeys: keys });
-    expect(auth).toMatchObject({ limits: { inFlightMax: 7 } });
-    expect([typeof auth.authenticate, typeof auth.authorise]).toEqual(['function', 'function']);
+  test('authorize and limits beside keys → both count', async () => {
+    const auth = await loadAuth({ auth: join(folder, 'may.mjs'), authKeys: keys });
+    expect(auth).toMatchObject({ limits: { maxInFlight: 7 } });
+    expect([typeof auth.authenticate, typeof auth.authorize]).toEqual(['function', 'function']);
   });
 });
 
 test('no flag → everybody is let in, as before', async () => {
-  expect(await authOf({})).toEqual({});
+  expect(await loadAuth({})).toEqual({});
 });
 
 describe('keys that nobody can enter by', () => {
@@ -172,10 +172,10 @@ describe('keys that nobody can enter by', () => {
     ['of an algorithm for another kind', () => [{ ...jwk(pair().publicKey), alg: 'RS256' }], 'none of its 1 keys'],
     ['to encrypt by', () => [{ ...jwk(rsa(2048).publicKey), key_ops: ['encrypt'] }], 'none of its 1 keys'],
     ['to sign by', () => [{ ...jwk(pair().publicKey), key_ops: ['sign'] }], 'none of its 1 keys'],
-  ])('%s → refused before anybody is served', async (_, keysOf, message) => {
+  ])('%s → refused before anybody is served', async (_, scanKeys, message) => {
     const path = join(folder, 'few.json');
-    await writeFile(path, JSON.stringify({ keys: keysOf() }));
-    await expect(authOf({ authKeys: path })).rejects.toMatchObject({
+    await writeFile(path, JSON.stringify({ keys: scanKeys() }));
+    await expect(loadAuth({ authKeys: path })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(message),
     });
@@ -189,7 +189,7 @@ describe('keys that nobody can enter by', () => {
   ])('%s, beside a good one → passed over', async (_, keyOf) => {
     const path = join(folder, 'few.json');
     await writeFile(path, JSON.stringify({ keys: [keyOf(), jwk(pair().publicKey)] }));
-    expect(await authOf({ authKeys: path })).toMatchObject({ authenticate: expect.any(Function) });
+    expect(await loadAuth({ authKeys: path })).toMatchObject({ authenticate: expect.any(Function) });
   });
 });
 
@@ -216,15 +216,15 @@ describe('flags that cannot be', () => {
     [{ auth: 'auth.mjs', authKeys: 'keys.json' }, '--auth-keys checks tokens, and so does'],
     [{ auth: 'may.mjs' }, '--auth names a module that exports no `authenticate`'],
     [{ auth: 'odd.mjs' }, 'is no function'],
-    [{ auth: 'american.mjs' }, 'exports `authorize`. Did you mean `authorise`?'],
+    [{ auth: 'american.mjs' }, 'exports `authorize`. Did you mean `authorize`?'],
     [{ auth: 'whole.mjs' }, 'default export is not used: export authenticate'],
     [{ auth: 'one.mjs' }, 'default export is not used: export authenticate'],
     [{ auth: 'none.mjs' }, 'there is no such file'],
     [{ authKeys: 'none.json' }, 'is no file with a JWK set'],
     [{ authKeys: 'auth.mjs' }, 'is no file with a JWK set'],
-  ])('%j → %s', async (given, message) => {
-    const options = Object.fromEntries(Object.entries(given).map(([flag, name]) => [flag, join(folder, name)]));
-    await expect(authOf(options)).rejects.toMatchObject({
+  ])('%j → %s', async (value, message) => {
+    const options = Object.fromEntries(Object.entries(value).map(([flag, name]) => [flag, join(folder, name)]));
+    await expect(loadAuth(options)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(message),
     });
@@ -235,7 +235,7 @@ describe('flags that cannot be', () => {
     [{ authKeys: 'http://id.example/keys' }, '--auth-keys takes an https address'],
     [{ authKeys: 'https://' }, 'takes the path or the https address'],
   ])('%j → %s', async (options, message) => {
-    await expect(authOf(options)).rejects.toMatchObject({
+    await expect(loadAuth(options)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(message),
     });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { closestName } from '../../../src/cli/serve.ts';
+import { findClosestName } from '../../../src/cli/serve.ts';
 
 test.each([
-  ['authorize', 'authorise'],
+  ['authorize', 'authorize'],
   ['Authenticate', 'authenticate'],
   ['limit', 'limits'],
   ['parseToken', undefined],
   ['list', undefined],
   ['x', undefined],
 ])('%s resembles %s', (typed, meant) => {
-  expect(closestName(typed, ['authenticate', 'authorise', 'limits'])).toBe(meant);
+  expect(findClosestName(typed, ['authenticate', 'authorize', 'limits'])).toBe(meant);
 });

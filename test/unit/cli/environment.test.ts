@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { variableBehind, withEnvironment } from '../../../src/cli/options.ts';
+import { findVariableFor, withEnvironment } from '../../../src/cli/options.ts';
 
 const KNOWN = new Map([
   ['port', true],
@@ -8,10 +8,15 @@ const KNOWN = new Map([
 ]);
 
 test('sets flags that were not typed from the environment', () => {
-  const environment = { PORT: '8080', CORRECTABLES_RED_LEADER: 'frk', CORRECTABLES_JSON: '1', CORRECTABLES_SITES: '' };
+  const environment = {
+    PORT: '8080',
+    CORRECTABLES_RED_LEADER: 'frankfurt',
+    CORRECTABLES_JSON: '1',
+    CORRECTABLES_SITES: '',
+  };
   expect(withEnvironment({ port: 7420 }, KNOWN, ['serve'], environment)).toEqual({
     port: '8080',
-    redLeader: 'frk',
+    redLeader: 'frankfurt',
     json: true,
   });
 });
@@ -20,8 +25,8 @@ test('prefers what was typed, then the own variable of the flag', () => {
   const environment = { PORT: '1', CORRECTABLES_PORT: '2' };
   expect(withEnvironment({ port: '3' }, KNOWN, ['serve', '--port=3'], environment)).toEqual({ port: '3' });
   expect(withEnvironment({}, KNOWN, ['serve'], environment)).toEqual({ port: '2' });
-  expect(variableBehind('port', ['serve'], environment)).toBe('CORRECTABLES_PORT');
-  expect(variableBehind('port', ['serve', '--port', '3'], environment)).toBeUndefined();
+  expect(findVariableFor('port', ['serve'], environment)).toBe('CORRECTABLES_PORT');
+  expect(findVariableFor('port', ['serve', '--port', '3'], environment)).toBeUndefined();
 });
 
 test('refuses a variable of a flag without a value that is neither true nor false', () => {

@@ -3,12 +3,12 @@ import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { linesTo } from '../../../src/cli/serve.ts';
+import { createLineWriter } from '../../../src/cli/serve.ts';
 
 test.runIf(fs.existsSync('/dev/full'))('no room → lines are dropped, and nobody is told', () => {
   const descriptor = fs.openSync('/dev/full', 'w');
   try {
-    const { write } = linesTo(descriptor);
+    const { write } = createLineWriter(descriptor);
     for (let line = 0; line < 3; line += 1) expect(() => write('line\n')).not.toThrow();
   } finally {
     fs.closeSync(descriptor);
@@ -21,7 +21,7 @@ test('room for half a line → the next one stands on a line of its own', () => 
   const descriptor = fs.openSync(path, 'w');
   const { writeSync } = fs;
   try {
-    const { write } = linesTo(descriptor);
+    const { write } = createLineWriter(descriptor);
     write('first\n');
     const half = vi
       .spyOn(fs, 'writeSync')

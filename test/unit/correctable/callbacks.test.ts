@@ -1,14 +1,14 @@
 /** C4 callbacks, C5 promise. */
 import { expect, test, vi } from 'vitest';
-import { correctable, correctableOf } from '../../../src/index.ts';
+import { correctable, correctableFromValue } from '../../../src/index.ts';
 import { LEVELS, manual, record, settled, unhandledDuring } from './support.ts';
 
 test('C4: onUpdate and onFinal → preliminary views to one, the final to the other', () => {
   const { c, sink } = manual<number>();
   const lines = record(c);
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
-  sink.update(3, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
+  sink.view(3, 'strong');
   expect(lines).toEqual(['update 1 weak', 'update 2 causal', 'final 3 strong']);
 });
 
@@ -20,8 +20,8 @@ test('C4: the three methods → chainable, each with its part', async () => {
     .onFinal((value) => seen.push(`f${value}`))
     .onError(({ code }) => seen.push(code));
   expect(same).toBe(c);
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
   expect(seen).toEqual(['u1', 'f2']);
 });
 
@@ -29,9 +29,9 @@ test('C4: subscribe → every view, then complete', () => {
   const { c, sink } = manual<number>();
   const seen: unknown[] = [];
   const subscription = c.subscribe({ next: (view) => seen.push(view.level), complete: () => seen.push('complete') });
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(subscription.closed).toBe(false);
-  sink.update(2, 'strong');
+  sink.view(2, 'strong');
   expect(seen).toEqual(['weak', 'strong', 'complete']);
   expect(subscription.closed).toBe(true);
 });
@@ -44,9 +44,9 @@ test('C4: callbacks, observers and promises in turn → told in the order in whi
   c.onFinal(() => seen.push('third'));
   c.setCallbacks({ onUpdate: () => seen.push('fourth, early'), onFinal: () => seen.push('fourth') });
   void c.then(() => seen.push('then'));
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(seen).toEqual(['second', 'fourth, early']);
-  sink.update(2, 'strong');
+  sink.view(2, 'strong');
   expect(seen.slice(2)).toEqual(['first', 'second', 'third', 'fourth']);
   await settled();
   expect(seen.at(-1)).toBe('then');
@@ -60,27 +60,27 @@ test('C4: callbacks → called without a receiver, so that they cannot reach the
   };
   c.onUpdate(callback).onFinal(callback);
   c.onFinal(callback);
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
   expect(receivers).toEqual([undefined, undefined, undefined]);
 });
 
 test('C4: attached late while updating → the latest view, then what follows', async () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
   const lines = record(c);
   expect(lines).toEqual([]);
   await settled();
-  sink.update(3, 'strong');
+  sink.view(3, 'strong');
   expect(lines).toEqual(['update 2 causal', 'final 3 strong']);
 });
 
 test('C4: attached late, and a view comes before the latest was told → both, in order, once', async () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   const lines = record(c);
-  sink.update(2, 'causal');
+  sink.view(2, 'causal');
   expect(lines).toEqual(['update 1 weak', 'update 2 causal']);
   await settled();
   expect(lines).toHaveLength(2);
@@ -88,8 +88,8 @@ test('C4: attached late, and a view comes before the latest was told → both, i
 
 test('C4: attached after the end → the final once, preliminary views not at all', async () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
   const lines = record(c);
   const views: string[] = [];
   c.subscribe((view) => views.push(view.level));
@@ -101,7 +101,7 @@ test('C4: attached after the end → the final once, preliminary views not at al
 
 test('C4: attached after a failure → everyone the error once', async () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   sink.fail(new Error('down'));
   const lines = record(c);
   const errors: unknown[] = [];
@@ -123,7 +123,7 @@ test('C4: attached inside a callback → not called inside it, and no view twice
     });
     inside = false;
   });
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(inner).toEqual([]);
   await settled();
   expect(inner).toEqual([1]);
@@ -134,11 +134,11 @@ test('C4: a view that arises inside a callback → all listeners see the views i
   const first: number[] = [];
   const second: number[] = [];
   c.subscribe(({ value }) => {
-    if (value === 1) sink.update(2, 'strong');
+    if (value === 1) sink.view(2, 'strong');
     first.push(value);
   });
   c.subscribe(({ value }) => second.push(value));
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(first).toEqual([1, 2]);
   expect(second).toEqual([1, 2]);
 });
@@ -151,7 +151,7 @@ test('C4: a callback throws → onUncaught gets it, the others are not disturbed
     throw boom;
   });
   const lines = record(c);
-  sink.update(1, 'strong');
+  sink.view(1, 'strong');
   expect(lines).toEqual(['final 1 strong']);
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
@@ -165,7 +165,7 @@ test('C4: next throws on the final view → reported, and complete is told all t
     throw boom;
   };
   c.subscribe({ next, complete });
-  sink.update(1, 'strong');
+  sink.view(1, 'strong');
   expect(complete).toHaveBeenCalledOnce();
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
@@ -190,9 +190,9 @@ test('C4: onEvent throws → onUncaught gets it; onUncaught throws → a process
       throw errors[1];
     },
   });
-  sink.update(1, 'causal');
-  sink.update(2, 'weak');
-  sink.update(3, 'strong');
+  sink.view(1, 'causal');
+  sink.view(2, 'weak');
+  sink.view(3, 'strong');
   expect(await c).toBe(3);
   expect(uncaught).toEqual([errors[0]]);
   expect(await warned).toBe(errors[1]);
@@ -207,8 +207,8 @@ test('C4: unsubscribed between two views, also from inside → no more views', (
     subscription.unsubscribe();
   });
   c.subscribe(({ value }) => other.push(value));
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
   expect(seen).toEqual([1]);
   expect(other).toEqual([1, 2]);
 });
@@ -219,7 +219,7 @@ test('C4: one listener ends the next inside a delivery → it is not called, lat
   c.subscribe(() => second.unsubscribe());
   const second = c.subscribe(() => seen.push('second'));
   c.subscribe(() => seen.push('third'));
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(seen).toEqual(['third']);
 });
 
@@ -227,8 +227,8 @@ test('C5: await → the final value, and delivery to others goes on', async () =
   const { c, sink } = manual<number>();
   const lines = record(c);
   setTimeout(() => {
-    sink.update(1, 'weak');
-    sink.update(2, 'strong');
+    sink.view(1, 'weak');
+    sink.view(2, 'strong');
   }, 0);
   expect(await c).toBe(2);
   expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
@@ -310,7 +310,7 @@ test('C5: several promises of one failure → the error of each chain is its own
 
 test('C5: then obeys Promises/A+ → 2.2.4 later, 2.2.5 without this, 2.2.6 in order, 2.2.7 chaining', async () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'strong');
+  sink.view(1, 'strong');
   const order: string[] = [];
   const chained = c.then(function (this: unknown, value) {
     order.push(`a${value}${String(this)}`);
@@ -330,11 +330,11 @@ test('C5: then obeys Promises/A+ → 2.2.4 later, 2.2.5 without this, 2.2.6 in o
 });
 
 test('C5: absorbed by Promise.all, race, resolve and async return → the final value', async () => {
-  const one = correctableOf(1);
+  const item = correctableFromValue(1);
   const { c, sink } = manual<number>();
-  setTimeout(() => sink.update(2, 'strong'), 0);
-  expect(await Promise.all([one, c])).toEqual([1, 2]);
-  expect(await Promise.race([c, one])).toBe(2);
+  setTimeout(() => sink.view(2, 'strong'), 0);
+  expect(await Promise.all([item, c])).toEqual([1, 2]);
+  expect(await Promise.race([c, item])).toBe(2);
   expect(await Promise.resolve(c)).toBe(2);
   expect(await (async () => c)()).toBe(2);
 });

@@ -1,7 +1,7 @@
 /** C8, C15: what a client and one call choose counts, and what a step invokes is the step's, whatever was told meanwhile. */
 import { expect, test } from 'vitest';
 import { get, put } from '../../../src/operations/index.ts';
-import { sharedReads } from '../../../src/policies/index.ts';
+import { dedupeReads } from '../../../src/policies/index.ts';
 import type { ScriptedBinding } from '../../../src/testing/index.ts';
 import { errorOf, failure, refuteBetweenAttempts, retry, setUp, STEP_MS } from '../policies/support.ts';
 import type { Three } from './support.ts';
@@ -10,7 +10,7 @@ import { manual } from './support.ts';
 const keys = ({ calls }: ScriptedBinding<Three>): unknown[] => calls.map(({ operation }) => operation.key);
 
 test('an update that is not to be tried again, of a client that shares reads → tried once', async () => {
-  const { clock, binding, client } = setUp({ retry, shareReads: sharedReads() });
+  const { clock, binding, client } = setUp({ retry, dedupeReads: dedupeReads() });
   const failed = errorOf(client.invoke(put('k', 1), { retry: false }));
   (await binding.next()).fail(failure());
   expect(await failed).toMatchObject({ code: 'UNAVAILABLE' });
@@ -20,19 +20,19 @@ test('an update that is not to be tried again, of a client that shares reads →
 
 test.each([
   ['nothing', {}, 1],
-  ['not to share it', { shareReads: false }, 2],
+  ['not to share it', { dedupeReads: false }, 2],
   ['not to try it again', { retry: false }, 2],
 ] as const)('a read that one like it is under way for, and its call chooses %s → so', (_, how, submissions) => {
-  const { binding, client } = setUp({ retry, shareReads: sharedReads() });
+  const { binding, client } = setUp({ retry, dedupeReads: dedupeReads() });
   client.invoke(get('k'));
   client.invoke(get('k'), how);
   expect(binding.calls).toHaveLength(submissions);
 });
 
 test('an update whose call chooses to share nothing → all the same, no read joins one from before it', () => {
-  const { binding, client } = setUp({ shareReads: sharedReads() });
+  const { binding, client } = setUp({ dedupeReads: dedupeReads() });
   client.invoke(get('k'));
-  client.invoke(put('k', 1), { shareReads: false });
+  client.invoke(put('k', 1), { dedupeReads: false });
   client.invoke(get('k'));
   expect(binding.calls.map(({ operation }) => operation.name)).toEqual(['get', 'put', 'get']);
 });
@@ -51,12 +51,12 @@ test('another is signed in between two attempts → not tried again for that one
 
 test('the client is closed between two attempts → it fails at once, for good', async () => {
   const { binding, client } = setUp({ retry });
-  const told: unknown[] = [];
-  client.invoke(get('k')).onError(({ code, retryable }) => told.push([code, retryable]));
+  const reported: unknown[] = [];
+  client.invoke(get('k')).onError(({ code, retryable }) => reported.push([code, retryable]));
   (await binding.next()).fail(failure());
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   await client.close();
-  expect(told).toEqual([['UNAVAILABLE', false]]);
+  expect(reported).toEqual([['UNAVAILABLE', false]]);
 });
 
 test('a step tells others something and then updates, and is undone between two attempts → not done any more', async () => {
@@ -64,7 +64,7 @@ test('a step tells others something and then updates, and is undone between two 
   const { c, sink } = manual<unknown>();
   c.onUpdate(() => {});
   await refuteBetweenAttempts(all, (job) => {
-    sink.update(job, 'weak');
+    sink.view(job, 'weak');
     // Not returned: that it is of this run is all that is known of it.
     all.client.invoke(put('running', job)).onError(() => 0);
   });
@@ -75,7 +75,7 @@ test('a step tells others something, who update, and is undone between two attem
   const all = setUp({ retry });
   const { c, sink } = manual<unknown>();
   c.onUpdate((job) => void all.client.invoke(put('running', job)));
-  await refuteBetweenAttempts(all, (job) => sink.update(job, job === 'job-1' ? 'weak' : 'causal'));
+  await refuteBetweenAttempts(all, (job) => sink.view(job, job === 'job-1' ? 'weak' : 'causal'));
   expect(keys(all.binding)).toEqual(['next', 'running', 'running', 'running']);
   all.binding.calls.at(-1)!.view(null, 'strong');
 });

@@ -1,7 +1,7 @@
 /** The clock of the process: time limits count how long it is, times of day are those of the wall clock (C1). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { correctable, createClient, systemClock } from '../../../src/index.ts';
-import { wallAheadMs } from '../../../src/correctable/clock.ts';
+import { getWallOffsetMs } from '../../../src/correctable/clock.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { codeOf } from './support.ts';
@@ -65,8 +65,8 @@ test('C1: now → whole milliseconds that never go back', () => {
 
 test('C1: how far the wall clock is ahead → by its own word; not at all where a clock has none', () => {
   const clock = { now: () => 5, setTimer: () => ({ cancel: () => {} }) };
-  expect(wallAheadMs({ ...clock, wallNow: () => 12 })).toBe(7);
-  expect(wallAheadMs(clock)).toBe(0);
+  expect(getWallOffsetMs({ ...clock, wallNow: () => 12 })).toBe(7);
+  expect(getWallOffsetMs(clock)).toBe(0);
 });
 
 test('C1: a timer → holds the process until told not to, and again when told so', () => {
@@ -74,8 +74,8 @@ test('C1: a timer → holds the process until told not to, and again when told s
   const timer = systemClock.setTimer(() => {}, HOUR_MS);
   const handle = set.mock.results[0]?.value as NodeJS.Timeout;
   const holds = [handle.hasRef()];
-  for (const held of [false, true]) {
-    timer.hold?.(held);
+  for (const retained of [false, true]) {
+    timer.setRef?.(retained);
     holds.push(handle.hasRef());
   }
   timer.cancel();
@@ -89,10 +89,10 @@ for (const toFake of [['setTimeout', 'clearTimeout', 'Date'], ['setTimeout', 'cl
     const reads = [1000, 1000, 2000].map((timeoutMs) => client.invoke(get('k'), { timeoutMs }));
     const codes = reads.map(codeOf);
     await vi.advanceTimersByTimeAsync(999);
-    expect(reads.map(({ state }) => state)).toEqual(['updating', 'updating', 'updating']);
+    expect(reads.map(({ state }) => state)).toEqual(['pending', 'pending', 'pending']);
     // Where the clock is the world's own, it may have gone on between the two calls.
     await vi.advanceTimersByTimeAsync(500);
-    expect(reads.map(({ state }) => state)).toEqual(['error', 'error', 'updating']);
+    expect(reads.map(({ state }) => state)).toEqual(['error', 'error', 'pending']);
     await vi.advanceTimersByTimeAsync(1000);
     expect(await Promise.all(codes)).toEqual(['TIMEOUT', 'TIMEOUT', 'TIMEOUT']);
   });

@@ -1,6 +1,6 @@
 /** C1 closing, C6 failures, C14 errors. */
 import { expect, test, vi } from 'vitest';
-import { createDeadlineList } from '../../../src/correctable/deadlines.ts';
+import { createDeadlineList } from '../../../src/correctable/deadline-list.ts';
 import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
@@ -9,7 +9,7 @@ import { codeOf, LEVELS, manual, unhandledDuring } from './support.ts';
 
 test('C1: an executor that ends without a final → CLOSED_WITHOUT_FINAL with the last view', async () => {
   const c = correctable(LEVELS, async (sink) => {
-    sink.update('guess', 'weak');
+    sink.view('guess', 'weak');
   });
   const error = await c.catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'CLOSED_WITHOUT_FINAL', lastView: { value: 'guess', level: 'weak' } });
@@ -32,7 +32,7 @@ test('C1: a binding that hangs → TIMEOUT after 30 s, with the last view, and i
   call.view(7, 'weak');
   expect(call.context.deadlineAt).toBe(30_000);
   await clock.advance(29_999);
-  expect(read.state).toBe('updating');
+  expect(read.state).toBe('pending');
   await clock.advance(1);
   expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: true, lastView: { value: 7 } });
   expect(call.context.signal.aborted).toBe(true);
@@ -46,7 +46,7 @@ test('C1: many operations with one limit → one timer, each closes at its own t
     client.invoke(get('k'), { timeoutMs: 10 }).onError(({ code }) => codes.push(code));
     await clock.advance(4);
   }
-  expect(clock.pending).toBe(1);
+  expect(clock.pendingTimers).toBe(1);
   expect(codes).toEqual(['TIMEOUT']);
   await clock.advance(1);
   expect(codes).toEqual(['TIMEOUT']);
@@ -54,7 +54,7 @@ test('C1: many operations with one limit → one timer, each closes at its own t
   expect(codes).toEqual(['TIMEOUT', 'TIMEOUT']);
   await clock.advance(4);
   expect(codes).toHaveLength(3);
-  expect(clock.pending).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test('C1: one of several operations with one limit closes in time → only the others time out', async () => {
@@ -73,7 +73,7 @@ test('C1: one of several operations with one limit closes in time → only the o
   expect(lines).toEqual(['second final', 'first TIMEOUT']);
   await clock.runAll();
   expect(lines).toEqual(['second final', 'first TIMEOUT', 'third TIMEOUT']);
-  expect(clock.pending).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test('C1: a level has its own limit → that level fails, the operation goes on', async () => {
@@ -82,7 +82,7 @@ test('C1: a level has its own limit → that level fails, the operation goes on'
   const read = createClient(binding, { clock }).invoke(get('k'), { levelTimeoutsMs: { weak: 5, strong: 50 } });
   const failure = read.catch((reason: unknown) => reason);
   await clock.advance(5);
-  expect(read.state).toBe('updating');
+  expect(read.state).toBe('pending');
   await clock.advance(45);
   expect(await failure).toMatchObject({ code: 'TIMEOUT', level: 'strong' });
   expect(await failure).toMatchObject({ levelErrors: { weak: { code: 'TIMEOUT', level: 'weak' } } });
@@ -91,8 +91,8 @@ test('C1: a level has its own limit → that level fails, the operation goes on'
 test('C6: a weak level fails → the stronger one still closes the operation', async () => {
   const { c, sink } = manual();
   sink.fail(new Error('backup down'), 'weak');
-  expect(c.state).toBe('updating');
-  sink.update(3, 'strong');
+  expect(c.state).toBe('pending');
+  sink.view(3, 'strong');
   expect(await c).toBe(3);
 });
 
@@ -100,7 +100,7 @@ test('C6: the final fails → an error with the last view and the failures of th
   const { c, sink } = manual();
   const backup = new Error('backup down');
   sink.fail(backup, 'weak');
-  sink.update('x', 'causal');
+  sink.view('x', 'causal');
   const primary = new Error('primary down');
   sink.fail(primary, 'strong');
   const error = await c.catch((reason: unknown) => reason);
@@ -155,16 +155,16 @@ test('C14: the limit of a level out of range → INVALID_ARGUMENT that names it,
   const clock = virtualClock();
   const endless = createClient(binding, { clock, timeoutMs: Infinity });
   endless.invoke(put('k', 1), { levelTimeoutsMs: { strong: Infinity } });
-  expect(clock.pending).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test('C14: after close() → operations and sessions are refused as UNAVAILABLE, not retryable', async () => {
   const openSession = vi.fn();
   const client = createClient(Object.assign(scriptedBinding(LEVELS), { openSession }));
   await client.close();
-  const refusal = { code: 'UNAVAILABLE', retryable: false };
-  await expect(client.invoke(get('k'))).rejects.toMatchObject(refusal);
-  expect(() => client.session()).toThrow(expect.objectContaining(refusal));
+  const rejection = { code: 'UNAVAILABLE', retryable: false };
+  await expect(client.invoke(get('k'))).rejects.toMatchObject(rejection);
+  expect(() => client.session()).toThrow(expect.objectContaining(rejection));
   expect(openSession).not.toHaveBeenCalled();
 });
 
@@ -183,7 +183,7 @@ test('C14: a call that is refused → leaves no deadline and no listener behind'
 
 test('C6: a level fails with a typed error after a view → the error keeps its code, and names the level', async () => {
   const { c, sink } = manual();
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   sink.fail(new CorrectableError('UNAVAILABLE', 'away'), 'strong');
   expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', level: 'strong' });
 });
@@ -198,7 +198,7 @@ test('C1: a level has come in time → its limit passes without effect; at the e
   await clock.advance(10);
   expect(call.context.levelSignals!['weak']!.aborted).toBe(true);
   call.fail(new Error('down'));
-  expect(clock.pending).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
   const error = await read.catch((reason: unknown) => reason);
   expect(error).toHaveProperty('code', 'FINAL_FAILED');
   expect(error).toHaveProperty('levelErrors', {});
@@ -209,12 +209,12 @@ test('C1: limits that nobody has any more → their lists are given up', async (
   const onIdle = vi.fn();
   const list = createDeadlineList(clock, onIdle);
   list.add({ state: 'final', dueAt: 5, expire: () => expect.fail('closed before') }, 5);
-  list.forget(true);
+  list.remove(true);
   await clock.advance(4);
   expect(onIdle).not.toHaveBeenCalled();
   await clock.advance(1);
   expect(onIdle).toHaveBeenCalledOnce();
-  expect(clock.pending).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test('a binding that can be shared → the client works with a handle of its own, and closes that alone', async () => {
@@ -224,7 +224,7 @@ test('a binding that can be shared → the client works with a handle of its own
   client.invoke(get('k')).onError(() => 0);
   expect([shared.calls.length, own.calls.length]).toEqual([0, 1]);
   await client.close();
-  expect([shared.closed, own.closed]).toEqual([false, true]);
+  expect([shared.isClosed, own.isClosed]).toEqual([false, true]);
 });
 
 test('a client with a trace → each submission carries what it gave at the invocation', async () => {
@@ -240,7 +240,7 @@ test.each([
   ['CONFLICT', true],
   ['UNAVAILABLE', true],
   ['OVERLOADED', true],
-  ['SESSION_BEHIND', true],
+  ['REPLICA_BEHIND', true],
   ['UNKNOWN', false],
   ['ABORTED', false],
   ['FINAL_FAILED', false],

@@ -14,24 +14,24 @@ const CONSUMERS: Record<string, (c: Correctable<number | undefined, Three>) => P
   then: (c) => c.then((value) => [value]),
   finally: async (c) => [await c.finally(() => 0)],
   callbacks: (c) => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     return new Promise((resolve) => {
       c.setCallbacks({
-        onUpdate: (value) => void told.push(value),
-        onFinal: (value) => resolve([...told, value]),
+        onUpdate: (value) => void reported.push(value),
+        onFinal: (value) => resolve([...reported, value]),
       });
     });
   },
   subscribe: (c) => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     return new Promise((complete) => {
-      c.subscribe({ next: ({ value }) => void told.push(value), complete: () => complete(told) });
+      c.subscribe({ next: ({ value }) => void reported.push(value), complete: () => complete(reported) });
     });
   },
   'for await': async (c) => {
-    const told: unknown[] = [];
-    for await (const { value } of c) told.push(value);
-    return told;
+    const reported: unknown[] = [];
+    for await (const { value } of c) reported.push(value);
+    return reported;
   },
   settle: async (c) => [(await c.settle()).value],
   when: async (c) => [(await c.when('strong')).value],
@@ -43,8 +43,8 @@ const CONSUMERS: Record<string, (c: Correctable<number | undefined, Three>) => P
 };
 
 /** Of what RxJS tells: by its types a view or, as of a promise, the value of the final. */
-function valueOf(told: AnyView | number | undefined): unknown {
-  return typeof told === 'object' ? told.value : `${told}, and no view`;
+function valueOf(reported: AnyView | number | undefined): unknown {
+  return typeof reported === 'object' ? reported.value : `${reported}, and no view`;
 }
 
 /** Consumers that are told preliminary views too. */
@@ -89,15 +89,15 @@ function promisesMadeBy(body: () => void): number {
 test('C5: then, catch and finally, again and again → one native promise, made when first asked for', async () => {
   for (const isLate of [false, true]) {
     const { c, sink } = manual<number>();
-    if (isLate) sink.update(1, 'strong');
-    const asked: Promise<unknown>[] = [];
+    if (isLate) sink.view(1, 'strong');
+    const requested: Promise<unknown>[] = [];
     const unasked = (): void => void c.onFinal(() => 0).subscribe(() => 0);
     const same = (value: number): number => value;
     const nothing = (): undefined => undefined;
-    const ask = (): void => void asked.push(c.then(same), c.catch(nothing), c.finally(nothing), c.then(same));
+    const ask = (): void => void requested.push(c.then(same), c.catch(nothing), c.finally(nothing), c.then(same));
     expect([unasked, ask, ask].map(promisesMadeBy)).toEqual([0, 1, 0]);
-    if (!isLate) sink.update(1, 'strong');
-    expect(new Set(await Promise.all(asked))).toEqual(new Set([1]));
+    if (!isLate) sink.view(1, 'strong');
+    expect(new Set(await Promise.all(requested))).toEqual(new Set([1]));
     expect(promisesMadeBy(ask)).toBe(0);
   }
 });

@@ -19,8 +19,8 @@ const NONE = {
 test('C15: finals after a preliminary view → confirmed or corrected, each once; others count as neither', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
-  const { counters } = client;
-  expect(counters).toEqual(NONE);
+  const { stats } = client;
+  expect(stats).toEqual(NONE);
   const answer = async (...values: readonly number[]): Promise<void> => {
     const read = client.invoke(get('k'));
     const call = await binding.next();
@@ -28,19 +28,19 @@ test('C15: finals after a preliminary view → confirmed or corrected, each once
     await read;
   };
   await answer(1);
-  expect(counters).toEqual(NONE);
+  expect(stats).toEqual(NONE);
   await answer(1, 1);
-  expect(counters).toEqual({ ...NONE, confirmed: 1 });
+  expect(stats).toEqual({ ...NONE, confirmed: 1 });
   // The final corrects what was told last, however often it was corrected before.
   await answer(1, 2, 3);
   await answer(1, 2, 2);
-  expect(counters).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
+  expect(stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
   const failed = codeOf(client.invoke(get('k')));
   const call = await binding.next();
   call.view(1, 'weak');
   call.fail(new Error('disk'));
   await failed;
-  expect(counters).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
+  expect(stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
 });
 
 test('C15: what is made of an operation → counts with it, not again', async () => {
@@ -52,7 +52,7 @@ test('C15: what is made of an operation → counts with it, not again', async ()
   call.view(1, 'weak');
   call.view(2, 'strong');
   await made;
-  expect(client.counters).toEqual({ ...NONE, corrected: 1 });
+  expect(client.stats).toEqual({ ...NONE, corrected: 1 });
 });
 
 test('C15: runs on a preliminary view → won once confirmed, lost once refuted; runs on the final are neither', async () => {
@@ -67,7 +67,7 @@ test('C15: runs on a preliminary view → won once confirmed, lost once refuted;
     }
     await result;
   };
-  const won = () => [client.counters.speculationsWon, client.counters.speculationsLost];
+  const won = () => [client.stats.speculationsWon, client.stats.speculationsLost];
   await speculated(1);
   expect(won()).toEqual([0, 0]);
   await speculated(1, 1, 1);
@@ -80,11 +80,11 @@ test('C15: runs on a preliminary view → won once confirmed, lost once refuted;
 
 test('C15: counters of one client → not of another of the same binding', async () => {
   const binding = scriptedBinding(LEVELS);
-  const [one, other] = [createClient(binding), createClient(binding)];
-  const read = one.invoke(get('k'));
+  const [item, other] = [createClient(binding), createClient(binding)];
+  const read = item.invoke(get('k'));
   const call = await binding.next();
   call.view(1, 'weak');
   call.confirm('strong', 0);
   await read;
-  expect([one.counters.confirmed, other.counters.confirmed]).toEqual([1, 0]);
+  expect([item.stats.confirmed, other.stats.confirmed]).toEqual([1, 0]);
 });

@@ -1,6 +1,6 @@
 /** C2: what levels a binding or an executor may declare, and that each operation keeps to its own. */
 import { describe, expect, test } from 'vitest';
-import { declareLevels, request, requireLevel, sameNames } from '../../../src/correctable/ladder.ts';
+import { createLevelOrder, requestLevels, checkLevel, areSameNames } from '../../../src/correctable/level-order.ts';
 import { correctable, createClient, type Levels } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/index.ts';
@@ -16,7 +16,7 @@ describe('C2: levels that are none', () => {
   ])('%s → INVALID_ARGUMENT', (_, levels) => {
     const wrong = levels as unknown as Levels;
     const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }) as Error;
-    expect(() => declareLevels(wrong)).toThrow(refused);
+    expect(() => createLevelOrder(wrong)).toThrow(refused);
     expect(() => correctable(wrong, () => {})).toThrow(refused);
   });
 
@@ -24,39 +24,47 @@ describe('C2: levels that are none', () => {
     ['no list', 'weak'],
     ['an empty list', []],
   ])('%s is requested → INVALID_ARGUMENT', (_, levels) => {
-    expect(() => request(declareLevels(['weak', 'strong']), levels as unknown as Levels)).toThrow(
+    expect(() => requestLevels(createLevelOrder(['weak', 'strong']), levels as unknown as Levels)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'levels' }) as Error,
     );
   });
 });
 
 test('C2: what is requested → in the order of the binding, up to the strongest of them', () => {
-  const ladder = declareLevels(['cache', 'weak', 'strong']);
-  expect(ladder).toEqual({ all: ['cache', 'weak', 'strong'], requested: ['cache', 'weak', 'strong'], strongest: 2 });
-  expect(request(ladder, ['weak', 'cache'])).toEqual({ ...ladder, requested: ['cache', 'weak'], strongest: 1 });
-  expect(ladder.all.map((level) => requireLevel(ladder, level, 'levels'))).toEqual([0, 1, 2]);
-  expect(() => requireLevel(ladder, 'other', 'level')).toThrow('level: use cache, weak, strong, not "other"');
+  const levelOrder = createLevelOrder(['cache', 'weak', 'strong']);
+  expect(levelOrder).toEqual({
+    all: ['cache', 'weak', 'strong'],
+    requested: ['cache', 'weak', 'strong'],
+    strongest: 2,
+  });
+  expect(requestLevels(levelOrder, ['weak', 'cache'])).toEqual({
+    ...levelOrder,
+    requested: ['cache', 'weak'],
+    strongestRank: 1,
+  });
+  expect(levelOrder.all.map((level) => checkLevel(levelOrder, level, 'levels'))).toEqual([0, 1, 2]);
+  expect(() => checkLevel(levelOrder, 'other', 'level')).toThrow('level: use cache, weak, strong, not "other"');
 });
 
 test('C2: levels that a binding changes later → those that it declared', () => {
   const levels = ['weak', 'strong'];
-  const ladder = declareLevels(levels);
+  const levelOrder = createLevelOrder(levels);
   levels.push('more');
-  expect(ladder.all).toEqual(['weak', 'strong']);
+  expect(levelOrder.all).toEqual(['weak', 'strong']);
 });
 
 test('C2: levels are the same → only where all are, in the same order', () => {
-  expect(sameNames(['a', 'b'], ['a', 'b'])).toBe(true);
+  expect(areSameNames(['a', 'b'], ['a', 'b'])).toBe(true);
   for (const other of [['a'], ['a', 'b', 'c'], ['b', 'a'], ['a', 'c'], ['c', 'b'], []]) {
-    expect(sameNames(['a', 'b'], other)).toBe(false);
-    expect(sameNames(other, ['a', 'b'])).toBe(false);
+    expect(areSameNames(['a', 'b'], other)).toBe(false);
+    expect(areSameNames(other, ['a', 'b'])).toBe(false);
   }
 });
 
 test('C2: Correctables of different levels, one after the other → each has its own', async () => {
   for (const levels of [['weak', 'strong'], ['weak', 'other'], ['weak'], ['other', 'strong'], ['weak', 'strong']]) {
     const made = correctable<number, Levels>(levels as unknown as Levels, (sink) => {
-      for (const level of levels) sink.update(levels.length, level);
+      for (const level of levels) sink.view(levels.length, level);
     });
     expect(await made).toBe(levels.length);
     expect(made.latest).toMatchObject({ level: levels.at(-1), final: true });

@@ -7,54 +7,54 @@ import { LEVELS, manual, settled } from './support.ts';
 
 test('C2: a final with a version, no older than the one before → has not regressed', () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak', { version: 1 });
-  sink.update(2, 'strong', { version: 1 });
+  sink.view(1, 'weak', { version: 1 });
+  sink.view(2, 'strong', { version: 1 });
   expect(c.latest).not.toHaveProperty('regressed');
 });
 
 test('C3: dates as versions → the same one again is not older, an earlier one is', () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak', { version: new Date(2) });
-  sink.update(2, 'causal', { version: new Date(2) });
+  sink.view(1, 'weak', { version: new Date(2) });
+  sink.view(2, 'causal', { version: new Date(2) });
   expect(c.latest?.level).toBe('causal');
-  sink.update(3, 'strong', { version: new Date(1) });
+  sink.view(3, 'strong', { version: new Date(1) });
   expect(c.latest).toMatchObject({ value: 3, regressed: true });
 });
 
 test('C7: a confirmation has a version and a fact, or none → the newer of either, and the others stay', () => {
-  const told = (kept: object, details?: object): object => {
+  const reported = (retained: object, details?: object): object => {
     const { c, sink } = manual<number>();
-    sink.confirm('strong', sink.update(1, 'weak', kept), details);
+    sink.confirm('strong', sink.view(1, 'weak', retained), details);
     const { version, meta } = c.latest ?? {};
     return { version, meta };
   };
   const a = { version: 1, meta: { a: 1 } };
-  expect(told(a)).toEqual(a);
-  expect(told({}, a)).toEqual(a);
-  expect(told(a, { version: 2, meta: { b: 2 } })).toEqual({ version: 2, meta: { a: 1, b: 2 } });
-  expect(told({}, {})).toEqual({});
+  expect(reported(a)).toEqual(a);
+  expect(reported({}, a)).toEqual(a);
+  expect(reported(a, { version: 2, meta: { b: 2 } })).toEqual({ version: 2, meta: { a: 1, b: 2 } });
+  expect(reported({}, {})).toEqual({});
 });
 
 test('C7: an operation with an equality of its own → what is equal by structure too shares one reference', () => {
   const { c, sink } = manual<{ id: number; at?: number }>({ equals: (a, b) => a.id === b.id });
   const first = { id: 1 };
-  sink.update(first, 'weak');
-  sink.update({ id: 1 }, 'causal');
+  sink.view(first, 'weak');
+  sink.view({ id: 1 }, 'causal');
   expect(c.latest?.value).toBe(first);
-  sink.update({ id: 1, at: 2 }, 'strong');
+  sink.view({ id: 1, at: 2 }, 'strong');
   expect(c.latest).toMatchObject({ confirms: true, value: { id: 1, at: 2 } });
 });
 
 test('C10: the work says that it has failed, and ends → its signal does not abort', async () => {
-  let told: AbortSignal | undefined;
+  let reported: AbortSignal | undefined;
   const failed = correctable(LEVELS, (sink, signal) => {
-    told = signal;
+    reported = signal;
     sink.fail(new Error('on purpose'));
     return Promise.resolve();
   });
   await expect(failed).rejects.toThrow(CorrectableError);
   await settled();
-  expect(told?.aborted).toBe(false);
+  expect(reported?.aborted).toBe(false);
 });
 
 test('C13: an executor that declares its sink alone → is given that alone', () => {

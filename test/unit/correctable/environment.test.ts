@@ -39,9 +39,9 @@ test('C4: a callback throws, and the platform has no place for that at all → t
   c.onUpdate(() => {
     throw mistake;
   });
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   vi.unstubAllGlobals();
-  sink.update(2, 'strong');
+  sink.view(2, 'strong');
   expect(await c).toBe(2);
   expect(later).toHaveLength(1);
   expect(later[0]).toThrow(mistake);
@@ -53,7 +53,7 @@ test('C4: a callback throws what is no error → a process warning that says it'
   c.onUpdate(() => {
     throw 'a word';
   });
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(warned.mock.calls).toEqual([['a word']]);
   warned.mockRestore();
 });
@@ -65,7 +65,7 @@ test('C6: the strongest level fails, with what says no level of its own or with 
     const call = await binding.next();
     call.view(1, 'weak');
     call.fail(error, 'strong');
-    return read.catch((told: unknown) => told);
+    return read.catch((reported: unknown) => reported);
   };
   expect(await failing(new Error('disk'))).toMatchObject({
     code: 'FINAL_FAILED',

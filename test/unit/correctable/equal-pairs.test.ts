@@ -48,9 +48,9 @@ test.each<[what: string, a: unknown, b: unknown, isEqual: boolean]>([
 });
 
 test('the first that looks alike differs, so deep that assumptions begin with it → they are forgotten', () => {
-  const [one, two] = [nested(1, 9), nested(2, 9)];
+  const [item, two] = [nested(1, 9), nested(2, 9)];
   const deep = (items: unknown[], again: unknown): unknown => nested({ items: new Set(items), again }, 31);
-  const left = deep([one, nested(2, 9)], one);
+  const left = deep([item, nested(2, 9)], item);
   const right = deep([two, nested(1, 9)], two);
   expect(structurallyEqual(left, right)).toBe(false);
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createClient, isCorrectableError } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
-import { Refusal } from '../../../src/server/service/refusal.ts';
+import { ThrownDomainError } from '../../../src/server/service/domain-errors.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS } from './support.ts';
 
@@ -33,7 +33,7 @@ test('C14: an error after a view with a secret and a bigint → logs show facts,
 
 test('C14: an error of the domain → logs do not show its data, which it has all the same', () => {
   const domain = { name: 'notEnough', data: { iban: 'SECRET', cents: 1n } };
-  for (const error of [new CorrectableError('DOMAIN', 'pay: notEnough', { domain }), new Refusal(domain)]) {
+  for (const error of [new CorrectableError('DOMAIN', 'pay: notEnough', { domain }), new ThrownDomainError(domain)]) {
     expect(shown(error)).not.toContain('SECRET');
     expect(error.domain).toBe(domain);
   }

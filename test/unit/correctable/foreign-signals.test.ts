@@ -30,7 +30,7 @@ test('C10: a foreign signal aborts → what was invoked, made and listened with 
   c.setCallbacks({ onUpdate: (value) => seen.push(value) }, { signal });
   expect(listeners.size).toBe(1);
   abort();
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(await Promise.all([invoked, made].map(codeOf))).toEqual(['ABORTED', 'ABORTED']);
   expect(seen).toEqual([]);
   expect(await codeOf(correctable(LEVELS, () => {}, { signal }))).toBe('ABORTED');

@@ -1,6 +1,6 @@
 /** Before a whole read fails, weaker levels are heard out, for a while (C6). */
 import { afterEach, expect, test, vi } from 'vitest';
-import { hearWeaker } from '../../../src/correctable/binding.ts';
+import { waitForWeaker } from '../../../src/correctable/binding.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -14,7 +14,7 @@ const free = { deadlineAt: undefined };
 test('C6: weaker levels stay under way → a second is waited for them', async () => {
   vi.useFakeTimers();
   const onHeard = vi.fn();
-  const heard = hearWeaker(never, free).then(onHeard);
+  const heard = waitForWeaker(never, free).then(onHeard);
   await vi.advanceTimersByTimeAsync(999);
   expect(onHeard).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
@@ -23,18 +23,18 @@ test('C6: weaker levels stay under way → a second is waited for them', async (
 
 test('C6: weaker levels end → no longer, and no timer stays', async () => {
   vi.useFakeTimers();
-  await hearWeaker(Promise.resolve(), free);
+  await waitForWeaker(Promise.resolve(), free);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('C6: the time limit of their level passes, or has passed → no longer, and no timer stays', async () => {
   vi.useFakeTimers();
   const late = new AbortController();
-  const heard = hearWeaker(never, free, late.signal);
+  const heard = waitForWeaker(never, free, late.signal);
   expect(vi.getTimerCount()).toBe(1);
   late.abort();
   await heard;
-  await hearWeaker(never, free, late.signal);
+  await waitForWeaker(never, free, late.signal);
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -42,7 +42,7 @@ for (const deadlineAt of [undefined, 1]) {
   test(`C6: while waiting, ${deadlineAt ? 'with a' : 'without any'} deadline → ${deadlineAt ? 'that' : 'this'} holds the process`, async () => {
     const set = vi.spyOn(globalThis, 'setTimeout');
     const late = new AbortController();
-    const heard = hearWeaker(never, { deadlineAt }, late.signal);
+    const heard = waitForWeaker(never, { deadlineAt }, late.signal);
     const handle = set.mock.results[0]?.value as NodeJS.Timeout;
     expect(handle.hasRef()).toBe(deadlineAt === undefined);
     late.abort();

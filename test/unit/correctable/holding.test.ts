@@ -8,7 +8,7 @@ import { LEVELS } from './support.ts';
 /** A client whose one timer tells whether it holds the process. */
 function setUp() {
   const holds: boolean[] = [];
-  const timer = { cancel: () => {}, hold: (isHeld: boolean) => void holds.push(isHeld) };
+  const timer = { cancel: () => {}, setRef: (isHeld: boolean) => void holds.push(isHeld) };
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding, { clock: { now: () => 0, setTimer: () => timer } });
   return { holds, binding, client };

@@ -1,6 +1,6 @@
 /** Lines of the core that could be broken unseen: calls that are wrong, and what is told once and no more. */
 import { expect, test } from 'vitest';
-import { Places } from '../../../src/correctable/pace/places.ts';
+import { ThrottleSlots } from '../../../src/correctable/throttle/throttle-slots.ts';
 import type { Correctable } from '../../../src/index.ts';
 import { manual, record, settled } from './support.ts';
 
@@ -18,9 +18,9 @@ test.each([
   ['speculate', [{}], 'run'],
   ['speculate', [step, 'undo'], 'abort'],
   ['map', ['length'], 'transform'],
-] as const)('C14: %s(%j) → INVALID_ARGUMENT at once, which names %s', (method, given, field) => {
+] as const)('C14: %s(%j) → INVALID_ARGUMENT at once, which names %s', (method, value, field) => {
   const c = loose(manual().c);
-  expect(() => c[method](...given)).toThrow(
+  expect(() => c[method](...value)).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as unknown as Error,
   );
 });
@@ -29,8 +29,8 @@ test('C8: the result of a run is confirmed at a level that its input does not su
   const { c, sink } = manual<number>();
   const inner = manual<number>();
   const lines = record(c.speculate(() => inner.c));
-  sink.update(1, 'weak');
-  inner.sink.update(5, 'weak');
+  sink.view(1, 'weak');
+  inner.sink.view(5, 'weak');
   inner.sink.confirm('causal', 0);
   await settled();
   expect(lines).toEqual(['update 5 weak']);
@@ -38,13 +38,18 @@ test('C8: the result of a run is confirmed at a level that its input does not su
 
 test('C1: a view that comes after the final → has a number of its own all the same', () => {
   const { sink } = manual<string>();
-  expect([sink.update('a', 'weak'), sink.update('b', 'strong'), sink.update('c', 'strong')]).toEqual([0, 1, 2]);
+  expect([sink.view('a', 'weak'), sink.view('b', 'strong'), sink.view('c', 'strong')]).toEqual([0, 1, 2]);
 });
 
 test('places: the clock is set back while many rest → each rests for one turn, the last too', () => {
-  const places = new Places({ window: 3, turnMs: 40 });
-  for (let i = 0; i < 3; i += 1) expect(places.take(60_000)).toBe(true);
-  for (let i = 0; i < 3; i += 1) places.leave(60_000, 60_010);
-  expect(places.take(10)).toBe(false);
-  expect([places.take(50), places.take(50), places.take(50), places.take(50)]).toEqual([true, true, true, false]);
+  const places = new ThrottleSlots({ maxInFlight: 3, minSlotIntervalMs: 40 });
+  for (let i = 0; i < 3; i += 1) expect(places.tryAcquire(60_000)).toBe(true);
+  for (let i = 0; i < 3; i += 1) places.release(60_000, 60_010);
+  expect(places.tryAcquire(10)).toBe(false);
+  expect([places.tryAcquire(50), places.tryAcquire(50), places.tryAcquire(50), places.tryAcquire(50)]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
 });

@@ -1,6 +1,6 @@
 /** C11 joining. */
 import { expect, test, vi } from 'vitest';
-import { all, correctableOf, createClient } from '../../../src/index.ts';
+import { all, correctableFromValue, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import type { Manual } from './support.ts';
@@ -10,9 +10,9 @@ test('C11: map → each view, at its level, with its version and metadata', () =
   const { c, sink } = manual<number>();
   const doubled = c.map((value) => value * 2);
   const lines = record(doubled);
-  sink.update(1, 'weak', { version: 3, meta: { remaining: 4 } });
+  sink.view(1, 'weak', { version: 3, meta: { remaining: 4 } });
   expect(doubled.latest).toMatchObject({ version: 3, meta: { remaining: 4 } });
-  sink.update(2, 'strong');
+  sink.view(2, 'strong');
   expect(lines).toEqual(['update 2 weak', 'final 4 strong']);
 });
 
@@ -20,7 +20,7 @@ test('C11: map of a confirmed value → computed once', () => {
   const { c, sink } = manual<number>();
   const transform = vi.fn((value: number) => ({ value }));
   const mapped = c.map(transform);
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   sink.confirm('strong', 0);
   expect(transform).toHaveBeenCalledOnce();
   expect(mapped.latest).toMatchObject({ final: true, confirms: true });
@@ -33,9 +33,9 @@ test('C11: map throws on a preliminary value → that level fails; on the final 
     if (value % 2 === 1) throw cause;
     return value;
   });
-  sink.update(1, 'weak');
-  expect(mapped.state).toBe('updating');
-  sink.update(3, 'strong');
+  sink.view(1, 'weak');
+  expect(mapped.state).toBe('pending');
+  sink.view(3, 'strong');
   expect(await mapped.catch((error: unknown) => error)).toMatchObject({
     code: 'FINAL_FAILED',
     cause,
@@ -46,7 +46,7 @@ test('C11: map throws on a preliminary value → that level fails; on the final 
 test('C11: map to a promise → INVALID_VALUE', async () => {
   const { c, sink } = manual<number>();
   const mapped = c.map<unknown>(async (value) => value);
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(await codeOf(mapped)).toBe('INVALID_VALUE');
 });
 
@@ -54,28 +54,28 @@ test('C11: chain → follows the next Correctable level by level', () => {
   const outer = manual<number>();
   const inner = manual<string>();
   const lines = record(outer.c.chain(() => inner.c));
-  outer.sink.update(1, 'weak');
-  inner.sink.update('a', 'causal');
+  outer.sink.view(1, 'weak');
+  inner.sink.view('a', 'causal');
   outer.sink.confirm('strong', 0);
-  inner.sink.update('b', 'strong');
+  inner.sink.view('b', 'strong');
   expect(lines).toEqual(['update a weak', 'update a causal', 'final b strong']);
 });
 
 test('C11: chain to a Correctable of another binding → preliminary until both are final', async () => {
   const outer = manual<number>();
-  const lines = record(outer.c.chain(() => correctableOf('x')));
-  outer.sink.update(1, 'weak');
+  const lines = record(outer.c.chain(() => correctableFromValue('x')));
+  outer.sink.view(1, 'weak');
   await settled();
-  outer.sink.update(1, 'strong');
+  outer.sink.view(1, 'strong');
   expect(lines).toEqual(['update x weak', 'final x strong']);
 });
 
 test('C11: chain to a Correctable that has closed, of another binding → the level of the input', async () => {
   const outer = manual<number>();
-  const lines = record(outer.c.chain(() => correctableOf('x')));
-  outer.sink.update(1, 'causal');
+  const lines = record(outer.c.chain(() => correctableFromValue('x')));
+  outer.sink.view(1, 'causal');
   await settled();
-  outer.sink.update(1, 'strong');
+  outer.sink.view(1, 'strong');
   expect(lines).toEqual(['update x causal', 'final x strong']);
 });
 
@@ -83,7 +83,7 @@ test('C11: chain fails on the final value → that error, as it is', async () =>
   const outer = manual<number>();
   const inner = manual<string>();
   const chained = outer.c.chain(() => inner.c);
-  outer.sink.update(1, 'strong');
+  outer.sink.view(1, 'strong');
   inner.c.cancel();
   expect(await codeOf(chained)).toBe('ABORTED');
 });
@@ -113,16 +113,16 @@ test.each([
     levels: ['causal', 'weak', 'strong'] as const,
     told: ['1,2 preliminary', '1,3 final'],
   },
-])('C11: all of several bindings, the levels of one are $is → $told', ({ levels, told }) => {
-  const one = scriptedBinding(LEVELS);
+])('C11: all of several bindings, the levels of one are $is → $told', ({ levels, told: reported }) => {
+  const item = scriptedBinding(LEVELS);
   const two = scriptedBinding(levels);
-  const joined = all([createClient(one).invoke(get('a')), createClient(two).invoke(get('b'))]);
+  const joined = all([createClient(item).invoke(get('a')), createClient(two).invoke(get('b'))]);
   const lines: string[] = [];
   joined.subscribe(({ value, level }) => lines.push(`${String(value)} ${level}`));
-  one.calls[0]!.view(1, 'strong');
+  item.calls[0]!.view(1, 'strong');
   two.calls[0]!.view(2, 'causal');
   two.calls[0]!.view(3, 'strong');
-  expect(lines).toEqual(told);
+  expect(lines).toEqual(reported);
 });
 
 test('C11: all of several bindings, one of which has a level more that was not asked for → preliminary, then final', async () => {
@@ -220,7 +220,7 @@ test('C11: map of a value that was corrected → the result of the new one', () 
     [2, 'causal'],
     [3, 'strong'],
   ] as const) {
-    sink.update(value, level);
+    sink.view(value, level);
   }
   expect(lines).toEqual(['update 2 weak', 'update 4 causal', 'final 6 strong']);
 });

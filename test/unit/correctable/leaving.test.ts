@@ -1,7 +1,7 @@
 /** C10 leaving. */
 import { expect, test, vi } from 'vitest';
-import { isLetGo, LOOK_AFTER_MS } from '../../../src/correctable/binding.ts';
-import { correctable, correctableOf, createClient } from '../../../src/index.ts';
+import { isAbandoned, SIGNAL_CHECK_DELAY_MS } from '../../../src/correctable/binding.ts';
+import { correctable, correctableFromValue, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -38,10 +38,10 @@ test('C10: all that is made of a read is cancelled → so is the read; as long a
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const read = client.invoke(get('k'));
-  const [one, other] = [read.map(String), read.map(Number)];
-  one.cancel('left');
-  expect(await codeOf(one)).toBe('ABORTED');
-  expect(read.state).toBe('updating');
+  const [item, other] = [read.map(String), read.map(Number)];
+  item.cancel('left');
+  expect(await codeOf(item)).toBe('ABORTED');
+  expect(read.state).toBe('pending');
   other.cancel('left too');
   expect(read.state).toBe('error');
   expect((await binding.next()).context.signal.aborted).toBe(true);
@@ -53,16 +53,16 @@ test.each(['onFinal', 'await', 'subscribe', 'settle'] as const)(
   async (how) => {
     const binding = scriptedBinding(LEVELS);
     const read = createClient(binding).invoke<unknown>({ ...get('k') });
-    const told: unknown[] = [];
-    if (how === 'onFinal') read.onFinal((value) => told.push(value));
-    else if (how === 'subscribe') read.subscribe({ next: ({ value }) => void told.push(value) });
-    else void (how === 'await' ? read : read.settle().then(({ value }) => value)).then((value) => told.push(value));
+    const reported: unknown[] = [];
+    if (how === 'onFinal') read.onFinal((value) => reported.push(value));
+    else if (how === 'subscribe') read.subscribe({ next: ({ value }) => void reported.push(value) });
+    else void (how === 'await' ? read : read.settle().then(({ value }) => value)).then((value) => reported.push(value));
     const made = read.map(String);
     made.cancel();
     await codeOf(made);
     (await binding.next()).view('there', 'strong');
     await settled();
-    expect(told).toEqual(['there']);
+    expect(reported).toEqual(['there']);
   },
 );
 
@@ -71,7 +71,7 @@ test('C10: a view of what is made of a read is enough, and the rest is given up 
   const early = createClient(binding)
     .invoke(get('k'))
     .map(String)
-    .settle({ enough: () => true, rest: 'abort' });
+    .settle({ enough: () => true, afterEarly: 'abort' });
   const call = await binding.next();
   const { signal } = call.context;
   call.view(1, 'weak');
@@ -143,13 +143,13 @@ test('C10: unsubscribing, a signal of callbacks, break out of for await → neve
   const controller = new AbortController();
   c.subscribe(() => 0).unsubscribe();
   const lines: string[] = [];
-  c.setCallbacks({ onUpdate: () => lines.push('update') }, { signal: controller.signal });
+  c.setCallbacks({ onUpdate: () => lines.push('write') }, { signal: controller.signal });
   controller.abort();
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   for await (const _view of c) break;
   expect(lines).toEqual([]);
-  expect(c.state).toBe('updating');
-  sink.update(2, 'strong');
+  expect(c.state).toBe('pending');
+  sink.view(2, 'strong');
   expect(await c).toBe(2);
 });
 
@@ -157,7 +157,7 @@ test('C10: a signal that has aborted before callbacks are attached → they are 
   const { c, sink } = manual<number>();
   const next = vi.fn();
   const subscription = c.subscribe(next, { signal: AbortSignal.abort() });
-  sink.update(1, 'strong');
+  sink.view(1, 'strong');
   await settled();
   expect(next).not.toHaveBeenCalled();
   expect(subscription.closed).toBe(true);
@@ -169,8 +169,8 @@ test('C10: one consumer leaves → the others see everything (a shared cancel hi
   const leaving = c.subscribe(() => 0);
   leaving.unsubscribe();
   leaving.unsubscribe();
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
   expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
 });
 
@@ -192,7 +192,7 @@ test('C10: callbacks with a signal on a closed Correctable → told once, no lis
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
   const onFinal = vi.fn();
-  correctableOf(1).setCallbacks({ onFinal }, { signal });
+  correctableFromValue(1).setCallbacks({ onFinal }, { signal });
   await settled();
   expect(onFinal).toHaveBeenCalledOnce();
   expect(listeners()).toBe(0);
@@ -219,7 +219,7 @@ test('C10: callbacks and observers with a signal, and each end that there is →
   const subscriptions = [won, lost, cancelled, left].map(({ c }) => c.subscribe({ error: () => 0 }, { signal }));
   for (const { c } of [won, lost, cancelled]) c.setCallbacks({ onError: () => 0 }, { signal });
   expect(listeners()).toBe(1);
-  won.sink.update(1, 'strong');
+  won.sink.view(1, 'strong');
   lost.sink.fail(new Error('down'));
   cancelled.c.cancel();
   expect(listeners()).toBe(1);
@@ -234,10 +234,10 @@ test('C10: what was quick is not looked at, for the look makes a signal; what to
       return look();
     },
   };
-  expect(isLetGo(waiting, performance.now())).toBe(false);
+  expect(isAbandoned(waiting, performance.now())).toBe(false);
   expect(look).not.toHaveBeenCalled();
-  expect(isLetGo(waiting, performance.now() - LOOK_AFTER_MS - 1)).toBe(true);
-  expect(isLetGo({ signal: new AbortController().signal }, -1e6)).toBe(false);
+  expect(isAbandoned(waiting, performance.now() - SIGNAL_CHECK_DELAY_MS - 1)).toBe(true);
+  expect(isAbandoned({ signal: new AbortController().signal }, -1e6)).toBe(false);
 });
 
 test('C10: the signal had aborted before, single levels have limits → no timer is left of them', async () => {
@@ -245,5 +245,5 @@ test('C10: the signal had aborted before, single levels have limits → no timer
   const client = createClient(scriptedBinding(LEVELS), { clock, timeoutMs: Infinity });
   const read = client.invoke(get('k'), { signal: AbortSignal.abort(), levelTimeoutsMs: { weak: 5, strong: 10 } });
   expect(await codeOf(read)).toBe('ABORTED');
-  expect(clock.pending).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
 });

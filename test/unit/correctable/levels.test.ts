@@ -19,23 +19,23 @@ test('C2: levels in any order → requested in the order of the binding, final a
 
 test('C2: the binding calls a weaker view final → it is, at its own level, and nothing follows', async () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak');
-  sink.update(2, 'causal', { final: true });
-  sink.update(3, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'causal', { final: true });
+  sink.view(3, 'strong');
   expect(c.latest).toMatchObject({ value: 2, level: 'causal', final: true });
   expect(await c).toBe(2);
 });
 
 test('C2: a confirmation calls its view final → it is', () => {
   const { c, sink } = manual<number>();
-  sink.confirm('causal', sink.update(1, 'weak'), { final: true });
+  sink.confirm('causal', sink.view(1, 'weak'), { final: true });
   expect(c.latest).toMatchObject({ value: 1, level: 'causal', final: true });
 });
 
 test('C2: a final below the level that was waited for → LEVEL_NOT_REACHED', async () => {
   const { c, sink } = manual<number>();
   const strong = c.when('strong');
-  sink.update(1, 'causal', { final: true });
+  sink.view(1, 'causal', { final: true });
   expect(await codeOf(strong)).toBe('LEVEL_NOT_REACHED');
   expect(await codeOf(c.when('strong'))).toBe('LEVEL_NOT_REACHED');
   expect(await c.when('causal')).toMatchObject({ value: 1, level: 'causal' });
@@ -45,12 +45,12 @@ test('C2, C11: what is made of a final below what was asked for → final too, a
   const [low, high] = [manual<number>(), manual<number>()];
   const made = [low.c.map((n) => n + 1), low.c.speculate((n) => n + 1), low.c.chain((n) => n + 1)];
   const joined = all([low.c, high.c]);
-  low.sink.update(1, 'causal', { final: true });
-  for (const each of made) {
-    expect(await each).toBe(2);
-    expect(each.latest).toMatchObject({ level: 'causal', final: true });
+  low.sink.view(1, 'causal', { final: true });
+  for (const item of made) {
+    expect(await item).toBe(2);
+    expect(item.latest).toMatchObject({ level: 'causal', final: true });
   }
-  high.sink.update(1, 'strong');
+  high.sink.view(1, 'strong');
   expect(await joined).toEqual([1, 1]);
   expect(joined.latest).toMatchObject({ level: 'causal', final: true });
 });
@@ -60,8 +60,8 @@ test.each(['chain', 'speculate'] as const)(
   async (how) => {
     const [outer, inner] = [manual<number>(), manual<string>()];
     const made = outer.c[how](() => inner.c);
-    outer.sink.update(1, 'strong');
-    inner.sink.update('a', 'causal', { final: true });
+    outer.sink.view(1, 'strong');
+    inner.sink.view('a', 'causal', { final: true });
     expect(await made).toBe('a');
     expect(made.latest).toMatchObject({ level: 'causal', final: true });
     await expect(made.when('strong')).rejects.toMatchObject({ code: 'LEVEL_NOT_REACHED' });
@@ -79,15 +79,15 @@ test('C2, C11: a step requested at its weakest level only → the whole has that
 
 test('C2, C11: a step of a binding whose levels do not compare → the level of its input', async () => {
   const { c, sink } = manual<number>();
-  const made = c.chain(() => correctable(['guess', 'sure'], (other) => void other.update(2, 'guess', { final: true })));
-  sink.update(1, 'strong');
+  const made = c.chain(() => correctable(['guess', 'sure'], (other) => void other.view(2, 'guess', { final: true })));
+  sink.view(1, 'strong');
   expect(await made.settle()).toMatchObject({ value: 2, level: 'strong', final: true });
 });
 
 test('C2: an unknown level that is called final → dropped', () => {
   const { c, sink } = manual<number>();
-  (sink as Sink<number>).update(1, 'eventual', { final: true });
-  expect(c.state).toBe('updating');
+  (sink as Sink<number>).view(1, 'eventual', { final: true });
+  expect(c.state).toBe('pending');
 });
 
 test('C2: an unknown level → UNKNOWN_LEVEL and nothing is sent', async () => {
@@ -112,7 +112,7 @@ test('C2: an operation that the binding lacks → UNSUPPORTED and nothing is sen
   expect(binding.calls).toEqual([]);
 });
 
-test('C2: a level stronger than requested answers → final, labelled with the level achieved', async () => {
+test('C2: a level stronger than requested answers → final, labeled with the level achieved', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1), { levels: ['weak', 'causal'] });
   (await binding.next()).view(undefined, 'strong');
@@ -143,19 +143,19 @@ test('C3: a weaker view after a stronger one → dropped and counted', () => {
   const onEvent = vi.fn<(event: CorrectableEvent) => void>();
   const { c, sink } = manual<number>({ onEvent });
   const lines = record(c);
-  sink.update(1, 'causal');
-  sink.update(2, 'weak');
-  sink.update(3, 'strong');
+  sink.view(1, 'causal');
+  sink.view(2, 'weak');
+  sink.view(3, 'strong');
   expect(lines).toEqual(['update 1 causal', 'final 3 strong']);
   expect(onEvent.mock.calls).toEqual([[{ type: 'drop', reason: 'weaker', level: 'weak' }]]);
 });
 
 test('C3: one level twice → dropped, unless the source refines', () => {
   const strict = manual<number>();
-  const refining = manual<number>({ refining: true });
+  const refining = manual<number>({ isRefining: true });
   for (const { sink } of [strict, refining]) {
-    sink.update(1, 'weak');
-    sink.update(2, 'weak');
+    sink.view(1, 'weak');
+    sink.view(2, 'weak');
   }
   expect(strict.c.latest?.value).toBe(1);
   expect(refining.c.latest?.value).toBe(2);
@@ -163,35 +163,35 @@ test('C3: one level twice → dropped, unless the source refines', () => {
 
 test('C3: an older version → a preliminary view is dropped', () => {
   const { c, sink } = manual<string>();
-  sink.update('new', 'weak', { version: 5 });
-  sink.update('old', 'causal', { version: 4 });
+  sink.view('new', 'weak', { version: 5 });
+  sink.view('old', 'causal', { version: 4 });
   expect(c.latest).toMatchObject({ value: 'new', level: 'weak', version: 5 });
 });
 
 test('C3: the final is older than a preliminary view → delivered, and it says regressed', () => {
   const { c, sink } = manual<string>();
-  sink.update('new', 'weak', { version: 5n });
-  sink.update('between', 'causal');
-  sink.update('old', 'strong', { version: 4n });
+  sink.view('new', 'weak', { version: 5n });
+  sink.view('between', 'causal');
+  sink.view('old', 'strong', { version: 4n });
   expect(c.latest).toMatchObject({ value: 'old', final: true, regressed: true });
 });
 
 test('C3: versions of the binding compare its way; those that do not compare are never older', () => {
   const isOlder = (a: unknown, b: unknown): boolean => String(a).length < String(b).length;
   const own = manual<number>({ isOlder });
-  own.sink.update(1, 'weak', { version: 'xx' });
-  own.sink.update(2, 'causal', { version: 'y' });
+  own.sink.view(1, 'weak', { version: 'xx' });
+  own.sink.view(2, 'causal', { version: 'y' });
   expect(own.c.latest?.value).toBe(1);
   const plain = manual<number>();
-  plain.sink.update(1, 'weak', { version: { a: 2 } });
-  plain.sink.update(2, 'causal', { version: { a: 1 } });
+  plain.sink.view(1, 'weak', { version: { a: 2 } });
+  plain.sink.view(2, 'causal', { version: { a: 1 } });
   expect(plain.c.latest?.value).toBe(2);
 });
 
 test('C7: a confirmation without payload → the earlier value, as a view that confirms', async () => {
   const { c, sink } = manual<{ n: number }>();
   const value = { n: 1 };
-  const seq = sink.update(value, 'weak', { version: 1, meta: { remaining: 3, hint: 'a' } });
+  const seq = sink.view(value, 'weak', { version: 1, meta: { remaining: 3, hint: 'a' } });
   sink.confirm('strong', seq, { meta: { remaining: 2 } });
   expect(await c).toBe(value);
   expect(c.latest).toMatchObject({ seq: 0, confirms: true, version: 1, meta: { remaining: 2, hint: 'a' } });
@@ -199,8 +199,8 @@ test('C7: a confirmation without payload → the earlier value, as a view that c
 
 test('C7: a confirmation of a dropped view → that value, which is kept too', async () => {
   const { c, sink } = manual<string>();
-  sink.update('causal', 'causal');
-  const dropped = sink.update('late weak', 'weak');
+  sink.view('causal', 'causal');
+  const dropped = sink.view('late weak', 'weak');
   expect(dropped).toBe(1);
   sink.confirm('strong', dropped);
   expect(await c).toBe('late weak');
@@ -209,8 +209,8 @@ test('C7: a confirmation of a dropped view → that value, which is kept too', a
 
 test('C7: a confirmation of a replaced view → that value', async () => {
   const { c, sink } = manual<string>();
-  sink.update('first', 'weak');
-  sink.update('second', 'causal');
+  sink.view('first', 'weak');
+  sink.view('second', 'causal');
   sink.confirm('strong', 0);
   expect(await c).toBe('first');
 });
@@ -218,7 +218,7 @@ test('C7: a confirmation of a replaced view → that value', async () => {
 test('C7: a confirmation of nothing → PROTOCOL, never a guessed final', async () => {
   for (const seq of [0, 1, -1, Number.NaN]) {
     const { c, sink } = manual<string>();
-    if (seq !== 0) sink.update('x', 'weak');
+    if (seq !== 0) sink.view('x', 'weak');
     sink.confirm('strong', seq);
     expect(await codeOf(c)).toBe('PROTOCOL');
   }
@@ -227,8 +227,8 @@ test('C7: a confirmation of nothing → PROTOCOL, never a guessed final', async 
 test('C7: an equal value that did travel → confirms, and the old reference stays', () => {
   const { c, sink } = manual<object>();
   const first = { at: new Date(5), tags: new Set(['a']) };
-  sink.update(first, 'weak');
-  sink.update({ at: new Date(5), tags: new Set(['a']) }, 'strong', { version: 9 });
+  sink.view(first, 'weak');
+  sink.view({ at: new Date(5), tags: new Set(['a']) }, 'strong', { version: 9 });
   expect(c.latest?.value).toBe(first);
   expect(c.latest).toMatchObject({ confirms: true, version: 9, seq: 1 });
 });
@@ -257,8 +257,8 @@ test('C7: another item of a queue than the one guessed → a correction, and wha
 
 test('C3, C7: what the application is asked throws → counts as no, and goes to onUncaught', async () => {
   const uncaught: unknown[] = [];
-  const throwing = (what: string) => (): never => {
-    throw new Error(what);
+  const throwing = (description: string) => (): never => {
+    throw new Error(description);
   };
   const { c, sink } = manual<object>({
     isOlder: throwing('isOlder'),
@@ -269,9 +269,9 @@ test('C3, C7: what the application is asked throws → counts as no, and goes to
       return throwing('getter')();
     },
   };
-  sink.update(evil, 'weak', { version: 1 });
-  sink.update({ field: 1 }, 'causal', { version: 2 });
-  sink.update({ field: 1 }, 'strong', { version: 3 });
+  sink.view(evil, 'weak', { version: 1 });
+  sink.view({ field: 1 }, 'causal', { version: 2 });
+  sink.view({ field: 1 }, 'strong', { version: 3 });
   expect(await c).toEqual({ field: 1 });
   expect(uncaught).toEqual(['isOlder', 'getter', 'isOlder']);
 });
@@ -279,9 +279,9 @@ test('C3, C7: what the application is asked throws → counts as no, and goes to
 test('C7: equals → asked once per view that follows another', () => {
   const equals = vi.fn((a: number, b: number) => a === b);
   const { sink } = manual<number>({ equals });
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
-  sink.update(3, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
+  sink.view(3, 'strong');
   expect(equals).toHaveBeenCalledTimes(2);
 });
 
@@ -294,8 +294,8 @@ test('C7: equals throws → reported, and the view counts as different', () => {
       throw boom;
     },
   });
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
   expect(c.latest).toMatchObject({ value: 2, confirms: false });
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
@@ -311,8 +311,8 @@ test.each([
   ['texts', 'a', 'b', false],
 ])('C3: versions that are %s → by size, where there is one', (_, version, than, isOlder) => {
   const { c, sink } = manual<string>();
-  sink.update('first', 'weak', { version: than });
-  sink.update('second', 'causal', { version });
+  sink.view('first', 'weak', { version: than });
+  sink.view('second', 'causal', { version });
   expect(c.latest?.value).toBe(isOlder ? 'first' : 'second');
 });
 
@@ -325,7 +325,7 @@ test('C3: the binding says what is older → of its operations, and of what is m
   call.view('first', 'weak', { version: 'xx' });
   call.view('second', 'causal', { version: 'y' });
   call.view('third', 'strong', { version: 'z' });
-  for (const each of [read, mapped]) expect(each.latest).toMatchObject({ value: 'third', regressed: true });
+  for (const item of [read, mapped]) expect(item.latest).toMatchObject({ value: 'third', regressed: true });
   expect(binding.calls).toHaveLength(1);
 });
 
@@ -336,11 +336,11 @@ test('C7: the last 1024 values are kept for confirmations, delivered or dropped;
     [2, true],
     [1025, true],
   ] as const) {
-    const { c, sink } = manual<number>({ refining: true });
+    const { c, sink } = manual<number>({ isRefining: true });
     // The latest one counts beside them.
-    sink.update(-1, 'causal');
-    for (let n = 1; n < 1025; n += 1) sink.update(n, n % 2 === 0 ? 'weak' : 'causal');
-    sink.update(1025, 'causal');
+    sink.view(-1, 'causal');
+    for (let n = 1; n < 1025; n += 1) sink.view(n, n % 2 === 0 ? 'weak' : 'causal');
+    sink.view(1025, 'causal');
     sink.confirm('strong', seq);
     expect(await codeOf(c)).toBe(isKept ? `no error but ${seq}` : 'PROTOCOL');
   }

@@ -1,7 +1,7 @@
 /** What is said of an operation whose end nobody saw: of updates never less than the truth (C1, C10, C14). */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import type { Binding, Client, Correctable, ErrorCode, Levels, Whereabouts } from '../../../src/index.ts';
+import type { Binding, Client, Correctable, ErrorCode, Levels, SubmissionStatus } from '../../../src/index.ts';
 import { all, correctable, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
@@ -19,11 +19,11 @@ interface SetUp {
 const TIMEOUT_MS = 10;
 
 /** A store that answers only what a test says. */
-function silent(whereabouts?: Whereabouts): SetUp {
+function silent(whereabouts?: SubmissionStatus): SetUp {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS, {
     onCall: ({ context }) => {
-      if (whereabouts) context.whereabouts = whereabouts;
+      if (whereabouts) context.submissionStatus = whereabouts;
     },
   });
   return { clock, binding, client: createClient(binding, { clock, timeoutMs: TIMEOUT_MS }) };
@@ -60,7 +60,7 @@ describe('an update that may have taken effect', () => {
       const update = setUp.client.invoke(put('k', 1));
       update.onError(() => 0);
       const derived = derive(update, setUp);
-      for (const call of setUp.binding.calls) if (call.operation.effect === 'read') call.view(1, 'weak');
+      for (const call of setUp.binding.calls) if (call.operation.access === 'read') call.view(1, 'weak');
       const last = derived.map((value) => value);
       last.cancel();
       derived.cancel();
@@ -74,7 +74,7 @@ describe('an update that may have taken effect', () => {
       const update = setUp.client.invoke(put('k', 1));
       update.onError(() => 0);
       const derived = derive(update, setUp);
-      for (const call of setUp.binding.calls) if (call.operation.effect === 'read') call.view(1, 'strong');
+      for (const call of setUp.binding.calls) if (call.operation.access === 'read') call.view(1, 'strong');
       const error = errorOf(derived);
       await setUp.clock.advance(TIMEOUT_MS);
       expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
@@ -138,17 +138,17 @@ describe('an update that may have taken effect', () => {
 const NO_CONNECTION = new CorrectableError('UNAVAILABLE', 'no connection to ws://shop since 12:00: refused');
 
 /** By whereabouts and effect: what the deadline and cancelling say. */
-const CASES: readonly (readonly [string, Whereabouts | undefined, 'read' | 'update', ErrorCode, ErrorCode])[] = [
+const CASES: readonly (readonly [string, SubmissionStatus | undefined, 'read' | 'write', ErrorCode, ErrorCode])[] = [
   ['nothing is known', undefined, 'read', 'TIMEOUT', 'ABORTED'],
-  ['nothing is known', undefined, 'update', 'UNKNOWN', 'UNKNOWN'],
-  ['sent, connected', { mayHaveLeft: true, obstacle: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
-  ['sent, connected', { mayHaveLeft: true, obstacle: undefined }, 'update', 'UNKNOWN', 'UNKNOWN'],
-  ['sent, no connection since', { mayHaveLeft: true, obstacle: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
-  ['sent, no connection since', { mayHaveLeft: true, obstacle: NO_CONNECTION }, 'update', 'UNKNOWN', 'UNKNOWN'],
-  ['not sent', { mayHaveLeft: false, obstacle: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
-  ['not sent', { mayHaveLeft: false, obstacle: NO_CONNECTION }, 'update', 'UNAVAILABLE', 'ABORTED'],
-  ['not sent, nothing is wrong', { mayHaveLeft: false, obstacle: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
-  ['not sent, nothing is wrong', { mayHaveLeft: false, obstacle: undefined }, 'update', 'UNAVAILABLE', 'ABORTED'],
+  ['nothing is known', undefined, 'write', 'UNKNOWN', 'UNKNOWN'],
+  ['sent, connected', { mayHaveBeenSent: true, blockedBy: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
+  ['sent, connected', { mayHaveBeenSent: true, blockedBy: undefined }, 'write', 'UNKNOWN', 'UNKNOWN'],
+  ['sent, no connection since', { mayHaveBeenSent: true, blockedBy: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
+  ['sent, no connection since', { mayHaveBeenSent: true, blockedBy: NO_CONNECTION }, 'write', 'UNKNOWN', 'UNKNOWN'],
+  ['not sent', { mayHaveBeenSent: false, blockedBy: NO_CONNECTION }, 'read', 'UNAVAILABLE', 'ABORTED'],
+  ['not sent', { mayHaveBeenSent: false, blockedBy: NO_CONNECTION }, 'write', 'UNAVAILABLE', 'ABORTED'],
+  ['not sent, nothing is wrong', { mayHaveBeenSent: false, blockedBy: undefined }, 'read', 'TIMEOUT', 'ABORTED'],
+  ['not sent, nothing is wrong', { mayHaveBeenSent: false, blockedBy: undefined }, 'write', 'UNAVAILABLE', 'ABORTED'],
 ];
 
 describe('whereabouts', () => {
@@ -163,7 +163,7 @@ describe('whereabouts', () => {
       const error = await late;
       expect(error).toMatchObject({ code: atDeadline, retryable: atDeadline !== 'UNKNOWN' });
       expect(error.message).toContain(operation.name);
-      if (whereabouts?.obstacle) {
+      if (whereabouts?.blockedBy) {
         expect(error.message).toContain('no connection to ws://shop since 12:00: refused');
         expect(error.cause).toBe(NO_CONNECTION);
       }
@@ -174,34 +174,37 @@ describe('whereabouts', () => {
   test.each([
     ['read', true],
     ['read', false],
-    ['update', false],
-  ] as const)('%s, it may have left: %s, an obstacle that stays → deadline: that one', async (effect, mayHaveLeft) => {
-    const obstacle = new CorrectableError('UNAUTHENTICATED', 'who are you?', { field: 'token' });
-    const { client, clock } = silent({ mayHaveLeft, obstacle });
-    const late = errorOf(client.invoke(effect === 'read' ? get('k') : put('k', 1)));
-    await clock.advance(TIMEOUT_MS);
-    expect(await late).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, field: 'token', cause: obstacle });
-  });
+    ['write', false],
+  ] as const)(
+    '%s, it may have left: %s, an obstacle that stays → deadline: that one',
+    async (effect, mayHaveBeenSent) => {
+      const blockedBy = new CorrectableError('UNAUTHENTICATED', 'who are you?', { field: 'token' });
+      const { client, clock } = silent({ mayHaveBeenSent, blockedBy });
+      const late = errorOf(client.invoke(effect === 'read' ? get('k') : put('k', 1)));
+      await clock.advance(TIMEOUT_MS);
+      expect(await late).toMatchObject({ code: 'UNAUTHENTICATED', retryable: false, field: 'token', cause: blockedBy });
+    },
+  );
 
   test('single levels have failed, and the sink was not told → the error says so', async () => {
     const levelErrors = { weak: 'from before', causal: 'busy' };
-    const { client, clock } = silent({ mayHaveLeft: true, obstacle: undefined, levelErrors });
+    const { client, clock } = silent({ mayHaveBeenSent: true, blockedBy: undefined, levelErrors });
     const late = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 1 } }));
     await clock.advance(TIMEOUT_MS);
     expect((await late).levelErrors).toMatchObject({ weak: { code: 'TIMEOUT' }, causal: 'busy' });
   });
 
   test('the binding says later that it has left → what counts is the moment of the end', async () => {
-    const whereabouts = { mayHaveLeft: false, obstacle: undefined };
+    const whereabouts = { mayHaveBeenSent: false, blockedBy: undefined };
     const { client } = silent(whereabouts);
     const update = client.invoke(put('k', 1));
-    whereabouts.mayHaveLeft = true;
+    whereabouts.mayHaveBeenSent = true;
     update.cancel();
     expect(await errorOf(update)).toMatchObject({ code: 'UNKNOWN' });
   });
 
   test('an update that has not left is cancelled → what is made of it, and of it and others, is ABORTED too', async () => {
-    const { client } = silent({ mayHaveLeft: false, obstacle: undefined });
+    const { client } = silent({ mayHaveBeenSent: false, blockedBy: undefined });
     const update = client.invoke(put('k', 1));
     const read = client.invoke(get('k'));
     const errors = [update.map(String), all([update, read])].map(errorOf);
@@ -211,7 +214,7 @@ describe('whereabouts', () => {
   });
 
   test('what is derived of an update that has not left is cancelled → UNKNOWN, since the update goes on', async () => {
-    const { client } = silent({ mayHaveLeft: false, obstacle: undefined });
+    const { client } = silent({ mayHaveBeenSent: false, blockedBy: undefined });
     const derived = client.invoke(put('k', 1)).map(String);
     derived.cancel();
     expect(await errorOf(derived)).toMatchObject({ code: 'UNKNOWN' });
@@ -233,15 +236,15 @@ test('the binding throws when asked where an update is → UNKNOWN, reported, ot
   const clock = virtualClock();
   const uncaught = vi.fn();
   const boom = new Error('boom');
-  const whereabouts: Whereabouts = {
-    get mayHaveLeft(): boolean {
+  const whereabouts: SubmissionStatus = {
+    get mayHaveBeenSent(): boolean {
       throw boom;
     },
-    obstacle: undefined,
+    blockedBy: undefined,
   };
   const binding = scriptedBinding(LEVELS, {
     onCall: ({ context, operation }) => {
-      if (operation.effect === 'update') context.whereabouts = whereabouts;
+      if (operation.access === 'write') context.submissionStatus = whereabouts;
     },
   });
   const client = createClient(binding, { clock, timeoutMs: TIMEOUT_MS, onUncaught: uncaught });
@@ -262,10 +265,10 @@ test('the table of the specification → the same as here', () => {
   const written = [...text.matchAll(/^\| an? (read|update) \| (.*?) \| (.*?) \| `(\w+)` \| `(\w+)` \|$/gm)];
   expect(written).toHaveLength(4);
   for (const [, whereabouts, effect, atDeadline, atCancel] of CASES) {
-    const left = whereabouts?.mayHaveLeft === false ? 'no' : 'yes, or not said';
-    const obstacle = whereabouts?.obstacle ? 'yes' : 'no';
+    const left = whereabouts?.mayHaveBeenSent === false ? 'no' : 'yes, or not said';
+    const obstacle = whereabouts?.blockedBy ? 'yes' : 'no';
     const row = written.find(
-      (one) => one[1] === effect && ['–', left].includes(one[2]!) && ['–', obstacle].includes(one[3]!),
+      (item) => item[1] === effect && ['–', left].includes(item[2]!) && ['–', obstacle].includes(item[3]!),
     );
     expect(row?.slice(4)).toEqual([atDeadline, atCancel]);
   }
@@ -294,7 +297,7 @@ const ENDS: { readonly [C in ErrorCode]?: (setUp: SetUp, read: Any) => PromiseLi
     return update;
   },
   UNAVAILABLE: ({ clock, binding }, read) => {
-    binding.calls[0]!.context.whereabouts = { mayHaveLeft: true, obstacle: NO_CONNECTION };
+    binding.calls[0]!.context.submissionStatus = { mayHaveBeenSent: true, blockedBy: NO_CONNECTION };
     return clock.advance(TIMEOUT_MS).then(() => read);
   },
   FINAL_FAILED: ({ binding }, read) => {
@@ -350,7 +353,7 @@ describe('messages', () => {
 
   test('an operation without a key, and no operation → by name alone', async () => {
     const { client, clock } = silent();
-    const latest = errorOf(client.invoke({ name: 'latestNews', args: {}, effect: 'read' }));
+    const latest = errorOf(client.invoke({ name: 'latestNews', args: {}, access: 'read' }));
     const made = errorOf(correctable(LEVELS, never, { clock, timeoutMs: TIMEOUT_MS }));
     await clock.advance(TIMEOUT_MS);
     expect((await latest).message).toBe('latestNews: no final view in time');

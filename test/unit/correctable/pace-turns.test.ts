@@ -1,42 +1,49 @@
 /** Places and turns to the millisecond, and how long agreement takes by the numbers. */
 import { expect, test } from 'vitest';
-import { AgreementTime } from '../../../src/correctable/pace/agreement-time.ts';
-import { Places } from '../../../src/correctable/pace/places.ts';
-import { unseenMax } from '../../../src/correctable/pace/unseen.ts';
+import { CommitLatency } from '../../../src/correctable/throttle/commit-latency.ts';
+import { ThrottleSlots } from '../../../src/correctable/throttle/throttle-slots.ts';
+import { computeMaxConcurrentWrites } from '../../../src/correctable/throttle/concurrent-writes.ts';
 
 test('unseen: turns shorter than a millisecond → are turns', () => {
-  expect(unseenMax({ withinMs: 2, others: [{ window: 1, turnMs: 0.5 }] })).toBe(5);
+  expect(
+    computeMaxConcurrentWrites({ commitLatencyMs: 2, throttles: [{ maxInFlight: 1, minSlotIntervalMs: 0.5 }] }),
+  ).toBe(5);
 });
 
 test('places: one is left when its turn is over → it is free, and no other', () => {
-  const places = new Places({ window: 1, turnMs: 40 });
-  expect(places.take(0)).toBe(true);
-  places.leave(0, 40);
-  expect([places.nextFreeAtMs, places.take(40), places.take(40)]).toEqual([undefined, true, false]);
+  const places = new ThrottleSlots({ maxInFlight: 1, minSlotIntervalMs: 40 });
+  expect(places.tryAcquire(0)).toBe(true);
+  places.release(0, 40);
+  expect([places.nextFreeAtMs, places.tryAcquire(40), places.tryAcquire(40)]).toEqual([undefined, true, false]);
 });
 
 test('places: left one after the other → free in that order', () => {
-  const places = new Places({ window: 3, turnMs: 40 });
-  for (const atMs of [0, 10, 20]) expect(places.take(atMs)).toBe(true);
-  for (const atMs of [0, 10, 20]) places.leave(atMs, 30);
-  expect([places.nextFreeAtMs, places.take(40), places.nextFreeAtMs, places.take(50)]).toEqual([40, true, 50, true]);
-  expect([places.nextFreeAtMs, places.isRested(59), places.isRested(60)]).toEqual([60, false, true]);
+  const places = new ThrottleSlots({ maxInFlight: 3, minSlotIntervalMs: 40 });
+  for (const atMs of [0, 10, 20]) expect(places.tryAcquire(atMs)).toBe(true);
+  for (const atMs of [0, 10, 20]) places.release(atMs, 30);
+  expect([places.nextFreeAtMs, places.tryAcquire(40), places.nextFreeAtMs, places.tryAcquire(50)]).toEqual([
+    40,
+    true,
+    50,
+    true,
+  ]);
+  expect([places.nextFreeAtMs, places.isIdle(59), places.isIdle(60)]).toEqual([60, false, true]);
 });
 
 test('places: nobody has been there → rested, and none rests', () => {
-  const places = new Places({ window: 1, turnMs: 40 });
-  expect([places.isRested(0), places.nextFreeAtMs]).toEqual([true, undefined]);
+  const places = new ThrottleSlots({ maxInFlight: 1, minSlotIntervalMs: 40 });
+  expect([places.isIdle(0), places.nextFreeAtMs]).toEqual([true, undefined]);
 });
 
 test('agreement: one and a half times as long, and a tick of the clock; of a slow one half as much after 5 s', () => {
-  const agreement = new AgreementTime();
+  const agreement = new CommitLatency();
   agreement.end(agreement.begin(0), 0);
-  expect(agreement.withinMs(0)).toBe(1.5);
+  expect(agreement.estimateMs(0)).toBe(1.5);
   agreement.end(agreement.begin(0), 100);
   agreement.end(agreement.begin(50), 100);
-  expect(agreement.withinMs(100)).toBe(1.5 * (100 + 1));
+  expect(agreement.estimateMs(100)).toBe(1.5 * (100 + 1));
   agreement.end(agreement.begin(5_100), 5_100);
-  expect(agreement.withinMs(5_100)).toBe(1.5 * (50 + 1));
+  expect(agreement.estimateMs(5_100)).toBe(1.5 * (50 + 1));
   agreement.end(agreement.begin(10_100), 10_100);
-  expect(agreement.withinMs(10_100)).toBe(1.5 * (25 + 1));
+  expect(agreement.estimateMs(10_100)).toBe(1.5 * (25 + 1));
 });

@@ -6,7 +6,7 @@ import { get } from '../../../src/operations/index.ts';
 import type { ScriptedBinding } from '../../../src/testing/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
-import { output } from '../listings/bundle.ts';
+import { output } from '../../docs/bundle.ts';
 import { codeOf, settled } from './support.ts';
 
 const preamble = `
@@ -96,26 +96,26 @@ interface Hung {
 /** A store whose strong level hangs, and timers that say whether they would keep a process alive. */
 function hung(
   options: { readonly levelTimeoutsMs?: { readonly strong: number } } = {},
-  policies: Pick<ClientOptions, 'retry' | 'shareReads'> = {},
+  policies: Pick<ClientOptions, 'retry' | 'dedupeReads'> = {},
 ): Hung {
   const virtual = virtualClock();
-  const held = new Set<object>();
+  const retained = new Set<object>();
   const clock: Clock = {
     now: () => virtual.now(),
     setTimer(fire, delayMs) {
-      const one = {};
-      held.add(one);
+      const item = {};
+      retained.add(item);
       const fired = (): void => {
-        held.delete(one);
+        retained.delete(item);
         fire();
       };
       const timer = virtual.setTimer(fired, delayMs);
       return {
         cancel() {
-          held.delete(one);
+          retained.delete(item);
           timer.cancel();
         },
-        hold: (isHeld) => void (isHeld ? held.add(one) : held.delete(one)),
+        setRef: (isHeld) => void (isHeld ? retained.add(item) : retained.delete(item)),
       };
     },
   };
@@ -125,7 +125,7 @@ function hung(
     clock,
     binding,
     advance: (byMs) => virtual.advance(byMs),
-    isAlive: () => held.size > 0,
+    isAlive: () => retained.size > 0,
     read: () => client.invoke<unknown>(get('k'), options),
   };
 }
@@ -144,16 +144,16 @@ describe('C9: a view was taken early, the strong level hangs', () => {
     [
       'of two made of one',
       async ({ read }: Hung) => {
-        const one = read();
-        const [a, b] = [one.map(String), one.speculate(String)];
+        const item = read();
+        const [a, b] = [item.map(String), item.speculate(String)];
         await Promise.all([a.settle(early), b.settle(early)]);
       },
     ],
     [
       'twice',
       async ({ read }: Hung) => {
-        const one = read();
-        await Promise.all([one.settle(early), one.when('weak')]);
+        const item = read();
+        await Promise.all([item.settle(early), item.when('weak')]);
       },
     ],
   ] as const)('%s → no time limit keeps the process alive', async (_, take) => {
@@ -219,9 +219,9 @@ describe('C9: a view was taken early, the strong level hangs', () => {
   ] as const)('%s leaves later → from then on no limit keeps the process alive', async (_, come) => {
     for (const make of [(c: Correctable<unknown>) => c, (c: Correctable<unknown>) => c.map(String)]) {
       const { read, isAlive } = hung();
-      const asked = read();
-      const taken = make(asked);
-      const go = come(_ === 'what is made of the same' ? asked : taken);
+      const requested = read();
+      const taken = make(requested);
+      const go = come(_ === 'what is made of the same' ? requested : taken);
       await taken.settle(early);
       expect(isAlive()).toBe(true);
       go();

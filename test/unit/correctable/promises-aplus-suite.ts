@@ -35,10 +35,10 @@ function deferred(): Deferred {
     resolve: (value) => {
       if (isThenable(value))
         void Promise.resolve(value).then(
-          (x) => sink!.update(x, 'final'),
+          (x) => sink!.view(x, 'final'),
           (e) => sink!.fail(e),
         );
-      else sink!.update(value, 'final');
+      else sink!.view(value, 'final');
     },
     reject: (reason) => sink!.fail(reason),
   };

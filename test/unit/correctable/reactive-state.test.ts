@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
-import { tiered } from '../../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../../src/bindings/tiered/index.ts';
 
 /** Wraps plain objects and instances of classes, deep, as Vue does; what has a tag of its own stays as it is. */
 function reactive<T extends object>(target: T): T {
@@ -47,7 +47,7 @@ test.each(Object.entries(LIBRARIES))('C12: %s keeps a client and a session → b
   const { session } = state;
   await state.store.invoke(put('k', { n: 1 }), { session });
   expect(await state.store.invoke(get('k'), { session })).toEqual({ n: 1 });
-  expect(state.store.counters.confirmed + state.store.counters.corrected).toBeGreaterThan(0);
+  expect(state.store.stats.confirmed + state.store.stats.corrected).toBeGreaterThan(0);
   session.close();
   expect(await state.store.invoke(get('k'), { session }).then(undefined, (error: unknown) => error)).toMatchObject({
     field: 'session',

@@ -14,7 +14,7 @@ interface Opened extends BindingSession {
 function setUp() {
   const opened: Opened[] = [];
   const openSession = (continues?: readonly string[]): Opened => {
-    const session = { continues, tokens: ['irl.1'], close: vi.fn() };
+    const session = { continues, tokens: ['ireland.1'], close: vi.fn() };
     opened.push(session);
     return session;
   };
@@ -26,8 +26,8 @@ const REFUSED = { code: 'INVALID_ARGUMENT', field: 'session' };
 
 test('an operation in a session → the binding gets what it opened, and nothing of others', async () => {
   const { client, binding, opened } = setUp();
-  const [one, other] = [client.session(), client.session()];
-  for (const session of [one, other, undefined]) client.invoke(get('k'), { session });
+  const [item, other] = [client.session(), client.session()];
+  for (const session of [item, other, undefined]) client.invoke(get('k'), { session });
   expect(binding.calls.map(({ context }) => context.session)).toEqual([opened[0], opened[1], undefined]);
   expect(binding.calls[0]!.context.session).toBe(opened[0]);
   expect(binding.calls[1]!.context.session).toBe(opened[1]);
@@ -37,9 +37,9 @@ test('an operation in a session → the binding gets what it opened, and nothing
 test('a session that goes on with another → the binding gets its tokens', () => {
   const { client, opened } = setUp();
   const { tokens } = client.session();
-  expect(tokens).toEqual(['irl.1']);
+  expect(tokens).toEqual(['ireland.1']);
   client.session({ tokens });
-  expect(opened.map(({ continues }) => continues)).toEqual([undefined, ['irl.1']]);
+  expect(opened.map(({ continues }) => continues)).toEqual([undefined, ['ireland.1']]);
 });
 
 test('C14: a session of another client → INVALID_ARGUMENT, nothing sent', async () => {

@@ -10,19 +10,19 @@ import { codeOf, heldBytes, LEVELS, manual, unhandledDuring } from './support.ts
 test('C9: settle without conditions → the final view', async () => {
   const { c, sink } = manual<number>();
   const settledView = c.settle();
-  sink.update(1, 'weak');
-  sink.update(2, 'strong');
+  sink.view(1, 'weak');
+  sink.view(2, 'strong');
   expect(await settledView).toMatchObject({ value: 2, final: true });
 });
 
 test('C9: settle enough → the first view that satisfies it; the operation goes on', async () => {
   const { c, sink } = manual<number>();
   const view = c.settle({ enough: ({ value }) => value > 1 });
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
   expect(await view).toMatchObject({ value: 2, final: false });
-  expect(c.state).toBe('updating');
-  sink.update(3, 'strong');
+  expect(c.state).toBe('pending');
+  sink.view(3, 'strong');
   expect(await c).toBe(3);
 });
 
@@ -33,11 +33,11 @@ test('C9: settle enough throws → rejects with that error and listens no more, 
     throw new Error('bad condition');
   });
   const view = c.settle({ enough, withinMs: 10 });
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   await expect(view).rejects.toThrow('bad condition');
-  expect(c.state).toBe('updating');
-  expect(clock.pending).toBe(0);
-  sink.update(2, 'causal');
+  expect(c.state).toBe('pending');
+  expect(clock.pendingTimers).toBe(0);
+  sink.view(2, 'causal');
   expect(enough).toHaveBeenCalledTimes(1);
 });
 
@@ -45,23 +45,23 @@ test('C9: settle withinMs → the best view at that time; the first one where th
   const clock = virtualClock();
   const early = manual<number>({ clock });
   const best = early.c.settle({ withinMs: 10 });
-  early.sink.update(1, 'weak');
+  early.sink.view(1, 'weak');
   await clock.advance(5);
-  early.sink.update(2, 'causal');
+  early.sink.view(2, 'causal');
   await clock.advance(5);
   expect(await best).toMatchObject({ value: 2, level: 'causal' });
 
   const late = manual<number>({ clock });
   const first = late.c.settle({ withinMs: 10 });
   await clock.advance(10);
-  late.sink.update(1, 'weak');
+  late.sink.view(1, 'weak');
   expect(await first).toMatchObject({ value: 1, level: 'weak' });
 });
 
 test('C9: settle withinMs 0 → the view that there is', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   const view = c.settle({ withinMs: 0 });
   await clock.advance(0);
   expect(await view).toMatchObject({ value: 1, level: 'weak' });
@@ -71,15 +71,15 @@ test('C9: settle withinMs, the final comes first → the final, and no timer sta
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
   const view = c.settle({ withinMs: 10 });
-  sink.update(1, 'strong');
+  sink.view(1, 'strong');
   expect(await view).toMatchObject({ final: true });
-  expect(clock.pending).toBe(0);
+  expect(clock.pendingTimers).toBe(0);
 });
 
 test('C9: settle orLatest, the final fails → the last view, which is not final', async () => {
   const { c, sink } = manual<number>();
   const view = c.settle({ orLatest: true });
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   sink.fail(new Error('offline'));
   expect(await view).toMatchObject({ value: 1, final: false });
 });
@@ -99,7 +99,7 @@ test('C9: rest abort → the operation is cancelled; an update becomes UNKNOWN',
     [dequeue('q'), 'UNKNOWN'],
   ] as const) {
     const c = client.invoke<unknown>(operation);
-    const view = c.settle({ enough: () => true, rest: 'abort' });
+    const view = c.settle({ enough: () => true, afterEarly: 'abort' });
     const call = await binding.next();
     expect(call.context.signal.aborted).toBe(false);
     call.view(1, 'weak');
@@ -125,7 +125,7 @@ test('C9: a failure after an early answer → onEvent, never the process', async
   const reasons = await unhandledDuring(async () => {
     const { c, sink } = manual<number>({ onEvent });
     const view = c.settle({ enough: () => true });
-    sink.update(1, 'weak');
+    sink.view(1, 'weak');
     await view;
     sink.fail(new Error('down'));
   });
@@ -138,10 +138,10 @@ test('C9: a failure after an early answer → onEvent, never the process', async
 
 test('C9: when(level) → a view at it or above, also one that came before', async () => {
   const { c, sink } = manual<number>();
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   expect(await c.when('weak')).toMatchObject({ value: 1 });
   const causal = c.when('causal');
-  sink.update(2, 'strong');
+  sink.view(2, 'strong');
   expect(await causal).toMatchObject({ value: 2, level: 'strong', final: true });
   expect(await c.when('weak')).toMatchObject({ value: 2 });
 });
@@ -149,7 +149,7 @@ test('C9: when(level) → a view at it or above, also one that came before', asy
 test('C9: when(level), the operation fails first → LEVEL_NOT_REACHED with the cause', async () => {
   const { c, sink } = manual<number>();
   const causal = c.when('causal').catch((error: unknown) => error);
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   sink.fail(new Error('down'));
   expect(await causal).toMatchObject({
     code: 'LEVEL_NOT_REACHED',
@@ -165,7 +165,7 @@ test('C9: when(level) withinMs → LEVEL_NOT_REACHED, the operation goes on', as
   const code = codeOf(c.when('causal', { withinMs: 5 }));
   await clock.advance(5);
   expect(await code).toBe('LEVEL_NOT_REACHED');
-  expect(c.state).toBe('updating');
+  expect(c.state).toBe('pending');
 });
 
 test('C9: when(an unknown level) → UNKNOWN_LEVEL', async () => {
@@ -176,32 +176,32 @@ test('C9: when(an unknown level) → UNKNOWN_LEVEL', async () => {
 test('C9: 20 000 settles that leave early → nothing of them stays on a long-lived Correctable', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
-  sink.update(1, 'weak');
-  let asked = 0;
-  const enough = (): boolean => ++asked > 0;
+  sink.view(1, 'weak');
+  let requested = 0;
+  const enough = (): boolean => ++requested > 0;
   const before = heldBytes();
   for (let round = 0; round < 20; round++) {
     await Promise.all(Array.from({ length: 1000 }, () => c.settle({ enough, withinMs: 1000 })));
   }
-  expect(asked).toBe(20_000);
-  expect(clock.pending).toBe(0);
+  expect(requested).toBe(20_000);
+  expect(clock.pendingTimers).toBe(0);
   expect(heldBytes() - before).toBeLessThan(200_000);
-  sink.update(2, 'causal');
-  expect(asked).toBe(20_000);
+  sink.view(2, 'causal');
+  expect(requested).toBe(20_000);
 });
 
 test('C9: settles that lose a race → gone with their deadline, while the operation goes on', async () => {
   const clock = virtualClock();
   const { c, sink } = manual<number>({ clock });
-  let asked = 0;
-  const enough = (): boolean => ++asked < 0;
-  sink.update(1, 'weak');
+  let requested = 0;
+  const enough = (): boolean => ++requested < 0;
+  sink.view(1, 'weak');
   const races = Array.from({ length: 1000 }, () => c.settle({ enough, withinMs: 5 }));
   await clock.advance(5);
   await Promise.all(races);
-  expect(asked).toBe(1000);
-  sink.update(2, 'causal');
-  expect(asked).toBe(1000);
+  expect(requested).toBe(1000);
+  sink.view(2, 'causal');
+  expect(requested).toBe(1000);
 });
 
 test('C9: a view was taken early, and the final has another value → reported and counted; the same value → counted', async () => {
@@ -220,7 +220,7 @@ test('C9: a view was taken early, and the final has another value → reported a
   await settle(1);
   expect(events).toEqual([]);
   await settle(2);
-  expect(client.counters).toMatchObject({ earlyConfirmed: 1, earlyCorrected: 1 });
+  expect(client.stats).toMatchObject({ earlyConfirmed: 1, earlyCorrected: 1 });
   expect(events).toMatchObject([
     {
       type: 'late-correction',

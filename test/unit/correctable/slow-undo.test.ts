@@ -9,13 +9,13 @@ test('C8c: the view that refuted it is confirmed meanwhile → its result is not
     (value) => 10 * value,
     () => new Promise<void>((resolve) => (undo = resolve)),
   );
-  const told = record(result);
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
-  sink.update(2, 'strong');
+  const reported = record(result);
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
+  sink.view(2, 'strong');
   await settled();
-  expect(told).toEqual(['update 10 weak']);
+  expect(reported).toEqual(['update 10 weak']);
   undo();
   expect(await result).toBe(20);
-  expect(told).toEqual(['update 10 weak', 'final 20 strong']);
+  expect(reported).toEqual(['update 10 weak', 'final 20 strong']);
 });

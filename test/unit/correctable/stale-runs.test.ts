@@ -9,16 +9,16 @@ test('C8c: a run comes to its result once its input was refuted → not told', a
   const { c, sink } = manual<number>();
   const gives: ((value: string) => void)[] = [];
   const result = c.speculate(() => new Promise<string>((resolve) => gives.push(resolve)));
-  const told = record(result);
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
+  const reported = record(result);
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
   await settled();
   gives[0]!('of 1');
   await settled();
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   gives[1]!('of 2');
   await settled();
-  expect(told).toEqual(['update of 2 causal']);
+  expect(reported).toEqual(['update of 2 causal']);
 });
 
 test('C8d: the source fails while a run is undone, and a newer input waits → no run on that', async () => {
@@ -29,22 +29,22 @@ test('C8d: the source fails while a run is undone, and a newer input waits → n
     (value) => void inputs.push(value),
     () => new Promise<void>((resolve) => (undo = resolve)),
   );
-  const told = record(result);
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
+  const reported = record(result);
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
   sink.fail(new CorrectableError('UNAVAILABLE', 'away'));
   await settled();
   undo();
   await settled();
-  expect([inputs, told.at(-1)]).toEqual([[1], 'error UNAVAILABLE']);
+  expect([inputs, reported.at(-1)]).toEqual([[1], 'error UNAVAILABLE']);
 });
 
 test('C8g: the run gives a Correctable of another store, which is not final yet → told at the weakest level', async () => {
   const { c, sink } = manual<number>();
-  const told = record(c.speculate(() => correctable(['near', 'far'], (inner) => void inner.update('early', 'near'))));
-  sink.update(1, 'causal');
+  const reported = record(c.speculate(() => correctable(['near', 'far'], (inner) => void inner.view('early', 'near'))));
+  sink.view(1, 'causal');
   await settled();
-  expect(told).toEqual(['update early weak']);
+  expect(reported).toEqual(['update early weak']);
 });
 
 test('C10: the step of a chain on a preliminary view has begun, another part fails → not retryable: one on the final may come', async () => {

@@ -30,15 +30,15 @@ interface Subject {
 }
 
 const EVENTS = {
-  'update at weak': ({ sink }) => sink.update('new', 'weak'),
-  'update at weak, refining source': ({ sink }) => sink.update('new', 'weak'),
-  'update at causal': ({ sink }) => sink.update('new', 'causal'),
-  'update at causal, older version': ({ sink }) => sink.update('new', 'causal', { version: 1 }),
-  'update at strong': ({ sink }) => sink.update('new', 'strong'),
-  'update at strong, older version': ({ sink }) => sink.update('new', 'strong', { version: 1 }),
-  'update at causal, said to be final': ({ sink }) => sink.update('new', 'causal', { final: true }),
-  'update at an unknown level': ({ sink }) => sink.update('new', 'eventual'),
-  'update with a promise as value': ({ sink }) => sink.update(Promise.resolve(1), 'weak'),
+  'update at weak': ({ sink }) => sink.view('new', 'weak'),
+  'update at weak, refining source': ({ sink }) => sink.view('new', 'weak'),
+  'update at causal': ({ sink }) => sink.view('new', 'causal'),
+  'update at causal, older version': ({ sink }) => sink.view('new', 'causal', { version: 1 }),
+  'update at strong': ({ sink }) => sink.view('new', 'strong'),
+  'update at strong, older version': ({ sink }) => sink.view('new', 'strong', { version: 1 }),
+  'update at causal, said to be final': ({ sink }) => sink.view('new', 'causal', { final: true }),
+  'update at an unknown level': ({ sink }) => sink.view('new', 'eventual'),
+  'update with a promise as value': ({ sink }) => sink.view(Promise.resolve(1), 'weak'),
   'confirm a known view at causal': ({ sink }) => sink.confirm('causal', 0),
   'confirm a known view at strong': ({ sink }) => sink.confirm('strong', 0),
   'confirm an unknown view': ({ sink }) => sink.confirm('strong', 99),
@@ -89,42 +89,42 @@ const TABLE: Record<Event, Record<State, Outcome>> = {
 
 const REACH: Record<State, (sink: Sink<unknown, string>) => void> = {
   'updating, no view': () => {},
-  'updating, at weak': (sink) => void sink.update('weak', 'weak', { version: 2 }),
-  'updating, at causal': (sink) => void sink.update('causal', 'causal', { version: 2 }),
-  final: (sink) => void sink.update('strong', 'strong'),
+  'updating, at weak': (sink) => void sink.view('weak', 'weak', { version: 2 }),
+  'updating, at causal': (sink) => void sink.view('causal', 'causal', { version: 2 }),
+  final: (sink) => void sink.view('strong', 'strong'),
   error: (sink) => sink.fail(new Error('earlier')),
 };
 
 async function outcomeOf(state: State, event: Event): Promise<Outcome> {
   const clock = virtualClock();
-  const told: Outcome[] = [];
+  const reported: Outcome[] = [];
   let sink!: Sink<unknown, string>;
   let end!: () => void;
   const c = correctable<unknown, Three>(
     LEVELS,
-    (given) => {
-      sink = given as Sink<unknown, string>;
+    (value) => {
+      sink = value as Sink<unknown, string>;
       return new Promise<void>((resolve) => (end = resolve));
     },
     {
       clock,
       timeoutMs: 10,
-      refining: event.endsWith('refining source'),
-      onEvent: (happened: CorrectableEvent) => told.push(happened.type === 'drop' ? 'drop' : 'nothing'),
+      isRefining: event.endsWith('refining source'),
+      onEvent: (happened: CorrectableEvent) => reported.push(happened.type === 'drop' ? 'drop' : 'nothing'),
     },
   );
   REACH[state](sink);
   c.setCallbacks({ onError: () => 0 });
   await settled();
   c.subscribe({
-    next: (view) => told.push(view.final ? 'final' : 'view'),
-    error: ({ code }) => told.push(code as Outcome),
+    next: (view) => reported.push(view.final ? 'final' : 'view'),
+    error: ({ code }) => reported.push(code as Outcome),
   });
   await settled();
-  told.length = 0;
+  reported.length = 0;
   await EVENTS[event]({ sink, end, pass: () => clock.advance(10), cancel: () => c.cancel() });
   await settled();
-  if (told.length > 0) return told.join() as Outcome;
+  if (reported.length > 0) return reported.join() as Outcome;
   if (!event.startsWith('fail')) return 'nothing';
   sink.fail(new Error('last'));
   const error = (await c.catch((reason: unknown) => reason)) as { readonly levelErrors?: object };

@@ -1,7 +1,7 @@
 /** What is told of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client, Correctable, Levels } from '../../../src/index.ts';
-import { all, correctable, correctableFrom, CorrectableError, createClient } from '../../../src/index.ts';
+import { all, correctable, correctableFromPromise, CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
@@ -41,7 +41,7 @@ const never = (): Promise<never> => new Promise(() => {});
 const awayError = new CorrectableError('UNAVAILABLE', 'away', { retryAfterMs: 5 });
 
 /** The ways in which a read ends badly. */
-const ENDS: Record<string, (one: SetUp) => void | Promise<void>> = {
+const ENDS: Record<string, (item: SetUp) => void | Promise<void>> = {
   'fails with what is retryable': ({ binding }) => binding.calls[0]!.fail(awayError),
   'meets its deadline': ({ clock }) => clock.advance(TIMEOUT_MS),
   'is cancelled': ({ read }) => read.cancel(),
@@ -51,30 +51,30 @@ for (const step of ['speculate', 'chain'] as const) {
   for (const [name, end] of Object.entries(ENDS)) {
     describe(`${step}: the source ${name}`, () => {
       test('a step that is an update was executed → UNKNOWN', async () => {
-        const one = setUp();
-        const error = errorOf(one.read[step](() => one.client.invoke(put('k', 2))));
+        const item = setUp();
+        const error = errorOf(item.read[step](() => item.client.invoke(put('k', 2))));
         await settled();
-        one.binding.calls[1]!.view(undefined, 'strong');
-        await end(one);
+        item.binding.calls[1]!.view(undefined, 'strong');
+        await end(item);
         expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
       });
 
       test('a step that is a read is under way → the error of the source', async () => {
-        const one = setUp();
-        const result = one.read[step](() => one.client.invoke(get('other')));
-        const errors = Promise.all([errorOf(one.read), errorOf(result)]);
+        const item = setUp();
+        const result = item.read[step](() => item.client.invoke(get('other')));
+        const errors = Promise.all([errorOf(item.read), errorOf(result)]);
         await settled();
-        await end(one);
+        await end(item);
         const [expected, error] = await errors;
         expect(error).toMatchObject({ code: expected.code, retryable: expected.retryable });
       });
 
       test('a step gave a promise → not retryable, since nobody knows what it does', async () => {
         for (const step of [never, () => Promise.resolve(1)]) {
-          const one = setUp();
-          const errors = Promise.all([errorOf(one.read), errorOf(one.read.chain(step))]);
+          const item = setUp();
+          const errors = Promise.all([errorOf(item.read), errorOf(item.read.chain(step))]);
           await settled();
-          await end(one);
+          await end(item);
           const [{ code, message }, error] = await errors;
           expect(error).toMatchObject({ code, retryable: false });
           expect(error.message).toBe(message + UNSEEN);
@@ -86,11 +86,11 @@ for (const step of ['speculate', 'chain'] as const) {
 
 describe('a step of a confirmed input', () => {
   test.each([
-    ['correctableFrom', () => correctableFrom(never())],
+    ['correctableFrom', () => correctableFromPromise(never())],
     ['correctable', () => correctable(LEVELS, never)],
     [
       'all, which joins it to a read',
-      (client: Client<Three>) => all([client.invoke(get('k')), correctableFrom(never())]),
+      (client: Client<Three>) => all([client.invoke(get('k')), correctableFromPromise(never())]),
     ],
   ])('it gave one of %s, the deadline passes → as of a promise', async (_, step) => {
     const { read, binding, clock, client } = setUp();
@@ -103,7 +103,7 @@ describe('a step of a confirmed input', () => {
 
   test('it gave all of a read that fails and of a promise → nobody is told to ask again', async () => {
     const { read, binding, client } = setUp();
-    const error = errorOf(read.chain(() => all([client.invoke(get('other')), correctableFrom(never())])));
+    const error = errorOf(read.chain(() => all([client.invoke(get('other')), correctableFromPromise(never())])));
     await settled();
     binding.calls[0]!.view(1, 'strong');
     binding.calls[1]!.fail(awayError);
@@ -113,7 +113,7 @@ describe('a step of a confirmed input', () => {
 
   test('it gave one of correctableFrom that says that nothing was done → so does the result', async () => {
     const { read, binding } = setUp();
-    const error = errorOf(read.chain(() => correctableFrom(Promise.reject(awayError))));
+    const error = errorOf(read.chain(() => correctableFromPromise(Promise.reject(awayError))));
     binding.calls[0]!.view(1, 'strong');
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
@@ -205,7 +205,7 @@ test('a refuted step reads first and then updates → what comes of it later cou
 });
 
 describe('a part is open, and its steps have not begun', () => {
-  const PARTS: Record<string, (one: SetUp) => Correctable<unknown, Levels, string>> = {
+  const PARTS: Record<string, (item: SetUp) => Correctable<unknown, Levels, string>> = {
     'a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))),
     'a speculation': ({ client, read }) => read.speculate(() => client.invoke(put('k', 2))),
     'what is mapped from a chain': ({ client, read }) => read.chain(() => client.invoke(put('k', 2))).map(String),
@@ -214,16 +214,16 @@ describe('a part is open, and its steps have not begun', () => {
 
   /** Invoked before the weak view has come. */
   function begun(): SetUp {
-    const one = setUp();
-    const read = one.client.invoke(get('other'));
-    return { ...one, read };
+    const item = setUp();
+    const read = item.client.invoke(get('other'));
+    return { ...item, read };
   }
 
   for (const [name, make] of Object.entries(PARTS)) {
     test(`${name} in a join of which another part fails → not retryable, since the step still comes`, async () => {
-      const one = begun();
-      const { binding, client } = one;
-      const error = errorOf(all([make(one), client.invoke(get('user'))]));
+      const item = begun();
+      const { binding, client } = item;
+      const error = errorOf(all([make(item), client.invoke(get('user'))]));
       await settled();
       binding.calls[2]!.fail(awayError);
       expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: false, message: `away${UNSEEN}` });
@@ -233,14 +233,14 @@ describe('a part is open, and its steps have not begun', () => {
     });
 
     test(`${name} given by the step of a chain that is cancelled → says so`, async () => {
-      const one = begun();
-      const outer = one.client.invoke(get('k')).chain(() => make(one));
+      const item = begun();
+      const outer = item.client.invoke(get('k')).chain(() => make(item));
       const error = errorOf(outer);
-      one.binding.calls[2]!.view(1, 'strong');
+      item.binding.calls[2]!.view(1, 'strong');
       await settled();
       outer.cancel();
       expect(await error).toMatchObject({ code: 'ABORTED', message: `get "k": cancelled${UNSEEN}` });
-      one.read.cancel();
+      item.read.cancel();
     });
   }
 
@@ -292,28 +292,28 @@ test('map throws what is retryable over an update → UNKNOWN with the cause', a
 });
 
 test('an effect of onCommit is under way: the deadline passes, or cancelled → UNKNOWN', async () => {
-  for (const end of [(one: SetUp) => one.clock.advance(TIMEOUT_MS), undefined]) {
-    const one = setUp();
-    const result = one.read.speculate((value, { onCommit }) => {
+  for (const end of [(item: SetUp) => item.clock.advance(TIMEOUT_MS), undefined]) {
+    const element = setUp();
+    const result = element.read.speculate((value, { onCommit }) => {
       onCommit(never);
       return value;
     });
     const error = errorOf(result);
-    one.binding.calls[0]!.view(1, 'strong');
-    await (end ? end(one) : result.cancel());
+    element.binding.calls[0]!.view(1, 'strong');
+    await (end ? end(element) : result.cancel());
     expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
   }
 });
 
 test('onCommit was asked for, the input is not confirmed → as if it were not there', async () => {
-  const one = setUp();
+  const item = setUp();
   const error = errorOf(
-    one.read.speculate((value, { onCommit }) => {
+    item.read.speculate((value, { onCommit }) => {
       onCommit(never);
       return value;
     }),
   );
-  await one.clock.advance(TIMEOUT_MS);
+  await item.clock.advance(TIMEOUT_MS);
   expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: true });
 });
 
@@ -332,12 +332,12 @@ test.each([
   ['under way', false],
 ])('an update on an input that was refuted is %s, many steps follow → it counts all the same', async (_, isDone) => {
   const { binding, client } = setUp();
-  const { c, sink } = manual<number>({ refining: true });
+  const { c, sink } = manual<number>({ isRefining: true });
   const order = (value: number): Correctable<unknown, Three> =>
     client.invoke(value === 0 ? put('k', value) : get(`k${value}`));
   const error = errorOf(c.chain(order, vi.fn()));
   for (let value = 0; value < 40; value += 1) {
-    sink.update(value, 'weak');
+    sink.view(value, 'weak');
     await settled();
     if (value > 0 || isDone) binding.calls.at(-1)!.view(value, 'strong');
   }
@@ -352,6 +352,6 @@ test('a step fails with ABORTED of its own → what it did unseen is not known, 
   );
   const joined = errorOf(all([read.chain(() => Promise.reject(new CorrectableError('ABORTED', 'left')))]));
   binding.calls[0]!.view(1, 'strong');
-  for (const each of [error, joined]) expect(await each).toMatchObject({ code: 'ABORTED', retryable: false });
+  for (const item of [error, joined]) expect(await item).toMatchObject({ code: 'ABORTED', retryable: false });
   expect((await error).message).toBe(`left${UNSEEN}`);
 });

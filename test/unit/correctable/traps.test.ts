@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Binding, Sink } from '../../../src/index.ts';
-import { correctableOf, createClient } from '../../../src/index.ts';
+import { correctableFromValue, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { heldBytes, manual, settled } from './support.ts';
@@ -8,17 +8,17 @@ import { heldBytes, manual, settled } from './support.ts';
 const TWO = ['weak', 'strong'] as const;
 
 test('trap: what once ran is kept for ever → steps on 2,500 refined inputs leave nothing behind', async () => {
-  const { c, sink } = manual<number>({ refining: true });
-  const chained = c.chain((n) => correctableOf(Array.from({ length: 1000 }, () => n)));
+  const { c, sink } = manual<number>({ isRefining: true });
+  const chained = c.chain((n) => correctableFromValue(Array.from({ length: 1000 }, () => n)));
   const before = heldBytes();
   for (let n = 0; n < 2_500; n += 1) {
-    sink.update(n, 'weak');
+    sink.view(n, 'weak');
     // A refuted run is undone before the next one begins.
     await settled();
   }
   // As many values as are kept for confirmations.
   expect(heldBytes() - before).toBeLessThan(14_000_000);
-  sink.update(-1, 'strong');
+  sink.view(-1, 'strong');
   expect((await chained)[0]).toBe(-1);
 });
 
@@ -38,8 +38,8 @@ describe('trap: what is over keeps what it was for', () => {
     };
     const { c, sink } = manual<number>();
     c.onUpdate(watched()).onFinal(watched()).onError(watched()).onFinal(watched()).subscribe(watched());
-    sink.update(1, 'weak');
-    sink.update(2, 'strong');
+    sink.view(1, 'weak');
+    sink.view(2, 'strong');
     await settled();
     expect(heldOf(refs)).toBe(0);
     expect(await c).toBe(2);
@@ -50,7 +50,7 @@ describe('trap: what is over keeps what it was for', () => {
     const answer = (sink: Sink): void => {
       const value = { page: refs.length };
       refs.push(new WeakRef(value));
-      sink.update(value, 'strong');
+      sink.view(value, 'strong');
     };
     const binding: Binding<typeof TWO> = {
       name: 'forgetful',

@@ -16,7 +16,7 @@ test('C8c: a failing abort of a result that was cancelled → onUncaught gets it
     (value) => value,
     () => Promise.reject(cause),
   );
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   result.cancel();
   expect(await codeOf(result)).toBe('ABORTED');
   await settled();
@@ -27,9 +27,9 @@ test('C8c: the abort function → gets the input that the run was given, not the
   const { c, sink } = manual<{ readonly n: number; readonly at: string }>({ equals: (a, b) => a.n === b.n });
   const aborted = vi.fn();
   const result = c.speculate(({ n }) => n, aborted);
-  sink.update({ n: 1, at: 'first' }, 'weak');
-  sink.update({ n: 1, at: 'again' }, 'causal');
-  sink.update({ n: 2, at: 'last' }, 'strong');
+  sink.view({ n: 1, at: 'first' }, 'weak');
+  sink.view({ n: 1, at: 'again' }, 'causal');
+  sink.view({ n: 2, at: 'last' }, 'strong');
   expect(await result).toBe(2);
   expect(aborted).toHaveBeenCalledExactlyOnceWith({ n: 1, at: 'first' }, 1);
 });
@@ -44,15 +44,15 @@ test('C8c: refuted → its signal aborts, whenever it is asked for; what the run
       return scopes.length === 1 ? inner.c : 'last';
     })
     .onError(() => 0);
-  sink.update(1, 'weak');
-  sink.update(2, 'causal');
+  sink.view(1, 'weak');
+  sink.view(2, 'causal');
   await settled();
   expect(scopes[0]!.signal.aborted).toBe(true);
   expect(scopes[1]!.signal.aborted).toBe(false);
   // Nobody listens to it any more: who derives from it alone takes it with him.
   inner.c.map(String).cancel();
   expect(inner.c.state).toBe('error');
-  sink.update(2, 'strong');
+  sink.view(2, 'strong');
 });
 
 test.each<[how: string, refute: (call: ScriptedCall<Three[number]>) => void]>([
@@ -72,7 +72,7 @@ test.each<[how: string, refute: (call: ScriptedCall<Three[number]>) => void]>([
   await clock.advance(40);
   refute(call);
   await clock.advance(59);
-  expect(result.state).toBe('updating');
+  expect(result.state).toBe('pending');
   await clock.advance(1);
   expect(await code).toBe('TIMEOUT');
 });
@@ -86,7 +86,7 @@ test('C8f: effects are under way or done, and the result is cancelled → nothin
     onCommit(() => new Promise<void>((resolve) => (finish = resolve)));
     return value;
   });
-  sink.update(1, 'strong');
+  sink.view(1, 'strong');
   result.cancel();
   expect(await codeOf(result)).toBe('UNKNOWN');
   finish();
@@ -105,7 +105,7 @@ test('C8f: the first effect fails, and then the undo → closed by the first fai
     },
     () => Promise.reject(undo),
   );
-  sink.update(1, 'strong');
+  sink.view(1, 'strong');
   await expect(result).rejects.toMatchObject({ cause: effect });
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(undo);
 });
@@ -119,7 +119,7 @@ test('C1, C8d: the source fails, and the result is cancelled while its run is un
   );
   const codes: string[] = [];
   result.onError(({ code }) => codes.push(code));
-  sink.update(1, 'weak');
+  sink.view(1, 'weak');
   sink.fail(new Error('down'));
   await settled();
   result.cancel();

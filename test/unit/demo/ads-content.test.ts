@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CONNECTIONS_MAX, openContent } from '../../../demo/ad-server/content-client.ts';
 import { contentListener, startContentService, type ContentService } from '../../../demo/ad-server/content-service.ts';
 import { contentOver, CREATIVES_PER_REQUEST_MAX } from '../../../demo/ad-server/creative.ts';
-import { ODD_TARGETS, statusOf } from '../../support/targets.ts';
+import { ODD_TARGETS, statusOf } from '../../support/odd-request-targets.ts';
 
 let service: ContentService;
 beforeAll(async () => {
@@ -24,13 +24,13 @@ test.each([0, 1, CREATIVES_PER_REQUEST_MAX, 173])('content: %d names → as many
 
 test('content: many names → never more than three requests at a time', async () => {
   const http = axios.create({ baseURL: service.url });
-  let [atOnce, most] = [0, 0];
+  let [runStepsConcurrently, most] = [0, 0];
   http.interceptors.request.use((config) => {
-    most = Math.max(most, (atOnce += 1));
+    most = Math.max(most, (runStepsConcurrently += 1));
     return config;
   });
   http.interceptors.response.use((response) => {
-    atOnce -= 1;
+    runStepsConcurrently -= 1;
     return response;
   });
   await contentOver(http)(names(200), undefined);
@@ -43,8 +43,8 @@ test('content: more at once than there are connections → all are served, over 
   let connections = 0;
   server.on('connection', () => (connections += 1));
   const client = openContent(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-  const each = Array.from({ length: 3 * CONNECTIONS_MAX }, (_, n) => client.content([`creative-${n}`], undefined));
-  const creatives = await Promise.all(each);
+  const item = Array.from({ length: 3 * CONNECTIONS_MAX }, (_, n) => client.content([`creative-${n}`], undefined));
+  const creatives = await Promise.all(item);
   expect(creatives.map(([first]) => first?.name)).toEqual(names(3 * CONNECTIONS_MAX));
   expect(connections).toBe(CONNECTIONS_MAX);
   client.close();
@@ -55,13 +55,13 @@ test('content: the signal aborts → the requests under way end, and no more are
   const slow = await startContentService(60_000);
   const http = axios.create({ baseURL: slow.url });
   let requests = 0;
-  const wanted = new AbortController();
+  const requested = new AbortController();
   http.interceptors.request.use((config) => {
     requests += 1;
-    if (requests === 3) setImmediate(() => wanted.abort());
+    if (requests === 3) setImmediate(() => requested.abort());
     return config;
   });
-  await expect(contentOver(http)(names(200), wanted.signal)).rejects.toMatchObject({ code: 'ERR_CANCELED' });
+  await expect(contentOver(http)(names(200), requested.signal)).rejects.toMatchObject({ code: 'ERR_CANCELED' });
   expect(requests).toBe(3);
   await slow.close();
 });

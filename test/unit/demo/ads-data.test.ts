@@ -1,7 +1,7 @@
 /** The generated data has the paper's shape (Correctables, OSDI 2016, §6.3.1) and depends on the seed alone. */
 import { describe, expect, test } from 'vitest';
 import { adData, REFERENCES_MAX, REFERENCES_MIN } from '../../../demo/ad-server/data.ts';
-import { workloadOf, type Workload } from '../../../demo/shared/chase/workload.ts';
+import { workloadOf, type Workload } from '../../../demo/shared/speculation/workload.ts';
 import { tweetData } from '../../../demo/twissandra/data.ts';
 
 describe('ads', () => {
@@ -25,16 +25,16 @@ describe('ads', () => {
   });
 
   test('data: the same seed, in another order → the same; another seed → another', () => {
-    const [one, again, other] = [1, 1, 2].map((seed) => adData({ scale: 0.01, seed }));
+    const [item, again, other] = [1, 1, 2].map((seed) => adData({ scale: 0.01, seed }));
     const users = [500, 3, 0, 999];
-    expect(users.map((user) => one?.refsOf(user))).toEqual(
+    expect(users.map((user) => item?.refsOf(user))).toEqual(
       users
         .toReversed()
         .map((user) => again?.refsOf(user))
         .toReversed(),
     );
-    expect(one?.ad(17)).toEqual(again?.ad(17));
-    expect(users.map((user) => one?.refsOf(user))).not.toEqual(users.map((user) => other?.refsOf(user)));
+    expect(item?.ad(17)).toEqual(again?.ad(17));
+    expect(users.map((user) => item?.refsOf(user))).not.toEqual(users.map((user) => other?.refsOf(user)));
   });
 });
 

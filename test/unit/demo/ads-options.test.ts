@@ -15,7 +15,7 @@ test('options: none given → the documented defaults', () => {
     seconds: 10,
     workload: 'B',
     workers: 4,
-    client: 'frk',
+    client: 'frankfurt',
     wan: 'paper',
     seed: 1,
     history: undefined,
@@ -33,7 +33,7 @@ test.each([
   expect(() => parseOptions(argv, PROGRAM)).toThrow(flag);
 });
 
-test.each([['--way=3'], ['--coordinator=frk'], ['--read-quorum=2']])(
+test.each([['--way=3'], ['--coordinator=frankfurt'], ['--read-quorum=2']])(
   'options: %s without cassandra → refused',
   (flag) => {
     expect(() => parseOptions([flag], PROGRAM)).toThrow('is for --binding cassandra');

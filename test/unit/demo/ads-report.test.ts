@@ -1,9 +1,9 @@
 /** The figures of a contest: each fault that they count must show up in them, and the possible gain is the paper's. */
 import { expect, test } from 'vitest';
-import type { Way } from '../../../demo/shared/chase/application.ts';
-import type { Contest, Slice } from '../../../demo/shared/chase/contend.ts';
-import { compare, count } from '../../../demo/shared/chase/report.ts';
-import type { HistoryLine, Timing } from '../../../demo/shared/chase/request.ts';
+import type { Way } from '../../../demo/shared/speculation/application.ts';
+import type { AbComparison, Slice } from '../../../demo/shared/speculation/ab-comparison.ts';
+import { compare, count } from '../../../demo/shared/speculation/report.ts';
+import type { HistoryLine, Timing } from '../../../demo/shared/speculation/request.ts';
 
 type Lines = Partial<Record<HistoryLine['kind'], readonly string[]>>;
 
@@ -52,7 +52,7 @@ function slice(way: Way, timings: readonly Partial<Timing>[], busyMs: number): S
 }
 
 test('compare: known times → P, F, t, the possible reduction and what was reached of it', () => {
-  const contest: Contest = {
+  const contest: AbComparison = {
     slices: [
       slice('baseline', [{ finalMs: 20, deliveredMs: 45 }], 90),
       slice('baseline', [{ finalMs: 20, deliveredMs: 55 }], 110),
@@ -85,7 +85,7 @@ test('compare: known times → P, F, t, the possible reduction and what was reac
 });
 
 test('compare: final references later than speculation → they are the bound of what is possible', () => {
-  const contest: Contest = {
+  const contest: AbComparison = {
     slices: [
       slice('baseline', [{ finalMs: 40, deliveredMs: 50 }], 50),
       slice('correctable', [{ preliminaryMs: 2, finalMs: 40, deliveredMs: 40 }], 40),

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Ad } from '../../../demo/ad-server/contract.ts';
 import { AdServer } from '../../../demo/ad-server/ad-server.ts';
 import type { Creative } from '../../../demo/ad-server/creative.ts';
-import type { Watch } from '../../../demo/shared/chase/application.ts';
+import type { Watch } from '../../../demo/shared/speculation/application.ts';
 
 const LEVELS = ['causal', 'strong'] as const;
 
@@ -48,7 +48,7 @@ function setUp(locale = 'en-IE') {
 
 test('fetchAdsByUserId: a confirmed preliminary view → ads fetched once, before the final, delivered after it', async () => {
   const { binding, server, watch, events, nextContent } = setUp();
-  const asked = nextContent();
+  const requested = nextContent();
   const result = server.fetchAdsByUserId('u', watch);
   const refs = await binding.next();
   expect(refs.levels).toEqual(['causal', 'strong']);
@@ -57,7 +57,7 @@ test('fetchAdsByUserId: a confirmed preliminary view → ads fetched once, befor
   expect(ads.operation).toMatchObject({ name: 'getAds', args: { ids: ['a', 'b'] } });
   expect(ads.levels).toEqual(['strong']);
   ads.view([adOf('a'), adOf('b')], 'strong');
-  const content = await asked;
+  const content = await requested;
   expect(content.names).toEqual(['creative-a', 'creative-b']);
   content.answer();
   refs.confirm('strong', 0);
@@ -91,7 +91,7 @@ test('fetchAdsByUserId: references change → the prefetch of content is cancell
 
 test('fetchAdsByUserId: references change while the ads are being read → that read is cancelled too', async () => {
   const { binding, server, watch, contentCalls, nextContent } = setUp();
-  const asked = nextContent();
+  const requested = nextContent();
   const result = server.fetchAdsByUserId('u', watch);
   const refs = await binding.next();
   refs.view(['a'], 'causal');
@@ -100,19 +100,19 @@ test('fetchAdsByUserId: references change while the ads are being read → that 
   const fresh = await binding.next();
   expect(stale.context.signal.aborted).toBe(true);
   fresh.view([adOf('b')], 'strong');
-  (await asked).answer();
+  (await requested).answer();
   expect((await result).map(({ id }) => id)).toEqual(['b']);
   expect(contentCalls.map(({ names }) => names)).toEqual([['creative-b']]);
 });
 
 test('fetchAdsByUserId: an ad that is gone → left out', async () => {
   const { binding, server, watch, nextContent } = setUp('de-DE');
-  const asked = nextContent();
+  const requested = nextContent();
   const result = server.fetchAdsByUserId('u', watch);
   const refs = await binding.next();
   refs.view(['a', 'gone'], 'strong');
   (await binding.next()).view([adOf('a'), null], 'strong');
-  (await asked).answer();
+  (await requested).answer();
   expect((await result).map(({ text }) => text.replaceAll(/\s/g, ' '))).toEqual(['Brand a: ab 12,50 €']);
 });
 
@@ -128,14 +128,14 @@ test('fetchAdsByUserId: the content service fails on confirmed references → th
 
 test('fetchAdsStrongly: → nothing is fetched before the final references', async () => {
   const { binding, server, watch, events, nextContent } = setUp();
-  const asked = nextContent();
+  const requested = nextContent();
   const result = server.fetchAdsStrongly('u', watch);
   const refs = await binding.next();
   expect(refs.levels).toEqual(['strong']);
   expect(events).toEqual([]);
   refs.view(['a'], 'strong');
   (await binding.next()).view([adOf('a')], 'strong');
-  (await asked).answer();
+  (await requested).answer();
   await result;
   expect(events).toEqual(['final a', 'fetching a', 'delivered a']);
 });

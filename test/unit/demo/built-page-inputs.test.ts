@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { inputsHash } from '../../../demo/built-page/inputs.ts';
+import { inputsHash } from '../../../demo/page-cache/inputs.ts';
 
 let root: string;
 const write = async (path: string, text: string): Promise<void> => {

@@ -3,11 +3,11 @@ import { createClient, type Binding, type Operation } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
 import { get, put } from 'correctables/operations';
 import { expect, test } from 'vitest';
-import { inOrderOf } from '../../../demo/shared/cassandra/in-order-of.ts';
-import { translated, type Translations } from '../../../demo/shared/cassandra/translated.ts';
+import { inOrderOf } from '../../../demo/shared/cassandra/order-rows.ts';
+import { translated, type Translations } from '../../../demo/shared/cassandra/translate-operations.ts';
 
-const length: Operation<number> = { name: 'length', args: { key: 'word' }, effect: 'read', key: 'word' };
-const write = (word: string): Operation<string> => ({ name: 'write', args: { word }, effect: 'update' });
+const length: Operation<number> = { name: 'length', args: { key: 'word' }, access: 'read', key: 'word' };
+const write = (word: string): Operation<string> => ({ name: 'write', args: { word }, access: 'write' });
 
 const translations = {
   length: ({ key }: { key: string }) => ({ operation: get(key), result: (word?: string) => word?.length ?? 0 }),
@@ -36,7 +36,7 @@ test('translated: a confirmation without payload → the translated value confir
     name: 'confirming',
     consistencyLevels: () => ['weak', 'strong'],
     supports: () => true,
-    submitOperation: (_operation, _levels, sink) => sink.confirm('strong', sink.update('seven' as never, 'weak')),
+    submitOperation: (_operation, _levels, sink) => sink.confirm('strong', sink.view('seven' as never, 'weak')),
     close: async () => {},
   };
   const store = createClient(translated(inner, translations));
@@ -57,15 +57,15 @@ test('translated: an update of two steps → the first is done before the second
     close: () => inner.close(),
     submitOperation(operation, levels, sink, context) {
       order.push(`begin ${operation.key}`);
-      const update: typeof sink.update = (value, level, details) => {
+      const view: typeof sink.view = (value, level, details) => {
         if (level === 'strong') order.push(`end ${operation.key}`);
-        return sink.update(value, level, details);
+        return sink.view(value, level, details);
       };
       const confirm: typeof sink.confirm = (level, seq, details) => {
         order.push(`end ${operation.key}`);
         sink.confirm(level, seq, details);
       };
-      inner.submitOperation(operation, levels, { update, confirm, fail: sink.fail.bind(sink) }, context);
+      inner.submitOperation(operation, levels, { view, confirm, fail: sink.fail.bind(sink) }, context);
     },
   };
   const store = createClient(translated(watched, translations));
@@ -76,12 +76,12 @@ test('translated: an update of two steps → the first is done before the second
 
 test('translated: the first step fails → so does the operation, and the second is never made', async () => {
   const failing: Translations = {
-    write: () => ({ first: { name: 'unheard of', args: {}, effect: 'update' }, operation: put('word', 'nine') }),
+    write: () => ({ first: { name: 'unheard of', args: {}, access: 'write' }, operation: put('word', 'nine') }),
     word: () => ({ operation: get('word') }),
   };
   const store = createClient(translated(memory(), failing));
   await expect(store.invoke(write('nine'))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
-  expect(await store.invoke({ name: 'word', args: {}, effect: 'read' })).toBeUndefined();
+  expect(await store.invoke({ name: 'word', args: {}, access: 'read' })).toBeUndefined();
   await store.close();
 });
 

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openHistory } from '../../../demo/shared/chase/history-file.ts';
-import type { HistoryLine } from '../../../demo/shared/chase/request.ts';
+import { openHistory } from '../../../demo/shared/speculation/history-file.ts';
+import type { HistoryLine } from '../../../demo/shared/speculation/request.ts';
 
 const line = (request: string): HistoryLine => ({ request, user: '1', kind: 'final', ads: ['ad-1'], atMs: 1 });
 
@@ -22,7 +22,7 @@ test('lines → in the file before it is closed, one JSON line each', async () =
   history.write(line('b'));
   await history.close();
   const lines = (await readFile(path, 'utf8')).trim().split('\n');
-  expect(lines.map((each) => JSON.parse(each) as HistoryLine)).toEqual([line('a'), line('b')]);
+  expect(lines.map((item) => JSON.parse(item) as HistoryLine)).toEqual([line('a'), line('b')]);
 });
 
 test('no file → lines go nowhere', async () => {

@@ -1,7 +1,7 @@
 /** The launcher's port: flag before variable before default, and bad ones refused by name. */
 import { expect, test } from 'vitest';
 import { explainPort } from '../../../demo/port-taken.ts';
-import { parsePort } from '../../../demo/start/options.ts';
+import { parsePort } from '../../../demo/launcher/options.ts';
 import { UsageError } from '../../../engines/usage-error.ts';
 
 test('port: flag, else PORT, else the default', () => {

@@ -19,16 +19,16 @@ afterEach(() => {
 
 test('watch: one site lost for ever, another there → lost, but not given up', () => {
   const { connections, onAllGone } = watch();
-  connections.note('frk', 'open');
-  connections.note('irl', 'waiting');
+  connections.note('frankfurt', 'open');
+  connections.note('ireland', 'waiting');
   vi.advanceTimersByTime(10 * PATIENCE_MS);
-  expect([connections.isLost('frk'), connections.isLost('irl')]).toEqual([false, true]);
+  expect([connections.isLost('frankfurt'), connections.isLost('ireland')]).toEqual([false, true]);
   expect(onAllGone).not.toHaveBeenCalled();
 });
 
 test('watch: all sites lost for longer than the patience → told, and told again while it lasts', () => {
   const { connections, onAllGone } = watch();
-  for (const site of ['frk', 'irl']) connections.note(site, 'waiting');
+  for (const site of ['frankfurt', 'ireland']) connections.note(site, 'waiting');
   vi.advanceTimersByTime(PATIENCE_MS - 1);
   expect(onAllGone).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1 + PATIENCE_MS);
@@ -37,9 +37,9 @@ test('watch: all sites lost for longer than the patience → told, and told agai
 
 test('watch: all lost, one back in time → not given up', () => {
   const { connections, onAllGone } = watch();
-  for (const site of ['frk', 'irl']) connections.note(site, 'waiting');
+  for (const site of ['frankfurt', 'ireland']) connections.note(site, 'waiting');
   vi.advanceTimersByTime(PATIENCE_MS - 1);
-  connections.note('irl', 'open');
+  connections.note('ireland', 'open');
   vi.advanceTimersByTime(10 * PATIENCE_MS);
   expect(onAllGone).not.toHaveBeenCalled();
 });
@@ -47,11 +47,11 @@ test('watch: all lost, one back in time → not given up', () => {
 test('whenOnline: any of the sites comes online → resolves; another one does not count', async () => {
   const { connections } = watch();
   const back = vi.fn();
-  const waiting = connections.whenOnline(['frk', 'irl'], new AbortController().signal).then(back);
-  connections.note('vrg', 'open');
+  const waiting = connections.whenOnline(['frankfurt', 'ireland'], new AbortController().signal).then(back);
+  connections.note('virginia', 'open');
   await Promise.resolve();
   expect(back).not.toHaveBeenCalled();
-  connections.note('irl', 'open');
+  connections.note('ireland', 'open');
   await waiting;
   expect(back).toHaveBeenCalledOnce();
 });

@@ -5,7 +5,13 @@ import { adviceFor, apology, isPassing } from '../../../demo/tickets/page/failur
 import { noticesFor, type Notice, type Situation } from '../../../demo/tickets/page/notices.ts';
 import type { Row } from '../../../demo/tickets/page/sale-record.ts';
 
-const row = (purchase: Partial<Row>): Row => ({ customer: 'a', retailer: 0, site: 'frk', byHand: false, ...purchase });
+const row = (purchase: Partial<Row>): Row => ({
+  customer: 'a',
+  retailer: 0,
+  site: 'frankfurt',
+  byHand: false,
+  ...purchase,
+});
 
 function notices(situation: Partial<Situation>): readonly Notice[] {
   return noticesFor({ lostSites: [], cutSites: [], rows: [], ...situation });
@@ -16,10 +22,12 @@ test('notices: a sale without trouble → none', () => {
 });
 
 test('notices: a site cut off by hand → says to plug it in; lost otherwise → says it is tried again', () => {
-  expect(notices({ lostSites: ['vrg'], cutSites: ['vrg'] })).toMatchObject([
-    { about: 'offline', text: expect.stringMatching(/No connection to vrg.*plug the cable in/) },
+  expect(notices({ lostSites: ['virginia'], cutSites: ['virginia'] })).toMatchObject([
+    { about: 'offline', text: expect.stringMatching(/No connection to virginia.*plug the cable in/) },
   ]);
-  expect(notices({ lostSites: ['vrg', 'irl'], cutSites: ['vrg'] })[0]?.text).toMatch(/vrg, irl.*trying again/);
+  expect(notices({ lostSites: ['virginia', 'ireland'], cutSites: ['virginia'] })[0]?.text).toMatch(
+    /virginia, ireland.*trying again/,
+  );
 });
 
 test('notices: turned away → counts those who still wait', () => {

@@ -12,7 +12,7 @@ test('options: none given → the documented defaults', () => {
     tickets: 500,
     threshold: 20,
     fixed: false,
-    client: ['irl', 'frk', 'vrg', 'frk'],
+    client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'],
     wan: 'paper',
     history: undefined,
     port: 7400,
@@ -20,19 +20,19 @@ test('options: none given → the documented defaults', () => {
 });
 
 test.each([
-  ['', ['irl', 'frk', 'vrg', 'frk']],
-  ['--retailers 6', ['irl', 'frk', 'vrg', 'frk', 'irl', 'frk']],
-  ['--client irl,vrg', ['irl', 'vrg']],
-  ['--client irl,vrg --retailers 2', ['irl', 'vrg']],
-  ['--client irl', ['irl', 'irl', 'irl', 'irl']],
-  ['--client paper', ['frk', 'frk', 'frk', 'frk']],
-  ['--client paper --retailers 2', ['frk', 'frk']],
+  ['', ['ireland', 'frankfurt', 'virginia', 'frankfurt']],
+  ['--retailers 6', ['ireland', 'frankfurt', 'virginia', 'frankfurt', 'ireland', 'frankfurt']],
+  ['--client ireland,virginia', ['ireland', 'virginia']],
+  ['--client ireland,virginia --retailers 2', ['ireland', 'virginia']],
+  ['--client ireland', ['ireland', 'ireland', 'ireland', 'ireland']],
+  ['--client paper', ['frankfurt', 'frankfurt', 'frankfurt', 'frankfurt']],
+  ['--client paper --retailers 2', ['frankfurt', 'frankfurt']],
 ])('placement: "%s" → a site a retailer', (argv, client) => {
   expect(parseOptions(argv.split(' ').filter(Boolean))?.client).toEqual(client);
 });
 
 test('placement: another number of sites than of retailers → refused', () => {
-  expect(() => parseOptions(['--client', 'irl,vrg', '--retailers', '3'])).toThrow(UsageError);
+  expect(() => parseOptions(['--client', 'ireland,virginia', '--retailers', '3'])).toThrow(UsageError);
 });
 
 test.each([
@@ -41,8 +41,8 @@ test.each([
   ['--tickets', 'many'],
   ['--threshold', '-1'],
   ['--client', 'mars'],
-  ['--client', 'irl,mars'],
-  ['--client', 'irl,'],
+  ['--client', 'ireland,mars'],
+  ['--client', 'ireland,'],
   ['--wan', 'moon'],
   ['--stock', 'shares'],
   ['--binding', 'floppy'],

@@ -5,9 +5,9 @@ import { baselineLeft, OpenSale, soldElsewhere, type Row } from '../../../demo/t
 function saleOf(tickets: number, rows: readonly Partial<Row>[], baseline: readonly Partial<Row>[] = []): OpenSale {
   const sale = new OpenSale();
   sale.tickets = tickets;
-  const fill = (map: Map<string, Row>, given: readonly Partial<Row>[]): void => {
-    for (const [n, row] of given.entries()) {
-      map.set(String(n), { customer: String(n), retailer: 0, site: 'frk', byHand: false, ...row });
+  const fill = (map: Map<string, Row>, value: readonly Partial<Row>[]): void => {
+    for (const [n, row] of value.entries()) {
+      map.set(String(n), { customer: String(n), retailer: 0, site: 'frankfurt', byHand: false, ...row });
     }
   };
   fill(sale.rows, rows);

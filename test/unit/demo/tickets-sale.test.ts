@@ -2,7 +2,7 @@
 import { createClient, CorrectableError, type Binding, type ErrorCode } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
 import { expect, test } from 'vitest';
-import { judge } from '../../../demo/tickets/judge/judge.ts';
+import { verifySales } from '../../../demo/tickets/verify/verify-sales.ts';
 import { runSale, stockUp, type Sale, type SaleOptions } from '../../../demo/tickets/sale.ts';
 import type { Shop } from '../../../demo/tickets/purchase.ts';
 
@@ -46,7 +46,7 @@ const CLEAN = {
 
 test('sale: the store is too busy for some → they try again, and every ticket is sold once', async () => {
   const { history, purchases } = await sell(failingShop('OVERLOADED', [1, 2, 5]));
-  expect(judge(history)).toMatchObject(CLEAN);
+  expect(verifySales(history)).toMatchObject(CLEAN);
   expect(purchases.map(({ retries }) => retries ?? 0)).toEqual([2, 0, 1, 0, 0, 0, 0]);
 });
 
@@ -58,7 +58,7 @@ test('sale: a purchase fails and the retailer recovers → the sale goes on, the
   const recovered: unknown[] = [];
   const recover = async (failure: unknown, retailer: number): Promise<void> => void recovered.push([failure, retailer]);
   const { history, purchases } = await sell(failingShop('UNKNOWN', [2]), { recover });
-  expect(judge(history)).toMatchObject(CLEAN);
+  expect(verifySales(history)).toMatchObject(CLEAN);
   expect(recovered).toEqual([[expect.objectContaining({ code: 'UNKNOWN' }), 0]]);
   expect(purchases[1]).toMatchObject({ failure: { code: 'UNKNOWN' } });
   expect(purchases[1]).not.toHaveProperty('told');
@@ -70,7 +70,7 @@ test('sale: stopped → no further customer, the one being served gets an answer
     if (customer === 'r1-c3') stop.abort();
   };
   const { purchases } = await sell(failingShop('UNKNOWN', []), { signal: stop.signal, onPurchase });
-  expect(purchases.map(({ told, finalMs }) => [told, typeof finalMs])).toEqual(
+  expect(purchases.map(({ told: reported, finalMs }) => [reported, typeof finalMs])).toEqual(
     Array.from({ length: 3 }, () => ['yes', 'number']),
   );
 });
@@ -81,12 +81,12 @@ test('sale: the policy changes → it counts from the next customer on', async (
     if (customer === 'r1-c2') policy.threshold = TICKETS;
   };
   const { history } = await sell(failingShop('UNKNOWN', []), { policy, onPurchase });
-  expect(judge(history)).toMatchObject({ confirmed: TICKETS, confirmedEarly: 2 });
+  expect(verifySales(history)).toMatchObject({ confirmed: TICKETS, confirmedEarly: 2 });
 });
 
 test('sale: the store does not say what others may have sold → nobody is told early, unless the threshold is fixed', async () => {
   const { history } = await sell(failingShop('UNKNOWN', []), { policy: { threshold: 0 } });
-  expect(judge(history)).toMatchObject({ ...CLEAN, confirmedEarly: 0, heldBack: TICKETS });
+  expect(verifySales(history)).toMatchObject({ ...CLEAN, confirmedEarly: 0, heldBack: TICKETS });
   const fixed = await sell(failingShop('UNKNOWN', []), { policy: { threshold: 0, isFixed: true } });
-  expect(judge(fixed.history)).toMatchObject({ confirmedEarly: TICKETS, heldBack: 0 });
+  expect(verifySales(fixed.history)).toMatchObject({ confirmedEarly: TICKETS, heldBack: 0 });
 });

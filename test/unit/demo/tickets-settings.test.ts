@@ -9,7 +9,7 @@ test('settings: an empty address → the documented defaults', () => {
     tickets: 500,
     threshold: 20,
     paceMs: 80,
-    retailers: ['frk', 'irl', 'vrg', 'frk'],
+    retailers: ['frankfurt', 'ireland', 'virginia', 'frankfurt'],
     compare: true,
     sales: 1,
     event: undefined,
@@ -18,12 +18,13 @@ test('settings: an empty address → the documented defaults', () => {
 });
 
 test('settings: everything given → taken', () => {
-  const query = 'tickets=60&threshold=0&pace=5&retailers=frk,irl&compare=0&sales=5&event=concert-7&autostart=0';
+  const query =
+    'tickets=60&threshold=0&pace=5&retailers=frankfurt,ireland&compare=0&sales=5&event=concert-7&autostart=0';
   expect(read(query)).toEqual({
     tickets: 60,
     threshold: 0,
     paceMs: 5,
-    retailers: ['frk', 'irl'],
+    retailers: ['frankfurt', 'ireland'],
     compare: false,
     sales: 5,
     event: 'concert-7',
@@ -39,7 +40,7 @@ test.each([
   ['pace', 'slow'],
   ['sales', '21'],
   ['retailers', ','],
-  ['retailers', Array.from({ length: 17 }, () => 'frk').join(',')],
+  ['retailers', Array.from({ length: 17 }, () => 'frankfurt').join(',')],
   ['event', ''],
   ['event', 'a b'],
   ['event', 'x'.repeat(61)],
@@ -51,11 +52,11 @@ test.each([
 
 test('invitation: read by another tab → the same event and policy, one retailer beside the site', () => {
   const settings = read('tickets=60&threshold=7&pace=5');
-  expect(read(inviteTo('concert-7', { ...settings, retailers: ['vrg'] }))).toMatchObject({
+  expect(read(inviteTo('concert-7', { ...settings, retailers: ['virginia'] }))).toMatchObject({
     event: 'concert-7',
     tickets: 60,
     threshold: 7,
     paceMs: 5,
-    retailers: ['vrg'],
+    retailers: ['virginia'],
   });
 });

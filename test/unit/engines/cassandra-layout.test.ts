@@ -20,19 +20,19 @@ test('layout: no delays → no proxy, clients and peers reach nodes where they l
 test('layout: two sites in one data centre, one in another → a quorum beside Frankfurt is Frankfurt and Ireland', async () => {
   const { nodes } = await layOut({ nodes: 3, wan: 'none', nodesDelay: false });
   expect(nodes.map(({ site, dataCenter }) => [site, dataCenter])).toEqual([
-    ['frk', 'eu'],
-    ['irl', 'eu'],
-    ['vrg', 'us'],
+    ['frankfurt', 'eu'],
+    ['ireland', 'eu'],
+    ['virginia', 'us'],
   ]);
 });
 
 test("layout: the paper's delays → each way between two nodes takes its round trip, there and back", async () => {
   const { nodes, routes } = await layOut({ nodes: 3, wan: 'paper', nodesDelay: false });
-  const delayOf = (host: string): number =>
+  const getDelayMs = (host: string): number =>
     routes.find(({ listenHost }) => listenHost === host)?.oneWayMs ?? Number.NaN;
   for (const a of nodes) {
-    for (const b of nodes.filter((each) => each !== a)) {
-      expect(delayOf(a.peerAddress) + delayOf(b.peerAddress)).toBe(roundTripMs('paper', a.site, b.site));
+    for (const b of nodes.filter((item) => item !== a)) {
+      expect(getDelayMs(a.peerAddress) + getDelayMs(b.peerAddress)).toBe(roundTripMs('paper', a.site, b.site));
     }
   }
   expect(NODE_SITES.map((site) => accessDelayMs('paper', site))).toEqual([13.5, 6.5, 76.5]);
@@ -43,15 +43,15 @@ test("layout: the paper's Twissandra → a quorum beside Virginia is Virginia an
   const { nodes, routes } = layout;
   const dataCenters = nodes.map(({ site, dataCenter }) => [site, dataCenter]);
   expect(dataCenters).toEqual([
-    ['vrg', 'us'],
+    ['virginia', 'us'],
     ['nca', 'us'],
     ['ore', 'ore'],
   ]);
-  const delayOf = (host: string): number =>
+  const getDelayMs = (host: string): number =>
     routes.find(({ listenHost }) => listenHost === host)?.oneWayMs ?? Number.NaN;
-  const [vrg, nca, ore] = nodes.map(({ peerAddress }) => delayOf(peerAddress)) as [number, number, number];
-  expect([vrg + nca, vrg + ore, nca + ore]).toEqual([65, 75, 21]);
-  expect(delayOf(clientAddress(layout, 'irl', 'vrg'))).toBe(41.5);
+  const [virginia, nca, ore] = nodes.map(({ peerAddress }) => getDelayMs(peerAddress)) as [number, number, number];
+  expect([virginia + nca, virginia + ore, nca + ore]).toEqual([65, 75, 21]);
+  expect(getDelayMs(clientAddress(layout, 'ireland', 'virginia'))).toBe(41.5);
   const hosts = [...nodes.map(({ address }) => address), ...routes.map(({ listenHost }) => listenHost ?? '')];
   expect(new Set(hosts).size).toBe(hosts.length);
 });

@@ -51,7 +51,7 @@ test('proxy: a target that is down → the connection is reset', async () => {
 
 test('proxy: patience, a target that comes up late → reached', async () => {
   const [listenPort, targetPort] = (await freePorts(2)) as [number, number];
-  const route = await openRoute({ listenPort, targetPort, oneWayMs: 1, patienceMs: 10_000 });
+  const route = await openRoute({ listenPort, targetPort, oneWayMs: 1, timeoutMs: 10_000 });
   const answer = roundTrip(listenPort, [Buffer.from('x')]);
   const target = await listen(echo, targetPort);
   expect(await answer).toEqual(Buffer.from('x'));

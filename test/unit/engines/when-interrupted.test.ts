@@ -1,7 +1,7 @@
 /** Programs that started engines for themselves, interrupted. */
 import { expect, test } from 'vitest';
 import { Program } from '../../support/run-program.ts';
-import { bundle } from '../listings/bundle.ts';
+import { bundle } from '../../docs/bundle.ts';
 
 /** Two things to stop, and one that was stopped already; `last` is the body of the second one. */
 const program = (last: string): string => `

@@ -5,7 +5,7 @@ import { zookeeper } from '../../../engines/zookeeper/engine.ts';
 import { configOf, layOut } from '../../../engines/zookeeper/layout.ts';
 
 test('layout: the leader asked for → the highest id, which wins among equals', async () => {
-  for (const leader of ['irl', 'frk', 'vrg'] as const) {
+  for (const leader of ['ireland', 'frankfurt', 'virginia'] as const) {
     const { nodes } = await layOut({ nodes: 3, leader, wan: 'none' });
     expect(nodes.map(({ id }) => id)).toEqual([1, 2, 3]);
     expect(nodes[2]?.site).toBe(leader);
@@ -13,19 +13,19 @@ test('layout: the leader asked for → the highest id, which wins among equals',
 });
 
 test('layout: no delays → no proxy, everybody directly', async () => {
-  const { nodes, routes, clientPorts, quorumPorts } = await layOut({ nodes: 3, leader: 'irl', wan: 'none' });
+  const { nodes, routes, clientPorts, quorumPorts } = await layOut({ nodes: 3, leader: 'ireland', wan: 'none' });
   expect(routes).toEqual([]);
   for (const { site, clientPort, quorumPort } of nodes) {
-    expect([clientPorts.frk[site], quorumPorts.frk[site]]).toEqual([clientPort, quorumPort]);
+    expect([clientPorts.frankfurt[site], quorumPorts.frankfurt[site]]).toEqual([clientPort, quorumPort]);
   }
 });
 
 test("layout: the papers' delays → half a round trip each way, between sites only, all ports different", async () => {
-  const { nodes, routes, clientPorts } = await layOut({ nodes: 3, leader: 'irl', wan: 'paper' });
-  const frk = nodes.find(({ site }) => site === 'frk');
-  expect(clientPorts.frk.frk).toBe(frk?.clientPort);
-  const route = routes.find(({ listenPort }) => listenPort === clientPorts.irl.frk);
-  expect(route).toMatchObject({ targetPort: frk?.clientPort, oneWayMs: 10 });
+  const { nodes, routes, clientPorts } = await layOut({ nodes: 3, leader: 'ireland', wan: 'paper' });
+  const frankfurt = nodes.find(({ site }) => site === 'frankfurt');
+  expect(clientPorts.frankfurt.frankfurt).toBe(frankfurt?.clientPort);
+  const route = routes.find(({ listenPort }) => listenPort === clientPorts.ireland.frankfurt);
+  expect(route).toMatchObject({ targetPort: frankfurt?.clientPort, oneWayMs: 10 });
   expect(routes).toHaveLength(12);
   const ports = [
     ...routes.map(({ listenPort }) => listenPort),
@@ -35,23 +35,23 @@ test("layout: the papers' delays → half a round trip each way, between sites o
 });
 
 test('configuration: a node → itself directly, the others through their delays', async () => {
-  const layout = await layOut({ nodes: 3, leader: 'irl', wan: 'paper' });
-  const [frk, vrg] = layout.nodes;
-  if (frk === undefined || vrg === undefined) throw new Error('no nodes');
-  const config = configOf(layout, frk, '/data');
-  expect(config).toContain(`server.1=127.0.0.1:${frk.quorumPort}:${frk.electionPort}`);
-  expect(config).toContain(`server.2=127.0.0.1:${layout.quorumPorts.frk.vrg}:${vrg.electionPort}`);
-  expect(layout.quorumPorts.frk.vrg).not.toBe(vrg.quorumPort);
+  const layout = await layOut({ nodes: 3, leader: 'ireland', wan: 'paper' });
+  const [frankfurt, virginia] = layout.nodes;
+  if (frankfurt === undefined || virginia === undefined) throw new Error('no nodes');
+  const config = configOf(layout, frankfurt, '/data');
+  expect(config).toContain(`server.1=127.0.0.1:${frankfurt.quorumPort}:${frankfurt.electionPort}`);
+  expect(config).toContain(`server.2=127.0.0.1:${layout.quorumPorts.frankfurt.virginia}:${virginia.electionPort}`);
+  expect(layout.quorumPorts.frankfurt.virginia).not.toBe(virginia.quorumPort);
 });
 
 test.each([
   [{ nodes: 2 }, '--nodes takes one of 1, 3'],
-  [{ leader: 'mars' }, '--leader takes one of irl, frk, vrg'],
+  [{ leader: 'mars' }, '--leader takes one of ireland, frankfurt, virginia'],
   [{ wan: 'moon' }, '--wan takes one of none, paper'],
   [{ nodes: 1, wan: 'paper' }, '--wan needs several servers'],
   [{ nodes: 1, czk: true }, '--czk needs several servers'],
 ])('up %j → refused, the flag named', async (options, message) => {
-  const refusal = await zookeeper.up(options, () => {}).catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(UsageError);
-  expect((refusal as Error).message).toContain(message);
+  const rejection = await zookeeper.up(options, () => {}).catch((error: unknown) => error);
+  expect(rejection).toBeInstanceOf(UsageError);
+  expect((rejection as Error).message).toContain(message);
 });

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { callFaults } from '../../histories/checks/calls.ts';
 import { History } from '../../histories/history.ts';
 import { observe } from '../../histories/observe.ts';
-import { told } from '../../histories/outcomes.ts';
+import { getReportedOutcome } from '../../histories/reported-outcomes.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get } from '../../../src/operations/index.ts';
@@ -50,7 +50,7 @@ test('an operation → its views and outcome', async () => {
 });
 
 test('outcomes → made, not made, or not known', () => {
-  const of = (details: object): string => told({ ...dequeued('a', 0), ...details });
+  const of = (details: object): string => getReportedOutcome({ ...dequeued('a', 0), ...details });
   expect(of({})).toBe('made');
   expect(of(NOT_MADE)).toBe('not made');
   expect(of({ outcome: 'TIMEOUT', isRetryable: true })).toBe('not made');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import { backInTime, registerFaults, unreadable, type Read } from '../../histories/checks/registers.ts';
 import type { Call } from '../../histories/history.ts';
-import { sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
+import { sharesOf, testShares, unnoted, type Note } from '../../support/property-shares.ts';
 import { NOT_MADE, UNKNOWN, written } from './build.ts';
 import { scaleRuns } from '../../support/lane.ts';
 
@@ -77,9 +77,9 @@ const ops = fc.array(
 );
 
 const judged = (note: Note): fc.IRawProperty<unknown> =>
-  fc.property(ops, (drawn) => {
+  fc.property(ops, (generated) => {
     // All times apart from one another: what begins as another ends is neither before nor after it.
-    const spread = drawn.map((op, n) => ({
+    const spread = generated.map((op, n) => ({
       ...op,
       beginMs: op.beginMs + n / 100,
       atMs: op.beginMs + op.lengthMs / 2 + n / 100,
@@ -111,8 +111,8 @@ test('small histories → judged as by trying all orders', async () => {
 
 testShares('the histories → several writes and reads in many, of a register and of none', async () => {
   const shares = await sharesOf(judged);
-  for (const what of ['several, of a register', 'several, of no register']) {
-    expect(shares[what], what).toBeGreaterThan(0.15);
+  for (const description of ['several, of a register', 'several, of no register']) {
+    expect(shares[description], description).toBeGreaterThan(0.15);
   }
 });
 
@@ -125,10 +125,10 @@ function isLinearizable(writes: readonly Call[], reads: readonly Read[]): boolea
   const search = (left: typeof all, state: string | undefined): boolean =>
     left.length === 0 ||
     left.some((op) => {
-      const rest = left.filter((each) => each !== op);
-      if (rest.some(({ endMs }) => endMs < op.beginMs)) return false;
+      const remaining = left.filter((item) => item !== op);
+      if (remaining.some(({ endMs }) => endMs < op.beginMs)) return false;
       if (op.write === undefined && op.value !== state) return false;
-      return search(rest, op.write ?? state);
+      return search(remaining, op.write ?? state);
     });
   return search(all, undefined);
 }

@@ -1,14 +1,14 @@
 /** What the end of a round of ZooKeeper is judged by: its nodes, and what a new client made of them. */
 import { expect, test } from 'vitest';
 import type { Call } from '../../histories/history.ts';
-import { judgeQueue } from '../../histories/zookeeper/judge-queue.ts';
-import { judgeKey, judgeRound } from '../../histories/zookeeper/judge.ts';
-import { planOf } from '../../histories/zookeeper/scene.ts';
+import { checkQueue } from '../../histories/zookeeper/check-queue.ts';
+import { checkKey, checkRound } from '../../histories/zookeeper/check-round.ts';
+import { createPlan } from '../../histories/zookeeper/fixture.ts';
 import { treeOf, type QueueTree } from '../../histories/zookeeper/tree.ts';
 import { dequeued, enqueued, NOT_MADE, UNKNOWN, written } from './build.ts';
 
-const JANITOR = planOf(0);
-const NO_JANITOR = planOf(1);
+const JANITOR = createPlan(0);
+const NO_JANITOR = createPlan(1);
 const EMPTY: QueueTree = { items: [], claims: [], itemsEver: 0, claimsEver: 0 };
 const LAST = { session: 'last' } as const;
 
@@ -21,7 +21,7 @@ function judged(calls: readonly Call[], before: Partial<QueueTree>, after: Parti
     { ...EMPTY, ...before },
     { ...EMPTY, ...after },
   ];
-  return judgeQueue({ plan, key: '7/sale', name: 'sale', calls, before: first, after: last });
+  return checkQueue({ plan, key: '7/sale', name: 'sale', calls, before: first, after: last });
 }
 
 test('a tree → items without fillers, claims, and how many there ever were; values of keys', () => {
@@ -69,8 +69,8 @@ test('a rest that was not handed out, or in another order → a fault; a wrong l
   const items = ['a', 'b'].map((item, number) => ({ item, number }));
   const puts = [enqueued('a', 0), enqueued('b', 0)];
   const tree = { items, itemsEver: 2, claimsEver: 0 };
-  const rest = [lengthTold(2, 20), dequeued('b', 40, LAST), dequeued('a', 60, LAST), dequeued(null, 80, LAST)];
-  expect(judged([...puts, ...rest], tree)).toContain(
+  const remaining = [lengthTold(2, 20), dequeued('b', 40, LAST), dequeued('a', 60, LAST), dequeued(null, 80, LAST)];
+  expect(judged([...puts, ...remaining], tree)).toContain(
     '7/sale: of what was left, number 1 is a, and a new client was handed b',
   );
   expect(judged([...puts, lengthTold(0, 20), dequeued(null, 40, LAST)], tree)).toEqual(
@@ -82,31 +82,31 @@ test('a rest that was not handed out, or in another order → a fault; a wrong l
 });
 
 test('items that no claim takes → a fault; claims only where an outcome is not known, and no janitor was there', () => {
-  const rest = [lengthTold(0, 20)];
-  expect(judged(rest, {}, { items: [{ number: 0, item: 'a' }] })).toEqual([
+  const remaining = [lengthTold(0, 20)];
+  expect(judged(remaining, {}, { items: [{ number: 0, item: 'a' }] })).toEqual([
     '7/sale: 1 items are left that nobody takes: a',
   ]);
   const claimed = { items: [{ number: 0, item: 'a' }], claims: [0] };
-  expect(judged(rest, {}, claimed)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
-  const calls = [enqueued('a', 0), dequeued(null, 0, UNKNOWN), ...rest];
+  expect(judged(remaining, {}, claimed)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
+  const calls = [enqueued('a', 0), dequeued(null, 0, UNKNOWN), ...remaining];
   expect(judged(calls, {}, claimed)).toEqual([]);
   expect(judged(calls, {}, claimed, JANITOR)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
 });
 
 test('more nodes than operations may cost → a fault', () => {
-  const rest = [lengthTold(0, 20)];
-  expect(judged(rest, { itemsEver: 20, claimsEver: 20 })).toEqual([]);
-  expect(judged(rest, { itemsEver: 4_493, claimsEver: 4_493 })).toEqual([
+  const remaining = [lengthTold(0, 20)];
+  expect(judged(remaining, { itemsEver: 20, claimsEver: 20 })).toEqual([]);
+  expect(judged(remaining, { itemsEver: 4_493, claimsEver: 4_493 })).toEqual([
     '7/sale: 4493 items and fillers were made for 0 enqueues and 0 dequeues',
   ]);
 });
 
 test('a key: acknowledged and not there in the end → a fault; only sent → none', () => {
   const put = written('v', 0);
-  expect(judgeKey('7/k', [put], { value: 'v', atMs: 100 })).toEqual([]);
-  expect(judgeKey('7/k', [put], { value: undefined, atMs: 100 })).toHaveLength(1);
+  expect(checkKey('7/k', [put], { value: 'v', atMs: 100 })).toEqual([]);
+  expect(checkKey('7/k', [put], { value: undefined, atMs: 100 })).toHaveLength(1);
   const sent = { ...put, views: [{ level: 'weak', value: undefined, atMs: 1 }] };
-  expect(judgeKey('7/k', [sent], { value: undefined, atMs: 100 })).toEqual([]);
+  expect(checkKey('7/k', [sent], { value: undefined, atMs: 100 })).toEqual([]);
 });
 
 const weakly = (value: string | undefined, atMs: number, session: string): Call => ({
@@ -133,12 +133,12 @@ test.each<[what: string, calls: Call[], faults: number]>([
     0,
   ],
 ])('a session that reads weakly what is older than %s → judged', (_, calls, faults) => {
-  expect(judgeKey('k', calls, { value: 'b', atMs: 100 })).toHaveLength(faults);
+  expect(checkKey('k', calls, { value: 'b', atMs: 100 })).toHaveLength(faults);
 });
 
 test('a round in which nothing succeeds → a fault', () => {
   const nothing = { keys: new Map(), queues: new Map(), atMs: 1_000 };
   const calls = [enqueued('a', 0, NOT_MADE), dequeued(null, 20, NOT_MADE)];
-  const faults = judgeRound({ plan: NO_JANITOR, calls, before: nothing, after: nothing });
+  const faults = checkRound({ plan: NO_JANITOR, calls, before: nothing, after: nothing });
   expect(faults).toEqual(['none of 2 calls has succeeded: the first ended with UNAVAILABLE']);
 });

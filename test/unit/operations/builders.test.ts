@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { dequeue, enqueue, get, getMany, peek, put } from '../../../src/operations/index.ts';
 
 test('builders: each → its name, arguments, effect and key', () => {
-  expect(get('k')).toEqual({ name: 'get', args: { key: 'k' }, effect: 'read', key: 'k' });
-  expect(put('k', 1)).toEqual({ name: 'put', args: { key: 'k', value: 1 }, effect: 'update', key: 'k' });
-  expect(getMany(['a', 'b'])).toEqual({ name: 'getMany', args: { keys: ['a', 'b'] }, effect: 'read', key: 'a' });
-  expect(enqueue('q', 1)).toEqual({ name: 'enqueue', args: { queue: 'q', item: 1 }, effect: 'update', key: 'q' });
-  expect(peek('q')).toEqual({ name: 'peek', args: { queue: 'q' }, effect: 'read', key: 'q' });
-  expect(dequeue('q')).toMatchObject({ name: 'dequeue', args: { queue: 'q' }, effect: 'update', key: 'q' });
+  expect(get('k')).toEqual({ name: 'get', args: { key: 'k' }, access: 'read', key: 'k' });
+  expect(put('k', 1)).toEqual({ name: 'put', args: { key: 'k', value: 1 }, access: 'write', key: 'k' });
+  expect(getMany(['a', 'b'])).toEqual({ name: 'getMany', args: { keys: ['a', 'b'] }, access: 'read', key: 'a' });
+  expect(enqueue('q', 1)).toEqual({ name: 'enqueue', args: { queue: 'q', item: 1 }, access: 'write', key: 'q' });
+  expect(peek('q')).toEqual({ name: 'peek', args: { queue: 'q' }, access: 'read', key: 'q' });
+  expect(dequeue('q')).toMatchObject({ name: 'dequeue', args: { queue: 'q' }, access: 'write', key: 'q' });
 });
 
 test('builders: what crosses a wire → survives JSON', () => {

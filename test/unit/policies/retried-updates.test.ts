@@ -17,7 +17,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
       await clock.runAll();
       expect(await error).toBe(failed);
       expect(binding.calls).toHaveLength(1);
-      expect(client.counters.retried).toBe(0);
+      expect(client.stats.retried).toBe(0);
     },
   );
 
@@ -54,7 +54,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
     expect(await errorOf(write)).toMatchObject({ code: 'ABORTED' });
     expect((await errorOf(write)).message).toBe('put "k": cancelled: the store is busy');
     expect(await errorOf(saved)).toMatchObject({ code: 'ABORTED' });
-    expect(clock.pending).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
     await clock.advance(1_000);
     expect(binding.calls).toHaveLength(1);
   });
@@ -102,7 +102,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
     const error = errorOf(write);
     (await binding.next()).fail(failure());
     await clock.advance(STEP_MS);
-    (await binding.next()).context.whereabouts = { mayHaveLeft: false, obstacle: failure('UNAVAILABLE') };
+    (await binding.next()).context.submissionStatus = { mayHaveBeenSent: false, blockedBy: failure('UNAVAILABLE') };
     await clock.advance(50);
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
     expect((await error).message).toBe(

@@ -25,7 +25,7 @@ export interface SetUp {
 /** A client without time limit, unless given. */
 export function setUp(options: ClientOptions): SetUp {
   const clock = virtualClock();
-  const binding = scriptedBinding(LEVELS, { sessions: true });
+  const binding = scriptedBinding(LEVELS, { hasSessions: true });
   const uncaught: unknown[] = [];
   const onUncaught = (error: unknown): void => void uncaught.push(error);
   const client = createClient(binding, { clock, timeoutMs: Infinity, onUncaught, ...options });

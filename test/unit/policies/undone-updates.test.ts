@@ -39,7 +39,7 @@ test.each(WAYS)('undone between two attempts, %s → not done any more', async (
     ['put', 'running', 'job-1'],
     ['put', 'running', 'job-2'],
   ]);
-  expect(client.counters.retried).toBe(0);
+  expect(client.stats.retried).toBe(0);
 });
 
 test.each(WAYS)('undone during an attempt that then fails as busy, %s → not done any more', async (_what, made) => {
@@ -87,10 +87,12 @@ const UNSEEN_WAYS: readonly (readonly [string, (write: Correctable<unknown, Thre
   ['one that begins beside what the step returns', (write) => void write.onError(() => 0)],
 ];
 
-test.each(UNSEEN_WAYS)('undone between two attempts, %s → not done any more', async (_what, kept) => {
+test.each(UNSEEN_WAYS)('undone between two attempts, %s → not done any more', async (_what, retained) => {
   const all = setUp({ retry });
   const { client } = all;
-  await refuteBetweenAttempts(all, (job) => kept(client.invoke(put('running', job)) as Correctable<unknown, Three>));
+  await refuteBetweenAttempts(all, (job) =>
+    retained(client.invoke(put('running', job)) as Correctable<unknown, Three>),
+  );
   expect(keys(all).slice(1)).toEqual([
     ['put', 'running', 'job-1'],
     ['put', 'running', 'job-2'],
@@ -164,9 +166,9 @@ async function setOff(other: (client: SetUp['client'], sink: ReturnType<typeof m
     if (value === 1) start();
     return value;
   });
-  outer.sink.update(1, 'weak');
+  outer.sink.view(1, 'weak');
   const update = await binding.next();
-  outer.sink.update(2, 'strong');
+  outer.sink.view(2, 'strong');
   await result;
   update.fail(failure());
   await clock.advance(STEP_MS);
@@ -183,8 +185,8 @@ test('a step refutes another run, whose undo is an update → that is tried agai
         await client.invoke(put('undo', 1));
       },
     );
-    sink.update(1, 'weak');
-    return () => sink.update(2, 'strong');
+    sink.view(1, 'weak');
+    return () => sink.view(2, 'strong');
   });
   expect(await undone).toBe(1);
 });
@@ -199,7 +201,7 @@ test('a step says too late how it is undone, by an update → that is tried agai
     });
   });
   result.onError(() => 0);
-  outer.sink.update(1, 'weak');
+  outer.sink.view(1, 'weak');
   (await binding.next()).fail(failure());
   await clock.advance(STEP_MS);
   expect(binding.calls).toHaveLength(2);

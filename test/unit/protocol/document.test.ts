@@ -1,17 +1,17 @@
 /** docs/protocol.md says what the code does: the rows, the states, the limits, the close codes. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { clientKinds } from '../../../src/protocol/rows/client-kinds.ts';
+import { clientMessageKinds } from '../../../src/protocol/messages/client-messages.ts';
 import { CloseCode, isFatalClose } from '../../../src/protocol/close-codes.ts';
-import type { MessageKind } from '../../../src/protocol/rows/define-row.ts';
-import { serverKinds } from '../../../src/protocol/rows/server-kinds.ts';
+import type { MessageKind } from '../../../src/protocol/messages/define-message.ts';
+import { serverMessageKinds } from '../../../src/protocol/messages/server-messages.ts';
 import { PROTOCOL_VERSION, SUBPROTOCOL } from '../../../src/protocol/codec/version.ts';
-import { boundsFrom, limitsFrom } from '../../../src/server/gateway/limits/limits.ts';
+import { deriveLimits, fillLimits } from '../../../src/server/gateway/limits/limits.ts';
 import {
-  transition,
+  getTransition,
   type ConnectionEvent,
   type ConnectionState,
-} from '../../../src/transport/settings/connection-state.ts';
+} from '../../../src/transport/options/connection-state.ts';
 
 const text = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8');
 
@@ -34,31 +34,31 @@ function signature({ kind, fields, schema }: MessageKind<never>): string {
 }
 
 test.each([
-  ['Messages from the client', clientKinds],
-  ['Messages from the server', serverKinds],
+  ['Messages from the client', clientMessageKinds],
+  ['Messages from the server', serverMessageKinds],
 ] as const)('%s → the rows of the schemas', (heading, kinds) => {
   const expected = kinds.map((kind) => signature(kind as MessageKind<never>));
   expect(cells(heading).map(([row]) => row)).toEqual(expected);
 });
 
 test('the client’s connection → the transitions of the state machine', () => {
-  const states: ConnectionState[] = ['connecting', 'greeting', 'open', 'probing', 'waiting', 'closing', 'closed'];
+  const states: ConnectionState[] = ['connecting', 'handshaking', 'open', 'probing', 'waiting', 'closing', 'closed'];
   const events: ConnectionEvent[] = [
     'opened',
     'welcomed',
-    'estranged',
-    'heard',
-    'elapsed',
+    'principal-changed',
+    'received',
+    'timeout',
     'goaway',
     'lost',
-    'refused',
+    'rejected',
     'wake',
     'close',
   ];
   const expected: string[][] = [];
   for (const state of states) {
     for (const event of events) {
-      const { state: next, actions } = transition(state, event);
+      const { state: next, actions } = getTransition(state, event);
       if (next !== state || actions.length > 0) expected.push([state, event, next, actions.join(', ')]);
     }
   }
@@ -74,7 +74,7 @@ test('close codes → those of the code, with what the client does', () => {
 
 test('limits → the defaults of the code', () => {
   const units: Readonly<Record<string, number>> = { MiB: 1 << 20, s: 1_000 };
-  const limits: Readonly<Record<string, number>> = { ...limitsFrom() };
+  const limits: Readonly<Record<string, number>> = { ...fillLimits() };
   const rows = cells('Limits').filter(([name]) => name?.startsWith('`'));
   const documented = rows.map(([name = '']) => name.replaceAll('`', ''));
   expect(documented.toSorted()).toEqual(Object.keys(limits).toSorted());
@@ -91,7 +91,7 @@ test('limits → the defaults of the code', () => {
 });
 
 test('shares of the memory → those that follow from the default', () => {
-  const { client, principal, total } = boundsFrom(limitsFrom(), true).budget;
+  const { client, principal, total } = deriveLimits(fillLimits(), true).budget;
   const shares = cells('Limits').filter(([name, , beyond]) => !name?.startsWith('`') && beyond?.includes('OVERLOADED'));
   const documented = shares.map(([, value = '']) => Number(/(\d+) MiB/.exec(value)?.[1]) << 20);
   expect(documented).toEqual([client, principal, total]);

@@ -1,7 +1,7 @@
 /** Between Correctables and observables. */
 import { from, lastValueFrom, of, range, Subject, tap, throwError, toArray } from 'rxjs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { correctable } from '../../../src/correctable/made/make.ts';
+import { correctable } from '../../../src/correctable/client/create.ts';
 import type { Sink } from '../../../src/correctable/binding.ts';
 import type { CorrectableEvent } from '../../../src/correctable/environment.ts';
 import type { Correctable } from '../../../src/correctable/correctable.ts';
@@ -12,13 +12,13 @@ type Three = typeof LEVELS;
 
 function news(...views: readonly (readonly [string, Three[number]])[]): Correctable<string, Three> {
   return correctable<string, Three>(LEVELS, (sink) => {
-    for (const [value, level] of views) sink.update(value, level);
+    for (const [value, level] of views) sink.view(value, level);
   });
 }
 
 function scripted(): { sink: Sink<string, Three[number]>; views: Correctable<string, Three> } {
   let sink: Sink<string, Three[number]> | undefined;
-  const views = correctable<string, Three>(LEVELS, (given) => void (sink = given));
+  const views = correctable<string, Three>(LEVELS, (value) => void (sink = value));
   return { sink: sink as unknown as Sink<string, Three[number]>, views };
 }
 
@@ -32,7 +32,7 @@ describe('toObservable', () => {
   test('subscribed before the views → all of them, then completion', async () => {
     const { sink, views } = scripted();
     const all = lastValueFrom(toObservable(views).pipe(values(), toArray()));
-    for (const [value, level] of COMPLETE) sink.update(value, level);
+    for (const [value, level] of COMPLETE) sink.view(value, level);
     expect(await all).toEqual(['a', 'b', 'c']);
   });
 
@@ -51,9 +51,9 @@ describe('toObservable', () => {
     const { sink, views } = scripted();
     const got: string[] = [];
     const subscription = toObservable(views).subscribe(({ value }) => got.push(value));
-    sink.update('a', 'cache');
+    sink.view('a', 'cache');
     subscription.unsubscribe();
-    sink.update('c', 'primary');
+    sink.view('c', 'primary');
     expect(await views).toBe('c');
     expect(got).toEqual(['a']);
   });
@@ -61,8 +61,12 @@ describe('toObservable', () => {
   test('from(correctable): RxJS itself sees every view', async () => {
     const { sink, views } = scripted();
     const all = lastValueFrom(from(views).pipe(toArray()));
-    for (const [value, level] of COMPLETE) sink.update(value, level);
-    expect((await all).map((told) => (typeof told === 'object' ? told.value : 'no view'))).toEqual(['a', 'b', 'c']);
+    for (const [value, level] of COMPLETE) sink.view(value, level);
+    expect((await all).map((reported) => (typeof reported === 'object' ? reported.value : 'no view'))).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
   });
 });
 
@@ -70,7 +74,7 @@ describe('operators', () => {
   test('finalOnly → the final view alone, typed as final', async () => {
     const { sink, views } = scripted();
     const final = lastValueFrom(toObservable(views).pipe(finalOnly(), toArray()));
-    for (const [value, level] of COMPLETE) sink.update(value, level);
+    for (const [value, level] of COMPLETE) sink.view(value, level);
     const got = await final;
     expect(got.map(({ value }) => value)).toEqual(['c']);
     expectTypeOf(got[0]!.final).toEqualTypeOf<true>();
@@ -80,7 +84,7 @@ describe('operators', () => {
   test('atLeast: a level and the stronger ones pass', async () => {
     const { sink, views } = scripted();
     const strong = lastValueFrom(toObservable(views).pipe(atLeast(LEVELS, 'backup'), toArray()));
-    for (const [value, level] of COMPLETE) sink.update(value, level);
+    for (const [value, level] of COMPLETE) sink.view(value, level);
     const got = await strong;
     expect(got.map(({ level }) => level)).toEqual(['backup', 'primary']);
     expectTypeOf(got[0]!.value).toEqualTypeOf<string>();
@@ -176,7 +180,7 @@ describe('fromObservable', () => {
     const { sink, views } = scripted();
     const back = fromObservable(LEVELS, toObservable(views), { view: (view) => view });
     const all = lastValueFrom(toObservable(back).pipe(toArray()));
-    for (const [value, level] of COMPLETE) sink.update(value, level);
+    for (const [value, level] of COMPLETE) sink.view(value, level);
     expect((await all).map(({ value, level }) => [value, level])).toEqual(COMPLETE.map((view) => [...view]));
   });
 });

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { cached } from '../../../src/bindings/cache/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
-import { createClient } from '../../../src/correctable/made/client.ts';
-import type { AnyClient, Client } from '../../../src/correctable/made/client.ts';
-import { all } from '../../../src/correctable/made/join.ts';
+import { createClient } from '../../../src/correctable/client/client.ts';
+import type { AnyClient, Client } from '../../../src/correctable/client/client.ts';
+import { all } from '../../../src/correctable/client/all.ts';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
 import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
@@ -19,17 +19,17 @@ import { register, table } from '../../../src/server/service/tables.ts';
 import { notesService } from './storage/notes-service.ts';
 import { bank, bankService, ticketService, tickets } from './replica/services.ts';
 
-type Site = 'irl' | 'frk' | 'vrg';
+type Site = 'ireland' | 'frankfurt' | 'virginia';
 const deployments: Embedded[] = [];
 
 function start(
   service: Service,
   options: Partial<EmbeddedOptions<Site>> = {},
 ): Readonly<Record<Site, Client<RedBlueLevels>>> {
-  const deployment = createEmbedded(service, { sites: ['irl', 'frk', 'vrg'], ...options });
+  const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], ...options });
   deployments.push(deployment);
   const clientAt = (site: Site): Client<RedBlueLevels> => createClient(deployment.site(site));
-  return { irl: clientAt('irl'), frk: clientAt('frk'), vrg: clientAt('vrg') };
+  return { ireland: clientAt('ireland'), frankfurt: clientAt('frankfurt'), virginia: clientAt('virginia') };
 }
 
 afterEach(async () => {
@@ -38,11 +38,11 @@ afterEach(async () => {
 
 describe('embedded: tickets', () => {
   test('red dequeue: one call → a tentative and a strong view with the tickets that remain', async () => {
-    const { irl, vrg } = start(ticketService);
-    for (const item of ['a', 'b', 'c']) await irl.invoke(tickets.enqueue({ queue: 'q', item }));
-    await vrg.invokeStrong(tickets.peek({ queue: 'q' }));
+    const { ireland, virginia } = start(ticketService);
+    for (const item of ['a', 'b', 'c']) await ireland.invoke(tickets.enqueue({ queue: 'q', item }));
+    await virginia.invokeStrong(tickets.peek({ queue: 'q' }));
     const seen: unknown[] = [];
-    const sale = vrg.invoke(tickets.dequeue({ queue: 'q' }));
+    const sale = virginia.invoke(tickets.dequeue({ queue: 'q' }));
     for await (const view of sale) seen.push([view.level, view.final, view.value, view.meta]);
     expect(seen).toEqual([
       ['tentative', false, { item: 'a' }, { remaining: 2 }],
@@ -51,18 +51,18 @@ describe('embedded: tickets', () => {
   });
 
   test('portable builders: the same operations → the same answers', async () => {
-    const { frk } = start(ticketService);
-    await frk.invoke(enqueue('q', 'a'));
-    expect(await frk.invoke(peek('q'))).toEqual({ item: 'a' });
-    expect(await frk.invoke(dequeue('q'))).toEqual({ item: 'a' });
-    expect(await frk.invoke(dequeue('q'))).toBeNull();
+    const { frankfurt } = start(ticketService);
+    await frankfurt.invoke(enqueue('q', 'a'));
+    expect(await frankfurt.invoke(peek('q'))).toEqual({ item: 'a' });
+    expect(await frankfurt.invoke(dequeue('q'))).toEqual({ item: 'a' });
+    expect(await frankfurt.invoke(dequeue('q'))).toBeNull();
   });
 
   test('previews of operations in flight: a site sells no ticket twice to itself', async () => {
-    const { irl, frk } = start(ticketService);
-    for (const item of ['a', 'b', 'c']) await irl.invoke(tickets.enqueue({ queue: 'q', item }));
-    await frk.invokeStrong(tickets.peek({ queue: 'q' }));
-    const sales = [0, 1, 2, 3].map(() => frk.invoke(tickets.dequeue({ queue: 'q' })));
+    const { ireland, frankfurt } = start(ticketService);
+    for (const item of ['a', 'b', 'c']) await ireland.invoke(tickets.enqueue({ queue: 'q', item }));
+    await frankfurt.invokeStrong(tickets.peek({ queue: 'q' }));
+    const sales = [0, 1, 2, 3].map(() => frankfurt.invoke(tickets.dequeue({ queue: 'q' })));
     const guesses = await Promise.all(sales.map((sale) => sale.when('tentative')));
     expect(guesses.map(({ value }) => value)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
     expect(await Promise.all(sales)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
@@ -83,48 +83,48 @@ describe('embedded: tickets', () => {
 
 describe('embedded: bank', () => {
   test('blue deposit → one view, final at causal, whatever was asked for', async () => {
-    const { irl } = start(bankService());
+    const { ireland } = start(bankService());
     const seen: unknown[] = [];
-    for await (const view of irl.invoke(bank.deposit({ account: 'a', amount: 100 })))
+    for await (const view of ireland.invoke(bank.deposit({ account: 'a', amount: 100 })))
       seen.push([view.level, view.final]);
-    const one = irl.invokeStrong(bank.deposit({ account: 'b', amount: 1 }));
-    await one;
-    seen.push([one.latest?.level, one.latest?.final]);
+    const item = ireland.invokeStrong(bank.deposit({ account: 'b', amount: 1 }));
+    await item;
+    seen.push([item.latest?.level, item.latest?.final]);
     expect(seen).toEqual([
       ['causal', true],
       ['causal', true],
     ]);
-    expect(await irl.invokeWeak(bank.balance({ account: 'a' }))).toBe(100);
+    expect(await ireland.invokeWeak(bank.balance({ account: 'a' }))).toBe(100);
   });
 
   test('read: causal and strong views; tentative alone → answered by causal', async () => {
-    const { irl } = start(bankService());
-    await irl.invoke(bank.deposit({ account: 'a', amount: 100 }));
+    const { ireland } = start(bankService());
+    await ireland.invoke(bank.deposit({ account: 'a', amount: 100 }));
     const levels: string[] = [];
-    for await (const view of irl.invoke(bank.balance({ account: 'a' }))) levels.push(view.level);
+    for await (const view of ireland.invoke(bank.balance({ account: 'a' }))) levels.push(view.level);
     expect(levels).toEqual(['causal', 'strong']);
-    const weak = irl.invoke(bank.balance({ account: 'a' }), { levels: ['tentative'] });
+    const weak = ireland.invoke(bank.balance({ account: 'a' }), { levels: ['tentative'] });
     const final = await weak.settle();
     expect([final.level, final.final]).toEqual(['causal', true]);
   });
 
   test('bad argument → INVALID_ARGUMENT with the path of the field', async () => {
-    const { irl } = start(bankService());
-    const deposit = irl.invoke(bank.deposit({ account: 'a', amount: -1 }));
+    const { ireland } = start(bankService());
+    const deposit = ireland.invoke(bank.deposit({ account: 'a', amount: -1 }));
     await expect(deposit).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.amount' });
   });
 
   test('close with operations under way → reads fail with UNAVAILABLE, updates with UNKNOWN', async () => {
-    const { vrg } = start(bankService(), { wan: 'paper' });
-    const balance = vrg.invokeStrong(bank.balance({ account: 'a' }));
-    const withdrawal = vrg.invoke(bank.withdraw({ account: 'a', amount: 1 }));
+    const { virginia } = start(bankService(), { latency: 'paper' });
+    const balance = virginia.invokeStrong(bank.balance({ account: 'a' }));
+    const withdrawal = virginia.invoke(bank.withdraw({ account: 'a', amount: 1 }));
     const ended = Promise.allSettled([balance, withdrawal]);
     await deployments[0]?.close();
     expect(await ended).toMatchObject([
       { reason: { code: 'UNAVAILABLE', retryable: true } },
       { reason: { code: 'UNKNOWN', retryable: false } },
     ]);
-    const late = vrg.invoke(bank.withdraw({ account: 'a', amount: 1 }));
+    const late = virginia.invoke(bank.withdraw({ account: 'a', amount: 1 }));
     await expect(late).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       retryable: false,
@@ -138,50 +138,50 @@ describe('embedded: many clients of one site', () => {
     client.invoke(bank.deposit({ account: 'a', amount }));
 
   test('one is closed → what came through it ends, the others and the other sites go on', async () => {
-    const { irl, vrg } = start(bankService(), { wan: 'paper' });
-    const beside = createClient(deployments[0]!.site('irl'));
-    await deposit(irl, 5);
-    const [left, stayed] = [irl, beside].map((client) => client.invoke(bank.withdraw({ account: 'a', amount: 1 })));
+    const { ireland, virginia } = start(bankService(), { latency: 'paper' });
+    const beside = createClient(deployments[0]!.site('ireland'));
+    await deposit(ireland, 5);
+    const [left, stayed] = [ireland, beside].map((client) => client.invoke(bank.withdraw({ account: 'a', amount: 1 })));
     const outcome = left!.catch((error: unknown) => error);
-    await irl.close();
+    await ireland.close();
     expect(await outcome).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('client was closed') });
     expect(await stayed).toEqual({ paid: true });
-    await expect(deposit(irl, 1)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+    await expect(deposit(ireland, 1)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
     await deposit(beside, 1);
-    await deposit(createClient(deployments[0]!.site('irl')), 1);
-    await vrg.invoke(bank.withdraw({ account: 'a', amount: 1 }));
+    await deposit(createClient(deployments[0]!.site('ireland')), 1);
+    await virginia.invoke(bank.withdraw({ account: 'a', amount: 1 }));
   });
 
   test('one a request, closed at its end → the site serves the next', async () => {
-    const { frk } = start(bankService());
+    const { frankfurt } = start(bankService());
     for (let request = 1; request <= 3; request++) {
-      await using client = createClient(deployments[0]!.site('irl'));
+      await using client = createClient(deployments[0]!.site('ireland'));
       await deposit(client, 1);
     }
-    await deposit(frk, 1);
+    await deposit(frankfurt, 1);
   });
 
   test('a cache in front of a site is closed → the site goes on', async () => {
-    const { irl } = start(bankService());
-    const phone = createClient(cached(deployments[0]!.site('irl')));
+    const { ireland } = start(bankService());
+    const phone = createClient(cached(deployments[0]!.site('ireland')));
     await deposit(phone, 1);
     await phone.close();
-    await deposit(irl, 1);
-    await deposit(createClient(deployments[0]!.site('irl')), 1);
+    await deposit(ireland, 1);
+    await deposit(createClient(deployments[0]!.site('ireland')), 1);
   });
 
   test('a cache in front of a site → executes a repeated submission once, as the site does', () => {
     start(bankService());
-    expect(cached(deployments[0]!.site('irl'))).toMatchObject({ executesOnce: true, hasIdempotencyKeys: true });
-    expect(cached(memory())).toMatchObject({ executesOnce: false });
+    expect(cached(deployments[0]!.site('ireland'))).toMatchObject({ isExactlyOnce: true, hasIdempotencyKeys: true });
+    expect(cached(memory())).toMatchObject({ isExactlyOnce: false });
   });
 
   test('two of one site, joined → level by level', async () => {
-    const { irl } = start(bankService());
-    const beside = createClient(deployments[0]!.site('irl'));
+    const { ireland } = start(bankService());
+    const beside = createClient(deployments[0]!.site('ireland'));
     const levels: string[] = [];
     const read = bank.balance({ account: 'a' });
-    for await (const { level } of all([irl.invoke(read), beside.invoke(read)])) levels.push(level);
+    for await (const { level } of all([ireland.invoke(read), beside.invoke(read)])) levels.push(level);
     expect(levels.at(-1)).toBe('strong');
     expect(levels).not.toContain('preliminary');
   });
@@ -189,26 +189,26 @@ describe('embedded: many clients of one site', () => {
 
 describe('embedded: values belong to whoever holds them', () => {
   test('an argument changed after the call → the sites keep what was given', async () => {
-    const { irl, frk } = start(notesService());
-    const given = { items: ['a'] };
-    const written = irl.invokeStrong(put('k', given));
-    given.items.push('b');
+    const { ireland, frankfurt } = start(notesService());
+    const value = { items: ['a'] };
+    const written = ireland.invokeStrong(put('k', value));
+    value.items.push('b');
     await written;
-    given.items.push('c');
-    await frk.invokeStrong(get('k'));
-    for (const site of [irl, frk]) expect(await site.invokeStrong(get('k'))).toEqual({ items: ['a'] });
+    value.items.push('c');
+    await frankfurt.invokeStrong(get('k'));
+    for (const site of [ireland, frankfurt]) expect(await site.invokeStrong(get('k'))).toEqual({ items: ['a'] });
   });
 
   test('a result that its caller changes → the sites, other callers and the other views keep theirs', async () => {
-    const { irl } = start(notesService());
-    await irl.invokeStrong(put('k', { items: ['a'] }));
+    const { ireland } = start(notesService());
+    await ireland.invokeStrong(put('k', { items: ['a'] }));
     const seen: unknown[] = [];
-    for await (const { value } of irl.invoke(get<{ items: string[] }>('k'))) {
+    for await (const { value } of ireland.invoke(get<{ items: string[] }>('k'))) {
       seen.push(structuredClone(value));
       value?.items.push('b');
     }
     expect(seen.at(-1)).toEqual({ items: ['a'] });
-    expect(await irl.invokeStrong(get('k'))).toEqual({ items: ['a'] });
+    expect(await ireland.invokeStrong(get('k'))).toEqual({ items: ['a'] });
   });
 
   test.each([
@@ -216,15 +216,15 @@ describe('embedded: values belong to whoever holds them', () => {
     ['a class instance', new (class Account {})(), 'args.value'],
     ['half of a surrogate pair', ['\ud800'], 'args.value.0'],
   ])('%s as an argument → INVALID_VALUE with its path, as over the wire', async (_, value, field) => {
-    const { irl } = start(notesService());
-    await expect(irl.invoke(put('k', value))).rejects.toMatchObject({ code: 'INVALID_VALUE', field });
+    const { ireland } = start(notesService());
+    await expect(ireland.invoke(put('k', value))).rejects.toMatchObject({ code: 'INVALID_VALUE', field });
   });
 });
 
 describe('embedded: submissions of one turn', () => {
   test('close before the turn ends → they fail with UNKNOWN', async () => {
-    const { irl } = start(bankService());
-    const deposits = [1, 2, 3].map((amount) => irl.invoke(bank.deposit({ account: 'a', amount })));
+    const { ireland } = start(bankService());
+    const deposits = [1, 2, 3].map((amount) => ireland.invoke(bank.deposit({ account: 'a', amount })));
     const closed = deployments[0]?.close();
     for (const deposit of deposits) await expect(deposit).rejects.toMatchObject({ code: 'UNKNOWN' });
     await closed;
@@ -237,7 +237,7 @@ describe('embedded: submissions of one turn', () => {
       },
     };
     const notes = defineContract('notes', {
-      write: { effect: 'update', args: z.object({ fickle: z.boolean() }), result: z.string() },
+      write: { access: 'write', args: z.object({ fickle: z.boolean() }), result: z.string() },
     });
     const service = defineService(notes, {
       tables: { notes: table({ text: register<object>() }) },
@@ -248,8 +248,8 @@ describe('embedded: submissions of one turn', () => {
         write: (args, { shadow }) => shadow.write({ text: args.fickle ? fickle : { name: 'n' } }, 'written'),
       },
     });
-    const { irl } = start(service);
-    const writes = [false, true, false].map((isFickle) => irl.invoke(notes.write({ fickle: isFickle })));
+    const { ireland } = start(service);
+    const writes = [false, true, false].map((isFickle) => ireland.invoke(notes.write({ fickle: isFickle })));
     const outcomes = await Promise.allSettled(writes);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     await expect(writes[1]).rejects.toMatchObject({ code: 'FINAL_FAILED', field: 'generators.write' });

@@ -54,7 +54,7 @@ describe('a server that welcomes a client only to lose it', () => {
 
 describe('time limits', () => {
   test('Infinity → no timer; the connection works', async () => {
-    const never = { connectTimeoutMs: Infinity, heartbeatMs: Infinity, pongTimeoutMs: Infinity };
+    const never = { connectTimeoutMs: Infinity, heartbeatIntervalMs: Infinity, pongTimeoutMs: Infinity };
     const { platform, connection } = await startOpen(never);
     submit(connection, readX, quietContext());
     platform.advance(1e12);

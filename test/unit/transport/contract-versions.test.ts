@@ -1,12 +1,12 @@
 /** A client and a server with different versions of one contract: operations that both have alike are served. */
 import { describe, expect, test } from 'vitest';
-import type { ConnectionTarget } from '../../../src/transport/settings/options.ts';
+import type { ConnectionTarget } from '../../../src/transport/options/options.ts';
 import { readX, SinkDouble, quietContext, writeX } from '../../support/wire.ts';
 import { FakePlatform } from './fake-platform.ts';
 import { connectBy, submit, welcome } from './set-up.ts';
 
 const OWN = { get: 'g1', put: 'p1' };
-const contract: ConnectionTarget['contract'] = { name: 'shop', hash: 'own', operationHashes: () => OWN };
+const contract: ConnectionTarget['contract'] = { name: 'shop', hash: 'own', getOperationHashes: () => OWN };
 const served = (operations?: object) => ({
   contract: { name: 'shop', hash: operations === undefined ? 'own' : 'theirs', operations },
 });

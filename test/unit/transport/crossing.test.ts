@@ -17,24 +17,24 @@ async function refusedThenAt(platform: FakePlatform, site: string): Promise<unkn
 
 test('never submitted elsewhere → submitted to the next site, and to one after it, as if it began there', async () => {
   const { platform, connection } = start();
-  await welcome(platform, { site: 'irl' });
+  await welcome(platform, { site: 'ireland' });
   submit(connection, writeX);
   platform.tick();
-  expect(await refusedThenAt(platform, 'frk')).toEqual([[]]);
+  expect(await refusedThenAt(platform, 'frankfurt')).toEqual([[]]);
   expect(await refusedThenAt(platform, 'lhr')).toEqual([[]]);
   platform.socket.lose();
   platform.advance(10_000);
-  await welcome(platform, { site: 'irl', memory: 'irl' });
+  await welcome(platform, { site: 'ireland', memory: 'ireland' });
   expect(platform.socket.rows('submit').map((row) => row[10])).toEqual([['lhr', 1]]);
 });
 
 test('submitted elsewhere before → still at home there', async () => {
   const { platform, connection } = start();
-  await welcome(platform, { site: 'irl' });
+  await welcome(platform, { site: 'ireland' });
   submit(connection, writeX);
   platform.tick();
   platform.socket.lose();
   platform.advance(10_000);
-  await welcome(platform, { site: 'frk' });
-  expect(await refusedThenAt(platform, 'lhr')).toEqual([[null, null, null, null, ['irl', 2], true]]);
+  await welcome(platform, { site: 'frankfurt' });
+  expect(await refusedThenAt(platform, 'lhr')).toEqual([[null, null, null, null, ['ireland', 2], true]]);
 });

@@ -1,15 +1,15 @@
 /** A server that takes so many operations at a time: more wait at the client, and go as soon as there is a place. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/property-shares.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { LIMITS, start, submit, welcome, type Fixture } from './set-up.ts';
 import { scaleRuns } from '../../support/lane.ts';
 
-async function startWith(inFlightMax: number): Promise<Fixture> {
+async function startWith(maxInFlight: number): Promise<Fixture> {
   const fixture = start();
-  await welcome(fixture.platform, { limits: { ...LIMITS, inFlightMax } });
+  await welcome(fixture.platform, { limits: { ...LIMITS, maxInFlight: maxInFlight } });
   return fixture;
 }
 
@@ -48,7 +48,7 @@ test('an operation on a server that goes comes back while others wait → it is 
   const old = platform.socket;
   old.receive([0, 'goaway', 30_000]);
   platform.advance(0);
-  await welcome(platform, { limits: { ...LIMITS, inFlightMax: 1 } });
+  await welcome(platform, { limits: { ...LIMITS, maxInFlight: 1 } });
   for (let n = 0; n < 3; n++) submit(connection, readX);
   platform.tick();
   old.receive([1, 'fail', 'UNAVAILABLE', 'going']);
@@ -65,14 +65,14 @@ test('more wait than there are places, and the connection is lost → on the nex
   platform.tick();
   platform.socket.lose();
   platform.advance(100);
-  await welcome(platform, { limits: { ...LIMITS, inFlightMax: 31 } });
+  await welcome(platform, { limits: { ...LIMITS, maxInFlight: 31 } });
   expect(sent(platform)).toEqual(Array.from({ length: 31 }, (_, n) => n + 1));
 });
 
 test('a client that ends while operations wait → none of them is sent any more', async () => {
   const { platform, connection } = await startWith(1);
   const controller = new AbortController();
-  const under = { update: () => 0, confirm: () => {}, fail: () => controller.abort() };
+  const under = { view: () => 0, confirm: () => {}, fail: () => controller.abort() };
   connection.submit(readX, ['strong'], under, quietContext());
   const waiting = submit(connection, writeX);
   platform.tick();
@@ -82,7 +82,7 @@ test('a client that ends while operations wait → none of them is sent any more
 });
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('read', 'update'), which: fc.constant(0) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('read', 'write'), which: fc.constant(0) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('answer'), which: fc.nat(9) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), which: fc.nat(9) }) },
 );
@@ -102,26 +102,26 @@ const crowded = (note: Note): fc.IRawProperty<unknown> =>
     const isSent = ({ id }: Asked): boolean => sent(platform).includes(id);
     const isCancelled = ({ controller }: Asked): boolean => controller.signal.aborted;
     const awaited = (): Asked[] =>
-      operations.filter((one) => isSent(one) && !one.isAnswered && !(one.isRead && isCancelled(one)));
-    for (const { do: what, which } of steps) {
-      if (what === 'read' || what === 'update') {
+      operations.filter((item) => isSent(item) && !item.isAnswered && !(item.isRead && isCancelled(item)));
+    for (const { do: description, which } of steps) {
+      if (description === 'read' || description === 'write') {
         const controller = new AbortController();
-        submit(connection, what === 'read' ? readX : writeX, quietContext({ signal: controller.signal }));
-        operations.push({ id: operations.length + 1, isRead: what === 'read', controller, isAnswered: false });
-      } else if (what === 'cancel') {
-        const one = operations.at(-1 - which);
-        if (one !== undefined && !one.isAnswered && !isCancelled(one))
-          once(isSent(one) ? 'cancelled under way' : 'cancelled while it waits');
-        one?.controller.abort();
+        submit(connection, description === 'read' ? readX : writeX, quietContext({ signal: controller.signal }));
+        operations.push({ id: operations.length + 1, isRead: description === 'read', controller, isAnswered: false });
+      } else if (description === 'cancel') {
+        const element = operations.at(-1 - which);
+        if (element !== undefined && !element.isAnswered && !isCancelled(element))
+          once(isSent(element) ? 'cancelled under way' : 'cancelled while it waits');
+        element?.controller.abort();
       } else {
-        const one = awaited()[which];
-        if (one !== undefined) platform.socket.receive([one.id, 'view', 1, 0, 'v']);
-        if (one !== undefined) one.isAnswered = true;
+        const entry = awaited()[which];
+        if (entry !== undefined) platform.socket.receive([entry.id, 'view', 1, 0, 'v']);
+        if (entry !== undefined) entry.isAnswered = true;
       }
       // Until every signal has been looked at.
       platform.advance(50);
       platform.tick();
-      const waiting = operations.filter((one) => !isSent(one) && !isCancelled(one));
+      const waiting = operations.filter((item) => !isSent(item) && !isCancelled(item));
       expect(awaited().length).toBeLessThanOrEqual(places);
       if (waiting.length > 0) expect(awaited()).toHaveLength(places);
       if (waiting.length > 0) once('somebody waits');
@@ -137,8 +137,8 @@ testShares(
   async () => {
     const shares = await sharesOf(crowded, 100);
     expect(shares['somebody waits']).toBeGreaterThan(0.5);
-    for (const what of ['cancelled under way', 'cancelled while it waits']) {
-      expect(shares[what], what).toBeGreaterThan(0.25);
+    for (const description of ['cancelled under way', 'cancelled while it waits']) {
+      expect(shares[description], description).toBeGreaterThan(0.25);
     }
   },
 );

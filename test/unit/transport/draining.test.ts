@@ -28,7 +28,7 @@ describe('a server that goes', () => {
   test('next connection → opened at once, at the next site, and used while the old one still answers', async () => {
     const { platform, connection, old, sinks, states } = await draining();
     expect(platform.sockets.map(({ url }) => url)).toEqual(TWO);
-    expect(states).toEqual(['greeting', 'open', 'waiting', 'connecting', 'greeting', 'open']);
+    expect(states).toEqual(['handshaking', 'open', 'waiting', 'connecting', 'handshaking', 'open']);
     const quick = submit(connection, readX);
     platform.tick();
     platform.socket.receive([3, 'view', 1, 0, 'quick']);
@@ -63,7 +63,7 @@ describe('a server that goes', () => {
     platform.tick();
     expect(platform.socket.rows('submit')).toEqual([
       [1, 'submit', 'get', 'read', 3, { key: 'x' }],
-      [2, 'submit', 'put', 'update', 3, { key: 'x', value: 1 }],
+      [2, 'submit', 'put', 'write', 3, { key: 'x', value: 1 }],
     ]);
     expect(old.closedByClient).toBe(true);
     expect(sinks.flatMap(({ calls }) => calls)).toEqual([]);
@@ -77,7 +77,7 @@ describe('a server that goes', () => {
     submit(connection, writeX);
     platform.tick();
     platform.socket.receive([0, 'goaway', 1_000], [1, 'fail', 'UNAVAILABLE', 'going']);
-    expect(context.whereabouts?.mayHaveLeft).toBe(false);
+    expect(context.submissionStatus?.mayHaveBeenSent).toBe(false);
     controller.abort();
     platform.advance(0);
     await welcome(platform, { memory: 'n' });

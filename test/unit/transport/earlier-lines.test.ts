@@ -52,13 +52,13 @@ test('it says how long a token lasts → nothing is renewed on the present one',
 });
 
 test('how long a token lasts is said of the present one → renewed again and again, but not before the welcome', async () => {
-  let asked = 0;
-  const { platform } = start({ token: () => `token ${++asked}` });
+  let requested = 0;
+  const { platform } = start({ token: () => `token ${++requested}` });
   platform.socket.open();
   await settled();
   platform.socket.receive([0, 'renewed', 1_000]);
   platform.advance(1_000);
-  expect(asked).toBe(1);
+  expect(requested).toBe(1);
   platform.socket.lose();
   platform.advance(50);
   await welcome(platform, { expiresInMs: 1_000 });

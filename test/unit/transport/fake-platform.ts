@@ -1,6 +1,6 @@
 /** A platform for the connection that the test drives by hand: sockets, time, ticks. */
-import type { Scheduling } from '../../../src/transport/settings/scheduling.ts';
-import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/settings/websocket.ts';
+import type { Scheduling } from '../../../src/transport/options/scheduling.ts';
+import type { WebSocketConstructor, WebSocketLike } from '../../../src/transport/options/websocket.ts';
 
 /** A socket whose server is the test. */
 export class FakeSocket implements WebSocketLike {

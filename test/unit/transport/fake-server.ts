@@ -42,7 +42,7 @@ export class FakeServer {
   }
 
   #answersTo([id, kind, , effect]: unknown[]): unknown[][] {
-    if (kind === 'submit' && effect === 'update') this.executed.add(id);
+    if (kind === 'submit' && effect === 'write') this.executed.add(id);
     if (kind === 'submit') return this.mute ? [] : [[id, 'view', 1, 0, 'done']];
     if (kind === 'ping') return [[id, 'pong']];
     if (kind === 'renew') return [[0, 'renewed', this.expiresInMs]];

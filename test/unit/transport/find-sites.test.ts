@@ -11,44 +11,45 @@ interface Network {
   readonly answers: Readonly<Record<string, readonly (number | 'down' | 'closed')[]>>;
 }
 
-/** Servers with sites `irl` and `frk`, unless they say otherwise, and how often each site was asked. */
+/** Servers with sites `ireland` and `frankfurt`, unless they say otherwise, and how often each site was asked. */
 function played({ directory, answers }: Partial<Network>) {
-  const asked: Record<string, number> = {};
+  const requested: Record<string, number> = {};
   let nowMs = 1000;
   const fetch = async (url: string): Promise<Response> => {
-    if (url === `${HOME}/sites`) return directory?.() ?? Response.json({ sites: [{ name: 'irl' }, { name: 'frk' }] });
+    if (url === `${HOME}/sites`)
+      return directory?.() ?? Response.json({ sites: [{ name: 'ireland' }, { name: 'frankfurt' }] });
     const site = url.replace(`${HOME}/ready/`, '');
-    const n = asked[site] ?? 0;
-    asked[site] = n + 1;
+    const n = requested[site] ?? 0;
+    requested[site] = n + 1;
     const answer = answers?.[site]?.[n] ?? 5;
     if (answer === 'down') throw new Error('out of reach');
     if (answer === 'closed') return new Response('', { status: 503 });
     nowMs += answer;
     return new Response('');
   };
-  return { asked, options: { fetch, now: () => nowMs } };
+  return { asked: requested, options: { fetch, now: () => nowMs } };
 }
 
 const socket = (site: string): string => `ws://127.0.0.1:7070/${site}`;
 
 test('each site is asked three times', async () => {
-  const { asked, options } = played({ directory: () => Response.json({ sites: [{ name: 'irl' }] }) });
-  expect(await findSites(HOME, options)).toEqual([socket('irl')]);
-  expect(asked).toEqual({ irl: 3 });
+  const { asked: requested, options } = played({ directory: () => Response.json({ sites: [{ name: 'ireland' }] }) });
+  expect(await findSites(HOME, options)).toEqual([socket('ireland')]);
+  expect(requested).toEqual({ ireland: 3 });
 });
 
-test.each<[what: string, irl: Network['answers'][string], asked: number]>([
+test.each<[what: string, ireland: Network['answers'][string], asked: number]>([
   ['refuses clients', ['closed'], 1],
   ['is out of reach', ['down'], 1],
   ['refuses the second time', [0, 'closed'], 2],
-])('a site that %s → last, and not asked again', async (_what, irl, times) => {
-  const { asked, options } = played({ answers: { irl } });
-  expect(await findSites(HOME, options)).toEqual([socket('frk'), socket('irl')]);
-  expect(asked['irl']).toBe(times);
+])('a site that %s → last, and not asked again', async (_what, ireland, times) => {
+  const { asked: requested, options } = played({ answers: { ireland } });
+  expect(await findSites(HOME, options)).toEqual([socket('frankfurt'), socket('ireland')]);
+  expect(requested['ireland']).toBe(times);
 });
 
 test('a directory with an error status → UNAVAILABLE, whatever its body', async () => {
-  const directory = (): Response => Response.json({ sites: [{ name: 'irl' }] }, { status: 500 });
+  const directory = (): Response => Response.json({ sites: [{ name: 'ireland' }] }, { status: 500 });
   const { options } = played({ directory });
   await expect(findSites(HOME, options)).rejects.toMatchObject({
     code: 'UNAVAILABLE',
@@ -65,8 +66,8 @@ test.each<[what: string, options: Readonly<Record<string, unknown>>, code: strin
   ['a clock that is none', { now: 5 }, 'INVALID_ARGUMENT'],
   ['a fetch that is none', { fetch: 'fetch' }, 'INVALID_ARGUMENT'],
   ['no time', { timeoutMs: 0 }, 'INVALID_ARGUMENT'],
-])('%s → %s', async (_what, given, code) => {
-  await expect(findSites(HOME, { ...played({}).options, ...given })).rejects.toMatchObject({ code });
+])('%s → %s', async (_what, value, code) => {
+  await expect(findSites(HOME, { ...played({}).options, ...value })).rejects.toMatchObject({ code });
 });
 
 test.each([1, 0.5, 2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE, Infinity])(
@@ -96,22 +97,22 @@ test.each([
 });
 
 test.each([
-  [50, ['frk', 'irl']],
-  [1, ['irl', 'frk']],
+  [50, ['frankfurt', 'ireland']],
+  [1, ['ireland', 'frankfurt']],
 ])('by the clock of the platform, an answer of the first takes %d ms, of the other 5 → %s', async (tookMs, order) => {
   let nowMs = 1_000;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   // Also where the test fails, for this is the clock of all that comes after it.
   onTestFinished(() => now.mockRestore());
-  let asked = 0;
+  let requested = 0;
   let go = (): void => {};
   // The first answers once the other has been measured: neither takes the time of the other for its own.
   const others = new Promise<void>((resolve) => (go = resolve));
   const fetch = async (url: string): Promise<Response> => {
-    if (url === `${HOME}/sites`) return Response.json({ sites: [{ name: 'irl' }, { name: 'frk' }] });
-    if (url.endsWith('/irl')) await others;
-    nowMs += url.endsWith('/irl') ? tookMs : 5;
-    if (url.endsWith('/frk') && ++asked === 3) go();
+    if (url === `${HOME}/sites`) return Response.json({ sites: [{ name: 'ireland' }, { name: 'frankfurt' }] });
+    if (url.endsWith('/ireland')) await others;
+    nowMs += url.endsWith('/ireland') ? tookMs : 5;
+    if (url.endsWith('/frankfurt') && ++requested === 3) go();
     return new Response('');
   };
   expect(await findSites(HOME, { fetch })).toEqual(order.map(socket));

@@ -26,11 +26,11 @@ async function oneUpdate(options = {}): Promise<OneUpdate> {
 
 /** The server goes away, and the next one is there. */
 async function moved(options = {}): Promise<OneUpdate> {
-  const one = await oneUpdate(options);
-  one.first.receive([0, 'goaway', 30_000]);
-  one.platform.advance(0);
-  await welcome(one.platform, { memory: 'n' });
-  return one;
+  const item = await oneUpdate(options);
+  item.first.receive([0, 'goaway', 30_000]);
+  item.platform.advance(0);
+  await welcome(item.platform, { memory: 'n' });
+  return item;
 }
 
 test.each([
@@ -52,7 +52,7 @@ test('given up for what came in the frame of its refusal → not submitted to th
   const { platform, connection } = await startOpen({ url: TWO });
   const controller = new AbortController();
   submit(connection, writeX, quietContext({ signal: controller.signal }));
-  const answered = { update: () => (controller.abort(), 0), confirm: () => {}, fail: () => {} };
+  const answered = { view: () => (controller.abort(), 0), confirm: () => {}, fail: () => {} };
   connection.submit(readX, ['strong'], answered, quietContext());
   platform.tick();
   const first = platform.socket;

@@ -11,13 +11,13 @@ function cancellable(): { readonly context: InvocationContext; readonly cancel: 
 
 describe('given up before it was sent', () => {
   test.each([
-    ['update', writeX],
+    ['write', writeX],
     ['read', readX],
   ])('%s → never sent later, and counts no more', async (_, operation) => {
-    const { platform, connection } = start({ inFlightMax: 1 });
+    const { platform, connection } = start({ maxInFlight: 1 });
     const { context, cancel } = cancellable();
     submit(connection, operation, context);
-    expect(context.whereabouts?.mayHaveLeft).toBe(false);
+    expect(context.submissionStatus?.mayHaveBeenSent).toBe(false);
     cancel();
     const next = submit(connection, { ...writeX, args: 'next' });
     await welcome(platform);
@@ -39,13 +39,13 @@ describe('where an operation is', () => {
     const { platform, connection } = start();
     const context = quietContext();
     submit(connection, writeX, context);
-    const seen = [context.whereabouts?.mayHaveLeft];
+    const seen = [context.submissionStatus?.mayHaveBeenSent];
     await welcome(platform);
-    seen.push(context.whereabouts?.mayHaveLeft);
-    expect(context.whereabouts?.obstacle).toBeUndefined();
+    seen.push(context.submissionStatus?.mayHaveBeenSent);
+    expect(context.submissionStatus?.blockedBy).toBeUndefined();
     platform.socket.lose();
-    seen.push(context.whereabouts?.mayHaveLeft);
-    expect(context.whereabouts?.obstacle).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+    seen.push(context.submissionStatus?.mayHaveBeenSent);
+    expect(context.submissionStatus?.blockedBy).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
     expect(seen).toEqual([false, true, true]);
   });
 
@@ -53,16 +53,16 @@ describe('where an operation is', () => {
     const { platform, connection } = start();
     const context = quietContext();
     submit(connection, readX, context);
-    expect(context.whereabouts?.obstacle?.message).toBe(
-      'no connection to ws://server.test/irl for 0.0 s (1 attempt): no attempt has ended yet',
+    expect(context.submissionStatus?.blockedBy?.message).toBe(
+      'no connection to ws://server.test/ireland for 0.0 s (1 attempt): no attempt has ended yet',
     );
     for (let n = 0; n < 3; n++) {
       platform.socket.onerror?.({ message: 'connect ECONNREFUSED 127.0.0.1:1' } as never);
       platform.socket.lose();
       platform.advance(5_000);
     }
-    expect(context.whereabouts?.obstacle?.message).toBe(
-      'no connection to ws://server.test/irl for 15.0 s (4 attempts): connect ECONNREFUSED 127.0.0.1:1 (1006)',
+    expect(context.submissionStatus?.blockedBy?.message).toBe(
+      'no connection to ws://server.test/ireland for 15.0 s (4 attempts): connect ECONNREFUSED 127.0.0.1:1 (1006)',
     );
   });
 
@@ -73,8 +73,8 @@ describe('where an operation is', () => {
     platform.tick();
     platform.socket.receive([0, 'goaway', 30_000]);
     submit(connection, readX, waiting);
-    expect(under.whereabouts?.obstacle).toBeUndefined();
-    expect(waiting.whereabouts?.obstacle).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(under.submissionStatus?.blockedBy).toBeUndefined();
+    expect(waiting.submissionStatus?.blockedBy).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   test('several sites → says which of them the reason is about, not which one is tried now', () => {
@@ -86,7 +86,7 @@ describe('where an operation is', () => {
       platform.socket.lose();
       platform.advance(200);
       expect(platform.socket.url).not.toBe(url);
-      const { message, cause } = context.whereabouts?.obstacle ?? {};
+      const { message, cause } = context.submissionStatus?.blockedBy ?? {};
       expect(message).toMatch(new RegExp(`to ${url} for .*: nobody at ${url} `));
       expect(cause).toMatchObject({ code: 'UNAVAILABLE', message: `no connection to ${url}: nobody at ${url} (1006)` });
     }
@@ -99,7 +99,7 @@ describe('where an operation is', () => {
     platform.socket.lose(1001, 'the server is shutting down');
     submit(connection, readX, context);
     platform.advance(2_000);
-    expect(context.whereabouts?.obstacle?.message).toMatch(
+    expect(context.submissionStatus?.blockedBy?.message).toMatch(
       /^no connection to ws:.* for 2\.0 s \(1 attempt\): the server is shutting down \(1001\)$/,
     );
   });
@@ -115,7 +115,7 @@ describe('where an operation is', () => {
     submit(connection, readX, context);
     platform.socket.onerror?.(event as never);
     platform.socket.lose();
-    expect(context.whereabouts?.obstacle?.message).toContain(`: ${reason}`);
+    expect(context.submissionStatus?.blockedBy?.message).toContain(`: ${reason}`);
   });
 });
 
@@ -124,9 +124,9 @@ test('answered → what the caller keeps does not keep the operation', async () 
   const context = quietContext();
   submit(connection, writeX, context);
   platform.tick();
-  expect(context.whereabouts).toBeDefined();
+  expect(context.submissionStatus).toBeDefined();
   platform.socket.receive([1, 'view', 1, 0, 'v']);
-  expect(context.whereabouts).toBeUndefined();
+  expect(context.submissionStatus).toBeUndefined();
 });
 
 describe('closed by the application', () => {
@@ -143,10 +143,10 @@ describe('closed by the application', () => {
   test('asked afterwards → refused, not retryable: this connection does not come back', async () => {
     const { connection } = start();
     const closing = connection.close();
-    const refusal = { code: 'UNAVAILABLE', retryable: false };
-    expect(await submit(connection, writeX).failure(0)).toMatchObject(refusal);
+    const rejection = { code: 'UNAVAILABLE', retryable: false };
+    expect(await submit(connection, writeX).failure(0)).toMatchObject(rejection);
     await closing;
-    expect(await submit(connection).failure(0)).toMatchObject(refusal);
+    expect(await submit(connection).failure(0)).toMatchObject(rejection);
   });
 
   test('after the server has refused it → the reason is still the refusal', async () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/property-shares.ts';
 import { quietContext, readX, SinkDouble, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform } from './fake-platform.ts';
 import { start, startOpen, submit, welcome } from './set-up.ts';
@@ -29,11 +29,11 @@ describe('answers that make no sense', () => {
     ] as const) {
       const { platform, connection } = await startOpen();
       const sink = submit(connection, operation);
-      const neighbour = submit(connection, operation);
+      const neighbor = submit(connection, operation);
       platform.tick();
       platform.socket.receive(row, [2, 'view', 1, 0, 'v']);
       expect(await sink.failure(0)).toMatchObject({ code });
-      expect(await neighbour.call(0)).toMatchObject({ value: 'v' });
+      expect(await neighbor.call(0)).toMatchObject({ value: 'v' });
     }
   });
 
@@ -54,7 +54,7 @@ describe('answers that make no sense', () => {
     const sink = submit(connection, readX);
     platform.tick();
     platform.socket.receive([1, 'view', 0, 5_000, 'a'], [1, 'confirm', 1, 5_000]);
-    expect(sink.calls).toMatchObject([{ kind: 'update' }, { kind: 'confirm', seq: 0 }]);
+    expect(sink.calls).toMatchObject([{ kind: 'write' }, { kind: 'confirm', seq: 0 }]);
   });
 
   test.each(['toString', '__proto__', 'NO_SUCH_CODE'])('the code %s → FINAL_FAILED', async (code) => {
@@ -71,7 +71,7 @@ describe('out of turn', () => {
     const { platform, connection } = start({ token: () => new Promise<string>(() => {}) });
     submit(connection, writeX);
     await welcome(platform);
-    expect(connection.state).toBe('greeting');
+    expect(connection.state).toBe('handshaking');
     expect(platform.socket.rows('submit')).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ const welcomes = fc.record(
     memory: fc.constantFrom<unknown>('m', 'n', 5),
     principal: fc.constantFrom('p', 'q'),
     expiresInMs: fc.constantFrom(0, 1, 2 ** 40),
-    limits: fc.constantFrom({ frameBytesMax: 1 << 20, inFlightMax: 9 }, { frameBytesMax: 0, inFlightMax: 0 }),
+    limits: fc.constantFrom({ maxFrameBytes: 1 << 20, maxInFlight: 9 }, { maxFrameBytes: 0, maxInFlight: 0 }),
   },
   { requiredKeys: ['version', 'levels', 'memory', 'limits'] },
 );
@@ -189,18 +189,18 @@ const hostile = (note: Note): fc.IRawProperty<unknown> =>
       controllers[index]?.abort();
     };
     if (fair) await welcome(platform);
-    for (const one of steps) {
+    for (const item of steps) {
       ask();
       const { socket } = platform;
-      if ('rows' in one) {
-        const of = platform.sockets.at(-1 - one.socket);
-        if (of !== undefined && !of.closedByClient) of.receiveText(JSON.stringify(one.rows) ?? '');
-      } else if ('welcome' in one) await welcome(platform, one.welcome);
-      else if ('lose' in one) socket.lose(one.lose);
-      else if ('cancel' in one) cancel(one.cancel);
-      else if ('answer' in one) answer(platform, one.answer);
-      else if ('leave' in one) await leave(platform, one.leave);
-      else platform.advance(one.waitMs);
+      if ('rows' in item) {
+        const of = platform.sockets.at(-1 - item.socket);
+        if (of !== undefined && !of.closedByClient) of.receiveText(JSON.stringify(item.rows) ?? '');
+      } else if ('welcome' in item) await welcome(platform, item.welcome);
+      else if ('lose' in item) socket.lose(item.lose);
+      else if ('cancel' in item) cancel(item.cancel);
+      else if ('answer' in item) answer(platform, item.answer);
+      else if ('leave' in item) await leave(platform, item.leave);
+      else platform.advance(item.waitMs);
       await settled();
       platform.tick();
     }
@@ -234,14 +234,14 @@ testShares(
   'what comes in any order → leaves some operations to be answered, to be given up on and to be submitted again',
   async () => {
     const shares = await sharesOf(hostile, 60);
-    for (const what of [
+    for (const description of [
       'an operation is answered',
       'an operation is given up on',
       'an operation is given up on that was submitted',
       'an operation is submitted again',
       'several connections are lost',
     ]) {
-      expect(shares[what], what).toBeGreaterThan(0.25);
+      expect(shares[description], description).toBeGreaterThan(0.25);
     }
   },
 );

@@ -11,7 +11,7 @@ async function come(platform: FakePlatform, more: object = {}): Promise<void> {
   await welcome(platform, more);
 }
 
-const rest = (platform: FakePlatform): unknown[][] => platform.socket.rows('submit').map((row) => row.slice(6));
+const remaining = (platform: FakePlatform): unknown[][] => platform.socket.rows('submit').map((row) => row.slice(6));
 
 describe('the flag again', () => {
   test('server with the same memory → without it; with another → with it; a read goes without', async () => {
@@ -20,36 +20,36 @@ describe('the flag again', () => {
     submit(connection, readX);
     platform.tick();
     await come(platform, { memory: 'm' });
-    expect(rest(platform)).toEqual([[], []]);
+    expect(remaining(platform)).toEqual([[], []]);
     await come(platform, { memory: 'n' });
-    expect(rest(platform)).toEqual([[null, null, null, null, null, true], []]);
+    expect(remaining(platform)).toEqual([[null, null, null, null, null, true], []]);
   });
 });
 
 describe('the move', () => {
   test('back at the same site → none; each change of site counts, also the one back', async () => {
     const { platform, connection } = start();
-    await welcome(platform, { site: 'irl' });
+    await welcome(platform, { site: 'ireland' });
     submit(connection, writeX);
     platform.tick();
     const moves: unknown[] = [];
-    for (const site of ['irl', 'frk', 'frk', 'irl']) {
+    for (const site of ['ireland', 'frankfurt', 'frankfurt', 'ireland']) {
       await come(platform, { site });
-      moves.push(rest(platform)[0]?.[4]);
+      moves.push(remaining(platform)[0]?.[4]);
     }
-    expect(moves).toEqual([undefined, ['irl', 1], ['irl', 1], ['irl', 2]]);
+    expect(moves).toEqual([undefined, ['ireland', 1], ['ireland', 1], ['ireland', 2]]);
   });
 });
 
 describe('too large', () => {
   test('fits no more once it has moved → fails alone with UNKNOWN, since it was sent; the rest goes on', async () => {
     const { platform, connection } = start();
-    await welcome(platform, { site: 'ireland-west-1', limits: { frameBytesMax: 300, inFlightMax: 9 } });
+    await welcome(platform, { site: 'ireland-west-1', limits: { maxFrameBytes: 300, maxInFlight: 9 } });
     const large = submit(connection, { ...writeX, args: 'x'.repeat(240) });
     const small = submit(connection, writeX);
     platform.tick();
     expect(platform.socket.rows('submit')).toHaveLength(2);
-    await come(platform, { site: 'frk', limits: { frameBytesMax: 300, inFlightMax: 9 } });
+    await come(platform, { site: 'frankfurt', limits: { maxFrameBytes: 300, maxInFlight: 9 } });
     expect(await large.failure(0)).toMatchObject({ code: 'UNKNOWN', retryable: false });
     expect(small.calls).toEqual([]);
     expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([2]);
@@ -59,7 +59,7 @@ describe('too large', () => {
     const { platform, connection } = await startOpen();
     const sink = submit(connection, { ...readX, args: 'x'.repeat(240) });
     platform.tick();
-    await come(platform, { limits: { frameBytesMax: 200, inFlightMax: 9 } });
+    await come(platform, { limits: { maxFrameBytes: 200, maxInFlight: 9 } });
     expect(await sink.failure(0)).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args' });
   });
 });
@@ -90,7 +90,7 @@ describe('acknowledgement', () => {
   });
 
   test('nothing but reads → nothing to acknowledge', async () => {
-    const { platform, connection } = await startOpen({ heartbeatMs: 1_000 });
+    const { platform, connection } = await startOpen({ heartbeatIntervalMs: 1_000 });
     for (let id = 1; id <= 100; id++) {
       submit(connection, readX);
       platform.tick();

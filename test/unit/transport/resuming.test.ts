@@ -24,20 +24,20 @@ test('ended, and then its signal aborts → nothing is said any more', async () 
 test('the end of one that waited cancels another that waited → that is not sent', async () => {
   const { platform, connection } = start();
   const controller = new AbortController();
-  const sink = { update: () => 0, confirm: () => {}, fail: () => controller.abort() };
+  const sink = { view: () => 0, confirm: () => {}, fail: () => controller.abort() };
   connection.submit({ ...writeX, args: 'x'.repeat(500) }, ['strong'], sink, quietContext());
   submit(connection, writeX, quietContext({ signal: controller.signal }));
-  await welcome(platform, { limits: { frameBytesMax: 300, inFlightMax: 9 } });
+  await welcome(platform, { limits: { maxFrameBytes: 300, maxInFlight: 9 } });
   expect(controller.signal.aborted).toBe(true);
   expect(platform.socket.rows('submit')).toEqual([]);
 });
 
 test('the end of one that waited closes the client → nothing more is sent', async () => {
   const { platform, connection } = start();
-  const sink = { update: () => 0, confirm: () => {}, fail: () => void connection.close() };
+  const sink = { view: () => 0, confirm: () => {}, fail: () => void connection.close() };
   connection.submit({ ...writeX, args: 'x'.repeat(500) }, ['strong'], sink, quietContext());
   const other = submit(connection, writeX);
-  await welcome(platform, { limits: { frameBytesMax: 300, inFlightMax: 9 } });
+  await welcome(platform, { limits: { maxFrameBytes: 300, maxInFlight: 9 } });
   expect(platform.socket.rows('submit')).toEqual([]);
   expect(await other.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
 });

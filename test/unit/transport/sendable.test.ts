@@ -1,6 +1,6 @@
 /** What is sent fits what a server accepts: its limits, and the form of its rows. */
 import { describe, expect, test } from 'vitest';
-import { isPlainSubmit } from '../../../src/protocol/rows/plain-rows.ts';
+import { isSimpleSubmit } from '../../../src/protocol/messages/fast-path.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { start, startOpen, submit, welcome } from './set-up.ts';
 
@@ -8,7 +8,7 @@ describe('what a server would take for malformed', () => {
   test.each([
     ['name', { ...readX, name: '' }],
     ['name', { ...readX, name: 'x'.repeat(1025) }],
-    ['effect', { ...readX, effect: 'write' as never }],
+    ['access', { ...readX, access: 'update' as never }],
     ['key', { ...readX, key: 5 as never }],
   ])('%s → fails alone with INVALID_ARGUMENT, nothing is sent', async (field, operation) => {
     const { platform, connection } = await startOpen();
@@ -23,7 +23,7 @@ describe('what a server would take for malformed', () => {
     submit(connection, readX, quietContext({ deadlineAt: platform.now() + limitMs }));
     platform.tick();
     const [row] = platform.socket.rows('submit');
-    expect(isPlainSubmit(row)).toBe(true);
+    expect(isSimpleSubmit(row)).toBe(true);
     expect(row?.[7] ?? null).toBeNull();
   });
 });
@@ -32,7 +32,7 @@ describe('a server that takes so many operations at a time', () => {
   test('more wait → sent as answers come, in order, acknowledged in between', async () => {
     const { platform, connection } = start();
     const sinks = Array.from({ length: 250 }, () => submit(connection, writeX));
-    await welcome(platform, { limits: { frameBytesMax: 1 << 20, inFlightMax: 100 } });
+    await welcome(platform, { limits: { maxFrameBytes: 1 << 20, maxInFlight: 100 } });
     const ids = (): unknown[] => platform.socket.rows('submit').map(([id]) => id);
     expect(ids()).toHaveLength(100);
     for (let id = 1; id <= 250; id++) {

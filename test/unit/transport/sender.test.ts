@@ -25,7 +25,7 @@ test('submitted later with the same deadline → less time is left', async () =>
 });
 
 test('more than may be under way → OVERLOADED, to be tried again after a tenth of a second', async () => {
-  const { connection } = await startOpen({ inFlightMax: 1 });
+  const { connection } = await startOpen({ maxInFlight: 1 });
   submit(connection);
   expect(await submit(connection).failure(0)).toMatchObject({ code: 'OVERLOADED', retryAfterMs: 100 });
 });
@@ -55,12 +55,12 @@ test('an argument is a getter that submits another operation → after a loss th
 
 test('ended while it waits for a place, and the application keeps the connection → nothing is kept of it', async () => {
   const { platform, connection } = start();
-  await welcome(platform, { limits: { ...LIMITS, inFlightMax: 1 } });
+  await welcome(platform, { limits: { ...LIMITS, maxInFlight: 1 } });
   submit(connection);
   const context = (() => {
-    const given = quietContext();
-    submit(connection, readX, given);
-    return new WeakRef(given);
+    const value = quietContext();
+    submit(connection, readX, value);
+    return new WeakRef(value);
   })();
   platform.tick();
   void connection.close();

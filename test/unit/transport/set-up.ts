@@ -1,21 +1,21 @@
 /** A connection whose socket, time and ticks the test drives by hand. */
 import { expect } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
-import { connect, type Connection } from '../../../src/transport/connection.ts';
-import type { ConnectionOptions, ConnectionTarget } from '../../../src/transport/settings/options.ts';
+import { connectClient, type ReconnectingClient } from '../../../src/transport/reconnecting-client.ts';
+import type { ConnectionOptions, ConnectionTarget } from '../../../src/transport/options/options.ts';
 import { LEVELS, quietContext, readX, SinkDouble } from '../../support/wire.ts';
 import { FakePlatform, settled } from './fake-platform.ts';
 
-export const LIMITS = { frameBytesMax: 1 << 20, inFlightMax: 100 };
+export const LIMITS = { maxFrameBytes: 1 << 20, maxInFlight: 100 };
 
 export function connectBy(
   platform: FakePlatform,
   options: Partial<ConnectionOptions> = {},
   target: Partial<ConnectionTarget> = {},
-): Connection {
+): ReconnectingClient {
   const { WebSocket } = platform;
   const byHand = { codec: 'json', WebSocket, scheduling: platform, random: () => 0 } as const;
-  return connect({ url: 'ws://server.test/irl', ...byHand, ...options }, { levels: LEVELS, ...target });
+  return connectClient({ url: 'ws://server.test/ireland', ...byHand, ...options }, { levels: LEVELS, ...target });
 }
 
 /** The server lets the connection in; `more` joins what it says then. */
@@ -33,7 +33,7 @@ export async function welcome(platform: FakePlatform, more: object = {}): Promis
 /** A client, its platform and the states that it went through. */
 export interface Fixture {
   readonly platform: FakePlatform;
-  readonly connection: Connection;
+  readonly connection: ReconnectingClient;
   readonly states: string[];
 }
 
@@ -51,7 +51,7 @@ export async function startOpen(options: Partial<ConnectionOptions> = {}): Promi
   return fixture;
 }
 
-export function submit(connection: Connection, operation = readX, context = quietContext()): SinkDouble {
+export function submit(connection: ReconnectingClient, operation = readX, context = quietContext()): SinkDouble {
   const sink = new SinkDouble();
   connection.submit(operation, ['weak', 'strong'], sink, context);
   return sink;

@@ -1,7 +1,7 @@
 /** The application says who is signed in: what one has submitted goes over no connection of another. */
 import { describe, expect, test } from 'vitest';
-import type { Connection } from '../../../src/transport/connection.ts';
-import type { ConnectionOptions } from '../../../src/transport/settings/options.ts';
+import type { ReconnectingClient } from '../../../src/transport/reconnecting-client.ts';
+import type { ConnectionOptions } from '../../../src/transport/options/options.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform, type FakeSocket } from './fake-platform.ts';
 import { start, submit, welcome } from './set-up.ts';
@@ -81,7 +81,7 @@ describe('another user submits', () => {
     expect(submittedOn(platform.socket)).toEqual([3]);
     first.receive([1, 'view', 1, 0, 'late'], [2, 'view', 1, 0, 'late']);
     expect([read.calls.length, update.calls.length, own.calls.length]).toEqual([1, 1, 0]);
-    expect(states).toEqual(['greeting', 'open', 'waiting', 'connecting', 'greeting', 'open']);
+    expect(states).toEqual(['handshaking', 'open', 'waiting', 'connecting', 'handshaking', 'open']);
   });
 
   test('while the server may not have said welcome yet → greeted anew', async () => {
@@ -182,15 +182,15 @@ describe('sessions', () => {
 describe('who is told of the change goes on at once', () => {
   /** A read of ada's that is under way, and what the page does when it fails, since another has come. */
   async function whenTold(
-    act: (connection: Connection, former: ReturnType<Connection['openSession']>) => void,
+    act: (connection: ReconnectingClient, former: ReturnType<ReconnectingClient['openSession']>) => void,
   ): Promise<FakePlatform> {
     const started = await startPageOpen();
     const former = started.connection.openSession(['0.seen.signature']);
-    const told = submit(started.connection, readX);
+    const reported = submit(started.connection, readX);
     started.platform.tick();
-    const { fail } = told;
-    told.fail = (error, level) => {
-      fail.call(told, error, level);
+    const { fail } = reported;
+    reported.fail = (error, level) => {
+      fail.call(reported, error, level);
       act(started.connection, former);
     };
     started.page.user = 'boss';
@@ -243,7 +243,7 @@ describe('nobody can be told', () => {
 
   test('a closed client → stays closed, whoever comes', async () => {
     const { page, platform, connection } = await startPageOpen();
-    platform.socket.lose(4401, 'refused');
+    platform.socket.lose(4401, 'rejected');
     page.user = 'boss';
     const sink = submit(connection, readX);
     expect(sink.calls).toMatchObject([{ error: { code: 'UNAUTHENTICATED', retryable: false } }]);

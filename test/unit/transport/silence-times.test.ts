@@ -1,6 +1,6 @@
 /** How long a line may be silent, to the millisecond: what connections do about it is in `silence.test.ts`. */
 import { expect, test } from 'vitest';
-import { patienceAfter, Silence } from '../../../src/transport/connection-timer.ts';
+import { adjustTolerance, HeartbeatDeadline } from '../../../src/transport/connection-timer.ts';
 
 const HEARTBEAT_MS = 1000;
 const AWAITED_MS = HEARTBEAT_MS / 5;
@@ -9,14 +9,14 @@ const BYTES = 1 << 15;
 /** That second. */
 const BYTES_MS = 1000;
 
-function silence(patience = 1): Silence {
-  const made = new Silence(HEARTBEAT_MS, patience);
+function silence(patience = 1): HeartbeatDeadline {
+  const made = new HeartbeatDeadline(HEARTBEAT_MS, patience);
   made.begin(0);
   return made;
 }
 
-const leftMs = (of: Silence, nowMs: number, bytes = 0, bytesMax = Infinity): number =>
-  of.leftMs(nowMs, bytes, bytesMax);
+const leftMs = (of: HeartbeatDeadline, nowMs: number, bytes = 0, maxBytes = Infinity): number =>
+  of.getRemainingMs(nowMs, bytes, maxBytes);
 
 test.each([
   [1, true, 1],
@@ -26,7 +26,7 @@ test.each([
   [4, false, 8],
   [8, false, 8],
 ])('a patience of %i, answered when asked: %s → %i', (patience, wasAnswered, next) => {
-  expect(patienceAfter(patience, wasAnswered)).toBe(next);
+  expect(adjustTolerance(patience, wasAnswered)).toBe(next);
 });
 
 test('nothing is awaited → the heartbeat, from when it began or was last heard', () => {
@@ -34,7 +34,7 @@ test('nothing is awaited → the heartbeat, from when it began or was last heard
   expect([line.limitMs, leftMs(line, 0), leftMs(line, 400)]).toEqual([1000, 1000, 600]);
   line.begin(500);
   expect(leftMs(line, 600)).toBe(900);
-  line.heard(700);
+  line.recordReceived(700);
   expect(leftMs(line, 900)).toBe(800);
 });
 
@@ -44,32 +44,32 @@ test.each([
   [8, 1000],
 ])('an answer is awaited with a patience of %i → %i ms, and that is told once', (patience, limitMs) => {
   const line = silence(patience);
-  expect([line.ask(), line.limitMs, line.ask()]).toEqual([limitMs < HEARTBEAT_MS, limitMs, false]);
+  expect([line.expectReply(), line.limitMs, line.expectReply()]).toEqual([limitMs < HEARTBEAT_MS, limitMs, false]);
 });
 
 test('asked and answered → twice as long each time, up to the heartbeat; asked again it is short again', () => {
   const line = silence();
-  line.ask();
+  line.expectReply();
   const limits = [300, 400, 500, 600].map((nowMs) => {
-    line.answered(nowMs);
+    line.recordReply(nowMs);
     return line.limitMs;
   });
   expect(limits).toEqual([400, 800, 1000, 1000]);
   expect(leftMs(line, 700)).toBe(900);
-  expect([line.ask(), line.limitMs]).toEqual([true, AWAITED_MS]);
+  expect([line.expectReply(), line.limitMs]).toEqual([true, AWAITED_MS]);
 });
 
 test('nothing is awaited any more → the heartbeat again, unless what was asked was given up unanswered', () => {
   const line = silence();
-  line.ask();
-  line.relax();
+  line.expectReply();
+  line.useIdleInterval();
   expect(line.limitMs).toBe(AWAITED_MS);
-  line.heard(10);
-  line.relax();
+  line.recordReceived(10);
+  line.useIdleInterval();
   expect(line.limitMs).toBe(HEARTBEAT_MS);
-  line.ask();
-  line.answered(20);
-  line.relax();
+  line.expectReply();
+  line.recordReply(20);
+  line.useIdleInterval();
   expect(line.limitMs).toBe(HEARTBEAT_MS);
   expect(silence().limitMs).toBe(HEARTBEAT_MS);
 });
@@ -78,25 +78,25 @@ test.each([1, 4])(
   'large messages of the server are on their way, a patience of %i → as long as a slow link takes',
   (patience) => {
     const line = silence(patience);
-    line.allowFor(BYTES);
-    line.allowFor(2 * BYTES);
+    line.extendForBytes(BYTES);
+    line.extendForBytes(2 * BYTES);
     expect(leftMs(line, 100)).toBe(900 + 3 * BYTES_MS * patience);
-    line.heard(100);
+    line.recordReceived(100);
     expect(leftMs(line, 100)).toBe(1000);
   },
 );
 
 test('large messages go to the server → as long as they take from when they left, at most', () => {
   const line = silence();
-  line.sends(2 * BYTES, 300);
+  line.recordUpload(2 * BYTES, 300);
   expect(leftMs(line, 300)).toBe(700 + 2 * BYTES_MS);
   // All that one message may have.
   expect(leftMs(line, 300, 0, BYTES)).toBe(700 + BYTES_MS);
-  line.heard(1000);
+  line.recordReceived(1000);
   // Of those that are not answered the rest is still on its way.
   expect([leftMs(line, 1000), leftMs(line, 1000, 2 * BYTES)]).toEqual([1000, 1000 + 1300]);
-  line.sends(BYTES, 1000);
-  line.answered(1500);
+  line.recordUpload(BYTES, 1000);
+  line.recordReply(1500);
   expect([leftMs(line, 1500), leftMs(line, 1500, BYTES), leftMs(line, 1500, BYTES / 4)]).toEqual([1000, 1500, 1250]);
   line.begin(9000);
   expect(leftMs(line, 9000, BYTES)).toBe(1000);

@@ -126,10 +126,10 @@ describe('a site that falls silent', () => {
   });
 
   test('whoever is told something as the connection opens takes long → the site has its time from then on', async () => {
-    const { platform, connection } = start({ heartbeatMs: 1_000 });
+    const { platform, connection } = start({ heartbeatIntervalMs: 1_000 });
     const tooLarge = submit(connection, { ...readX, args: 'x'.repeat(200) });
     tooLarge.fail = () => platform.sleep(900);
-    await welcome(platform, { limits: { frameBytesMax: 200, inFlightMax: 9 } });
+    await welcome(platform, { limits: { maxFrameBytes: 200, maxInFlight: 9 } });
     platform.advance(999);
     expect(connection.state).toBe('open');
     platform.advance(1);

@@ -7,8 +7,8 @@ import { connectBy, welcome } from './set-up.ts';
 const HOUR_MS = 3_600_000;
 test('page slept an hour, the socket looks open → it asks, hears nothing, comes back with a fresh token; what was under way goes on', async () => {
   const platform = new FakePlatform();
-  let asked = 0;
-  const connection = connectBy(platform, { token: () => `token ${++asked}` });
+  let requested = 0;
+  const connection = connectBy(platform, { token: () => `token ${++requested}` });
   await welcome(platform, { expiresInMs: 600_000 });
   const [update, read] = [new SinkDouble(), new SinkDouble()];
   connection.submit(writeX, ['strong'], update, quietContext());
@@ -25,7 +25,7 @@ test('page slept an hour, the socket looks open → it asks, hears nothing, come
   expect(platform.socket).not.toBe(before);
   expect(before.closedByClient).toBe(true);
   await welcome(platform);
-  expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { attempt: 2, token: `token ${asked}` }]]);
+  expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { attempt: 2, token: `token ${requested}` }]]);
   expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1, 2]);
 
   platform.socket.receive([1, 'view', 1, 0, 'done'], [2, 'view', 1, 0, 'new']);

@@ -30,7 +30,7 @@ function world(): World {
     if (at === undefined) {
       openedAt.set(socket, platform.now());
       socket.open();
-    } else if (connection.state !== 'greeting') return;
+    } else if (connection.state !== 'handshaking') return;
     else if (socket.rows('hello').length > 0) {
       socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS }]);
     } else if (platform.now() - at > 5_000) socket.lose(4408, 'no hello in time');

@@ -9,15 +9,15 @@ const FAILS = new Error('fetch failed');
 
 describe('renewal', () => {
   test('token function fails → asked again until it has one; the connection stays, the reason is told', async () => {
-    const told: unknown[][] = [];
-    let asked = 0;
+    const reported: unknown[][] = [];
+    let requested = 0;
     const { platform, connection } = start({
       token: () => {
-        asked++;
-        if (asked > 1 && asked < 5) throw FAILS;
-        return `token ${asked}`;
+        requested++;
+        if (requested > 1 && requested < 5) throw FAILS;
+        return `token ${requested}`;
       },
-      onStateChange: (state, reason) => told.push([state, reason?.message]),
+      onStateChange: (state, reason) => reported.push([state, reason?.message]),
     });
     await welcome(platform, { expiresInMs: 60_000 });
     const sink = submit(connection, writeX);
@@ -28,7 +28,7 @@ describe('renewal', () => {
       platform.socket.receive([1, 'pong']);
     }
     expect(platform.socket.rows('renew')).toEqual([[0, 'renew', 'token 5']]);
-    expect(told.filter(([state]) => state !== 'probing').slice(2)).toEqual(
+    expect(reported.filter(([state]) => state !== 'probing').slice(2)).toEqual(
       Array.from({ length: 3 }, () => ['open', 'token: no token could be had: fetch failed']),
     );
     platform.socket.receive([0, 'renewed', 60_000], [1, 'view', 1, 0, 'done']);
@@ -37,33 +37,33 @@ describe('renewal', () => {
   });
 
   test('a server that says that tokens last no time → asked no more than 20 times a second', async () => {
-    let asked = 0;
-    const { platform } = start({ token: () => `token ${++asked}` });
+    let requested = 0;
+    const { platform } = start({ token: () => `token ${++requested}` });
     await welcome(platform, { expiresInMs: 0 });
     for (let ms = 0; ms < 1_000; ms++) {
       platform.advance(1);
       await settled();
       platform.socket.receive([0, 'renewed', 0]);
     }
-    expect(asked).toBeLessThanOrEqual(21);
+    expect(requested).toBeLessThanOrEqual(21);
   });
 });
 
-describe('greeting', () => {
+describe('handshaking', () => {
   test.each([
     ['a number', 7],
     ['an object', { token: 'x' }],
     ['null', null],
-  ])('token function gives %s → the reason says so, it is asked again', async (_, given) => {
-    const told: unknown[] = [];
-    let asked = 0;
+  ])('token function gives %s → the reason says so, it is asked again', async (_, value) => {
+    const reported: unknown[] = [];
+    let requested = 0;
     const { platform } = start({
-      token: () => (++asked === 1 ? (given as never) : 'text'),
-      onStateChange: (_state, reason) => told.push(reason?.message),
+      token: () => (++requested === 1 ? (value as never) : 'text'),
+      onStateChange: (_state, reason) => reported.push(reason?.message),
     });
     platform.socket.open();
     await settled();
-    expect(told.at(-1)).toContain('must give a text');
+    expect(reported.at(-1)).toContain('must give a text');
     platform.advance(100);
     await welcome(platform);
     expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'text' }]]);

@@ -1,59 +1,59 @@
 /** Why a connection was lost, as the application is told with the change of state. */
 import { describe, expect, test } from 'vitest';
-import type { ConnectionOptions } from '../../../src/transport/settings/options.ts';
+import type { ConnectionOptions } from '../../../src/transport/options/options.ts';
 import { settled } from './fake-platform.ts';
 import { start, welcome } from './set-up.ts';
 
 /** A client, and the states that were told with their reasons. */
 function startTold(options: Partial<ConnectionOptions> = {}) {
-  const told: unknown[] = [];
-  const onStateChange: ConnectionOptions['onStateChange'] = (state, reason) => told.push([state, reason?.message]);
-  return { told, ...start({ ...options, onStateChange }) };
+  const reported: unknown[] = [];
+  const onStateChange: ConnectionOptions['onStateChange'] = (state, reason) => reported.push([state, reason?.message]);
+  return { told: reported, ...start({ ...options, onStateChange }) };
 }
 
-const SITE = 'no connection to ws://server.test/irl: ';
+const SITE = 'no connection to ws://server.test/ireland: ';
 
 describe('waiting again', () => {
   test('no answer to a ping → so', async () => {
-    const { told, platform } = startTold({ heartbeatMs: 1_000, pongTimeoutMs: 2_000 });
+    const { told: reported, platform } = startTold({ heartbeatIntervalMs: 1_000, pongTimeoutMs: 2_000 });
     await welcome(platform);
     platform.advance(3_000);
-    expect(told.at(-1)).toEqual(['waiting', `${SITE}no answer to a ping within 2000 ms`]);
+    expect(reported.at(-1)).toEqual(['waiting', `${SITE}no answer to a ping within 2000 ms`]);
   });
 
   test('the server goes away → so', async () => {
-    const { told, platform } = startTold();
+    const { told: reported, platform } = startTold();
     await welcome(platform);
     platform.socket.receive([0, 'goaway', 1_000]);
-    expect(told.at(-1)).toEqual(['waiting', `${SITE}the server goes away`]);
+    expect(reported.at(-1)).toEqual(['waiting', `${SITE}the server goes away`]);
   });
 
   test('the server says why before it closes → by its words', async () => {
-    const { told, platform } = startTold();
+    const { told: reported, platform } = startTold();
     await welcome(platform);
     platform.socket.receive([0, 'fail', 'UNAVAILABLE', 'too many clients']);
     platform.socket.lose(1013, 'later');
-    expect(told.at(-1)).toEqual(['waiting', expect.stringContaining('too many clients (1013)')]);
+    expect(reported.at(-1)).toEqual(['waiting', expect.stringContaining('too many clients (1013)')]);
   });
 
   test('the server takes the client for another → so', async () => {
-    const { told, platform } = startTold();
+    const { told: reported, platform } = startTold();
     await welcome(platform, { principal: 'ann' });
     platform.socket.lose();
     platform.advance(50);
     await welcome(platform, { principal: 'bob' });
-    expect(told.at(-1)).toEqual(['waiting', `${SITE}the principal has changed`]);
+    expect(reported.at(-1)).toEqual(['waiting', `${SITE}the principal has changed`]);
   });
 
   test.each([
     ['before there is a token → so', true, 'closed with 1006, while no token was given yet'],
     ['after hello → without a word of tokens', false, 'closed with 1006'],
   ])('lost %s', async (_, isPending, detail) => {
-    const { told, platform } = startTold({ token: () => (isPending ? new Promise(() => {}) : 'token') });
+    const { told: reported, platform } = startTold({ token: () => (isPending ? new Promise(() => {}) : 'token') });
     platform.socket.open();
     await settled();
     platform.socket.lose();
-    expect(told.at(-1)).toEqual(['waiting', SITE + detail]);
+    expect(reported.at(-1)).toEqual(['waiting', SITE + detail]);
   });
 
   test.each([
@@ -61,28 +61,28 @@ describe('waiting again', () => {
     ['no welcome comes → so', false, 'no welcome within 1000 ms'],
   ])('%s', async (_, isPending, detail) => {
     const token = (): string | Promise<string> => (isPending ? new Promise(() => {}) : 'token');
-    const { told, platform } = startTold({ token, connectTimeoutMs: 1_000 });
+    const { told: reported, platform } = startTold({ token, connectTimeoutMs: 1_000 });
     platform.socket.open();
     await settled();
     platform.advance(1_000);
-    expect(told.at(-1)).toEqual(['waiting', SITE + detail]);
+    expect(reported.at(-1)).toEqual(['waiting', SITE + detail]);
   });
 });
 
 describe('closed for good', () => {
   test('a token that is always the same has expired → so', async () => {
-    const { told, platform } = startTold({ token: 'fixed' });
+    const { told: reported, platform } = startTold({ token: 'fixed' });
     await welcome(platform);
     platform.socket.lose(4402, 'the token has expired');
-    expect(told.at(-1)).toEqual(['closed', expect.stringContaining('give a function, which is asked anew')]);
+    expect(reported.at(-1)).toEqual(['closed', expect.stringContaining('give a function, which is asked anew')]);
   });
 
   test('the application closes, and then the server goes away → by the application all the same', async () => {
-    const { told, platform, connection } = startTold();
+    const { told: reported, platform, connection } = startTold();
     await welcome(platform);
     void connection.close();
     platform.socket.receive([0, 'goaway', 1_000]);
     platform.socket.lose(1000);
-    expect(told.at(-1)).toEqual(['closed', 'the connection was closed by the application']);
+    expect(reported.at(-1)).toEqual(['closed', 'the connection was closed by the application']);
   });
 });

@@ -1,13 +1,13 @@
 /** Copies of arguments. */
 import { expect, test } from 'vitest';
-import { copied, equalCopy } from '../../../src/values/copy.ts';
+import { deepCopy, tryEqualCopy } from '../../../src/values/deep-copy.ts';
 
 test.each<[string, unknown]>([
   ['plain data', { a: [1, { b: 'x' }], c: null, d: undefined }],
   ['dates and bytes', { at: new Date(5), bytes: new Uint8Array([1, 2]) }],
   ['any name', JSON.parse('{ "__proto__": { "a": 1 } }')],
 ])('%s → the same, and nothing of it shared', (_name, value) => {
-  const copy = copied(value);
+  const copy = deepCopy(value);
   expect(copy).toEqual(value);
   expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
   const parts = (of: unknown): readonly unknown[] =>
@@ -19,7 +19,7 @@ test('what cannot be copied stays as it is', () => {
   const odd = new (class {
     readonly f = (): number => 1;
   })();
-  expect(copied({ odd })).toEqual({ odd });
+  expect(deepCopy({ odd })).toEqual({ odd });
 });
 
 class Money {
@@ -36,23 +36,23 @@ test.each<[string, object]>([
   ['patterns', /a/g],
   ['errors', new Error('x')],
 ])('of %s → itself, for no copy is equal to it', (_name, odd) => {
-  expect((copied({ odd }) as { odd: unknown }).odd).toBe(odd);
-  expect((equalCopy([odd]) as { copy: unknown[] }).copy[0]).toBe(odd);
+  expect((deepCopy({ odd }) as { odd: unknown }).odd).toBe(odd);
+  expect((tryEqualCopy([odd]) as { copy: unknown[] }).copy[0]).toBe(odd);
 });
 
 test('without a prototype → a copy without one', () => {
-  const given = Object.assign(Object.create(null) as object, { a: [1] });
-  const copy = copied(given) as object;
-  expect(copy).not.toBe(given);
+  const value = Object.assign(Object.create(null) as object, { a: [1] });
+  const copy = deepCopy(value) as object;
+  expect(copy).not.toBe(value);
   expect(Object.getPrototypeOf(copy)).toBe(null);
-  expect(equalCopy(given)).toEqual({ copy: given });
+  expect(tryEqualCopy(value)).toEqual({ copy: value });
 });
 
 test('what holds itself → a copy that does', () => {
-  const given: Record<string, unknown> = {};
-  given['list'] = [given];
-  const copy = copied(given) as { list: unknown[] };
-  expect(copy).not.toBe(given);
+  const value: Record<string, unknown> = {};
+  value['list'] = [value];
+  const copy = deepCopy(value) as { list: unknown[] };
+  expect(copy).not.toBe(value);
   expect(copy.list[0]).toBe(copy);
 });
 
@@ -70,5 +70,5 @@ test('what is something else at each look, throws at one, or is too deep → the
   };
   let deep: unknown = {};
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
-  expect([odd, throwing, deep].map(equalCopy)).toEqual([undefined, undefined, undefined]);
+  expect([odd, throwing, deep].map(tryEqualCopy)).toEqual([undefined, undefined, undefined]);
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { cached, mapStore } from '../../../src/bindings/cache/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
-import { tiered } from '../../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../../src/bindings/tiered/index.ts';
 import {
   correctable,
   createClient,
@@ -13,15 +13,15 @@ import {
   structurallyEqual,
 } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { sharedReads } from '../../../src/policies/index.ts';
-import { checkPortable, sentCopy } from '../../../src/protocol/codec/check-portable.ts';
+import { dedupeReads } from '../../../src/policies/index.ts';
+import { checkPortable, copyForWire } from '../../../src/protocol/codec/portable-values.ts';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../src/protocol/codec/msgpack-codec.ts';
-import { parseNow } from '../../../src/protocol/contract/parse-now.ts';
-import { copied, copyOf, NoPlainData } from '../../../src/values/copy.ts';
-import { handedOut, kept, keptArgs } from '../../../src/values/frozen.ts';
-import { approximateBytes, plainBytes, writtenBytes } from '../../../src/values/size.ts';
-import { writeOut } from '../../../src/values/text.ts';
+import { parseSync } from '../../../src/protocol/contract/parse-sync.ts';
+import { deepCopy, copyPlainData, NotPlainDataError } from '../../../src/values/deep-copy.ts';
+import { freezeForUser, freezeWireCopy, freezeArgsCopy } from '../../../src/values/deep-freeze.ts';
+import { estimateBytes, measurePlainData, estimateEncodedBytes } from '../../../src/values/estimate-bytes.ts';
+import { serialize } from '../../../src/values/serialize.ts';
 
 const foreign = <T>(code: string): T => runInNewContext(`(${code})`) as T;
 const own = (code: string): unknown => runInThisContext(`(${code})`);
@@ -64,36 +64,37 @@ test.each(SENT)('%s → written by both codecs as its like of this realm is', (c
   for (const codec of [jsonCodec, msgpackCodec])
     expect(codec.encodeValue(foreign(code))).toEqual(codec.encodeValue(own(code)));
   expect(() => checkPortable(foreign(code), 'args')).not.toThrow();
-  expect(sentCopy(foreign(code), 'args')).toStrictEqual(own(code));
+  expect(copyForWire(foreign(code), 'args')).toStrictEqual(own(code));
 });
 
 test.each(SENT)('%s → frozen for a site, measured and handed out as its like', (code) => {
-  for (const copy of [kept, keptArgs]) {
+  for (const copy of [freezeWireCopy, freezeArgsCopy]) {
     expect(copy(foreign(code))).toStrictEqual(own(code));
-    expect(handedOut(copy(foreign(code)))).toStrictEqual(own(code));
+    expect(freezeForUser(copy(foreign(code)))).toStrictEqual(own(code));
   }
-  for (const measure of [plainBytes, writtenBytes, approximateBytes])
+  for (const measure of [measurePlainData, estimateEncodedBytes, estimateBytes])
     expect(measure(foreign(code))).toBe(measure(own(code)));
 });
 
 test.each(KEPT)('%s → copied as its like of this realm', (code) => {
-  for (const copy of [copyOf(foreign(code)).value, copied(foreign(code))]) expect(copy).toStrictEqual(own(code));
+  for (const copy of [copyPlainData(foreign(code)).value, deepCopy(foreign(code))])
+    expect(copy).toStrictEqual(own(code));
 });
 
 test.each(KEPT.slice(0, 7))('%s → the same text as its like, another than others', (code) => {
-  expect(writeOut(foreign(code))).toBeDefined();
-  expect(writeOut(foreign(code))).toBe(writeOut(own(code)));
-  expect(new Set(KEPT.slice(0, 7).map((each) => writeOut(foreign(each)))).size).toBe(7);
+  expect(serialize(foreign(code))).toBeDefined();
+  expect(serialize(foreign(code))).toBe(serialize(own(code)));
+  expect(new Set(KEPT.slice(0, 7).map((item) => serialize(foreign(item)))).size).toBe(7);
 });
 
 test.each(OF_CLASSES)('%s → plain data nowhere', (code) => {
   for (const codec of [jsonCodec, msgpackCodec])
     expect(() => codec.encodeValue(foreign(code))).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
-  expect(() => copyOf(foreign(code))).toThrow(NoPlainData);
-  expect(writeOut(foreign(code))).toBeUndefined();
+  expect(() => copyPlainData(foreign(code))).toThrow(NotPlainDataError);
+  expect(serialize(foreign(code))).toBeUndefined();
   const value = foreign(code);
-  expect(copied(value)).toBe(value);
-  expect(keptArgs(value)).toBe(value);
+  expect(deepCopy(value)).toBe(value);
+  expect(freezeArgsCopy(value)).toBe(value);
   expect(structurallyEqual(value, foreign(code))).toBe(false);
 });
 
@@ -104,12 +105,12 @@ test('views of another realm → confirm, are kept by a cache, and reads with eq
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const client = createClient(cached(store, { principal: 'a', store: mapStore(), onError }), {
-    shareReads: sharedReads(),
+    dedupeReads: dedupeReads(),
   });
-  const find = () => client.invoke({ name: 'find', args: foreign('{ filter: { n: 1 } }'), effect: 'read' });
+  const find = () => client.invoke({ name: 'find', args: foreign('{ filter: { n: 1 } }'), access: 'read' });
   await Promise.all([find(), find()]);
-  expect([reads, client.counters.confirmed, client.counters.corrected, errors]).toEqual([1, 2, 0, []]);
-  const again = client.invokeWeak({ name: 'find', args: foreign('{ filter: { n: 1 } }'), effect: 'read' });
+  expect([reads, client.stats.confirmed, client.stats.corrected, errors]).toEqual([1, 2, 0, []]);
+  const again = client.invokeWeak({ name: 'find', args: foreign('{ filter: { n: 1 } }'), access: 'read' });
   expect([structurallyEqual(await again, weak()), reads]).toEqual([true, 1]);
 });
 
@@ -125,8 +126,8 @@ test('options, signals, errors and versions of another realm → taken', async (
   expect([isCorrectableError(error, 'TIMEOUT'), isCorrectableError(error, 'CONFLICT')]).toEqual([true, false]);
   expect(isCorrectableError(foreign('{ name: "CorrectableError", code: "TIMEOUT" }'))).toBe(false);
   const read = correctable<number, ['weak', 'strong']>(['weak', 'strong'], (sink) => {
-    sink.update(1, 'weak', { version: foreign('new Date(2)') });
-    sink.update(2, 'weak', { version: foreign('new Date(1)') });
+    sink.view(1, 'weak', { version: foreign('new Date(2)') });
+    sink.view(2, 'weak', { version: foreign('new Date(1)') });
     sink.fail(error, 'strong');
   });
   await expect(read).rejects.toBeInstanceOf(CorrectableError);
@@ -135,5 +136,5 @@ test('options, signals, errors and versions of another realm → taken', async (
 
 test('a promise of another realm, given by a schema → found, as one of this realm', () => {
   const schema = z.string().refine(() => foreign<Promise<boolean>>('Promise.resolve(true)'));
-  expect(() => parseNow(schema, 'a')).toThrow('Promise');
+  expect(() => parseSync(schema, 'a')).toThrow('Promise');
 });

@@ -2,25 +2,25 @@
  * Decimals as text, and back: all digits and the scale, as Cassandra writes them (`1E+3` is not `1000`: it has no digits behind
  * the 1). What is read can be written back and is the same value in the same bytes.
  */
-import { bigintOf, bytesOfBigint } from './integers.ts';
+import { decodeBigint, encodeBigint } from './integers.ts';
 
 const SCALE_BYTES = 4;
-const SCALE_MAX = 2 ** 31 - 1;
-const SCALE_MIN = -(2 ** 31);
+const MAX_SCALE = 2 ** 31 - 1;
+const MIN_SCALE = -(2 ** 31);
 /** With more zeros in front, an exponent says how many. */
-const LEADING_ZEROS_MAX = 6;
-const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
+const MAX_LEADING_ZEROS = 6;
+const DECIMAL_PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 
 /** The text of the bytes of a decimal: a scale of four bytes, then the digits as one whole number. */
-export function decimalText(bytes: Uint8Array): string {
+export function formatDecimal(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const scale = buffer.readInt32BE(0);
-  const unscaled = bigintOf(buffer.subarray(SCALE_BYTES));
+  const unscaled = decodeBigint(buffer.subarray(SCALE_BYTES));
   const sign = unscaled < 0n ? '-' : '';
   const digits = String(unscaled < 0n ? -unscaled : unscaled);
   const exponent = digits.length - 1 - scale;
   if (scale === 0) return sign + digits;
-  if (scale > 0 && exponent >= -LEADING_ZEROS_MAX) {
+  if (scale > 0 && exponent >= -MAX_LEADING_ZEROS) {
     const padded = digits.padStart(scale + 1, '0');
     return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
   }
@@ -29,13 +29,13 @@ export function decimalText(bytes: Uint8Array): string {
 }
 
 /** The bytes of a decimal written as text; `undefined` for a text that is none. */
-export function decimalBytes(text: string): Buffer | undefined {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+export function encodeDecimal(text: string): Buffer | undefined {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = DECIMAL_PATTERN.exec(text) ?? [];
   const digits = whole + fraction;
   const scale = fraction.length - Number(exponent);
-  if (digits === '' || scale < SCALE_MIN || scale > SCALE_MAX) return undefined;
+  if (digits === '' || scale < MIN_SCALE || scale > MAX_SCALE) return undefined;
   const bytes = Buffer.alloc(SCALE_BYTES);
   bytes.writeInt32BE(scale);
   const unscaled = BigInt(digits);
-  return Buffer.concat([bytes, bytesOfBigint(sign === '-' ? -unscaled : unscaled)]);
+  return Buffer.concat([bytes, encodeBigint(sign === '-' ? -unscaled : unscaled)]);
 }

@@ -1,5 +1,5 @@
 /** Durations as text, and back: months, days and nanoseconds, which have no fixed relation to each other. */
-import { signedVint } from './integers.ts';
+import { encodeSignedVint } from './integers.ts';
 
 /** A duration; of its three parts none has another sign than the others. */
 export interface Duration {
@@ -8,10 +8,10 @@ export interface Duration {
   readonly nanoseconds: bigint;
 }
 
-type Part = keyof Duration;
+type DurationPart = keyof Duration;
 
 /** The largest first, as they stand in a text. */
-const UNITS: readonly (readonly [sign: string, part: Part, size: bigint])[] = [
+const UNITS: readonly (readonly [sign: string, part: DurationPart, size: bigint])[] = [
   ['y', 'months', 12n],
   ['mo', 'months', 1n],
   ['w', 'days', 7n],
@@ -23,19 +23,19 @@ const UNITS: readonly (readonly [sign: string, part: Part, size: bigint])[] = [
   ['us', 'nanoseconds', 1_000n],
   ['ns', 'nanoseconds', 1n],
 ];
-const TEXT =
+const DURATION_PATTERN =
   /^(-?)(?:(\d+)y)?(?:(\d+)mo)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?(?:(\d+)[uµ]s)?(?:(\d+)ns)?$/i;
-const BITS: Readonly<Record<Part, number>> = { months: 32, days: 32, nanoseconds: 64 };
+const PART_BITS: Readonly<Record<DurationPart, number>> = { months: 32, days: 32, nanoseconds: 64 };
 
 /** The duration as CQL writes it, without weeks. */
-export function durationText(duration: Duration): string {
+export function formatDuration(duration: Duration): string {
   const isNegative = duration.months < 0n || duration.days < 0n || duration.nanoseconds < 0n;
-  const rest = { ...duration };
+  const remaining = { ...duration };
   let text = '';
   for (const [sign, part, size] of UNITS) {
     if (sign === 'w') continue;
-    const count = (rest[part] < 0n ? -rest[part] : rest[part]) / size;
-    rest[part] %= size;
+    const count = (remaining[part] < 0n ? -remaining[part] : remaining[part]) / size;
+    remaining[part] %= size;
     if (count > 0n) text += `${count}${sign}`;
   }
   return text === '' ? '0s' : `${isNegative ? '-' : ''}${text}`;
@@ -48,13 +48,13 @@ export function hasOneSign({ months, days, nanoseconds }: Duration): boolean {
 }
 
 /** The bytes of a duration written as text; `undefined` for a text that is none. */
-export function durationBytes(text: string): Buffer | undefined {
-  const [whole, minus, ...counts] = TEXT.exec(text) ?? [];
+export function encodeDuration(text: string): Buffer | undefined {
+  const [whole, minus, ...counts] = DURATION_PATTERN.exec(text) ?? [];
   if (whole === undefined || counts.every((count) => count === undefined)) return undefined;
   const sum = { months: 0n, days: 0n, nanoseconds: 0n };
   for (const [at, [, part, size]] of UNITS.entries()) sum[part] += BigInt(counts[at] ?? 0) * size;
-  const signed = (part: Part): bigint => (minus === '-' ? -sum[part] : sum[part]);
+  const signed = (part: DurationPart): bigint => (minus === '-' ? -sum[part] : sum[part]);
   const parts = (['months', 'days', 'nanoseconds'] as const).map((part) => [part, signed(part)] as const);
-  if (parts.some(([part, value]) => BigInt.asIntN(BITS[part], value) !== value)) return undefined;
-  return Buffer.concat(parts.map(([, value]) => signedVint(value)));
+  if (parts.some(([part, value]) => BigInt.asIntN(PART_BITS[part], value) !== value)) return undefined;
+  return Buffer.concat(parts.map(([, value]) => encodeSignedVint(value)));
 }

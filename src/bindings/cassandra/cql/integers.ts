@@ -1,22 +1,22 @@
 /** Whole numbers as bytes, the most significant first, in two's complement. */
 
-const WHOLE = /^-?\d+$/;
+const INTEGER = /^-?\d+$/;
 
 /** The whole number that a number, a bigint or a text of digits is; `undefined` for what is none, or not known exactly. */
-export function wholeNumberOf(value: unknown): bigint | undefined {
+export function toBigint(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
-  return typeof value === 'string' && WHOLE.test(value) ? BigInt(value) : undefined;
+  return typeof value === 'string' && INTEGER.test(value) ? BigInt(value) : undefined;
 }
 
 /** The number that the bytes are. */
-export function bigintOf(bytes: Uint8Array): bigint {
+export function decodeBigint(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n;
   return BigInt.asIntN(8 * bytes.length, BigInt(`0x${Buffer.from(bytes).toString('hex')}`));
 }
 
 /** The fewest bytes that hold the number and its sign. */
-export function bytesOfBigint(value: bigint): Buffer {
+export function encodeBigint(value: bigint): Buffer {
   const magnitude = value < 0n ? ~value : value;
   const count = magnitude === 0n ? 1 : Math.floor(magnitude.toString(16).length / 2) + 1;
   const digits = BigInt.asUintN(8 * count, value)
@@ -29,7 +29,7 @@ export function bytesOfBigint(value: bigint): Buffer {
 }
 
 /** The number in so many bytes; `undefined` where it does not fit. */
-export function fixedBytes(value: bigint, count: number): Buffer | undefined {
+export function encodeFixedInteger(value: bigint, count: number): Buffer | undefined {
   if (BigInt.asIntN(8 * count, value) !== value) return undefined;
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64BE(value);
@@ -37,7 +37,7 @@ export function fixedBytes(value: bigint, count: number): Buffer | undefined {
 }
 
 /** Cassandra's numbers of variable length: the first byte begins with a 1 for each byte that follows it. */
-export function unsignedVint(value: bigint): Buffer {
+export function encodeUnsignedVint(value: bigint): Buffer {
   let more = 0;
   while (more < 8 && value >> BigInt(7 * (more + 1)) > 0n) more += 1;
   const bytes = Buffer.from(value.toString(16).padStart(2 * (more + 1), '0'), 'hex');
@@ -46,6 +46,6 @@ export function unsignedVint(value: bigint): Buffer {
 }
 
 /** The same with a sign, which stands in the last bit. */
-export function signedVint(value: bigint): Buffer {
-  return unsignedVint(BigInt.asUintN(64, (value << 1n) ^ (value >> 63n)));
+export function encodeSignedVint(value: bigint): Buffer {
+  return encodeUnsignedVint(BigInt.asUintN(64, (value << 1n) ^ (value >> 63n)));
 }

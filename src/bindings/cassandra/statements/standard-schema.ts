@@ -9,7 +9,7 @@ export interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-type Outcome<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
+type ValidationResult<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
 /** Any schema, whatever it takes and gives. */
 export interface AnySchema {
@@ -17,7 +17,7 @@ export interface AnySchema {
     readonly version: 1;
     readonly vendor: string;
     // Parameters and results are compared method-wise here, so that every schema fits.
-    validate(value: unknown): Outcome<unknown> | Promise<Outcome<unknown>>;
+    validate(value: unknown): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
     readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
   };
 }
@@ -28,7 +28,7 @@ export type SchemaInput<S extends AnySchema> = NonNullable<S['~standard']['types
 export type SchemaOutput<S extends AnySchema> = NonNullable<S['~standard']['types']>['output'];
 
 /** How a misfit is reported. */
-export interface Misfit {
+export interface MismatchContext {
   readonly code: 'INVALID_ARGUMENT' | 'INVALID_VALUE';
   /** Names the value in the message and begins the path, for example `args`. */
   readonly root: string;
@@ -37,7 +37,11 @@ export interface Misfit {
 }
 
 /** The value as the schema gives it back. @throws CorrectableError as `misfit` says, with the path of the first issue. */
-export function checked(schema: AnySchema, value: unknown, { code, root, subject }: Misfit): unknown {
+export function validateWithSchema(
+  schema: AnySchema,
+  value: unknown,
+  { code, root, subject }: MismatchContext,
+): unknown {
   const outcome = schema['~standard'].validate(value);
   if (outcome instanceof Promise) {
     outcome.catch(() => {});
@@ -47,10 +51,10 @@ export function checked(schema: AnySchema, value: unknown, { code, root, subject
   }
   if (outcome.issues === undefined) return outcome.value;
   const [issue] = outcome.issues;
-  const field = [root, ...(issue?.path ?? []).map(nameOf)].join('.');
+  const field = [root, ...(issue?.path ?? []).map(formatPathStep)].join('.');
   throw new CorrectableError(code, `${subject}: ${field}: ${issue?.message ?? 'does not fit'}`, { field });
 }
 
-function nameOf(step: PropertyKey | { readonly key: PropertyKey }): string {
+function formatPathStep(step: PropertyKey | { readonly key: PropertyKey }): string {
   return String(typeof step === 'object' ? step.key : step);
 }

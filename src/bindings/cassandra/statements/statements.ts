@@ -2,22 +2,22 @@
  * The application's own prepared statements as operations: a catalogue of names with typed arguments and results. Callers
  * name a statement; its text, and how rows are read, stay with whoever made the binding.
  */
-import { check, CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
+import { check, CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 import {
-  checkKinds,
+  checkOptionTypes,
   checkMemberName,
-  checkNamed,
+  checkOptionNames,
   checkRecord,
   hasMethods,
-  isName,
+  isNonEmptyString,
   isRecord,
-  type NamesOf,
-} from '../../../correctable/given.ts';
+  type OptionNamesOf,
+} from '../../../correctable/validate.ts';
 import type { Access, Operation } from '../../../correctable/operation.ts';
-import { requireWholeText } from '../../../engine-client/whole-text.ts';
-import { bindMarkers, isConditional, isSelect } from './markers.ts';
-import { nothing, type ResultShape } from './results.ts';
-import { checked, type AnySchema, type SchemaInput, type SchemaOutput } from './standard-schema.ts';
+import { checkWellFormed } from '../../shared/well-formed-text.ts';
+import { findBindMarkers, isConditional, isSelect } from './cql-text.ts';
+import { noResult, type ResultShape } from './result-shapes.ts';
+import { validateWithSchema, type AnySchema, type SchemaInput, type SchemaOutput } from './standard-schema.ts';
 
 /** How a statement is executed. */
 export interface StatementText<Args, R> {
@@ -31,12 +31,12 @@ export interface StatementText<Args, R> {
    * Whether an update may be sent again where nobody knows whether it was made: not for counters, lists that grow, `now()`
    * and conditions. False unless given; reads always may.
    */
-  readonly idempotent?: boolean;
+  readonly isIdempotent?: boolean;
 }
 
 /** One statement: what callers see of it, and how it is executed. */
 export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown> extends StatementText<SchemaOutput<A>, R> {
-  readonly effect: Access;
+  readonly access: Access;
   /** The arguments: a schema of zod, valibot or another library with the Standard Schema interface. */
   readonly args: A;
   /** The object that the operation is about: used for routing, caching and ordering. */
@@ -48,7 +48,7 @@ export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown> ext
 /** A checked statement, ready to be executed. */
 export interface Statement {
   readonly name: string;
-  readonly effect: Access;
+  readonly access: Access;
   readonly cql: string;
   readonly isIdempotent: boolean;
   readonly result: ResultShape<unknown>;
@@ -63,18 +63,18 @@ export interface BoundStatement {
   readonly pageSize: number;
 }
 
-const LIST: unique symbol = Symbol.for('correctables.cassandra.statements');
+const STATEMENTS_KEY: unique symbol = Symbol.for('correctables.cassandra.statements');
 
 /** A catalogue of statements, to be given to a binding. */
 export interface Statements {
-  readonly [LIST]: readonly Statement[];
+  readonly [STATEMENTS_KEY]: readonly Statement[];
 }
 
 /** The statements in a catalogue. */
-export function listOf(statements: Statements): readonly Statement[] {
-  const list: readonly Statement[] | undefined = (statements as Statements | null | undefined)?.[LIST];
+export function getStatements(statements: Statements): readonly Statement[] {
+  const list: readonly Statement[] | undefined = (statements as Statements | null | undefined)?.[STATEMENTS_KEY];
   if (list !== undefined) return list;
-  throw invalidArgument('statements', 'give what defineStatements or implementStatements made');
+  throw createInvalidArgumentError('statements', 'give what defineStatements or implementStatements made');
 }
 
 /** A typed builder for each statement: `ads.profile({ user })`. */
@@ -90,11 +90,11 @@ type ResultOfSpec<S> = 'result' extends keyof S
 
 /** Any statement: what its functions take is between them and its schemas. */
 export interface AnySpec {
-  readonly effect: Access;
+  readonly access: Access;
   readonly cql: string;
   readonly args: AnySchema;
   readonly result?: ResultShape<unknown>;
-  readonly idempotent?: boolean;
+  readonly isIdempotent?: boolean;
   params?(args: never): readonly unknown[];
   key?(args: never): string;
   equals?(a: never, b: never): boolean;
@@ -108,20 +108,20 @@ export type AnySpecs = Readonly<Record<string, AnySpec>>;
  *
  * @example
  * const profile = statement({
- *   effect: 'read',
+ *   access: 'read',
  *   cql: 'SELECT refs, WRITETIME(refs) AS written FROM profiles WHERE user = :user',
  *   args: z.object({ user: z.string() }),
  *   result: one((row) => row['refs'] as string[], { version: 'written' }),
  * });
  */
-export function statement<A extends AnySchema, R>(spec: WithResult<A, R>): WithResult<A, R>;
+export function statement<A extends AnySchema, R>(spec: SpecWithResult<A, R>): SpecWithResult<A, R>;
 export function statement<A extends AnySchema>(spec: StatementSpec<A, void>): StatementSpec<A, void>;
 export function statement(spec: AnySpec): AnySpec {
   checkSpec('spec', spec);
   return spec;
 }
 
-type WithResult<A extends AnySchema, R> = StatementSpec<A, R> & { readonly result: ResultShape<R> };
+type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & { readonly result: ResultShape<R> };
 
 /**
  * A catalogue of statements with a typed builder for each.
@@ -130,38 +130,38 @@ type WithResult<A extends AnySchema, R> = StatementSpec<A, R> & { readonly resul
  * @example
  * const ads = defineStatements({
  *   profile: {
- *     effect: 'read',
+ *     access: 'read',
  *     cql: 'SELECT refs FROM profiles WHERE user = :user',
  *     args: z.object({ user: z.string() }),
  *     result: one((row) => row['refs'] as string[]),
  *   },
  * });
- * const store = createClient(cassandra({ contactPoints: ['frk:9042'], keyspace: 'ads', statements: ads }));
+ * const store = createClient(cassandra({ contactPoints: ['frankfurt:9042'], keyspace: 'ads', statements: ads }));
  * const refs = await store.invoke(ads.profile({ user: 'ada' })); // string[] | undefined
  */
 export function defineStatements<const S extends AnySpecs>(specs: S): StatementBuilders<S> & Statements {
-  checkRecord(specs, { call: `defineStatements({ profile: ${SPEC} })`, field: 'statements' });
+  checkRecord(specs, { call: `defineStatements({ profile: ${SPEC_EXAMPLE} })`, field: 'statements' });
   const builders: Record<string, unknown> = {};
   const list: Statement[] = [];
   for (const [name, spec] of Object.entries(specs)) {
     checkMemberName(name, `statements.${name}`);
-    const { effect, key, equals } = spec;
-    list.push(checkedStatement(name, spec));
+    const { access, key, equals } = spec;
+    list.push(createStatement(name, spec));
     builders[name] = (args: never): Operation => ({
       name,
       args,
-      effect,
+      access,
       ...(key !== undefined && { key: key(args) }),
       ...(equals !== undefined && { equals }),
     });
   }
-  return Object.assign(builders, { [LIST]: list }) as unknown as StatementBuilders<S> & Statements;
+  return Object.assign(builders, { [STATEMENTS_KEY]: list }) as unknown as StatementBuilders<S> & Statements;
 }
 
 /** The part of a service contract that is needed: what `defineContract` makes has it. */
 export interface ContractLike {
   readonly operations: Readonly<
-    Record<string, { readonly effect: Access; readonly args: AnySchema; readonly result: AnySchema }>
+    Record<string, { readonly access: Access; readonly args: AnySchema; readonly result: AnySchema }>
   >;
 }
 
@@ -192,38 +192,40 @@ export function implementStatements<C extends ContractLike>(
   check(isContract, 'contract', `must be one made by defineContract: write ${call}`);
   checkRecord(implementations, { call, field: 'implementations' });
   const { operations } = contract;
-  const list = Object.entries<Omit<AnySpec, 'effect' | 'args'>>(implementations).map(([name, text]) => {
-    const { effect, args } = operations[name] ?? {};
-    if (effect === undefined || args === undefined) throw invalidArgument(name, 'the contract has no such operation');
+  const list = Object.entries<Omit<AnySpec, 'access' | 'args'>>(implementations).map(([name, text]) => {
+    const { access, args } = operations[name] ?? {};
+    if (access === undefined || args === undefined)
+      throw createInvalidArgumentError(name, 'the contract has no such operation');
     checkRecord(text, { call: '{ cql, result }', field: name });
-    return checkedStatement(name, { ...text, effect, args });
+    return createStatement(name, { ...text, access, args });
   });
   const built = new Set(['get', 'put', 'getMany', ...list.map(({ name }) => name)]);
   const missing = Object.keys(operations).find((name) => !built.has(name));
-  if (missing !== undefined) throw invalidArgument(missing, 'give the statement for this operation of the contract');
-  return { [LIST]: list };
+  if (missing !== undefined)
+    throw createInvalidArgumentError(missing, 'give the statement for this operation of the contract');
+  return { [STATEMENTS_KEY]: list };
 }
 
-const SPEC = "{ effect: 'read', cql: 'SELECT …', args: z.object({ … }), result: one(…) }";
+const SPEC_EXAMPLE = "{ access: 'read', cql: 'SELECT …', args: z.object({ … }), result: one(…) }";
 
-const FIELDS: NamesOf<AnySpec> = {
-  effect: true,
+const SPEC_FIELDS: OptionNamesOf<AnySpec> = {
+  access: true,
   cql: true,
   args: true,
   result: true,
-  idempotent: true,
+  isIdempotent: true,
   params: true,
   key: true,
   equals: true,
 };
 
 /** What is seen without reading the text of the statement. */
-function checkSpec(name: string, given: unknown): void {
-  checkNamed(given, { call: SPEC, field: name }, FIELDS);
-  const spec = given as Readonly<Record<string, unknown>>;
-  const { effect, cql, args, result } = spec;
-  check(effect === 'read' || effect === 'update', `${name}.effect`, "must be 'read' or 'update'");
-  check(isName(cql), `${name}.cql`, 'must be the text of a statement');
+function checkSpec(name: string, value: unknown): void {
+  checkOptionNames(value, { call: SPEC_EXAMPLE, field: name }, SPEC_FIELDS);
+  const spec = value as Readonly<Record<string, unknown>>;
+  const { access, cql, args, result } = spec;
+  check(access === 'read' || access === 'write', `${name}.access`, "must be 'read' or 'write'");
+  check(isNonEmptyString(cql), `${name}.cql`, 'must be the text of a statement');
   const isSchema = (typeof args === 'object' || typeof args === 'function') && args !== null && '~standard' in args;
   check(isSchema, `${name}.args`, 'must be a schema, as z.object({ user: z.string() })');
   check(
@@ -231,58 +233,64 @@ function checkSpec(name: string, given: unknown): void {
     `${name}.result`,
     'must be made by one, rows, page, applied',
   );
-  checkKinds(spec, 'function', 'params', 'key', 'equals');
-  checkKinds(spec, 'boolean', 'idempotent');
+  checkOptionTypes(spec, 'function', 'params', 'key', 'equals');
+  checkOptionTypes(spec, 'boolean', 'idempotent');
 }
 
-function checkedStatement(name: string, spec: AnySpec): Statement {
+function createStatement(name: string, spec: AnySpec): Statement {
   checkSpec(name, spec);
-  const { cql, effect, idempotent = false } = spec;
-  if (effect === 'read' && !isSelect(cql))
-    throw invalidArgument(`${name}.effect`, "a statement that is no SELECT is an 'update'");
-  if (effect === 'update' && isSelect(cql)) throw invalidArgument(`${name}.effect`, "a SELECT is a 'read'");
-  const result = spec.result ?? nothing();
-  if (effect === 'read' && (result.kind === 'nothing' || result.kind === 'applied')) {
-    throw invalidArgument(`${name}.result`, 'say how rows become the result: one(), rows() or page()');
+  const { cql, access, isIdempotent = false } = spec;
+  if (access === 'read' && !isSelect(cql))
+    throw createInvalidArgumentError(`${name}.access`, "a statement that is no SELECT is an 'write'");
+  if (access === 'write' && isSelect(cql)) throw createInvalidArgumentError(`${name}.access`, "a SELECT is a 'read'");
+  const result = spec.result ?? noResult();
+  if (access === 'read' && (result.kind === 'nothing' || result.kind === 'applied')) {
+    throw createInvalidArgumentError(`${name}.result`, 'say how rows become the result: one(), rows() or page()');
   }
   if (result.kind === 'applied' && !isConditional(cql)) {
-    throw invalidArgument(`${name}.result`, 'applied() is for updates with IF: without one the update is always made');
+    throw createInvalidArgumentError(
+      `${name}.result`,
+      'applied() is for updates with IF: without one the update is always made',
+    );
   }
-  const markers = bindMarkers(cql);
+  const markers = findBindMarkers(cql);
   if (spec.params === undefined && markers.includes(undefined)) {
-    throw invalidArgument(`${name}.params`, 'give the values for the ? markers, or name the markers as :name');
+    throw createInvalidArgumentError(
+      `${name}.params`,
+      'give the values for the ? markers, or name the markers as :name',
+    );
   }
   return {
     name,
-    effect,
+    access,
     cql,
-    isIdempotent: effect === 'read' || idempotent,
+    isIdempotent: access === 'read' || isIdempotent,
     result,
-    bind: (args) => bind({ name, spec, markers, result }, args),
+    bind: (args) => bindArgs({ name, spec, markers, result }, args),
   };
 }
 
-interface Bindable {
+interface BindContext {
   readonly name: string;
   readonly spec: AnySpec;
   readonly markers: readonly (string | undefined)[];
   readonly result: ResultShape<unknown>;
 }
 
-function bind({ name, spec, markers, result }: Bindable, given: unknown): BoundStatement {
-  const args = checked(spec.args, given, { code: 'INVALID_ARGUMENT', root: 'args', subject: name });
-  const params = spec.params?.(args as never) ?? markers.map((marker) => valueOf(marker as string, args, name));
+function bindArgs({ name, spec, markers, result }: BindContext, input: unknown): BoundStatement {
+  const args = validateWithSchema(spec.args, input, { code: 'INVALID_ARGUMENT', root: 'args', subject: name });
+  const params = spec.params?.(args as never) ?? markers.map((marker) => getMarkerValue(marker as string, args, name));
   if (params.length !== markers.length) {
     const message = `${name}: params: ${params.length} values for ${markers.length} markers`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'params' });
   }
-  for (const [at, value] of params.entries()) requireWholeText(value, `args.${markers[at] ?? at}`);
+  for (const [at, value] of params.entries()) checkWellFormed(value, `args.${markers[at] ?? at}`);
   if (result.kind !== 'page') return { params, pageState: undefined, pageSize: result.pageSize };
-  return { params, ...pageOf(name, given, args, result.pageSize) };
+  return { params, ...readPageArgs(name, input, args, result.pageSize) };
 }
 
 /** A marker without a value would silently leave a column as it is: `null` has to be said, a choice is for `params`. */
-function valueOf(marker: string, args: unknown, name: string): unknown {
+function getMarkerValue(marker: string, args: unknown, name: string): unknown {
   const value =
     typeof args === 'object' && args !== null && Object.hasOwn(args, marker)
       ? (args as Readonly<Record<string, unknown>>)[marker]
@@ -303,20 +311,20 @@ interface PageArgs {
   readonly pageSize?: unknown;
 }
 
-function pageOf(name: string, given: unknown, args: unknown, sizeMax: number): Omit<BoundStatement, 'params'> {
-  const asked = (given ?? {}) as PageArgs;
-  const { pageState, pageSize = sizeMax } = (args ?? {}) as PageArgs;
+function readPageArgs(name: string, value: unknown, args: unknown, maxSize: number): Omit<BoundStatement, 'params'> {
+  const requested = (value ?? {}) as PageArgs;
+  const { pageState, pageSize = maxSize } = (args ?? {}) as PageArgs;
   const wrong = (field: string, advice: string): CorrectableError =>
     new CorrectableError('INVALID_ARGUMENT', `${name}: args.${field}: ${advice}`, { field: `args.${field}` });
   // A schema may drop what it does not name: the first page would be given again and again.
-  if (asked.pageState !== undefined && pageState === undefined) {
+  if (requested.pageState !== undefined && pageState === undefined) {
     throw wrong('pageState', 'the schema of the arguments drops it: add an optional string of this name');
   }
   if (pageState !== undefined && (typeof pageState !== 'string' || !/^([\da-f]{2})+$/i.test(pageState))) {
     throw wrong('pageState', 'give that of the page before');
   }
-  if (typeof pageSize !== 'number' || !Number.isInteger(pageSize) || pageSize < 1 || pageSize > sizeMax) {
-    throw wrong('pageSize', `give a whole number from 1 to ${sizeMax}`);
+  if (typeof pageSize !== 'number' || !Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxSize) {
+    throw wrong('pageSize', `give a whole number from 1 to ${maxSize}`);
   }
   return { pageState, pageSize };
 }

@@ -3,10 +3,10 @@
  * frozen, not gone, is noticed by its silence.
  */
 import { connect, type Socket } from 'node:net';
-import { formatAddress, type ServerAddress } from '../../../engine-client/address.ts';
-import { SilenceWatch } from '../../../engine-client/silence-watch.ts';
-import { codeOf, isUndecided, ZooKeeperError } from './errors.ts';
-import { juteFrames, JuteReader, JuteWriter, LENGTH_BYTES } from './jute.ts';
+import { formatAddress, type ServerAddress } from '../../shared/server-address.ts';
+import { HeartbeatMonitor } from '../../shared/heartbeat-monitor.ts';
+import { getZooKeeperErrorCode, isUndecided, ZooKeeperError } from './errors.ts';
+import { createJuteSplitter, JuteReader, JuteWriter, LENGTH_BYTES } from './jute.ts';
 import type { Credentials } from './options.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
@@ -15,30 +15,30 @@ import { OP, type Request } from './requests.ts';
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 /** Asks for a preliminary reply, which then has the sign bit too. Servers without such replies send the bit back. */
 const WANTS_PRELIMINARY = 2 ** 30;
-const FLAGS = 0x6000_0000;
+const PRELIMINARY_FLAGS = 0x6000_0000;
 /** No server keeps a session for so long: a week. */
-const TIMEOUT_MAX_MS = 7 * 24 * 3_600_000;
+const MAX_TIMEOUT_MS = 7 * 24 * 3_600_000;
 
 /** Writes a request down, its number to be filled in. */
-export function frameOf({ type, write }: Request<unknown>): Buffer {
+export function encodeFrame({ type, write }: Request<unknown>): Buffer {
   const writer = new JuteWriter().int(0).int(type);
   write(writer);
   return writer.frame();
 }
 
 /** A request on its way. */
-export interface Pending<T = unknown> {
+export interface PendingRequest<T = unknown> {
   readonly request: Request<T>;
   /** As it goes out but for its number: the length, four bytes for the number, the rest. */
   readonly frame: Buffer;
   readonly resolve: (value: T) => void;
   readonly reject: (error: ZooKeeperError) => void;
   /** When it was handed in, by `performance.now()`. */
-  readonly since: number;
+  readonly startedAtMs: number;
 }
 
 /** What the server answered to the handshake. */
-export interface Accepted extends Credentials {
+export interface AcceptedSession extends Credentials {
   /** As negotiated; 0 or less for a session that has expired. */
   readonly sessionTimeoutMs: number;
 }
@@ -49,11 +49,11 @@ export interface ConnectionOptions {
   readonly lastZxid: bigint;
   readonly sessionTimeoutMs: number;
   /** The session's. */
-  readonly numbers: RequestNumbers;
+  readonly requestNumbers: RequestNumbers;
   /** How long connecting and the handshake may take. */
   readonly connectTimeoutMs: number;
   readonly maxReplyBytes: number;
-  readonly onAccepted: (accepted: Accepted) => void;
+  readonly onAccepted: (accepted: AcceptedSession) => void;
   readonly onZxid: (zxid: bigint) => void;
   readonly onWatchEvent: (reader: JuteReader) => void;
   readonly onAuthFailed: () => void;
@@ -67,94 +67,94 @@ export class Connection {
   readonly server: string;
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
-  readonly #frames: ReturnType<typeof juteFrames>;
-  #sent: { readonly xid: number; readonly pending: Pending }[] = [];
+  readonly #frames: ReturnType<typeof createJuteSplitter>;
+  #sentRequests: { readonly xid: number; readonly pending: PendingRequest }[] = [];
   #head = 0;
-  #out: Buffer[] = [];
+  #outgoing: Buffer[] = [];
   #isAccepted = false;
-  #isOver = false;
+  #hasEnded = false;
   #lastSentAt = performance.now();
   readonly #connectTimer: NodeJS.Timeout;
-  #silence: SilenceWatch | undefined;
+  #heartbeatMonitor: HeartbeatMonitor | undefined;
 
   constructor(options: ConnectionOptions) {
     const { host, port } = options.server;
     this.server = formatAddress(options.server);
     this.#options = options;
-    this.#frames = juteFrames(options.maxReplyBytes);
+    this.#frames = createJuteSplitter(options.maxReplyBytes);
     this.#socket = connect({ host, port, noDelay: true });
-    this.#socket.once('connect', () => this.#greet());
-    this.#socket.on('data', (chunk: Buffer) => this.#hear(chunk));
-    this.#socket.on('error', (error) => this.#end(this.#loss(error.message, error)));
-    this.#socket.on('close', () => this.#end(this.#loss('the server closed the connection')));
+    this.#socket.once('connect', () => this.#sendConnectRequest());
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#socket.on('error', (error) => this.#end(this.#createLossError(error.message, error)));
+    this.#socket.on('close', () => this.#end(this.#createLossError('the server closed the connection')));
     this.#connectTimer = setTimeout(() => {
-      this.#end(this.#loss(`no answer within ${options.connectTimeoutMs} ms`));
+      this.#end(this.#createLossError(`no answer within ${options.connectTimeoutMs} ms`));
     }, options.connectTimeoutMs);
   }
 
   /** How many requests wait for their reply. */
-  get waiting(): number {
-    return this.#sent.length - this.#head;
+  get pendingCount(): number {
+    return this.#sentRequests.length - this.#head;
   }
 
   /** Sends a request; those of one tick leave together. */
-  send(pending: Pending): void {
-    const number = this.#options.numbers.next();
-    const xid = pending.request.preliminary === undefined ? number : number | WANTS_PRELIMINARY;
-    this.#sent.push({ xid, pending });
+  send(pending: PendingRequest): void {
+    const number = this.#options.requestNumbers.next();
+    const xid = pending.request.readPreliminary === undefined ? number : number | WANTS_PRELIMINARY;
+    this.#sentRequests.push({ xid, pending });
     pending.frame.writeInt32BE(xid, LENGTH_BYTES);
-    this.#queue(pending.frame);
+    this.#enqueue(pending.frame);
   }
 
   /** Sends what belongs to the session and answers no caller: identities, watches. */
   sendSetup(request: Request<void>): void {
-    const frame = frameOf(request);
+    const frame = encodeFrame(request);
     frame.writeInt32BE(request.type === OP.auth ? XID.auth : XID.setWatches, LENGTH_BYTES);
-    this.#queue(frame);
+    this.#enqueue(frame);
   }
 
   /** Cuts the connection without telling the server. */
-  destroy(why: string): void {
-    this.#end(this.#loss(why));
+  destroy(reason: string): void {
+    this.#end(this.#createLossError(reason));
   }
 
-  #greet(): void {
+  #sendConnectRequest(): void {
     const { lastZxid, sessionTimeoutMs, credentials } = this.#options;
     const writer = new JuteWriter().int(0).long(lastZxid).int(sessionTimeoutMs);
     writer
       .long(credentials?.sessionId ?? 0n)
       .buffer(credentials?.password ?? new Uint8Array(16))
       .bool(false);
-    this.#queue(writer.frame());
+    this.#enqueue(writer.frame());
   }
 
-  #queue(frame: Buffer): void {
-    this.#out.push(frame);
-    if (this.#out.length === 1) queueMicrotask(() => this.#flush());
+  #enqueue(frame: Buffer): void {
+    this.#outgoing.push(frame);
+    if (this.#outgoing.length === 1) queueMicrotask(() => this.#flush());
   }
 
   #flush(): void {
-    if (this.#isOver || this.#out.length === 0) return;
-    const bytes = this.#out.length === 1 ? (this.#out[0] as Buffer) : Buffer.concat(this.#out);
-    this.#out = [];
+    if (this.#hasEnded || this.#outgoing.length === 0) return;
+    const bytes = this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
+    this.#outgoing = [];
     this.#lastSentAt = performance.now();
     this.#options.bytes.sent += bytes.length;
     this.#socket.write(bytes);
   }
 
-  #hear(chunk: Buffer): void {
-    this.#silence?.heard();
+  #receive(chunk: Buffer): void {
+    this.#heartbeatMonitor?.recordReceived();
     this.#options.bytes.received += chunk.length;
     try {
-      this.#frames.push(chunk, (content) => this.#take(new JuteReader(content)));
+      this.#frames.push(chunk, (content) => this.#handleFrame(new JuteReader(content)));
     } catch (error) {
-      this.#end(error instanceof ZooKeeperError ? error : this.#loss('unreadable reply', error));
+      this.#end(error instanceof ZooKeeperError ? error : this.#createLossError('unreadable reply', error));
     }
   }
 
-  #take(reader: JuteReader): void {
-    if (this.#isOver) return;
-    if (!this.#isAccepted) return this.#accept(reader);
+  #handleFrame(reader: JuteReader): void {
+    if (this.#hasEnded) return;
+    if (!this.#isAccepted) return this.#handleAccepted(reader);
     const xid = reader.int();
     // The last transaction that the server had applied.
     const zxid = reader.long();
@@ -163,42 +163,42 @@ export class Connection {
     if (xid === XID.auth && error !== 0) return this.#options.onAuthFailed();
     if (xid < 0) {
       // The server's own negative numbers are small: they have all of these bits.
-      if ((xid & FLAGS) === WANTS_PRELIMINARY) this.#tellPreliminary(xid & 0x7fff_ffff, reader);
+      if ((xid & PRELIMINARY_FLAGS) === WANTS_PRELIMINARY) this.#deliverPreliminary(xid & 0x7fff_ffff, reader);
       return;
     }
     if (zxid > 0n) this.#options.onZxid(zxid);
-    this.#answer(reader, { xid, zxid, error });
+    this.#handleReply(reader, { xid, zxid, error });
   }
 
-  #accept(reader: JuteReader): void {
+  #handleAccepted(reader: JuteReader): void {
     reader.int();
     const sessionTimeoutMs = reader.int();
     const sessionId = reader.long();
     const password = reader.buffer() ?? new Uint8Array(16);
-    const isReadOnly = reader.rest > 0 && reader.bool();
+    const isReadOnly = reader.remaining > 0 && reader.bool();
     this.#isAccepted = true;
     clearTimeout(this.#connectTimer);
     // We never ask for one: what it shows may be as old as its partition.
-    if (isReadOnly) return this.#end(this.#loss('the server is read-only'));
-    if (sessionTimeoutMs > TIMEOUT_MAX_MS) {
+    if (isReadOnly) return this.#end(this.#createLossError('the server is read-only'));
+    if (sessionTimeoutMs > MAX_TIMEOUT_MS) {
       const hint = `a session of ${sessionTimeoutMs} ms was offered: no ZooKeeper`;
       return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
     }
-    if (sessionTimeoutMs > 0) this.#silence = this.#keepAlive(sessionTimeoutMs);
+    if (sessionTimeoutMs > 0) this.#heartbeatMonitor = this.#startHeartbeat(sessionTimeoutMs);
     this.#options.onAccepted({ sessionTimeoutMs, sessionId, password });
   }
 
-  #answer(
+  #handleReply(
     reader: JuteReader,
     { xid, zxid, error }: { readonly xid: number; readonly zxid: bigint; readonly error: number },
   ): void {
-    const expected = this.#sent[this.#head];
+    const expected = this.#sentRequests[this.#head];
     if (expected === undefined || expected.xid !== xid) {
       const hint = `reply ${xid} where ${expected?.xid ?? 'none'} was due`;
       return this.#end(new ZooKeeperError('PROTOCOL_ERROR', { hint }));
     }
     const { request, resolve, reject } = expected.pending;
-    request.answered?.(error, zxid);
+    request.onReply?.(error, zxid);
     let failure: ZooKeeperError | undefined;
     let value: unknown;
     if (error === 0) {
@@ -209,58 +209,58 @@ export class Connection {
         failure = thrown;
       }
     } else {
-      const code = codeOf(error);
-      const mayHaveTakenEffect = request.isUpdate && isUndecided(code);
+      const code = getZooKeeperErrorCode(error);
+      const mayHaveTakenEffect = request.isWrite && isUndecided(code);
       failure = new ZooKeeperError(code, { path: request.path, mayHaveTakenEffect });
     }
     this.#head += 1;
-    if (this.#head === this.#sent.length) {
-      this.#sent = [];
+    if (this.#head === this.#sentRequests.length) {
+      this.#sentRequests = [];
       this.#head = 0;
     }
     if (failure === undefined) resolve(value);
     else reject(failure);
   }
 
-  #tellPreliminary(xid: number, reader: JuteReader): void {
-    for (let at = this.#head; at < this.#sent.length; at += 1) {
-      const sent = this.#sent[at];
-      if (sent?.xid === xid) return sent.pending.request.preliminary?.(reader);
+  #deliverPreliminary(xid: number, reader: JuteReader): void {
+    for (let at = this.#head; at < this.#sentRequests.length; at += 1) {
+      const sent = this.#sentRequests[at];
+      if (sent?.xid === xid) return sent.pending.request.readPreliminary?.(reader);
     }
   }
 
   /** A ping after a third of the session's time without a word, the end after two thirds without an answer. */
-  #keepAlive(sessionTimeoutMs: number): SilenceWatch {
-    const beatMs = sessionTimeoutMs / 6;
-    return new SilenceWatch({
-      beatMs,
-      silenceMaxMs: (2 * sessionTimeoutMs) / 3,
+  #startHeartbeat(sessionTimeoutMs: number): HeartbeatMonitor {
+    const intervalMs = sessionTimeoutMs / 6;
+    return new HeartbeatMonitor({
+      intervalMs,
+      maxSilenceMs: (2 * sessionTimeoutMs) / 3,
       stallMs: sessionTimeoutMs / 2,
-      onBeat: (silentMs) => {
-        const isQuiet = performance.now() - this.#lastSentAt >= sessionTimeoutMs / 3 - beatMs;
+      onHeartbeatDue: (silentMs) => {
+        const isQuiet = performance.now() - this.#lastSentAt >= sessionTimeoutMs / 3 - intervalMs;
         const isUnanswered = silentMs >= sessionTimeoutMs / 3;
-        if (isQuiet || isUnanswered) this.#queue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
+        if (isQuiet || isUnanswered) this.#enqueue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
       },
-      onSilence: (silentMs) => this.#end(this.#loss(`silent for ${Math.round(silentMs)} ms`)),
+      onSilence: (silentMs) => this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
     });
   }
 
-  #loss(why: string, cause?: unknown): ZooKeeperError {
-    return new ZooKeeperError('CONNECTION_LOSS', { hint: `${this.server}: ${why}`, cause });
+  #createLossError(reason: string, cause?: unknown): ZooKeeperError {
+    return new ZooKeeperError('CONNECTION_LOSS', { hint: `${this.server}: ${reason}`, cause });
   }
 
   #end(reason: ZooKeeperError): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     clearTimeout(this.#connectTimer);
-    this.#silence?.stop();
+    this.#heartbeatMonitor?.stop();
     this.#socket.destroy();
     this.#options.onClosed(reason);
-    const lost = this.#sent.slice(this.#head);
-    this.#sent = [];
+    const lost = this.#sentRequests.slice(this.#head);
+    this.#sentRequests = [];
     for (const { pending } of lost) {
-      const { path, isUpdate } = pending.request;
-      const details = { path, mayHaveTakenEffect: isUpdate, hint: reason.hint, cause: reason };
+      const { path, isWrite } = pending.request;
+      const details = { path, mayHaveTakenEffect: isWrite, hint: reason.hint, cause: reason };
       pending.reject(new ZooKeeperError('CONNECTION_LOSS', details));
     }
   }

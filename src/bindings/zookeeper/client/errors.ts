@@ -98,7 +98,7 @@ export class ZooKeeperError extends Error {
 }
 
 /** What a server answers that does not know what became of the request, or is not known to this client. */
-const UNDECIDED: ReadonlySet<ZooKeeperErrorCode> = new Set([
+const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'SYSTEM_ERROR',
   'RUNTIME_INCONSISTENCY',
   'DATA_INCONSISTENCY',
@@ -110,7 +110,7 @@ const UNDECIDED: ReadonlySet<ZooKeeperErrorCode> = new Set([
 
 /** Whether an update that was answered so may have been executed all the same. */
 export function isUndecided(code: ZooKeeperErrorCode): boolean {
-  return UNDECIDED.has(code);
+  return UNDECIDED_CODES.has(code);
 }
 
 /** Whether `error` is a `ZooKeeperError`, of `code` if one is given; holds across copies of the package. */
@@ -124,7 +124,7 @@ export function isZooKeeperError(error: unknown, code?: ZooKeeperErrorCode): err
 }
 
 /** For `catch` of a promise: `value` instead of an error of `code`; throws any other on. */
-export function insteadOf<T>(code: ZooKeeperErrorCode, value: T): (error: unknown) => T {
+export function replaceErrorWith<T>(code: ZooKeeperErrorCode, value: T): (error: unknown) => T {
   return (error) => {
     if (isZooKeeperError(error, code)) return value;
     throw error;
@@ -132,6 +132,6 @@ export function insteadOf<T>(code: ZooKeeperErrorCode, value: T): (error: unknow
 }
 
 /** The code of a number in a reply. */
-export function codeOf(number: number): ZooKeeperErrorCode {
+export function getZooKeeperErrorCode(number: number): ZooKeeperErrorCode {
   return (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ?? 'UNKNOWN_ERROR';
 }

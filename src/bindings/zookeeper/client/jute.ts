@@ -1,7 +1,7 @@
 /** Jute, ZooKeeper's serialisation: big-endian numbers, and strings, buffers and lists with a 32-bit length in front. */
-import { ByteReader } from '../../../engine-client/byte-reader.ts';
-import { ByteWriter } from '../../../engine-client/byte-writer.ts';
-import { FrameSplitter } from '../../../engine-client/frame-splitter.ts';
+import { ByteReader } from '../../shared/byte-reader.ts';
+import { ByteWriter } from '../../shared/byte-writer.ts';
+import { FrameSplitter } from '../../shared/frame-splitter.ts';
 import { ZooKeeperError } from './errors.ts';
 
 /** In front of every frame: how long it is. */
@@ -38,7 +38,7 @@ export class JuteWriter extends ByteWriter {
 
   /** The frame, with its length in front. */
   frame(): Buffer {
-    const frame = this.written();
+    const frame = this.toBuffer();
     frame.writeInt32BE(this.length, 0);
     return frame;
   }
@@ -68,19 +68,19 @@ export class JuteReader extends ByteReader {
 
   /** A length below zero is a list that is not there: it has no elements. */
   list<T>(read: (reader: this) => T): T[] {
-    return this.items(Math.max(0, this.int()), ELEMENT_BYTES, () => read(this));
+    return this.readItems(Math.max(0, this.int()), ELEMENT_BYTES, () => read(this));
   }
 
-  protected refusal(what: string): ZooKeeperError {
-    return new ZooKeeperError('PROTOCOL_ERROR', { hint: `the server sent what is no valid reply: ${what}` });
+  protected createError(description: string): ZooKeeperError {
+    return new ZooKeeperError('PROTOCOL_ERROR', { hint: `the server sent what is no valid reply: ${description}` });
   }
 }
 
 /** Cuts what arrives into the contents of frames. Throws a ZooKeeperError `PROTOCOL_ERROR` for a length that cannot be. */
-export function juteFrames(maxBytes: number): FrameSplitter<Buffer> {
+export function createJuteSplitter(maxBytes: number): FrameSplitter<Buffer> {
   return new FrameSplitter({
     headerBytes: LENGTH_BYTES,
-    contentBytes(bytes, at) {
+    getContentBytes(bytes, at) {
       const length = bytes.readInt32BE(at);
       if (length >= 0 && length <= maxBytes) return length;
       const hint = `a frame of ${length} bytes, over maxReplyBytes, or no ZooKeeper at all`;

@@ -1,8 +1,8 @@
 /** Several updates in one transaction: all of them take effect, or none. */
-import { codeOf, ZooKeeperError } from './errors.ts';
+import { getZooKeeperErrorCode, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
-import { readStat, type Acl, type Stat } from './records.ts';
-import { createType, OP, readCreated, writeCreate, type Created, type CreateMode } from './requests.ts';
+import { readStat, type Acl, type Stat } from './stat-and-acl.ts';
+import { getCreateOpCode, OP, readCreated, writeCreate, type CreateResult, type CreateMode } from './requests.ts';
 
 /** One part of a transaction. A `version` is the one that the node must have; any unless given. */
 export type MultiPart =
@@ -25,7 +25,7 @@ export type MultiPart =
 
 /** What became of one part, in the order of the parts. */
 export type MultiResult =
-  | ({ readonly type: 'create' } & Created)
+  | ({ readonly type: 'create' } & CreateResult)
   | { readonly type: 'set'; readonly stat: Stat }
   | { readonly type: 'delete' | 'check' };
 
@@ -39,20 +39,20 @@ export type ResolvedPart = MultiPart & {
 const ANY_VERSION = -1;
 const ERROR_TYPE = -1;
 /** What parts get that were not to blame. */
-const NOT_TO_BLAME: readonly number[] = [0, -2];
+const NOT_EXECUTED_CODES: readonly number[] = [0, -2];
 
 export function writeMulti(writer: JuteWriter, parts: readonly ResolvedPart[]): void {
   for (const part of parts) {
-    writer.int(typeOf(part)).bool(false).int(-1);
+    writer.int(getOpCode(part)).bool(false).int(-1);
     writePart(writer, part);
   }
   writer.int(-1).bool(true).int(-1);
 }
 
-function typeOf(part: ResolvedPart): number {
+function getOpCode(part: ResolvedPart): number {
   switch (part.type) {
     case 'create':
-      return createType(part.mode ?? 'persistent', true);
+      return getCreateOpCode(part.mode ?? 'persistent', true);
     case 'set':
       return OP.setData;
     case 'delete':
@@ -93,15 +93,16 @@ export function readMulti(reader: JuteReader, parts: readonly ResolvedPart[]): M
     if (type === ERROR_TYPE) failures.push(reader.int());
     else results.push(readResult(reader, type, parts[results.length]));
   }
-  const at = failures.findIndex((number) => !NOT_TO_BLAME.includes(number));
-  if (at >= 0) throw new ZooKeeperError(codeOf(failures[at] as number), { part: at, path: parts[at]?.path });
+  const at = failures.findIndex((number) => !NOT_EXECUTED_CODES.includes(number));
+  if (at >= 0)
+    throw new ZooKeeperError(getZooKeeperErrorCode(failures[at] as number), { part: at, path: parts[at]?.path });
   if (failures.length > 0) throw new ZooKeeperError('RUNTIME_INCONSISTENCY');
   return results;
 }
 
 function readResult(reader: JuteReader, type: number, part: ResolvedPart | undefined): MultiResult {
   // Whatever kind of node it was, a create is answered as one with a stat.
-  const expected = part?.type === 'create' ? OP.create2 : part && typeOf(part);
+  const expected = part?.type === 'create' ? OP.create2 : part && getOpCode(part);
   if (part === undefined || type !== expected) {
     const hint = `a multi was answered with a part of type ${type}, which it does not have there`;
     throw new ZooKeeperError('PROTOCOL_ERROR', { hint });

@@ -1,5 +1,5 @@
 /** How a client is made. */
-import { isRecord } from '../../../correctable/given.ts';
+import { isRecord } from '../../../correctable/validate.ts';
 import { ZooKeeperError } from './errors.ts';
 
 /** What it takes to take up a session again. The password is a secret. */
@@ -14,7 +14,7 @@ export interface ZooKeeperOptions {
   /** A server, `host:port`, to be connected to whenever it can be. */
   readonly preferredServer?: string;
   /** Most requests under way or waiting at once; more are refused. 10 000. */
-  readonly requestsMax?: number;
+  readonly maxRequests?: number;
   /** Largest request in bytes: the server closes the connection over its `jute.maxbuffer`. 1 000 000. */
   readonly maxRequestBytes?: number;
   /** Largest reply in bytes. 16 MiB. */
@@ -22,7 +22,7 @@ export interface ZooKeeperOptions {
   /** A session to go on with, of a client that was not closed; a new one unless given. */
   readonly credentials?: Credentials;
   /** A transaction that the client must not fall behind, beside its own: another session that it reads for. */
-  readonly zxidFloor?: () => bigint;
+  readonly getMinZxid?: () => bigint;
   /** Gets what listeners throw. An uncaught exception unless given. */
   readonly onUncaught?: (error: unknown) => void;
 }
@@ -34,36 +34,36 @@ export type ResolvedOptions = Required<Omit<ZooKeeperOptions, 'preferredServer' 
 
 const MIB = 1024 * 1024;
 /** Largest request unless given: servers refuse more than 1 MiB, headers included. */
-export const REQUEST_BYTES_MAX = 1_000_000;
+export const DEFAULT_MAX_REQUEST_BYTES = 1_000_000;
 
 /** @throws ZooKeeperError `BAD_ARGUMENTS` that names the field */
 export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
-  const given: unknown = options;
-  if (!isRecord(given)) {
+  const value: unknown = options;
+  if (!isRecord(value)) {
     const hint = "options: give an object, as new ZooKeeper('127.0.0.1:2181', { sessionTimeoutMs: 12_000 })";
     throw new ZooKeeperError('BAD_ARGUMENTS', { hint });
   }
   return {
-    sessionTimeoutMs: positive(options, 'sessionTimeoutMs', 12_000),
+    sessionTimeoutMs: checkPositive(options, 'sessionTimeoutMs', 12_000),
     preferredServer: options.preferredServer,
     credentials: options.credentials,
-    requestsMax: positive(options, 'requestsMax', 10_000),
-    maxRequestBytes: positive(options, 'maxRequestBytes', REQUEST_BYTES_MAX),
-    maxReplyBytes: positive(options, 'maxReplyBytes', 16 * MIB),
-    zxidFloor: options.zxidFloor ?? (() => 0n),
-    onUncaught: options.onUncaught ?? throwLater,
+    maxRequests: checkPositive(options, 'maxRequests', 10_000),
+    maxRequestBytes: checkPositive(options, 'maxRequestBytes', DEFAULT_MAX_REQUEST_BYTES),
+    maxReplyBytes: checkPositive(options, 'maxReplyBytes', 16 * MIB),
+    getMinZxid: options.getMinZxid ?? (() => 0n),
+    onUncaught: options.onUncaught ?? throwAsync,
   };
 }
 
-type NumberField = 'sessionTimeoutMs' | 'requestsMax' | 'maxRequestBytes' | 'maxReplyBytes';
+type NumberField = 'sessionTimeoutMs' | 'maxRequests' | 'maxRequestBytes' | 'maxReplyBytes';
 
-function positive(options: ZooKeeperOptions, field: NumberField, unlessGiven: number): number {
+function checkPositive(options: ZooKeeperOptions, field: NumberField, unlessGiven: number): number {
   const value = options[field] ?? unlessGiven;
   if (Number.isInteger(value) && value > 0 && value < 2 ** 31) return value;
   throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `${field}: give a whole number above 0` });
 }
 
-function throwLater(error: unknown): void {
+function throwAsync(error: unknown): void {
   queueMicrotask(() => {
     throw error;
   });

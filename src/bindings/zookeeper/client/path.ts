@@ -3,12 +3,12 @@ import { ZooKeeperError } from './errors.ts';
 
 /** @throws ZooKeeperError `BAD_ARGUMENTS` unless `path` is absolute and normal. */
 export function checkPath(path: string, isSequential = false): string {
-  const problem = problemOf(isSequential ? `${path}1` : path);
+  const problem = findPathProblem(isSequential ? `${path}1` : path);
   if (problem === undefined) return path;
   throw new ZooKeeperError('BAD_ARGUMENTS', { path, hint: `path: ${problem}` });
 }
 
-function problemOf(path: string): string | undefined {
+function findPathProblem(path: string): string | undefined {
   if (typeof path !== 'string' || !path.startsWith('/')) return 'give one that starts with "/"';
   if (path === '/') return undefined;
   const names = path.slice(1).split('/');
@@ -34,12 +34,12 @@ export class Chroot {
     this.#prefix = path === '/' ? '' : checkPath(path);
   }
 
-  outer(path: string): string {
+  toServerPath(path: string): string {
     if (this.#prefix === '') return path;
     return path === '/' ? this.#prefix : this.#prefix + path;
   }
 
-  inner(path: string): string {
+  toClientPath(path: string): string {
     if (path === this.#prefix) return '/';
     return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : path;
   }

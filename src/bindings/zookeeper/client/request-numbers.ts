@@ -5,7 +5,7 @@
  */
 
 /** Numbers stay below the bits that say something else. */
-const NUMBER_MAX = 2 ** 29 - 1;
+const MAX_NUMBER = 2 ** 29 - 1;
 
 export class RequestNumbers {
   #next: number;
@@ -15,13 +15,13 @@ export class RequestNumbers {
   }
 
   /** For a session that another client began: nobody knows how far that one has counted, so this one begins anywhere. */
-  static anywhere(): RequestNumbers {
-    return new RequestNumbers(1 + Math.floor(Math.random() * NUMBER_MAX));
+  static startAtRandom(): RequestNumbers {
+    return new RequestNumbers(1 + Math.floor(Math.random() * MAX_NUMBER));
   }
 
   next(): number {
     const number = this.#next;
-    this.#next = number === NUMBER_MAX ? 1 : number + 1;
+    this.#next = number === MAX_NUMBER ? 1 : number + 1;
     return number;
   }
 }

@@ -1,7 +1,7 @@
 /** Requests: how each kind is written and its reply read. Paths are those of the server, the client's chroot included. */
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
-import { readAcl, readStat, writeAcl, type Acl, type Stat } from './records.ts';
+import { readAcl, readStat, writeAcl, type Acl, type Stat } from './stat-and-acl.ts';
 
 /** Numbers of the operations on the wire. */
 export const OP = {
@@ -33,16 +33,16 @@ export interface Request<T> {
   readonly type: number;
   /** The path for error messages, as the application gave it. */
   readonly path: string | undefined;
-  readonly isUpdate: boolean;
+  readonly isWrite: boolean;
   write(writer: JuteWriter): void;
   read(reader: JuteReader): T;
   /** Reads a preliminary reply, for which a server is asked that knows them (`engines/zookeeper-czk`). */
-  preliminary?(reader: JuteReader): void;
+  readPreliminary?(reader: JuteReader): void;
   /**
    * Called when the reply comes, before anything that came after it, with its error number (0: none) and the last
    * transaction that the server had applied.
    */
-  answered?(error: number, zxid: bigint): void;
+  onReply?(error: number, zxid: bigint): void;
 }
 
 /** Error numbers that requests look at themselves. */
@@ -58,7 +58,7 @@ export type CreateMode =
   | 'ttl'
   | 'ttl-sequential';
 
-const FLAGS: Readonly<Record<CreateMode, number>> = {
+const CREATE_FLAGS: Readonly<Record<CreateMode, number>> = {
   persistent: 0,
   ephemeral: 1,
   'persistent-sequential': 2,
@@ -78,27 +78,27 @@ export interface CreateFields {
 }
 
 /** What a create asked for, as the server got it. */
-export type AskedPath = Pick<CreateFields, 'path' | 'mode'>;
+export type RequestedPath = Pick<CreateFields, 'path' | 'mode'>;
 
 /** What follows the prefix of a sequential node: 32 bits, with their sign. */
 const SEQUENCE = /^-?\d{10}$/;
 
-export interface Created {
+export interface CreateResult {
   readonly path: string;
   /** Present if asked for, and for containers and nodes with a time to live. */
   readonly stat: Stat | undefined;
 }
 
 /** The number of a create request: only the plain ones may leave out the stat. */
-export function createType(mode: CreateMode, withStat: boolean): number {
+export function getCreateOpCode(mode: CreateMode, withStat: boolean): number {
   if (mode === 'container') return OP.createContainer;
   if (mode === 'ttl' || mode === 'ttl-sequential') return OP.createTtl;
   return withStat ? OP.create2 : OP.create;
 }
 
 export function writeCreate(writer: JuteWriter, { path, data, acl, mode, ttlMs }: CreateFields): void {
-  writer.string(path).buffer(data).list(acl, writeAcl).int(FLAGS[mode]);
-  if (createType(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
+  writer.string(path).buffer(data).list(acl, writeAcl).int(CREATE_FLAGS[mode]);
+  if (getCreateOpCode(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
 }
 
 /**
@@ -106,13 +106,13 @@ export function writeCreate(writer: JuteWriter, { path, data, acl, mode, ttlMs }
  *
  * @throws ZooKeeperError `PROTOCOL_ERROR` for the path of another one
  */
-export function readCreated(reader: JuteReader, type: number, asked: AskedPath): Created {
+export function readCreated(reader: JuteReader, type: number, requested: RequestedPath): CreateResult {
   const path = reader.string();
-  const isOwn = asked.mode.endsWith('sequential')
-    ? path.startsWith(asked.path) && SEQUENCE.test(path.slice(asked.path.length))
-    : path === asked.path;
+  const isOwn = requested.mode.endsWith('sequential')
+    ? path.startsWith(requested.path) && SEQUENCE.test(path.slice(requested.path.length))
+    : path === requested.path;
   if (!isOwn) {
-    const hint = `a create of ${asked.path} was answered with ${path}: the reply is that of another request`;
+    const hint = `a create of ${requested.path} was answered with ${path}: the reply is that of another request`;
     throw new ZooKeeperError('PROTOCOL_ERROR', { hint });
   }
   return { path, stat: type === OP.create ? undefined : readStat(reader) };
@@ -137,7 +137,7 @@ export interface NodeAcl {
 export const readData = (reader: JuteReader): NodeData => ({ data: reader.buffer(), stat: readStat(reader) });
 
 export const readChildren = (reader: JuteReader): NodeChildren => ({
-  children: reader.list((each) => each.string()),
+  children: reader.list((item) => item.string()),
   stat: readStat(reader),
 });
 

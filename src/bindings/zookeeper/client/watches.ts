@@ -21,16 +21,16 @@ const EVENT_TYPES: Readonly<Record<number, WatchEvent['type']>> = {
 };
 
 /** Which one-time watches an event uses up. */
-const USED_UP: Readonly<Record<WatchEvent['type'], readonly WatchKind[]>> = {
+const CONSUMED_WATCH_KINDS: Readonly<Record<WatchEvent['type'], readonly WatchKind[]>> = {
   created: ['data', 'exists'],
   deleted: ['data', 'exists', 'children'],
   'data-changed': ['data', 'exists'],
   'children-changed': ['children'],
 };
 
-const KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
+const WATCH_KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
 /** Paths of about this many bytes go into one request to watch again. */
-const REARM_BYTES = 128 * 1024;
+const MAX_REARM_BYTES = 128 * 1024;
 
 export class Watches {
   readonly #listeners: Readonly<Record<WatchKind, Map<string, Set<WatchListener>>>> = {
@@ -41,7 +41,7 @@ export class Watches {
     recursive: new Map(),
   };
   /** How many questions are under way that leave a watch at a path: the server may have it before the answer is here. */
-  readonly #asked = new Map<string, number>();
+  readonly #requestCounts = new Map<string, number>();
   readonly #onUncaught: (error: unknown) => void;
 
   constructor(onUncaught: (error: unknown) => void) {
@@ -60,12 +60,12 @@ export class Watches {
   }
 
   /** A question that leaves a watch is about to be asked. Returns what to call when it has ended. */
-  ask(path: string): () => void {
-    this.#asked.set(path, (this.#asked.get(path) ?? 0) + 1);
+  beginRequest(path: string): () => void {
+    this.#requestCounts.set(path, (this.#requestCounts.get(path) ?? 0) + 1);
     return () => {
-      const left = (this.#asked.get(path) ?? 0) - 1;
-      if (left > 0) this.#asked.set(path, left);
-      else this.#asked.delete(path);
+      const left = (this.#requestCounts.get(path) ?? 0) - 1;
+      if (left > 0) this.#requestCounts.set(path, left);
+      else this.#requestCounts.delete(path);
     };
   }
 
@@ -75,25 +75,25 @@ export class Watches {
   }
 
   /** Whether nobody watches the path in any way, nor has asked to. */
-  isFree(path: string): boolean {
-    return !this.#asked.has(path) && !KINDS.some((kind) => this.isWatched(path, kind));
+  isUnused(path: string): boolean {
+    return !this.#requestCounts.has(path) && !WATCH_KINDS.some((kind) => this.isWatched(path, kind));
   }
 
   /** Tells those who watch. Paths are the application's. */
   dispatch(event: WatchEvent): void {
-    const told = new Set<WatchListener>();
-    for (const kind of USED_UP[event.type]) {
-      for (const listener of this.#listeners[kind].get(event.path) ?? []) told.add(listener);
+    const reported = new Set<WatchListener>();
+    for (const kind of CONSUMED_WATCH_KINDS[event.type]) {
+      for (const listener of this.#listeners[kind].get(event.path) ?? []) reported.add(listener);
       this.#listeners[kind].delete(event.path);
     }
-    for (const listener of this.#listeners.persistent.get(event.path) ?? []) told.add(listener);
+    for (const listener of this.#listeners.persistent.get(event.path) ?? []) reported.add(listener);
     // A recursive watch hears of nodes, not of their being in a list.
     if (event.type !== 'children-changed') {
-      for (const path of selfAndAncestors(event.path)) {
-        for (const listener of this.#listeners.recursive.get(path) ?? []) told.add(listener);
+      for (const path of getSelfAndAncestors(event.path)) {
+        for (const listener of this.#listeners.recursive.get(path) ?? []) reported.add(listener);
       }
     }
-    for (const listener of told) {
+    for (const listener of reported) {
       try {
         listener(event);
       } catch (error) {
@@ -103,16 +103,16 @@ export class Watches {
   }
 
   /** All watched paths in portions that fit a request: one list a kind. */
-  *portions(): Generator<Readonly<Record<WatchKind, string[]>>> {
-    let portion = emptyPortion();
+  *getRearmBatches(): Generator<Readonly<Record<WatchKind, string[]>>> {
+    let portion = createEmptyBatch();
     let bytes = 0;
-    for (const kind of KINDS) {
+    for (const kind of WATCH_KINDS) {
       for (const path of this.#listeners[kind].keys()) {
         portion[kind].push(path);
         bytes += path.length + 4;
-        if (bytes < REARM_BYTES) continue;
+        if (bytes < MAX_REARM_BYTES) continue;
         yield portion;
-        portion = emptyPortion();
+        portion = createEmptyBatch();
         bytes = 0;
       }
     }
@@ -120,11 +120,11 @@ export class Watches {
   }
 }
 
-function emptyPortion(): Record<WatchKind, string[]> {
+function createEmptyBatch(): Record<WatchKind, string[]> {
   return { data: [], exists: [], children: [], persistent: [], recursive: [] };
 }
 
-function selfAndAncestors(path: string): string[] {
+function getSelfAndAncestors(path: string): string[] {
   const paths = [path];
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) paths.push(path.slice(0, at));
   if (path !== '/') paths.push('/');
@@ -135,7 +135,7 @@ function selfAndAncestors(path: string): string[] {
 export function readWatchEvent(reader: JuteReader, chroot: Chroot): WatchEvent | undefined {
   const type = EVENT_TYPES[reader.int()];
   reader.int();
-  const path = chroot.inner(reader.string());
+  const path = chroot.toClientPath(reader.string());
   return type === undefined ? undefined : { type, path };
 }
 
@@ -150,6 +150,6 @@ export function writeRearm(
   }: { readonly zxid: bigint; readonly chroot: Chroot; readonly withPersistent: boolean },
 ): void {
   writer.long(zxid);
-  const kinds: readonly WatchKind[] = withPersistent ? KINDS : ['data', 'exists', 'children'];
-  for (const kind of kinds) writer.list(portion[kind], (to, path) => to.string(chroot.outer(path)));
+  const kinds: readonly WatchKind[] = withPersistent ? WATCH_KINDS : ['data', 'exists', 'children'];
+  for (const kind of kinds) writer.list(portion[kind], (to, path) => to.string(chroot.toServerPath(path)));
 }

@@ -1,14 +1,14 @@
 /** The client: ZooKeeper's operations over a session. */
-import { insteadOf, ZooKeeperError } from './errors.ts';
+import { replaceErrorWith, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readMulti, writeMulti, type MultiPart, type MultiResult, type ResolvedPart } from './multi.ts';
 import { resolveOptions, type Credentials, type ZooKeeperOptions } from './options.ts';
 import { checkPath } from './path.ts';
-import { OPEN_ACL, readStat, writeAcl, type Acl, type Stat } from './records.ts';
+import { OPEN_ACL, readStat, writeAcl, type Acl, type Stat } from './stat-and-acl.ts';
 import * as requests from './requests.ts';
 import { OP, type CreateMode, type NodeAcl, type NodeChildren, type NodeData } from './requests.ts';
-import { parseConnectString } from './server-list.ts';
-import { Session, type SessionListener, type SessionState } from './session.ts';
+import { parseConnectString } from './server-pool.ts';
+import { ZooKeeperSession, type SessionListener, type SessionState } from './zookeeper-session.ts';
 import type { WatchListener } from './watches.ts';
 
 export interface CreateOptions {
@@ -36,7 +36,7 @@ export interface WatchOption {
 }
 
 /** How old an answer is. */
-export interface AgeOption {
+export interface ZxidOption {
   /**
    * Hears, before the answer is told, of the last transaction that the server had applied when it gave it; also where
    * the answer is an error. `lastZxid` may by then count what was answered afterwards.
@@ -44,17 +44,17 @@ export interface AgeOption {
   readonly onZxid?: (zxid: bigint) => void;
 }
 
-type Data = Uint8Array | string | null;
+type NodeContent = Uint8Array | string | null;
 
 /** A request about one node, without its path. */
-interface Ask<T> extends Pick<requests.Request<T>, 'read' | 'answered'> {
-  readonly isUpdate?: boolean;
+interface RequestParts<T> extends Pick<requests.Request<T>, 'read' | 'onReply'> {
+  readonly isWrite?: boolean;
   readonly write?: (writer: JuteWriter) => unknown;
 }
 
 const ANY_VERSION = -1;
 /** What a session that is over fails with. */
-const ENDS = { expired: 'SESSION_EXPIRED', 'auth-failed': 'AUTH_FAILED', closed: 'CLIENT_CLOSED' } as const;
+const END_ERROR_CODES = { expired: 'SESSION_EXPIRED', 'auth-failed': 'AUTH_FAILED', closed: 'CLIENT_CLOSED' } as const;
 const WATCH_MODE = { persistent: 0, recursive: 1 } as const;
 const ANY_WATCHER = 3;
 
@@ -74,14 +74,14 @@ const ANY_WATCHER = 3;
  * await zk.close();
  */
 export class ZooKeeper implements AsyncDisposable {
-  readonly #session: Session;
+  readonly #session: ZooKeeperSession;
 
   /**
    * @param connectString `host:port,host:port/chroot`
    * @throws ZooKeeperError `BAD_ARGUMENTS` for an address, a path or an option that makes no sense
    */
   constructor(connectString: string, options: ZooKeeperOptions = {}) {
-    this.#session = new Session(parseConnectString(connectString), resolveOptions(options));
+    this.#session = new ZooKeeperSession(parseConnectString(connectString), resolveOptions(options));
   }
 
   get state(): SessionState {
@@ -109,8 +109,8 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** Why there is no connection; undefined while there is one, and before the first attempt has failed. */
-  get obstacle(): ZooKeeperError | undefined {
-    return this.#session.obstacle;
+  get blockedBy(): ZooKeeperError | undefined {
+    return this.#session.blockedBy;
   }
 
   /** The last transaction that this session has seen. */
@@ -125,73 +125,73 @@ export class ZooKeeper implements AsyncDisposable {
 
   /** Hears of what happens to the session. Returns how to stop hearing. */
   onSession(listener: SessionListener): () => void {
-    return this.#session.listen(listener);
+    return this.#session.addListener(listener);
   }
 
   /** Resolves when the session is connected; rejects when it is over. */
-  connected(): Promise<void> {
+  whenConnected(): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (): boolean => {
         const { state } = this.#session;
         if (state === 'connecting') return false;
         if (state === 'connected') resolve();
-        else reject(new ZooKeeperError(ENDS[state]));
+        else reject(new ZooKeeperError(END_ERROR_CODES[state]));
         return true;
       };
       if (settle()) return;
-      const stop = this.#session.listen(() => {
+      const stop = this.#session.addListener(() => {
         if (settle()) stop();
       });
     });
   }
 
   /** Makes a node and returns its path, which has a number at its end in the sequential modes. */
-  async create(path: string, data: Data, options: CreateOptions = {}): Promise<string> {
+  async create(path: string, data: NodeContent, options: CreateOptions = {}): Promise<string> {
     const { mode = 'persistent', acl = OPEN_ACL, ttlMs = 0, onPreliminary } = options;
     checkPath(path, mode.endsWith('sequential'));
     checkTtl(path, mode, ttlMs);
-    const type = requests.createType(mode, false);
-    const fields = { path: this.#session.chroot.outer(path), data: bytesOf(data), acl, mode, ttlMs };
+    const type = requests.getCreateOpCode(mode, false);
+    const fields = { path: this.#session.chroot.toServerPath(path), data: toBytes(data), acl, mode, ttlMs };
     const { chroot } = this.#session;
     const created = await this.#submit({
       type,
       path,
-      isUpdate: true,
+      isWrite: true,
       write: (writer) => requests.writeCreate(writer, fields),
       read: (reader) => requests.readCreated(reader, type, fields),
-      ...(onPreliminary && { preliminary: (reader) => onPreliminary(chroot.inner(reader.string())) }),
+      ...(onPreliminary && { readPreliminary: (reader) => onPreliminary(chroot.toClientPath(reader.string())) }),
     });
-    return chroot.inner(created.path);
+    return chroot.toClientPath(created.path);
   }
 
   /** What is known about a node; `null` where there is none. */
-  exists(path: string, options: WatchOption & AgeOption = {}): Promise<Stat | null> {
-    return this.#read(OP.exists, path, { ...options, read: readStat }).catch(insteadOf('NO_NODE', null));
+  exists(path: string, options: WatchOption & ZxidOption = {}): Promise<Stat | null> {
+    return this.#read(OP.exists, path, { ...options, read: readStat }).catch(replaceErrorWith('NO_NODE', null));
   }
 
   /** The data of a node. */
-  get(path: string, options: WatchOption & AgeOption = {}): Promise<NodeData> {
+  get(path: string, options: WatchOption & ZxidOption = {}): Promise<NodeData> {
     return this.#read(OP.getData, path, { ...options, read: requests.readData });
   }
 
   /** The names of a node's children. */
-  children(path: string, options: WatchOption & AgeOption = {}): Promise<NodeChildren> {
+  children(path: string, options: WatchOption & ZxidOption = {}): Promise<NodeChildren> {
     return this.#read(OP.getChildren2, path, { ...options, read: requests.readChildren });
   }
 
   /** Changes the data of a node. */
-  set(path: string, data: Data, { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
-    const write = (writer: JuteWriter): unknown => writer.buffer(bytesOf(data)).int(version);
-    return this.#ask(OP.setData, path, { isUpdate: true, write, read: readStat });
+  set(path: string, data: NodeContent, { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
+    const write = (writer: JuteWriter): unknown => writer.buffer(toBytes(data)).int(version);
+    return this.#request(OP.setData, path, { isWrite: true, write, read: readStat });
   }
 
   delete(path: string, { version = ANY_VERSION }: VersionOption = {}): Promise<void> {
-    return this.#ask(OP.delete, path, { isUpdate: true, write: (writer) => writer.int(version), read: () => {} });
+    return this.#request(OP.delete, path, { isWrite: true, write: (writer) => writer.int(version), read: () => {} });
   }
 
   /** Waits until the server has caught up with the leader: reads that follow see all that was committed before. */
   sync(path = '/'): Promise<void> {
-    return this.#ask(OP.sync, path, { read: (reader) => void reader.string() });
+    return this.#request(OP.sync, path, { read: (reader) => void reader.string() });
   }
 
   /**
@@ -204,22 +204,22 @@ export class ZooKeeper implements AsyncDisposable {
     const results = await this.#submit({
       type: OP.multi,
       path: undefined,
-      isUpdate: true,
+      isWrite: true,
       write: (writer) => writeMulti(writer, resolved),
       read: (reader) => readMulti(reader, resolved),
     });
     const { chroot } = this.#session;
-    return results.map((each) => (each.type === 'create' ? { ...each, path: chroot.inner(each.path) } : each));
+    return results.map((item) => (item.type === 'create' ? { ...item, path: chroot.toClientPath(item.path) } : item));
   }
 
   getAcl(path: string): Promise<NodeAcl> {
-    return this.#ask(OP.getAcl, path, { read: requests.readAcls });
+    return this.#request(OP.getAcl, path, { read: requests.readAcls });
   }
 
   /** Changes who may do what. The version is that of the ACL (`aversion`). */
   setAcl(path: string, acl: readonly Acl[], { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
     const write = (writer: JuteWriter): unknown => writer.list(acl, writeAcl).int(version);
-    return this.#ask(OP.setAcl, path, { isUpdate: true, write, read: readStat });
+    return this.#request(OP.setAcl, path, { isWrite: true, write, read: readStat });
   }
 
   /**
@@ -238,7 +238,7 @@ export class ZooKeeper implements AsyncDisposable {
     }
     watches.add(kind, path, listener);
     try {
-      await this.#ask(OP.addWatch, path, { write: (writer) => writer.int(WATCH_MODE[kind]), read: () => {} });
+      await this.#request(OP.addWatch, path, { write: (writer) => writer.int(WATCH_MODE[kind]), read: () => {} });
     } catch (error) {
       watches.remove(kind, path, listener);
       throw error;
@@ -246,7 +246,7 @@ export class ZooKeeper implements AsyncDisposable {
     return async () => {
       watches.remove(kind, path, listener);
       // The server would take away the path's other watches too: as long as there are some, it goes on telling.
-      if (watches.isFree(path)) await this.#forgetWatch(path);
+      if (watches.isUnused(path)) await this.#removeWatch(path);
     };
   }
 
@@ -256,13 +256,13 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** Prefers a server from now on, `host:port`, and goes there if connected to another; `undefined` for any. */
-  prefer(server: string | undefined): void {
-    this.#session.prefer(server);
+  preferServer(server: string | undefined): void {
+    this.#session.preferServer(server);
   }
 
   /** Cuts the connection as a failing network would: for tests of what happens then. */
-  cut(): void {
-    this.#session.cut();
+  dropConnection(): void {
+    this.#session.dropConnection();
   }
 
   /** Ends the session, its ephemeral nodes with it. Requests under way are answered first. */
@@ -278,12 +278,12 @@ export class ZooKeeper implements AsyncDisposable {
   async #read<T>(
     type: number,
     path: string,
-    { watch, onZxid, read }: WatchOption & AgeOption & { readonly read: (reader: JuteReader) => T },
+    { watch, onZxid, read }: WatchOption & ZxidOption & { readonly read: (reader: JuteReader) => T },
   ): Promise<T> {
     const write = (writer: JuteWriter): unknown => writer.bool(watch !== undefined);
     if (watch === undefined) {
-      const answered = onZxid && ((_: number, zxid: bigint): void => onZxid(zxid));
-      return this.#ask(type, path, { write, read, ...(answered && { answered }) });
+      const onReply = onZxid && ((_: number, zxid: bigint): void => onZxid(zxid));
+      return this.#request(type, path, { write, read, ...(onReply && { onReply }) });
     }
     const { watches } = this.#session;
     const answered = (error: number, zxid: bigint): void => {
@@ -291,33 +291,33 @@ export class ZooKeeper implements AsyncDisposable {
       if (error === 0) watches.add(type === OP.getChildren2 ? 'children' : 'data', path, watch);
       else if (error === requests.NO_NODE && type === OP.exists) watches.add('exists', path, watch);
     };
-    const ended = watches.ask(path);
+    const ended = watches.beginRequest(path);
     try {
-      return await this.#ask(type, path, { write, read, answered });
+      return await this.#request(type, path, { write, read, onReply: answered });
     } finally {
       ended();
     }
   }
 
-  async #forgetWatch(path: string): Promise<void> {
+  async #removeWatch(path: string): Promise<void> {
     const write = (writer: JuteWriter): unknown => writer.int(ANY_WATCHER);
-    const removing = this.#ask(OP.removeWatches, path, { write, read: () => {} });
-    await removing.catch(insteadOf('NO_WATCHER', undefined));
+    const removing = this.#request(OP.removeWatches, path, { write, read: () => {} });
+    await removing.catch(replaceErrorWith('NO_WATCHER', undefined));
   }
 
   /** Asks about one node: its path goes out first, then what `write` has to say. */
-  #ask<T>(type: number, path: string, { isUpdate = false, write, read, answered }: Ask<T>): Promise<T> {
-    const outer = this.#session.chroot.outer(checkPath(path));
+  #request<T>(type: number, path: string, { isWrite = false, write, read, onReply }: RequestParts<T>): Promise<T> {
+    const outer = this.#session.chroot.toServerPath(checkPath(path));
     return this.#submit({
       type,
       path,
-      isUpdate,
+      isWrite,
       write(writer) {
         writer.string(outer);
         write?.(writer);
       },
       read,
-      ...(answered && { answered }),
+      ...(onReply && { onReply }),
     });
   }
 
@@ -327,8 +327,8 @@ export class ZooKeeper implements AsyncDisposable {
     if (part.type === 'create') checkTtl(part.path, part.mode ?? 'persistent', part.ttlMs ?? 0);
     return {
       ...part,
-      serverPath: this.#session.chroot.outer(part.path),
-      bytes: 'data' in part ? bytesOf(part.data ?? null) : null,
+      serverPath: this.#session.chroot.toServerPath(part.path),
+      bytes: 'data' in part ? toBytes(part.data ?? null) : null,
       resolvedAcl: part.type === 'create' ? (part.acl ?? OPEN_ACL) : OPEN_ACL,
     };
   }
@@ -340,7 +340,7 @@ export class ZooKeeper implements AsyncDisposable {
 
 const encoder = new TextEncoder();
 
-function bytesOf(data: Data): Uint8Array | null {
+function toBytes(data: NodeContent): Uint8Array | null {
   return typeof data === 'string' ? encoder.encode(data) : data;
 }
 

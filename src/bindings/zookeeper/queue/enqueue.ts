@@ -1,41 +1,42 @@
 /** One enqueue. Preliminary view: the number that the item would get; final view: the number that it has. */
-import { notDoneError } from '../failures.ts';
+import { toNotAppliedError } from '../errors.ts';
 import { checkItemSize } from './items.ts';
-import type { QueueAccess } from './queue-access.ts';
-import type { UnderWay } from './queue.ts';
-import { wants, type Call } from '../run.ts';
+import type { QueueContext } from './queue-context.ts';
+import type { InFlightWrite } from './queue-state.ts';
+import { isRequested, type OperationCall } from '../operation-call.ts';
 
-export async function enqueue(access: QueueAccess, item: unknown, call: Call): Promise<void> {
-  const { queue, sessions, codec, appends } = access;
+export async function executeEnqueue(access: QueueContext, item: unknown, call: OperationCall): Promise<void> {
+  const { queue, sessions, codec, appender } = access;
   const bytes = codec.encode(item);
   checkItemSize(bytes, queue.paths);
-  const [isWeakWanted, isStrongWanted] = [wants(call, 'weak'), wants(call, 'strong')];
-  const underWay = queue.beginEnqueue();
+  const [isWeakWanted, isStrongWanted] = [isRequested(call, 'weak'), isRequested(call, 'strong')];
+  const inFlight = queue.beginEnqueue();
   let number: number | undefined;
   let seq: number | undefined;
   const tellGuess = (predicted: number): void => {
     if (number === undefined && seq === undefined) {
-      seq = call.sink.update(undefined, 'weak', { meta: { number: predicted } });
+      seq = call.sink.view(undefined, 'weak', { meta: { number: predicted } });
     }
   };
   // Where nothing but a guess was asked for, the final view answers in its place.
   const noGuess = (error: unknown): void => {
-    if (isStrongWanted) call.sink.fail(notDoneError(error), 'weak');
+    if (isStrongWanted) call.sink.fail(toNotAppliedError(error), 'weak');
   };
   try {
     // The question goes out first: it is what somebody waits for. A server that says so by itself needs none.
-    if (isWeakWanted && sessions.preliminaries !== true) guess(access, underWay).then(tellGuess, noGuess);
-    number = await appends.add(bytes, isWeakWanted ? tellGuess : undefined);
+    if (isWeakWanted && sessions.hasPreliminaryReplies !== true)
+      predictNumber(access, inFlight).then(tellGuess, noGuess);
+    number = await appender.add(bytes, isWeakWanted ? tellGuess : undefined);
   } finally {
-    queue.endEnqueue(underWay, number);
+    queue.endEnqueue(inFlight, number);
   }
   call.session?.advanceTo(sessions.writer.lastZxid);
   if (!isStrongWanted && seq !== undefined) return;
-  if (seq === undefined) call.sink.update(undefined, 'strong', { meta: { number } });
+  if (seq === undefined) call.sink.view(undefined, 'strong', { meta: { number } });
   else call.sink.confirm('strong', seq, { meta: { number } });
 }
 
 /** The number after those of the follower and of our own enqueues under way. */
-async function guess({ queue, sessions }: QueueAccess, underWay: UnderWay): Promise<number> {
-  return (await queue.countItems(sessions.reader)) + queue.enqueuesBefore(underWay);
+async function predictNumber({ queue, sessions }: QueueContext, inFlight: InFlightWrite): Promise<number> {
+  return (await queue.readTail(sessions.reader)) + queue.countEnqueuesBefore(inFlight);
 }

@@ -1,47 +1,47 @@
 /** Items as they are in the ensemble, and how large one may be. */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { insteadOf } from '../client/errors.ts';
-import { REQUEST_BYTES_MAX } from '../client/options.ts';
+import { replaceErrorWith } from '../client/errors.ts';
+import { DEFAULT_MAX_REQUEST_BYTES } from '../client/options.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueuePaths } from '../paths.ts';
-import { nextNumber } from './next-number.ts';
+import { computeNextNumber } from './next-number.ts';
 
-/** An item. `isFiller`: it only takes up a number. */
+/** An item. `isPlaceholder`: it only takes up a number. */
 export interface Item {
   readonly number: number;
   /** The transaction that made it: tells it from one of this number in a queue that was made anew. */
   readonly czxid: bigint;
   readonly bytes: Uint8Array;
-  readonly isFiller: boolean;
+  readonly isPlaceholder: boolean;
 }
 
 /** What a caught-up server has of an item. */
-export interface Found {
+export interface FoundItem {
   readonly item: Item | undefined;
   /** The number of the next item before `item` was looked for. */
   readonly tail: number;
 }
 
 /** What the request that puts an item back says beside the item and its paths. */
-const PUT_BACK_BYTES = 512;
+const REQUEUE_OVERHEAD_BYTES = 512;
 /** Its paths: of the claim, of the item, of the item to be. */
-const PUT_BACK_PATHS = 3;
+const REQUEUE_PATH_COUNT = 3;
 
 /** The item with a number, as the server has it; undefined where it has none. */
 export async function readItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<Item | undefined> {
-  const node = await zk.get(paths.item(number)).catch(insteadOf('NO_NODE', undefined));
+  const node = await zk.get(paths.item(number)).catch(replaceErrorWith('NO_NODE', undefined));
   if (node === undefined) return undefined;
   const bytes = node.data ?? new Uint8Array(0);
-  return { number, czxid: node.stat.czxid, bytes, isFiller: bytes.length === 0 };
+  return { number, czxid: node.stat.czxid, bytes, isPlaceholder: bytes.length === 0 };
 }
 
 /**
  * Looks for an item after the server has caught up. The tail is read first: an item before it that is not there then has
  * been taken away; one at or behind it has never been made.
  */
-export async function findItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<Found> {
+export async function findItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<FoundItem> {
   const [, items, item] = await Promise.all([zk.sync(paths.base), zk.exists(paths.items), readItem(zk, paths, number)]);
-  return { item, tail: nextNumber(items) };
+  return { item, tail: computeNextNumber(items) };
 }
 
 /**
@@ -50,7 +50,7 @@ export async function findItem(zk: ZooKeeper, paths: QueuePaths, number: number)
  * @throws CorrectableError `INVALID_ARGUMENT`
  */
 export function checkItemSize(bytes: Uint8Array, { base }: QueuePaths): void {
-  const max = REQUEST_BYTES_MAX - PUT_BACK_BYTES - PUT_BACK_PATHS * Buffer.byteLength(base);
+  const max = DEFAULT_MAX_REQUEST_BYTES - REQUEUE_OVERHEAD_BYTES - REQUEUE_PATH_COUNT * Buffer.byteLength(base);
   if (bytes.length <= max) return;
   const message = `item: ${bytes.length} bytes are too many: give at most ${max}, or keep it elsewhere and enqueue where`;
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'item' });

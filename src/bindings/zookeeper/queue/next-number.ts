@@ -2,10 +2,10 @@
  * The number that the next child of a node gets, by the answers of all servers so far. A node that was deleted and made
  * anew counts from 0 again: the transaction that made it tells the one from the other.
  */
-import type { Stat } from '../client/records.ts';
+import type { Stat } from '../client/stat-and-acl.ts';
 
 /** What tells the number. */
-export type Counted = Pick<Stat, 'czxid' | 'cversion' | 'numChildren'>;
+export type ChildCounters = Pick<Stat, 'czxid' | 'cversion' | 'numChildren'>;
 
 export class NextNumber {
   /** The transaction that made the node which is counted. */
@@ -20,30 +20,30 @@ export class NextNumber {
   }
 
   /** Takes an answer in, `null` where there is no node; says whether it is about one made anew. */
-  see(stat: Counted | null): boolean {
-    if (stat === null || this.#isOld(stat)) {
+  observeStat(stat: ChildCounters | null): boolean {
+    if (stat === null || this.#isStale(stat)) {
       this.#value ??= 0;
       return false;
     }
     const isAnew = this.#czxid !== 0n && stat.czxid !== this.#czxid;
-    this.#value = isAnew ? nextNumber(stat) : Math.max(nextNumber(stat), this.#value ?? 0);
+    this.#value = isAnew ? computeNextNumber(stat) : Math.max(computeNextNumber(stat), this.#value ?? 0);
     this.#czxid = stat.czxid;
     this.#isGone = false;
     return isAnew;
   }
 
   /** One of our own was given the number before this one. */
-  reach(number: number): void {
+  advanceTo(number: number): void {
     this.#value = Math.max(number, this.#value ?? 0);
   }
 
   /** The node is gone: answers of servers that still have it say nothing any more. */
-  forget(): void {
+  reset(): void {
     this.#isGone = true;
     this.#value = undefined;
   }
 
-  #isOld({ czxid }: Counted): boolean {
+  #isStale({ czxid }: ChildCounters): boolean {
     return this.#isGone ? czxid <= this.#czxid : czxid < this.#czxid;
   }
 }
@@ -52,6 +52,6 @@ export class NextNumber {
  * (cversion + numChildren) / 2: a server tells twice the children ever made, without those that are there. It counts in 32
  * bits, so that the sum has to be put back into them.
  */
-export function nextNumber(stat: Omit<Counted, 'czxid'> | null): number {
+export function computeNextNumber(stat: Omit<ChildCounters, 'czxid'> | null): number {
   return stat === null ? 0 : ((stat.cversion + stat.numChildren) | 0) >>> 1;
 }

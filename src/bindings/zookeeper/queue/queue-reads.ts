@@ -2,45 +2,49 @@
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import { readItem } from './items.ts';
-import type { QueueAccess } from './queue-access.ts';
-import { readBoth, type Reading } from '../read.ts';
-import type { Call } from '../run.ts';
+import type { QueueContext } from './queue-context.ts';
+import { readAtBothLevels, type ZooKeeperReadResult } from '../read-at-both-levels.ts';
+import type { OperationCall } from '../operation-call.ts';
 
 /** How often a look is repeated whose item was taken before it could be read. */
-const LOOKS_MAX = 10;
+const MAX_READ_ATTEMPTS = 10;
 
 /** The first item that nobody has taken, with how many there are. */
-export function peek(access: QueueAccess, call: Call): Promise<void> {
-  return readBoth(access.sessions, call, (zk, isSynced) => look(access, zk, isSynced));
+export function executePeek(access: QueueContext, call: OperationCall): Promise<void> {
+  return readAtBothLevels(access.sessions, call, (zk, isSynced) => readFirst(access, zk, isSynced));
 }
 
 /** How many items nobody has taken. */
-export function length(access: QueueAccess, call: Call): Promise<void> {
-  return readBoth(access.sessions, call, (zk, isSynced) => left(access, zk, isSynced));
+export function executeLength(access: QueueContext, call: OperationCall): Promise<void> {
+  return readAtBothLevels(access.sessions, call, (zk, isSynced) => countRemaining(access, zk, isSynced));
 }
 
-async function left({ queue }: QueueAccess, zk: ZooKeeper, isSynced: boolean): Promise<Reading> {
+async function countRemaining({ queue }: QueueContext, zk: ZooKeeper, isSynced: boolean): Promise<ZooKeeperReadResult> {
   if (isSynced) {
-    const { tail, head, zxid } = await queue.countSynced(zk);
+    const { tail, head, zxid } = await queue.readSyncedBounds(zk);
     return { value: Math.max(0, tail - head), zxid };
   }
-  const { tail, head, zxid } = await queue.count(zk);
-  const value = Math.max(0, tail + queue.enqueuesBefore(undefined) - head - queue.claimsBefore(undefined));
+  const { tail, head, zxid } = await queue.readBounds(zk);
+  const value = Math.max(0, tail + queue.countEnqueuesBefore(undefined) - head - queue.countClaimsBefore(undefined));
   return { value, zxid };
 }
 
-async function look({ queue, codec }: QueueAccess, zk: ZooKeeper, isSynced: boolean): Promise<Reading> {
+async function readFirst(
+  { queue, codec }: QueueContext,
+  zk: ZooKeeper,
+  isSynced: boolean,
+): Promise<ZooKeeperReadResult> {
   let skip = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const { tail, head, zxid } = isSynced ? await queue.countSynced(zk) : await queue.count(zk);
-    const number = head + skip + (isSynced ? 0 : queue.claimsBefore(undefined));
+    const { tail, head, zxid } = isSynced ? await queue.readSyncedBounds(zk) : await queue.readBounds(zk);
+    const number = head + skip + (isSynced ? 0 : queue.countClaimsBefore(undefined));
     if (number >= tail) return { value: null, zxid, meta: { remaining: 0 } };
     const item = await readItem(zk, queue.paths, number);
-    const isStanding = item !== undefined && !item.isFiller;
+    const isStanding = item !== undefined && !item.isPlaceholder;
     if (isStanding) return { value: { item: codec.decode(item.bytes) }, zxid, meta: { remaining: tail - number } };
     // A filler stands for nothing; an item that is gone was taken since we counted.
-    if (item?.isFiller === true) skip += 1;
-    if (attempt < LOOKS_MAX) continue;
+    if (item?.isPlaceholder === true) skip += 1;
+    if (attempt < MAX_READ_ATTEMPTS) continue;
     throw new CorrectableError('CONFLICT', `${queue.paths.base}: the first item changes faster than it can be read`);
   }
 }

@@ -1,16 +1,16 @@
 /** For each new name so many old ones are looked at: more than one, so that those that may go become fewer. */
-const LOOKED_AT = 2;
+const CHECKS_PER_INSERT = 2;
 
 /**
  * The queues of a binding by name. What is known of one is kept, a name that was only asked for is not: `isForgettable`
  * says whether one made anew would do as well.
  */
 export class QueueTable<T extends { readonly isForgettable: boolean }> {
-  readonly #make: (name: string) => T;
+  readonly #createQueue: (name: string) => T;
   readonly #queues = new Map<string, { readonly queue: T; users: number }>();
 
   constructor(make: (name: string) => T) {
-    this.#make = make;
+    this.#createQueue = make;
   }
 
   get all(): readonly T[] {
@@ -21,8 +21,8 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
   async use<R>(name: string, work: (queue: T) => Promise<R>): Promise<R> {
     let entry = this.#queues.get(name);
     if (entry === undefined) {
-      this.#forgetSome();
-      entry = { queue: this.#make(name), users: 0 };
+      this.#removeForgettable();
+      entry = { queue: this.#createQueue(name), users: 0 };
       this.#queues.set(name, entry);
     }
     entry.users += 1;
@@ -33,10 +33,10 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
     }
   }
 
-  #forgetSome(): void {
+  #removeForgettable(): void {
     let looked = 0;
     for (const [name, entry] of this.#queues) {
-      if (looked === LOOKED_AT) return;
+      if (looked === CHECKS_PER_INSERT) return;
       looked += 1;
       this.#queues.delete(name);
       // To the end: it has its turn again when all others have had theirs.

@@ -2,19 +2,19 @@
  * Exactly once, as far as one gateway can see: the replies of every client's updates, kept until the client acknowledges
  * them. An update submitted again after a reconnect gets its recorded reply instead of a second execution. Where the
  * table has forgotten a client it says so, by another name of its memory: then it is up to the store, which is given the
- * same `operationId` again, or nobody can tell.
+ * same `formatOperationId` again, or nobody can tell.
  */
 import { randomUUID } from 'node:crypto';
-import { totalFor, type ByteBudget } from '../limits/limits.ts';
-import type { Whose } from '../limits/load.ts';
-import { NumberedTable } from '../../../protocol/numbered-table.ts';
-import type { RepeatableUpdate } from '../submission/submission-parts.ts';
+import { computeUsableTotal, type ByteBudget } from '../limits/limits.ts';
+import type { BudgetOwner } from '../limits/in-flight-load.ts';
+import { SequenceMap } from '../../../protocol/sequence-map.ts';
+import type { RepeatableWrite } from '../operations/submission-types.ts';
 
 /** What a live connection of a client must be able to do for the table. */
 export interface ClientConnection {
   readonly attempt: number;
   /** A newer connection took over. */
-  replaced(): void;
+  onReplaced(): void;
 }
 
 /** What it costs to remember an update, beside its reply. */
@@ -27,7 +27,7 @@ const PAGE_BYTES = 384;
 const RECORD_BYTES = 1_024;
 
 /** What a client takes of which nothing else is kept. */
-export function costOf({ key }: Pick<ClientRecord, 'key'>): number {
+export function measureRecord({ key }: Pick<ClientRecord, 'key'>): number {
   return RECORD_BYTES + key.length;
 }
 
@@ -40,8 +40,8 @@ export class ClientTable {
   #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
   /** Of which something is kept. */
-  readonly #principals = new Map<string, KeptClients>();
-  readonly #all = new KeptClients();
+  readonly #principals = new Map<string, RetainedClients>();
+  readonly #all = new RetainedClients();
   /** Raised whenever something of a client is forgotten: who comes back later is told another name of the memory. */
   #generation = 0;
 
@@ -73,39 +73,39 @@ export class ClientTable {
     const key = `${owner}/${client}`;
     let record = this.#clients.get(key);
     if (record === undefined) {
-      let kept = this.#principals.get(owner);
-      if (kept === undefined) this.#principals.set(owner, (kept = new KeptClients()));
-      record = new ClientRecord({ key, subprotocol, memory: this.#memory, principal: kept }, this);
+      let retained = this.#principals.get(owner);
+      if (retained === undefined) this.#principals.set(owner, (retained = new RetainedClients()));
+      record = new ClientRecord({ key, subprotocol, memory: this.#memory, principal: retained }, this);
       this.#clients.set(key, record);
-      kept.add(record);
+      retained.add(record);
       this.#all.add(record);
-      this.#makeRoom(kept, 0, this.#budget.principal, record);
+      this.#makeRoom(retained, 0, this.#budget.principal, record);
       this.#makeRoom(this.#all, 0, this.#budget.total, record);
     }
     return record;
   }
 
   /** The client has a connection from now on. */
-  came(record: ClientRecord, connection: ClientConnection): void {
+  onConnected(record: ClientRecord, connection: ClientConnection): void {
     record.connection = connection;
     record.isGone = false;
-    this.#all.came(record);
-    record.principal.came(record);
+    this.#all.onConnected(record);
+    record.principal.onConnected(record);
   }
 
   /** The client has no connection any more. One of which nothing is kept need not be remembered. */
-  left(record: ClientRecord, nowMs: number): void {
+  onDisconnected(record: ClientRecord, nowMs: number): void {
     record.connection = undefined;
     record.goneAt = nowMs;
-    if (record.size === 0) return this.#drop(record);
+    if (record.size === 0) return this.#dropRecord(record);
     record.isGone = true;
-    this.#all.left(record);
-    record.principal.left(record);
+    this.#all.onDisconnected(record);
+    record.principal.onDisconnected(record);
   }
 
   /** Forgets clients that have been gone since before then. Returns how many. */
   forgetGone(before: number): number {
-    const forgotten = this.#all.goneSince(before);
+    const forgotten = this.#all.findGoneSince(before);
     for (const record of forgotten) this.#forget(record);
     return forgotten.length;
   }
@@ -114,48 +114,48 @@ export class ClientTable {
    * Of whom too much would be kept with so much more of a client; nobody if there is room. Forgets clients that are gone,
    * if that makes room enough: of the principal first, if it is the one that has too much.
    */
-  fullBy(record: ClientRecord, bytes: number): Whose | undefined {
-    const kept = record.bytes + bytes;
-    if (kept > this.#budget.client) return 'client';
+  findFullBudget(record: ClientRecord, bytes: number): BudgetOwner | undefined {
+    const retained = record.bytes + bytes;
+    if (retained > this.#budget.client) return 'client';
     if (!this.#makeRoom(record.principal, bytes, this.#budget.principal, record)) return 'principal';
-    return this.#makeRoom(this.#all, bytes, totalFor(this.#budget, kept), record) ? undefined : 'total';
+    return this.#makeRoom(this.#all, bytes, computeUsableTotal(this.#budget, retained), record) ? undefined : 'total';
   }
 
   /** Takes so many bytes more for the client, if there is room for them. */
-  take(record: ClientRecord, bytes: number): boolean {
-    if (record.isForgotten || this.fullBy(record, bytes) !== undefined) return false;
-    this.charge(record, bytes);
+  tryReserve(record: ClientRecord, bytes: number): boolean {
+    if (record.isForgotten || this.findFullBudget(record, bytes) !== undefined) return false;
+    this.reserve(record, bytes);
     return true;
   }
 
   /** The same, whether there is room or not. */
-  charge(record: ClientRecord, bytes: number): void {
+  reserve(record: ClientRecord, bytes: number): void {
     if (record.isForgotten) return;
     record.bytes += bytes;
-    record.principal.changed(record, bytes);
-    this.#all.changed(record, bytes);
+    record.principal.onBytesChanged(record, bytes);
+    this.#all.onBytesChanged(record, bytes);
   }
 
-  give(record: ClientRecord, bytes: number): void {
-    this.charge(record, -bytes);
+  release(record: ClientRecord, bytes: number): void {
+    this.reserve(record, -bytes);
   }
 
   /** Whether there is room for so many bytes below `max`; forgets clients that are gone, if that makes it. */
-  #makeRoom(kept: KeptClients, bytes: number, max: number, wantedBy: ClientRecord): boolean {
-    const excess = kept.bytes + bytes - max;
+  #makeRoom(retained: RetainedClients, bytes: number, max: number, wantedBy: ClientRecord): boolean {
+    const excess = retained.bytes + bytes - max;
     if (excess <= 0) return true;
-    const records = kept.toFree(excess, wantedBy);
+    const records = retained.findEvictions(excess, wantedBy);
     for (const record of records) this.#forget(record);
     if (records.length > 0) this.#onForgotten(records.length);
     return records.length > 0;
   }
 
   #forget(record: ClientRecord): void {
-    this.#drop(record);
+    this.#dropRecord(record);
     this.#memory = `${this.#instance}.${++this.#generation}`;
   }
 
-  #drop(record: ClientRecord): void {
+  #dropRecord(record: ClientRecord): void {
     if (record.isForgotten) return;
     record.isForgotten = true;
     this.#clients.delete(record.key);
@@ -166,7 +166,7 @@ export class ClientTable {
 }
 
 /** What is kept of several clients: of all, or of those of one principal. */
-export class KeptClients {
+export class RetainedClients {
   clients = 0;
   /** With what it costs to remember them. */
   bytes = 0;
@@ -176,33 +176,33 @@ export class KeptClients {
 
   add(record: ClientRecord): void {
     this.clients += 1;
-    this.bytes += costOf(record);
+    this.bytes += measureRecord(record);
   }
 
   delete(record: ClientRecord): void {
-    this.came(record);
+    this.onConnected(record);
     this.clients -= 1;
-    this.bytes -= record.bytes + costOf(record);
+    this.bytes -= record.bytes + measureRecord(record);
   }
 
-  left(record: ClientRecord): void {
+  onDisconnected(record: ClientRecord): void {
     this.#gone.add(record);
-    this.#goneBytes += record.bytes + costOf(record);
+    this.#goneBytes += record.bytes + measureRecord(record);
   }
 
-  came(record: ClientRecord): void {
-    if (this.#gone.delete(record)) this.#goneBytes -= record.bytes + costOf(record);
+  onConnected(record: ClientRecord): void {
+    if (this.#gone.delete(record)) this.#goneBytes -= record.bytes + measureRecord(record);
   }
 
   /** What is kept of the client has become so much more, or less: its updates may end without it. */
-  changed({ isGone }: ClientRecord, bytes: number): void {
+  onBytesChanged({ isGone }: ClientRecord, bytes: number): void {
     this.bytes += bytes;
     if (isGone) this.#goneBytes += bytes;
   }
 
   /** The first ones to forget so that so many bytes become free: none if that is not enough. */
-  toFree(bytes: number, except: ClientRecord): ClientRecord[] {
-    const own = except.isGone ? except.bytes + costOf(except) : 0;
+  findEvictions(bytes: number, except: ClientRecord): ClientRecord[] {
+    const own = except.isGone ? except.bytes + measureRecord(except) : 0;
     if (this.#goneBytes - own < bytes) return [];
     const chosen: ClientRecord[] = [];
     let free = 0;
@@ -210,13 +210,13 @@ export class KeptClients {
       if (free >= bytes) break;
       if (record === except) continue;
       chosen.push(record);
-      free += record.bytes + costOf(record);
+      free += record.bytes + measureRecord(record);
     }
     return chosen;
   }
 
   /** Those that have been gone since before then. */
-  goneSince(before: number): ClientRecord[] {
+  findGoneSince(before: number): ClientRecord[] {
     const chosen: ClientRecord[] = [];
     for (const record of this.#gone) {
       if (record.goneAt >= before) break;
@@ -228,7 +228,7 @@ export class KeptClients {
 
 /** One client, over all its connections. */
 export class ClientRecord {
-  readonly #entries = new NumberedTable<RepeatableUpdate>();
+  readonly #entries = new SequenceMap<RepeatableWrite>();
   readonly #table: ClientTable;
   /** Unique among all clients: principal and client id. */
   readonly key: string;
@@ -237,7 +237,7 @@ export class ClientRecord {
   /** Names what is remembered of the client. */
   readonly memory: string;
   /** What is kept of all clients of its principal. */
-  readonly principal: KeptClients;
+  readonly principal: RetainedClients;
   connection: ClientConnection | undefined;
   /** Whether it is among those that are gone, and since when. */
   isGone = false;
@@ -246,7 +246,7 @@ export class ClientRecord {
   bytes = 0;
   /** Nothing is kept of it any more; what it had was given back as a whole. The table's to set. */
   isForgotten = false;
-  #acked = 0;
+  #acknowledged = 0;
   /** Those that have been charged. */
   #pages = 0;
 
@@ -263,31 +263,31 @@ export class ClientRecord {
   }
 
   /** Up to this number the client has acknowledged all updates. */
-  get acked(): number {
-    return this.#acked;
+  get acknowledged(): number {
+    return this.#acknowledged;
   }
 
-  find(id: number): RepeatableUpdate | undefined {
+  find(id: number): RepeatableWrite | undefined {
     return this.#entries.get(id);
   }
 
-  record(submission: RepeatableUpdate & { readonly id: number }): void {
+  record(submission: RepeatableWrite & { readonly id: number }): void {
     const before = this.#entries.get(submission.id);
-    if (before === undefined) this.#table.charge(this, ENTRY_BYTES);
-    else this.give(before.forget());
+    if (before === undefined) this.#table.reserve(this, ENTRY_BYTES);
+    else this.release(before.forget());
     this.#entries.set(submission.id, submission);
     this.#countPages();
   }
 
   /** The update has ended, unless another one has taken its place. */
-  ended(update: RepeatableUpdate & { readonly id: number }, as: RepeatableUpdate): void {
+  onEnded(update: RepeatableWrite & { readonly id: number }, as: RepeatableWrite): void {
     if (this.#entries.get(update.id) === update) this.#entries.set(update.id, as);
-    else this.give(as.forget());
+    else this.release(as.forget());
   }
 
   acknowledge(upTo: number): void {
-    if (upTo <= this.#acked) return;
-    this.#acked = upTo;
+    if (upTo <= this.#acknowledged) return;
+    this.#acknowledged = upTo;
     let freed = 0;
     this.#entries.forEach((submission, id) => {
       // Clients number upwards; of one that does not, a few replies stay until the next acknowledgement.
@@ -296,29 +296,29 @@ export class ClientRecord {
       freed += ENTRY_BYTES + submission.forget();
       return true;
     });
-    this.give(freed);
+    this.release(freed);
     this.#countPages();
   }
 
   /** Takes so many bytes more, if there is room for them. */
-  take(bytes: number): boolean {
-    return this.#table.take(this, bytes);
+  tryReserve(bytes: number): boolean {
+    return this.#table.tryReserve(this, bytes);
   }
 
   /** The same, whether there is room or not. */
-  charge(bytes: number): void {
-    this.#table.charge(this, bytes);
+  reserve(bytes: number): void {
+    this.#table.reserve(this, bytes);
   }
 
   /** Gives back what was taken. */
-  give(bytes: number): void {
-    if (bytes > 0) this.#table.give(this, bytes);
+  release(bytes: number): void {
+    if (bytes > 0) this.#table.release(this, bytes);
   }
 
   #countPages(): void {
     const { pages } = this.#entries;
     if (pages === this.#pages) return;
-    this.#table.charge(this, (pages - this.#pages) * PAGE_BYTES);
+    this.#table.reserve(this, (pages - this.#pages) * PAGE_BYTES);
     this.#pages = pages;
   }
 }

@@ -2,23 +2,23 @@
  * Submissions whose admission takes time: each waits until those before it have been decided, so that the operations of
  * a client begin in the order in which it submitted them.
  */
-import type { LoadPlace } from '../limits/load.ts';
+import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /** What to do with a submission once it is decided: it is allowed, or why it is not. */
-export type Decided = (refusal: unknown) => void;
+export type OnDecided = (rejection: unknown) => void;
 
-interface Waiting {
+interface WaitingSubmission {
   /** Its own until it is decided, even where it does not wait any more: whoever decides is busy with it. */
-  readonly place: LoadPlace;
+  readonly slot: LoadSlot;
   /** None where it does not wait any more. */
-  decided: Decided | undefined;
+  onDecided: OnDecided | undefined;
   isDecided: boolean;
-  refusal: unknown;
+  rejection: unknown;
 }
 
 /** The undecided submissions of one connection, in order. */
 export class AdmissionQueue {
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, WaitingSubmission>();
   readonly #onEmpty: () => void;
 
   /** @param onEmpty called when none waits any more */
@@ -35,13 +35,13 @@ export class AdmissionQueue {
   }
 
   /** Waits for `decision`, and for the turn of this submission; `decided` is called then, unless it was removed. */
-  add(id: number, decision: PromiseLike<unknown>, place: LoadPlace, decided: Decided): void {
-    const waiting: Waiting = { place, decided, isDecided: false, refusal: undefined };
+  add(id: number, decision: PromiseLike<unknown>, slot: LoadSlot, onDecided: OnDecided): void {
+    const waiting: WaitingSubmission = { slot, onDecided, isDecided: false, rejection: undefined };
     this.#waiting.set(id, waiting);
-    const decide = (refusal: unknown): void => {
+    const decide = (rejection: unknown): void => {
       waiting.isDecided = true;
-      waiting.refusal = refusal;
-      if (waiting.decided === undefined) place.leave();
+      waiting.rejection = rejection;
+      if (waiting.onDecided === undefined) slot.release();
       else this.#advance();
     };
     decision.then(() => decide(undefined), decide);
@@ -52,26 +52,26 @@ export class AdmissionQueue {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
     this.#waiting.delete(id);
-    dismiss(waiting);
+    notifyDecided(waiting);
     this.#advance();
   }
 
   clear(): void {
-    this.#waiting.forEach(dismiss);
+    this.#waiting.forEach(notifyDecided);
     this.#waiting.clear();
   }
 
   #advance(): void {
-    for (const [id, { isDecided, refusal, decided }] of this.#waiting) {
+    for (const [id, { isDecided, rejection, onDecided }] of this.#waiting) {
       if (!isDecided) return;
       this.#waiting.delete(id);
-      decided?.(refusal);
+      onDecided?.(rejection);
     }
     this.#onEmpty();
   }
 }
 
-function dismiss(waiting: Waiting): void {
-  waiting.decided = undefined;
-  if (waiting.isDecided) waiting.place.leave();
+function notifyDecided(waiting: WaitingSubmission): void {
+  waiting.onDecided = undefined;
+  if (waiting.isDecided) waiting.slot.release();
 }

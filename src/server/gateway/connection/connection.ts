@@ -2,68 +2,71 @@
 import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
-import type { Codec, Encoded, EncodedRow } from '../../../protocol/codec/codec.ts';
-import type { Hello } from '../../../protocol/rows/hello.ts';
-import { NumberedTable } from '../../../protocol/numbered-table.ts';
-import { BODY, KIND, NUMBER } from '../../../protocol/rows/define-row.ts';
-import type { ClientRow } from '../../../protocol/rows/client-kinds.ts';
-import type { ServerRow } from '../../../protocol/rows/server-kinds.ts';
-import { fieldsOf } from '../../../protocol/rows/server-fields.ts';
-import type { SubmitRow } from '../../../protocol/rows/submit.ts';
-import { failRow } from '../../../protocol/wire-errors.ts';
+import type { Codec, EncodedData, EncodedMessage } from '../../../protocol/codec/codec.ts';
+import type { Hello } from '../../../protocol/messages/hello.ts';
+import { SequenceMap } from '../../../protocol/sequence-map.ts';
+import { BODY_AT, KIND_AT, NUMBER_AT } from '../../../protocol/messages/define-message.ts';
+import type { ClientMessage } from '../../../protocol/messages/client-messages.ts';
+import type { ServerMessage } from '../../../protocol/messages/server-messages.ts';
+import { getFields } from '../../../protocol/messages/server-message-fields.ts';
+import type { SubmitMessage } from '../../../protocol/messages/submit.ts';
+import { toFailMessage } from '../../../protocol/errors.ts';
 import { AdmissionQueue } from './admission-queue.ts';
-import { ClientExpiry, EXPIRED, Renewals, checkToken, type TokenVerdict } from './token-check.ts';
+import { TokenExpiry, EXPIRED_TOKEN, TokenRenewals, checkToken, type TokenVerdict } from './token-check.ts';
 import type { ClientConnection, ClientRecord } from '../clients/client-table.ts';
 import type { ClientOutlet, ConnectedClient } from './admission.ts';
-import { Greeting, welcomeTo } from './greeting.ts';
-import type { GatewayHost, Peer, Principal } from '../host/host.ts';
-import { Inbox, type RowServer } from './inbox.ts';
+import { Handshake, createWelcome } from './handshake.ts';
+import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
+import { InboundQueue, type MessageHandler } from './inbound-queue.ts';
 import { SEND_BUFFER_OVERRUN } from '../limits/limits.ts';
-import { Load, type ReceivedFrame } from '../limits/load.ts';
+import { ConnectionLoad, type ReceivedFrame } from '../limits/in-flight-load.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
 import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
-import type { HostedOperation } from '../submission/hosted-operation.ts';
-import { isKnown, submit } from './submit.ts';
-import type { SubmissionOwner } from '../submission/submission-parts.ts';
+import type { HostedOperation } from '../operations/hosted-operation.ts';
+import { isRepetition, submit } from './submit-operation.ts';
+import type { SubmissionOwner } from '../operations/submission-types.ts';
 
 /** The number of the ping that follows `goaway`. */
 const GOAWAY_PING = 1;
 
 /** The answer to what crosses the `goaway`: its client submits it elsewhere, as if for the first time. */
-const GOING_AWAY = new CorrectableError('UNAVAILABLE', 'the server goes away and has not begun with this operation');
+const GOING_AWAY_ERROR = new CorrectableError(
+  'UNAVAILABLE',
+  'the server goes away and has not begun with this operation',
+);
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
-const RUNS_ON = new CorrectableError('UNKNOWN', 'no more views; the update runs to its end');
-const NOT_BEGUN = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
+const WRITE_CONTINUES_ERROR = new CorrectableError('UNKNOWN', 'no more views; the update runs to its end');
+const NOT_STARTED_ERROR = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
 
 /** What a connection is made from. */
-export interface ConnectionParts {
+export interface GatewayConnectionOptions {
   readonly socket: ServerSocket;
   readonly codec: Codec;
   readonly peer: Peer;
-  readonly host: GatewayHost;
+  readonly host: GatewayContext;
 }
 
 /** The server's end of one websocket. */
-export class GatewayConnection implements ClientConnection, ClientOutlet, RowServer {
+export class GatewayConnection implements ClientConnection, ClientOutlet, MessageHandler {
   readonly #socket: ServerSocket;
   readonly #codec: Codec;
   readonly #peer: Peer;
-  readonly #host: GatewayHost;
-  readonly #inbox: Inbox;
+  readonly #host: GatewayContext;
+  readonly #inboundQueue: InboundQueue;
   readonly #sender: Sender;
-  readonly #running = new NumberedTable<HostedOperation>();
+  readonly #running = new SequenceMap<HostedOperation>();
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
-  readonly #load: Load;
-  readonly #greeting: Greeting;
+  readonly #load: ConnectionLoad;
+  readonly #handshake: Handshake;
   /**
    * Whether the client was sent that the server goes away, and has read that. The connection lives until then: what crosses
    * would be lost with it, and the client could not tell whether it had begun.
    */
   #goaway: 'sent' | 'seen' | undefined;
-  readonly #expiry: ClientExpiry;
-  readonly #renewals: Renewals;
+  readonly #expiry: TokenExpiry;
+  readonly #tokenRenewals: TokenRenewals;
   #isOver = false;
   #isPaused = false;
   /** What is kept of the client, from when this is its connection: also where it is not let in after all. */
@@ -71,47 +74,47 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   /** The client, once it was let in. */
   #client: ConnectedClient | undefined;
   /** The principal of which it is counted as a connection. */
-  #entered: string | undefined;
+  #countedPrincipal: string | undefined;
   #malformed = 0;
-  #heard = true;
+  #hasHeard = true;
   attempt = 0;
 
-  constructor({ socket, codec, peer, host }: ConnectionParts) {
+  constructor({ socket, codec, peer, host }: GatewayConnectionOptions) {
     this.#socket = socket;
     this.#codec = codec;
     this.#peer = peer;
     this.#host = host;
-    this.#load = new Load(host.load);
-    const { frameBytesMax, stallTimeoutMs, sendBufferBytesMax } = host.bounds;
-    this.#inbox = new Inbox(codec, this);
+    this.#load = new ConnectionLoad(host.load);
+    const { maxFrameBytes, stallTimeoutMs, maxSendBufferBytes } = host.bounds;
+    this.#inboundQueue = new InboundQueue(codec, this);
     this.#sender = new Sender({
       codec,
       socket,
-      frameBytesMax,
+      maxFrameBytes,
       stallTimeoutMs,
-      windowBytes: sendBufferBytesMax,
-      isAwaited: () => this.#inbox.isWaiting,
-      onMoved: () => this.#guarded(() => this.#moved()),
-      onStalled: () => this.#stalled(),
-      onFailed: (error) => this.#failed(error),
+      windowBytes: maxSendBufferBytes,
+      isAwaited: () => this.#inboundQueue.isWaiting,
+      onMoved: () => this.#runGuarded(() => this.#onMoved()),
+      onStalled: () => this.#onStalled(),
+      onFailed: (error) => this.#onFailed(error),
     });
-    this.#expiry = new ClientExpiry(() => this.#expire());
-    this.#renewals = new Renewals(
+    this.#expiry = new TokenExpiry(() => this.#expire());
+    this.#tokenRenewals = new TokenRenewals(
       (token) => checkToken(host, token, peer),
-      (verdict) => this.#guarded(() => this.#renew(verdict)),
+      (verdict) => this.#runGuarded(() => this.#renew(verdict)),
       systemClock,
     );
-    this.#greeting = new Greeting(
+    this.#handshake = new Handshake(
       { host, peer },
       {
-        admitted: (hello, principal) => this.#guarded(() => this.#letIn(hello, principal)),
-        refused: (code, reason, why) => this.#guarded(() => this.#refuse(code, reason, why)),
+        onAdmitted: (hello, principal) => this.#runGuarded(() => this.#admitClient(hello, principal)),
+        onRejected: (code, reason, cause) => this.#runGuarded(() => this.#reject(code, reason, cause)),
       },
     );
     socket.listen({
-      received: (frame) => this.#received(frame),
-      alive: (answer) => this.#alive(answer),
-      closed: () => this.#closed(),
+      onFrame: (frame) => this.#onReceived(frame),
+      onPong: (answer) => this.#onAlive(answer),
+      onClose: () => this.#onClosed(),
     });
   }
 
@@ -120,10 +123,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   }
 
   get isFull(): boolean {
-    return this.#sender.waitingBytes > SEND_BUFFER_OVERRUN * this.#host.bounds.sendBufferBytesMax;
+    return this.#sender.waitingBytes > SEND_BUFFER_OVERRUN * this.#host.bounds.maxSendBufferBytes;
   }
 
-  get mayRead(): boolean {
+  get canRead(): boolean {
     return !this.#isClosed() && !this.isFull;
   }
 
@@ -136,10 +139,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#socket.close(code, reason);
     // Or its own close would never be seen.
     if (this.#isPaused) this.#resume();
-    this.#leave();
+    this.#abandonReads();
   }
 
-  replaced(): void {
+  onReplaced(): void {
     this.close(CloseCode.replaced, 'a newer connection of this client took over');
   }
 
@@ -148,9 +151,9 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
    * asked. Where something waits to be sent, the question waits behind it: then it counts whether that moves.
    */
   checkAlive(): void {
-    if (!this.#heard && !this.#sender.isBlocked) return this.#socket.terminate();
-    this.#heard = false;
-    if (!this.#sender.isAsking) this.#sender.ask();
+    if (!this.#hasHeard && !this.#sender.isBlocked) return this.#socket.terminate();
+    this.#hasHeard = false;
+    if (!this.#sender.isAwaitingPing) this.#sender.sendPing();
   }
 
   /** Takes no more submissions, and closes once those under way have ended and were sent. */
@@ -167,87 +170,89 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#socket.terminate();
   }
 
-  push(row: ServerRow): void {
-    let encoded: EncodedRow;
+  push(row: ServerMessage): void {
+    let encoded: EncodedMessage;
     try {
-      encoded = this.#codec.encodeRow(row, fieldsOf(row));
+      encoded = this.#codec.encodeMessage(row, getFields(row));
     } catch (error) {
-      this.#host.logger.error({ err: error, kind: row[KIND] }, 'a row cannot be encoded');
-      return this.#guarded(() => this.pushEncoded(this.#codec.encodeRow(failRow(row[NUMBER], undefined))));
+      this.#host.logger.error({ err: error, kind: row[KIND_AT] }, 'a row cannot be encoded');
+      return this.#runGuarded(() =>
+        this.pushEncoded(this.#codec.encodeMessage(toFailMessage(row[NUMBER_AT], undefined))),
+      );
     }
     return this.pushEncoded(encoded);
   }
 
-  pushEncoded(row: EncodedRow): void {
+  pushEncoded(row: EncodedMessage): void {
     try {
       if (!this.#isClosed()) this.#sender.push(row);
     } catch (error) {
-      this.#failed(error);
+      this.#onFailed(error);
     }
   }
 
-  ended(id: number): void {
+  onEnded(id: number): void {
     this.#running.delete(id);
     this.#closeIfDrained();
   }
 
-  row(row: ClientRow, frame: ReceivedFrame): void {
+  onMessage(row: ClientMessage, frame: ReceivedFrame): void {
     if (this.#client !== undefined) return this.#serve(row, frame, this.#client);
-    return this.#greeting.row(row);
+    return this.#handshake.onMessage(row);
   }
 
-  malformed(id: number, error: unknown): void {
-    this.#host.counters.malformed++;
-    this.push(failRow(id, error));
-    if (++this.#malformed >= this.#host.bounds.malformedMax) {
+  onMalformed(id: number, error: unknown): void {
+    this.#host.stats.malformed++;
+    this.push(toFailMessage(id, error));
+    if (++this.#malformed >= this.#host.bounds.maxMalformedMessages) {
       this.close(CloseCode.malformed, `${this.#malformed} malformed rows`);
     }
   }
 
   /** A mistake of ours, or of a hook, costs this connection, never the process. */
-  #guarded(act: () => void): void {
+  #runGuarded(act: () => void): void {
     try {
       act();
     } catch (error) {
-      this.#failed(error);
+      this.#onFailed(error);
     }
   }
 
-  #failed(error: unknown): void {
+  #onFailed(error: unknown): void {
     this.#host.logger.error({ err: error, ...this.#peer }, 'a connection failed');
     this.close(CloseCode.internal, 'the server made a mistake');
   }
 
   /** Guarded without a closure for each frame. */
-  #received(frame: Encoded): void {
+  #onReceived(frame: EncodedData): void {
     try {
       this.#receive(frame);
     } catch (error) {
-      this.#failed(error);
+      this.#onFailed(error);
     }
   }
 
-  #receive(frame: Encoded): void {
-    this.#heard = true;
+  #receive(frame: EncodedData): void {
+    this.#hasHeard = true;
     if (this.#isOver) return;
-    this.#inbox.receive(frame);
+    this.#inboundQueue.receive(frame);
     // One that was closed meanwhile goes on being read, or its own close would never be seen.
-    if (this.#isClosed()) this.#inbox.clear();
-    else if (this.#inbox.isWaiting) this.#pause();
+    if (this.#isClosed()) this.#inboundQueue.clear();
+    else if (this.#inboundQueue.isWaiting) this.#pause();
   }
 
-  #alive(answer: string | undefined): void {
-    this.#heard = true;
-    this.#sender.alive(answer);
+  #onAlive(answer: string | undefined): void {
+    this.#hasHeard = true;
+    this.#sender.onAlive(answer);
   }
 
   /** The client has taken some of what waited for it. */
-  #moved(): void {
-    this.#heard = true;
+  #onMoved(): void {
+    this.#hasHeard = true;
     if (this.#isOver) return;
-    if (this.#inbox.isWaiting && this.waitingBytes <= this.#host.bounds.sendBufferBytesMax) {
-      this.#inbox.resume();
-      if (!this.#inbox.isWaiting) this.#resume();
+    if (this.#inboundQueue.isWaiting && this.waitingBytes <= this.#host.bounds.maxSendBufferBytes) {
+      this.#inboundQueue.resume();
+      if (!this.#inboundQueue.isWaiting) this.#resume();
     }
     this.#closeIfDrained();
   }
@@ -262,11 +267,11 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     this.#socket.resume();
   }
 
-  #stalled(): void {
+  #onStalled(): void {
     this.#host.logger.warn({ ...this.#peer, waitingBytes: this.waitingBytes }, 'cut off a client that takes nothing');
     this.close(CloseCode.slowReader, 'the client takes nothing of what waits for it');
     // It may still learn why, if it begins to read again.
-    systemClock.setTimer(() => this.#socket.terminate(), this.#host.bounds.stallTimeoutMs).hold?.(false);
+    systemClock.setTimer(() => this.#socket.terminate(), this.#host.bounds.stallTimeoutMs).setRef?.(false);
   }
 
   // A method, since the checker believes that `#isOver` cannot change during a call.
@@ -274,18 +279,18 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     return this.#isOver;
   }
 
-  #serve(row: ClientRow, frame: ReceivedFrame, client: ConnectedClient): void {
-    switch (row[KIND]) {
+  #serve(row: ClientMessage, frame: ReceivedFrame, client: ConnectedClient): void {
+    switch (row[KIND_AT]) {
       case 'submit':
         return this.#submit(row, frame, client);
       case 'renew':
-        return this.#renewals.renew(row[BODY]);
+        return this.#tokenRenewals.renew(row[BODY_AT]);
       case 'cancel':
-        return this.#cancel(row[NUMBER]);
+        return this.#cancel(row[NUMBER_AT]);
       case 'ack':
-        return client.record.acknowledge(row[NUMBER]);
+        return client.record.acknowledge(row[NUMBER_AT]);
       case 'ping':
-        return this.push([row[NUMBER], 'pong']);
+        return this.push([row[NUMBER_AT], 'pong']);
       case 'pong':
         if (this.#goaway !== undefined) this.#goaway = 'seen';
         return this.#closeIfDrained();
@@ -294,8 +299,9 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     }
   }
 
-  #submit(row: SubmitRow, frame: ReceivedFrame, client: ConnectedClient): void {
-    if (this.#goaway !== undefined && !isKnown(row[NUMBER], client)) return this.push(failRow(row[NUMBER], GOING_AWAY));
+  #submit(row: SubmitMessage, frame: ReceivedFrame, client: ConnectedClient): void {
+    if (this.#goaway !== undefined && !isRepetition(row[NUMBER_AT], client))
+      return this.push(toFailMessage(row[NUMBER_AT], GOING_AWAY_ERROR));
     if (this.#expiry.hasEnded) return this.#expire();
     submit(row, client, frame);
   }
@@ -303,34 +309,38 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
   #cancel(id: number): void {
     if (this.#admissions.has(id)) {
       // Said first: a connection that drains is closed when none waits any more.
-      this.push(failRow(id, NOT_BEGUN));
+      this.push(toFailMessage(id, NOT_STARTED_ERROR));
       return this.#admissions.remove(id);
     }
     const submission = this.#running.get(id);
     if (submission === undefined) return;
     submission.abandon();
     this.#running.delete(id);
-    if (submission.isUpdate) this.push(failRow(id, RUNS_ON));
+    if (submission.isWrite) this.push(toFailMessage(id, WRITE_CONTINUES_ERROR));
     this.#closeIfDrained();
   }
 
-  #refuse(code: number, reason: string, why: CorrectableError | undefined): void {
-    if (why !== undefined) this.push(failRow(0, why));
+  #reject(code: number, reason: string, cause: CorrectableError | undefined): void {
+    if (cause !== undefined) this.push(toFailMessage(0, cause));
     this.close(code, reason);
   }
 
-  #letIn(hello: Hello, principal: Principal): void {
+  #admitClient(hello: Hello, principal: Principal): void {
     const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
-    if (!this.#takeOver(record, hello.attempt)) return this.replaced();
-    this.#greeting.end();
-    const share = this.#host.principals.enter(principal.id, systemClock.now());
+    if (!this.#takeOver(record, hello.attempt)) return this.onReplaced();
+    this.#handshake.end();
+    const share = this.#host.principals.acquire(principal.id, systemClock.now());
     if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
-    this.#entered = principal.id;
+    this.#countedPrincipal = principal.id;
     this.#load.principal = share.load;
-    this.#client = this.#clientOf(record, principal, this.#host.authenticated ? share.rate : this.#newRate());
-    const expiresInMs = this.#expiry.expect(principal);
-    this.push([0, 'welcome', welcomeTo({ hello, principal, record, expiresInMs }, this.#host)]);
-    if (this.#host.draining) this.drain(0);
+    this.#client = this.#createClient(
+      record,
+      principal,
+      this.#host.requiresAuthentication ? share.rate : this.#createRateLimit(),
+    );
+    const expiresInMs = this.#expiry.schedule(principal);
+    this.push([0, 'welcome', createWelcome({ hello, principal, record, expiresInMs }, this.#host)]);
+    if (this.#host.isDraining) this.drain(0);
   }
 
   /** Becomes the client's connection, unless a newer one is, or its replies are kept in another codec. */
@@ -341,18 +351,18 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     }
     this.attempt = attempt;
     this.#record = record;
-    this.#host.clients.came(record, this);
-    older?.replaced();
+    this.#host.clients.onConnected(record, this);
+    older?.onReplaced();
     return true;
   }
 
-  #clientOf(record: ClientRecord, principal: Principal, rate: RateLimit): ConnectedClient {
+  #createClient(record: ClientRecord, principal: Principal, rate: RateLimit): ConnectedClient {
     return {
       record,
       principal,
       expiry: this.#expiry,
       rate,
-      owner: this.#ownerOf(record),
+      owner: this.#createOwner(record),
       host: this.#host,
       load: this.#load,
       outlet: this,
@@ -361,19 +371,19 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     };
   }
 
-  #ownerOf(record: ClientRecord): SubmissionOwner {
+  #createOwner(record: ClientRecord): SubmissionOwner {
     const { levels, bounds } = this.#host;
     return {
       record,
       codec: this.#codec,
       levels,
-      resultBytesMax: bounds.resultBytesMax,
-      onAnomaly: (operation, what, error) => this.#host.report(operation, what, error),
+      maxResultBytes: bounds.maxResultBytes,
+      onAnomaly: (operation, description, error) => this.#host.report(operation, description, error),
     };
   }
 
-  #newRate(): RateLimit {
-    return new RateLimit(this.#host.bounds.operationsPerSecondMax, systemClock.now());
+  #createRateLimit(): RateLimit {
+    return new RateLimit(this.#host.bounds.maxOperationsPerSecond, systemClock.now());
   }
 
   #renew(verdict: TokenVerdict): void {
@@ -390,11 +400,11 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
       return this.close(CloseCode.expired, 'the fresh token is of somebody else: greet with it');
     }
     client.principal = principal;
-    this.push([0, 'renewed', this.#expiry.expect(principal) ?? null]);
+    this.push([0, 'renewed', this.#expiry.schedule(principal) ?? null]);
   }
 
   #expire(): void {
-    this.close(EXPIRED.code, EXPIRED.reason);
+    this.close(EXPIRED_TOKEN.code, EXPIRED_TOKEN.reason);
   }
 
   #closeIfDrained(): void {
@@ -403,28 +413,28 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, RowSer
     if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }
 
-  #closed(): void {
-    this.#leave();
-    this.#host.closed(this);
+  #onClosed(): void {
+    this.#abandonReads();
+    this.#host.onConnectionClosed(this);
   }
 
   /** Stops the reads of a client that is gone. Its updates go on. */
-  #leave(): void {
+  #abandonReads(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#greeting.end();
+    this.#handshake.end();
     this.#expiry.stop();
-    this.#renewals.stop();
-    if (this.#entered !== undefined) this.#host.principals.leave(this.#entered);
+    this.#tokenRenewals.stop();
+    if (this.#countedPrincipal !== undefined) this.#host.principals.release(this.#countedPrincipal);
     this.#admissions.clear();
-    this.#inbox.clear();
+    this.#inboundQueue.clear();
     this.#sender.clear();
     const record = this.#record;
     this.#running.forEach((submission) => {
-      if (submission.isUpdate) submission.detach();
+      if (submission.isWrite) submission.detach();
       else submission.abandon();
     });
     this.#running.clear();
-    if (record?.connection === this) this.#host.clients.left(record, systemClock.now());
+    if (record?.connection === this) this.#host.clients.onDisconnected(record, systemClock.now());
   }
 }

@@ -1,15 +1,15 @@
 /** The socket as the gateway sees it, and the adapter that makes one of a `ws` socket. */
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Encoded } from '../../../protocol/codec/codec.ts';
-import type { IdlePoll } from './idle-poll.ts';
+import type { EncodedData } from '../../../protocol/codec/codec.ts';
+import type { BusyPoll } from './busy-poll.ts';
 
 /** What a socket reports. */
 export interface ServerSocketEvents {
-  received(frame: Encoded): void;
+  onFrame(frame: EncodedData): void;
   /** The peer answered a `ping` of the websocket layer, with what was asked if it does as it should. */
-  alive(answer?: string): void;
-  closed(): void;
+  onPong(answer?: string): void;
+  onClose(): void;
 }
 
 /** Which part of a frame it is. */
@@ -17,7 +17,7 @@ export interface FramePart {
   readonly isText: boolean;
   readonly isLast: boolean;
   /** Called when it no longer waits in this process. */
-  sent(): void;
+  onSent(): void;
 }
 
 /** One websocket of a client. */
@@ -27,7 +27,7 @@ export interface ServerSocket {
   /** Bytes that wait to be sent. */
   readonly bufferedBytes: number;
   /** Sends a frame, or a part of one: the parts of a frame must follow each other. */
-  send(data: Encoded, part?: FramePart): void;
+  send(data: EncodedData, part?: FramePart): void;
   /** Reads no more from the peer, until `resume`. */
   pause(): void;
   resume(): void;
@@ -41,9 +41,9 @@ export interface ServerSocket {
 }
 
 /** Longest payload, in bytes, whose header takes two bytes. */
-const SHORT_BYTES = 125;
+const MAX_SHORT_PAYLOAD_BYTES = 125;
 /** Longest message that is copied behind its header. For longer ones `ws` writes header and payload apart. */
-const JOINED_BYTES = 1024;
+const MAX_JOINED_BYTES = 1024;
 
 /**
  * A socket of the package `ws`, without compression. It writes short messages itself, each as one piece with its head in
@@ -53,9 +53,9 @@ export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
   /** What `ws` writes to. */
   readonly #stream: Duplex;
-  readonly #idlePoll: IdlePoll;
+  readonly #idlePoll: BusyPoll;
 
-  constructor(socket: WebSocket, stream: Duplex, idlePoll: IdlePoll) {
+  constructor(socket: WebSocket, stream: Duplex, idlePoll: BusyPoll) {
     this.#socket = socket;
     this.#stream = stream;
     this.#idlePoll = idlePoll;
@@ -69,13 +69,13 @@ export class WsSocket implements ServerSocket {
     return this.#socket.bufferedAmount;
   }
 
-  send(data: Encoded, part?: FramePart): void {
+  send(data: EncodedData, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     // If the stream holds data back, `ws` sends the message: its buffers are not shared with other messages.
-    if (part === undefined && data.length <= JOINED_BYTES && this.#stream.writableLength === 0) {
-      this.#stream.write(messageOf(data));
+    if (part === undefined && data.length <= MAX_JOINED_BYTES && this.#stream.writableLength === 0) {
+      this.#stream.write(encodeMessage(data));
     } else if (part === undefined) this.#socket.send(data);
-    else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.sent());
+    else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.onSent());
     this.#idlePoll.extend();
   }
 
@@ -101,20 +101,20 @@ export class WsSocket implements ServerSocket {
 
   listen(events: ServerSocketEvents): void {
     this.#socket.on('message', (data: Buffer<ArrayBuffer>, isBinary) => {
-      events.received(isBinary ? data : data.toString('utf8'));
+      events.onFrame(isBinary ? data : data.toString('utf8'));
     });
-    this.#socket.on('pong', (data) => events.alive(data.toString('latin1')));
-    this.#socket.on('close', () => events.closed());
+    this.#socket.on('pong', (data) => events.onPong(data.toString('latin1')));
+    this.#socket.on('close', () => events.onClose());
     // `ws` closes the socket itself after an error (an oversize or broken frame); without a listener it would throw.
     this.#socket.on('error', () => {});
   }
 }
 
 /** Returns a whole message as an unmasked frame (RFC 6455, §5.2): a header of 2 or 4 bytes, then the payload. */
-function messageOf(data: Encoded): Buffer {
+function encodeMessage(data: EncodedData): Buffer {
   const isText = typeof data === 'string';
   const length = isText ? Buffer.byteLength(data) : data.length;
-  const headBytes = length <= SHORT_BYTES ? 2 : 4;
+  const headBytes = length <= MAX_SHORT_PAYLOAD_BYTES ? 2 : 4;
   const message = Buffer.allocUnsafe(headBytes + length);
   message[0] = isText ? 0x81 : 0x82;
   if (headBytes === 2) message[1] = length;

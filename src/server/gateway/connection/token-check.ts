@@ -1,13 +1,13 @@
 /** The tokens of a connection: what one is good for, how fresh ones are checked, and the end of the connection with it. */
 import { CloseCode } from '../../../protocol/close-codes.ts';
-import { isUndecided } from '../submission/hooks.ts';
-import type { GatewayHost, Peer, Principal } from '../host/host.ts';
-import { hasEnded } from '../host/principal.ts';
+import { isUndecided } from '../operations/call-hook.ts';
+import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
+import { hasEnded } from '../context/principal.ts';
 import { systemClock, type Clock, type Timer } from '../../../correctable/clock.ts';
 import { RateLimit } from '../limits/rate-limit.ts';
 
 /** Ends a connection when its token does, unless that was renewed. */
-export class ClientExpiry {
+export class TokenExpiry {
   readonly #onExpired: () => void;
   #principal: Principal | undefined;
   #endsAt = Infinity;
@@ -18,7 +18,7 @@ export class ClientExpiry {
   }
 
   /** Waits for the end of this principal's token; returns how long that is, `undefined` if for ever. */
-  expect(principal: Principal): number | undefined {
+  schedule(principal: Principal): number | undefined {
     this.stop();
     this.#principal = principal;
     const leftMs = Math.max(0, Math.floor((principal.expiresAt ?? Infinity) - Date.now()));
@@ -40,12 +40,12 @@ export class ClientExpiry {
 }
 
 /** Each check may cost the server a signature, or a call elsewhere. */
-const CHECKS_PER_SECOND_MAX = 4;
+const MAX_CHECKS_PER_SECOND = 4;
 
 /** The fresh tokens of one connection: checked one at a time and not too often, the newest last. */
-export class Renewals {
+export class TokenRenewals {
   readonly #check: (token: string) => Promise<TokenVerdict>;
-  readonly #decided: (verdict: TokenVerdict) => void;
+  readonly #onDecided: (verdict: TokenVerdict) => void;
   readonly #clock: Clock;
   readonly #rate: RateLimit;
   #isBusy = false;
@@ -54,9 +54,9 @@ export class Renewals {
 
   constructor(check: (token: string) => Promise<TokenVerdict>, decided: (verdict: TokenVerdict) => void, clock: Clock) {
     this.#check = check;
-    this.#decided = decided;
+    this.#onDecided = decided;
     this.#clock = clock;
-    this.#rate = new RateLimit(CHECKS_PER_SECOND_MAX, clock.now());
+    this.#rate = new RateLimit(MAX_CHECKS_PER_SECOND, clock.now());
   }
 
   /** Of several that come before one can be checked, only the last counts. */
@@ -67,15 +67,15 @@ export class Renewals {
       return;
     }
     this.#isBusy = true;
-    const waitMs = this.#rate.take(this.#clock.now());
+    const waitMs = this.#rate.tryTake(this.#clock.now());
     if (waitMs > 0) {
       this.#next = token;
-      this.#clock.setTimer(() => this.#goOn(), waitMs).hold?.(false);
+      this.#clock.setTimer(() => this.#checkNext(), waitMs).setRef?.(false);
       return;
     }
     void this.#check(token).then((verdict) => {
-      this.#decided(verdict);
-      this.#goOn();
+      this.#onDecided(verdict);
+      this.#checkNext();
     });
   }
 
@@ -85,7 +85,7 @@ export class Renewals {
     this.#next = undefined;
   }
 
-  #goOn(): void {
+  #checkNext(): void {
     this.#isBusy = false;
     const next = this.#next;
     this.#next = undefined;
@@ -94,10 +94,10 @@ export class Renewals {
 }
 
 /** What is said of a token. */
-export type TokenVerdict = { readonly principal: Principal } | TokenRefusal;
+export type TokenVerdict = { readonly principal: Principal } | TokenRejection;
 
 /** With which code, and why, the connection is to be closed. */
-export interface TokenRefusal {
+export interface TokenRejection {
   readonly code: number;
   readonly reason: string;
   /** Nobody could tell, which is no refusal of the token. */
@@ -105,13 +105,17 @@ export interface TokenRefusal {
 }
 
 /** The verdict on a token whose time is over: another may help. */
-export const EXPIRED: TokenRefusal = { code: CloseCode.expired, reason: 'the token has expired', isUndecided: false };
+export const EXPIRED_TOKEN: TokenRejection = {
+  code: CloseCode.expired,
+  reason: 'the token has expired',
+  isUndecided: false,
+};
 
 /** Checks a token; what refuses it is logged, never thrown. */
-export async function checkToken(host: GatewayHost, token: string | undefined, peer: Peer): Promise<TokenVerdict> {
+export async function checkToken(host: GatewayContext, token: string | undefined, peer: Peer): Promise<TokenVerdict> {
   try {
     const principal = await host.identify(token, peer);
-    return hasEnded(principal) ? EXPIRED : { principal };
+    return hasEnded(principal) ? EXPIRED_TOKEN : { principal };
   } catch (error) {
     if (isUndecided(error)) {
       host.logger.warn({ err: error, ...peer }, 'authenticate could not tell who a client is');

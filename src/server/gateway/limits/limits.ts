@@ -1,36 +1,36 @@
 /** The bounds within which a gateway works; what goes beyond is refused, never queued without end. */
-import { CorrectableError, invalidArgument } from '../../../correctable/errors.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 
-/** Limits of a gateway that its operator sets. `Infinity` stands for none, except for `frameBytesMax`. */
+/** Limits of a gateway that its operator sets. `Infinity` stands for none, except for `maxFrameBytes`. */
 export interface GatewayLimits {
   /** Most connections at a time; one principal may have half of them. Default 4096. */
-  readonly connectionsMax: number;
+  readonly maxConnections: number;
   /**
    * Most connections from one address; the newcomer gets HTTP 503. Behind a proxy all have the address of that. Where all
    * sites of a port have it, so many and 16 more are taken there, whether they ask for a websocket or not. Default: no
    * limit.
    */
-  readonly connectionsPerAddressMax: number;
+  readonly maxConnectionsPerAddress: number;
   /**
    * Operations a second of one principal, over all its connections; more fail with `OVERLOADED`. Without `authenticate`:
    * of one connection. Default: no limit.
    */
-  readonly operationsPerSecondMax: number;
+  readonly maxOperationsPerSecond: number;
   /**
    * Most operations under way on one connection, cancelled ones included while the store has not ended them; more fail
    * with `OVERLOADED`. Default 16 384.
    */
-  readonly inFlightMax: number;
+  readonly maxInFlight: number;
   /** Largest frame read, in bytes. Default 1 MiB. */
-  readonly frameBytesMax: number;
+  readonly maxFrameBytes: number;
   /**
    * Bytes for what clients make the gateway keep: half is for requests under way, half for replies kept for a repetition.
    * Of each half a principal may have a half, and a client a quarter; more fails with `OVERLOADED`. So do operations on a
    * connection on which a 64th of all waits to be sent. Default 512 MiB.
    */
-  readonly memoryBytesMax: number;
+  readonly maxMemoryBytes: number;
   /** How often every connection is asked whether it is alive. Default 30 000 ms. */
-  readonly heartbeatMs: number;
+  readonly heartbeatIntervalMs: number;
 }
 
 /** How many bytes may be in use for one purpose. A frame or reply counts for its client, its principal and for all. */
@@ -43,22 +43,22 @@ export interface ByteBudget {
 }
 
 /** What a gateway works within: its limits, what follows from them, and what no option changes. */
-export interface GatewayBounds extends GatewayLimits {
-  readonly connectionsPerPrincipalMax: number;
+export interface InternalLimits extends GatewayLimits {
+  readonly maxConnectionsPerPrincipal: number;
   /** Of requests under way, and the same again of replies kept. */
   readonly budget: ByteBudget;
   /**
    * Bytes waiting to be sent on one connection from which on operations fail with `OVERLOADED`. At four times as many the
    * views of reads do as well, and no more is read from the connection.
    */
-  readonly sendBufferBytesMax: number;
+  readonly maxSendBufferBytes: number;
   /** Largest view sent, in bytes; larger ones fail their operation. */
-  readonly resultBytesMax: number;
+  readonly maxResultBytes: number;
   /** Malformed rows or frames of one connection before it is closed. */
-  readonly malformedMax: number;
+  readonly maxMalformedMessages: number;
   /** How long a connection may take to say `hello`; what `authenticate` takes is `hookTimeoutMs`. */
   readonly helloTimeoutMs: number;
-  /** How long `authenticate` and `authorise` may take. */
+  /** How long `authenticate` and `authorize` may take. */
   readonly hookTimeoutMs: number;
   /**
    * How long a client may take nothing of what waits for it before its connection is closed. That it reads is seen by
@@ -69,19 +69,19 @@ export interface GatewayBounds extends GatewayLimits {
   readonly clientIdleMs: number;
 }
 
-const DEFAULTS: GatewayLimits = {
-  connectionsMax: 4_096,
-  connectionsPerAddressMax: Infinity,
-  operationsPerSecondMax: Infinity,
-  inFlightMax: 16_384,
-  frameBytesMax: 1 << 20,
-  memoryBytesMax: 512 << 20,
-  heartbeatMs: 30_000,
+const DEFAULT_LIMITS: GatewayLimits = {
+  maxConnections: 4_096,
+  maxConnectionsPerAddress: Infinity,
+  maxOperationsPerSecond: Infinity,
+  maxInFlight: 16_384,
+  maxFrameBytes: 1 << 20,
+  maxMemoryBytes: 512 << 20,
+  heartbeatIntervalMs: 30_000,
 };
 
-const FIXED = {
-  resultBytesMax: 16 << 20,
-  malformedMax: 8,
+const FIXED_LIMITS = {
+  maxResultBytes: 16 << 20,
+  maxMalformedMessages: 8,
   helloTimeoutMs: 5_000,
   hookTimeoutMs: 5_000,
   stallTimeoutMs: 60_000,
@@ -89,72 +89,72 @@ const FIXED = {
 };
 
 /** Frames are read into memory as a whole, and the welcome names the largest. */
-const FRAME_BYTES_MAX = 2 ** 31 - 1;
+const MAX_FRAME_BYTES = 2 ** 31 - 1;
 
 /** Times and rates may have a fraction, counts may not. */
-const FRACTIONAL = /(Ms|PerSecondMax)$/;
+const FRACTIONAL_LIMITS = /(Ms|PerSecond)$/;
 
 /** How long a client should wait before it asks an overloaded gateway again. */
 export const OVERLOADED_RETRY_MS = 100;
 
-/** How much more than `sendBufferBytesMax` may wait before even what was admitted is refused. */
+/** How much more than `maxSendBufferBytes` may wait before even what was admitted is refused. */
 export const SEND_BUFFER_OVERRUN = 4;
 
 /** Which part of all is set aside, so that each client has a share whatever the others have. */
-const SHARED_OUT = 1 / 4;
+const RESERVED_SHARE = 1 / 4;
 /** The least share. */
-const SHARE_BYTES_MIN = 4_096;
+const MIN_SHARE_BYTES = 4_096;
 
 /** Fills in the defaults. Throws `INVALID_ARGUMENT`, naming the limit. */
-export function limitsFrom(given: Partial<GatewayLimits> = {}): GatewayLimits {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalidArgument('limits', 'must be an object of limits, or none');
+export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw createInvalidArgumentError('limits', 'must be an object of limits, or none');
   }
-  const limits: Record<keyof GatewayLimits, number> = { ...DEFAULTS };
-  for (const [name, value] of Object.entries(given)) {
+  const limits: Record<keyof GatewayLimits, number> = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(input)) {
     if (value === undefined) continue;
-    if (!Object.hasOwn(DEFAULTS, name)) refuse(name, `is none of ${Object.keys(DEFAULTS).join(', ')}`);
-    check(name, value);
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) rejectLimit(name, `is none of ${Object.keys(DEFAULT_LIMITS).join(', ')}`);
+    checkLimit(name, value);
     limits[name as keyof GatewayLimits] = value;
   }
   return limits;
 }
 
 /** What follows from limits. If everybody is the same principal, that one may have what all may. */
-export function boundsFrom(limits: GatewayLimits, hasPrincipals: boolean): GatewayBounds {
-  const { connectionsMax, memoryBytesMax } = limits;
-  const total = memoryBytesMax / 2;
+export function deriveLimits(limits: GatewayLimits, hasPrincipals: boolean): InternalLimits {
+  const { maxConnections, maxMemoryBytes } = limits;
+  const total = maxMemoryBytes / 2;
   return {
     ...limits,
-    ...FIXED,
-    connectionsPerPrincipalMax: hasPrincipals ? Math.ceil(connectionsMax / 2) : Infinity,
+    ...FIXED_LIMITS,
+    maxConnectionsPerPrincipal: hasPrincipals ? Math.ceil(maxConnections / 2) : Infinity,
     budget: {
       client: total / 4,
       principal: hasPrincipals ? total / 2 : total,
       total,
-      share: Math.max(SHARE_BYTES_MIN, (total * SHARED_OUT) / connectionsMax),
+      share: Math.max(MIN_SHARE_BYTES, (total * RESERVED_SHARE) / maxConnections),
     },
-    sendBufferBytesMax: memoryBytesMax / 64,
+    maxSendBufferBytes: maxMemoryBytes / 64,
   };
 }
 
 /** How much of all may be in use for a client to have so much itself. */
-export function totalFor({ total, share }: ByteBudget, own: number): number {
-  return own <= share ? total : total * (1 - SHARED_OUT);
+export function computeUsableTotal({ total, share }: ByteBudget, own: number): number {
+  return own <= share ? total : total * (1 - RESERVED_SHARE);
 }
 
-function check(name: string, value: unknown): void {
+function checkLimit(name: string, value: unknown): void {
   const isPositive = typeof value === 'number' && value > 0;
-  if (name === 'frameBytesMax') {
-    if (isPositive && Number.isInteger(value) && value <= FRAME_BYTES_MAX) return;
-    refuse(name, `must be a whole number from 1 to ${FRAME_BYTES_MAX}, not ${String(value)}`);
+  if (name === 'maxFrameBytes') {
+    if (isPositive && Number.isInteger(value) && value <= MAX_FRAME_BYTES) return;
+    rejectLimit(name, `must be a whole number from 1 to ${MAX_FRAME_BYTES}, not ${String(value)}`);
   }
-  if (isPositive && (value === Infinity || FRACTIONAL.test(name) || Number.isSafeInteger(value))) return;
-  const what = FRACTIONAL.test(name) ? 'a positive number' : 'a whole number from 1 on';
-  refuse(name, `must be ${what}, or Infinity for no limit, not ${String(value)}`);
+  if (isPositive && (value === Infinity || FRACTIONAL_LIMITS.test(name) || Number.isSafeInteger(value))) return;
+  const description = FRACTIONAL_LIMITS.test(name) ? 'a positive number' : 'a whole number from 1 on';
+  rejectLimit(name, `must be ${description}, or Infinity for no limit, not ${String(value)}`);
 }
 
-function refuse(name: string, problem: string): never {
+function rejectLimit(name: string, problem: string): never {
   const field = `limits.${name}`;
   throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${problem}`, { field });
 }

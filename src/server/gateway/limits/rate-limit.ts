@@ -16,7 +16,7 @@ export class RateLimit {
   }
 
   /** Takes a permit and returns 0, or how long to wait until there will be one, in milliseconds. */
-  take(nowMs: number): number {
+  tryTake(nowMs: number): number {
     this.#fill(nowMs);
     if (this.#permits < 1) return Math.ceil(((1 - this.#permits) * 1000) / this.#perSecond);
     this.#permits -= 1;

@@ -2,20 +2,20 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isThenable } from '../../../correctable/given.ts';
-import { Addresses } from '../host/ip-addresses.ts';
-import type { Logger } from '../host/logger.ts';
+import { isThenable } from '../../../correctable/validate.ts';
+import { ConnectionsPerAddress } from '../context/ip-addresses.ts';
+import type { Logger } from '../context/logger.ts';
 import fs from 'node:fs';
 import type { Gateway } from '../gateway.ts';
 
 /** Requests for `/health`, pages and the like, beside the clients of the sites. */
-const OTHERS_MAX = 256;
+const MAX_OTHER_REQUESTS = 256;
 /** Of those, from one address: what a browser opens at a time, and as much again. */
-const OTHERS_PER_ADDRESS_MAX = 16;
+const MAX_OTHER_REQUESTS_PER_ADDRESS = 16;
 /** Of the descriptors of the process; the others are for files. */
-const SHARE_MAX = 0.75;
+const MAX_DESCRIPTOR_SHARE = 0.75;
 /** So many at least are no connections: Node takes some 30, in the two threads of the command, before any file. */
-const OTHER_DESCRIPTORS_MIN = 48;
+const MIN_OTHER_DESCRIPTORS = 48;
 
 /** A client that takes longer to say what it wants holds a socket for nothing. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -23,7 +23,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 2_000;
 
 /** An answer must not be kept, nor be taken for something that it does not say it is. */
-export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
+export const RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 };
@@ -37,7 +37,7 @@ const STATUS = {
 } as const;
 
 /** A status with which an upgrade is refused. */
-export type RefusalStatus = keyof typeof STATUS;
+export type RejectionStatus = keyof typeof STATUS;
 
 /** A server whose connections cannot wait for ever, and of which there are no more than the sites may have. */
 export function createHttpServer(sites: Readonly<Record<string, Gateway>>): Server {
@@ -46,18 +46,18 @@ export function createHttpServer(sites: Readonly<Record<string, Gateway>>): Serv
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
-  server.maxConnections = connectionsMaxOf(sites);
-  const perAddressMax = connectionsPerAddressMaxOf(sites);
-  if (perAddressMax !== Infinity) boundAddresses(server, perAddressMax);
+  server.maxConnections = computeMaxConnections(sites);
+  const maxPerAddress = computeMaxConnectionsPerAddress(sites);
+  if (maxPerAddress !== Infinity) limitConnectionsPerAddress(server, maxPerAddress);
   return server;
 }
 
 /** Counts them from when they are there: what they want is known later, or never. */
-function boundAddresses(server: Server, connectionsPerAddressMax: number): void {
-  const addresses = new Addresses();
+function limitConnectionsPerAddress(server: Server, maxConnectionsPerAddress: number): void {
+  const addresses = new ConnectionsPerAddress();
   server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
-    if (addresses.connectionsFrom(address) >= connectionsPerAddressMax) return void socket.destroy();
+    if (addresses.count(address) >= maxConnectionsPerAddress) return void socket.destroy();
     addresses.enter(socket, address);
     socket.once('close', () => addresses.leave(socket));
     return undefined;
@@ -65,18 +65,18 @@ function boundAddresses(server: Server, connectionsPerAddressMax: number): void 
 }
 
 /** The path of a request, without its query; also where the whole address was given, as to a proxy. */
-export function pathOf({ url = '/' }: IncomingMessage): string {
+export function parsePath({ url = '/' }: IncomingMessage): string {
   const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
   return path.split('?', 1)[0] as string;
 }
 
 /** Answers an upgrade with a refusal, and lets go of the socket once that has been written. */
-export function refuseUpgrade(socket: Duplex, status: RefusalStatus, reason: string): void {
+export function rejectUpgrade(socket: Duplex, status: RejectionStatus, reason: string): void {
   const headers = {
     connection: 'close',
     'content-type': 'text/plain',
     'content-length': Buffer.byteLength(reason),
-    ...ANSWER_HEADERS,
+    ...RESPONSE_HEADERS,
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.once('finish', () => socket.destroy());
@@ -84,26 +84,26 @@ export function refuseUpgrade(socket: Duplex, status: RefusalStatus, reason: str
 }
 
 /** Whether an answer may still be given: another handler of the same server may have given one, or the client be gone. */
-export function isOpen(response: ServerResponse): boolean {
+export function canRespond(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed;
 }
 
 /** Answers with a status and nothing else. */
-export function answerEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
-  if (isOpen(response)) response.writeHead(status, { ...ANSWER_HEADERS, ...headers }).end();
+export function respondEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  if (canRespond(response)) response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
 }
 
 /** The same handler, whose failures cost one answer, never the process. */
-export function guardedPage(page: RequestListener, logger: Logger): RequestListener {
+export function guardPage(page: RequestListener, logger: Logger): RequestListener {
   return (request, response) => {
     const failed = (err: unknown): void => {
       logger.error({ err }, 'the page failed');
-      answerFailed(response);
+      respondFailed(response);
     };
     response.on('error', failed);
     try {
-      const given: unknown = page(request, response);
-      if (isThenable(given)) Promise.resolve(given).catch(failed);
+      const value: unknown = page(request, response);
+      if (isThenable(value)) Promise.resolve(value).catch(failed);
     } catch (error) {
       failed(error);
     }
@@ -111,39 +111,42 @@ export function guardedPage(page: RequestListener, logger: Logger): RequestListe
 }
 
 /** Puts a failure in the place of what the page has begun to say; an answer that is whole stays as it is. */
-function answerFailed(response: ServerResponse): void {
+function respondFailed(response: ServerResponse): void {
   if (response.writableEnded) return;
   if (response.headersSent) return void response.destroy();
   // What it said of the length or the form of its answer does not hold for ours.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   response.statusMessage = '';
-  answerEmpty(response, 500, { connection: 'close', 'content-length': '0' });
+  respondEmpty(response, 500, { connection: 'close', 'content-length': '0' });
 }
 
 /**
  * How many connections a port takes for its sites, those that never say a word among them. Each is a descriptor, and the
  * process needs some for its own files.
  */
-export function connectionsMaxOf(
+export function computeMaxConnections(
   sites: Readonly<Record<string, Gateway>>,
-  descriptorsMax: number = readDescriptorsMax(),
+  maxDescriptors: number = readMaxDescriptors(),
 ): number {
-  const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsMax, 0);
-  const descriptors = Math.min(Math.floor(descriptorsMax * SHARE_MAX), descriptorsMax - OTHER_DESCRIPTORS_MIN);
-  return Math.max(1, Math.min(clientsMax + OTHERS_MAX, descriptors));
+  const maxClients = Object.values(sites).reduce((sum, { limits }) => sum + limits.maxConnections, 0);
+  const descriptors = Math.min(
+    Math.floor(maxDescriptors * MAX_DESCRIPTOR_SHARE),
+    maxDescriptors - MIN_OTHER_DESCRIPTORS,
+  );
+  return Math.max(1, Math.min(maxClients + MAX_OTHER_REQUESTS, descriptors));
 }
 
 /**
  * From one address, as far as each site has a bound for that: its clients, and a part for requests. A bound of clients
  * alone would leave the port to whoever connects and says nothing.
  */
-export function connectionsPerAddressMaxOf(sites: Readonly<Record<string, Gateway>>): number {
-  const clientsMax = Object.values(sites).reduce((sum, { limits }) => sum + limits.connectionsPerAddressMax, 0);
-  return clientsMax + OTHERS_PER_ADDRESS_MAX;
+export function computeMaxConnectionsPerAddress(sites: Readonly<Record<string, Gateway>>): number {
+  const maxClients = Object.values(sites).reduce((sum, { limits }) => sum + limits.maxConnectionsPerAddress, 0);
+  return maxClients + MAX_OTHER_REQUESTS_PER_ADDRESS;
 }
 
 /** Where the system does not say: no bound. */
-function readDescriptorsMax(): number {
+function readMaxDescriptors(): number {
   try {
     const limits = fs.readFileSync('/proc/self/limits', 'utf8');
     return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);

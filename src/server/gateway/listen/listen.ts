@@ -1,27 +1,34 @@
 /** Puts gateways on a port: one HTTP server, one websocket path a site, health and site directory beside them. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
-import { invalidArgument } from '../../../correctable/errors.ts';
-import { checkKinds, checkNamed, hasMethods, isName, isRecord, type NamesOf } from '../../../correctable/given.ts';
+import { createInvalidArgumentError } from '../../../correctable/errors.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  hasMethods,
+  isNonEmptyString,
+  isRecord,
+  type OptionNamesOf,
+} from '../../../correctable/validate.ts';
 import type { Gateway } from '../gateway.ts';
-import { HTTP_PATHS, createHttpHandler } from './http.ts';
+import { HTTP_PATHS, createHttpHandler } from './http-handler.ts';
 import type { StoreMetric } from './metrics.ts';
-import { answerEmpty, createHttpServer, guardedPage } from './http-server.ts';
-import { IdlePoll } from '../connection/idle-poll.ts';
-import { normalizeHost } from '../host/ip-addresses.ts';
-import { guardedLogger, silentLogger, type Logger } from '../host/logger.ts';
+import { respondEmpty, createHttpServer, guardPage } from './http-server.ts';
+import { BusyPoll } from '../connection/busy-poll.ts';
+import { normalizeHost } from '../context/ip-addresses.ts';
+import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
 import { ServerLocation } from './server-location.ts';
-import { attachUpgrades } from './upgrades.ts';
-import { checkFunction, checkLogger } from '../gateway-checks.ts';
+import { attachUpgrades } from './websocket-upgrades.ts';
+import { checkFunction, checkLogger } from '../validate-options.ts';
 
 const SITE_NAME = /^[\w-]+$/;
-const PORT_MAX = 65_535;
+const MAX_PORT = 65_535;
 
-const CALL = 'listenGateways({ sites: { irl: createGateway({ binding }) } })';
+const CALL = 'listenGateways({ sites: { ireland: createGateway({ binding }) } })';
 
 /** Where to listen and what to host. */
 export interface ListenOptions {
-  /** One gateway per site; the name is the path, for example `irl` for `/irl`. */
+  /** One gateway per site; the name is the path, for example `ireland` for `/ireland`. */
   readonly sites: Readonly<Record<string, Gateway>>;
   /** Address to bind. Default: 127.0.0.1, reachable from this machine only. */
   readonly host?: string | undefined;
@@ -35,7 +42,7 @@ export interface ListenOptions {
    * How long the thread stays awake after an answer and looks for more to do, in microseconds, up to 100 000. Default 0:
    * it sleeps at once. Shortens the round trips of clients that wait for each answer, at the price of processor time.
    */
-  readonly idlePollUs?: number | undefined;
+  readonly busyPollUs?: number | undefined;
   /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. Not with `server`. */
   readonly page?: RequestListener | undefined;
   /**
@@ -48,13 +55,13 @@ export interface ListenOptions {
   readonly logger?: Logger | undefined;
 }
 
-const OPTIONS: NamesOf<ListenOptions> = {
+const OPTIONS: OptionNamesOf<ListenOptions> = {
   sites: true,
   host: true,
   port: true,
   allowUnauthenticated: true,
   metrics: true,
-  idlePollUs: true,
+  busyPollUs: true,
   page: true,
   server: true,
   logger: true,
@@ -88,21 +95,24 @@ const DEFAULT_HOST = '127.0.0.1';
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; the system's error when the port is
  * taken.
  * @example
- * const listener = await listenGateways({ port: 7070, sites: { irl: createGateway({ binding: memory() }) } });
- * listener.siteUrl('irl'); // 'ws://127.0.0.1:7070/irl'
+ * const listener = await listenGateways({ port: 7070, sites: { ireland: createGateway({ binding: memory() }) } });
+ * listener.siteUrl('ireland'); // 'ws://127.0.0.1:7070/ireland'
  */
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   checkOptions(options);
-  const { sites, server: given } = options;
-  const idlePoll = new IdlePoll(options.idlePollUs ?? 0);
-  const server = given ?? createHttpServer(sites);
-  const location = new ServerLocation(server, options.allowUnauthenticated === true ? [] : openSites(sites));
+  const { sites, server: value } = options;
+  const idlePoll = new BusyPoll(options.busyPollUs ?? 0);
+  const server = value ?? createHttpServer(sites);
+  const location = new ServerLocation(
+    server,
+    options.allowUnauthenticated === true ? [] : findUnauthenticatedSites(sites),
+  );
   const handleHttp = createHttpHandler(sites, location, options.metrics);
-  if (given === undefined) answerRequests(server, handleHttp, options);
+  if (value === undefined) handleRequests(server, handleHttp, options);
   const leaveUpgrades = attachUpgrades(server, { sites, location, idlePoll });
   const detach = (): void => {
     leaveUpgrades();
-    location.leave();
+    location.stop();
   };
   const host = server.listening ? undefined : normalizeHost(options.host ?? DEFAULT_HOST);
   try {
@@ -112,38 +122,38 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
     throw error;
   }
   return {
-    url: location.base(schemeOn(server, 'http'), host),
+    url: location.getBaseUrl(getScheme(server, 'http'), host),
     siteUrl(name) {
-      if (Object.hasOwn(sites, name)) return `${location.base(schemeOn(server, 'ws'), host)}/${name}`;
-      throw invalidArgument('site', `'${name}' is not one of ${Object.keys(sites).join(', ')}`);
+      if (Object.hasOwn(sites, name)) return `${location.getBaseUrl(getScheme(server, 'ws'), host)}/${name}`;
+      throw createInvalidArgumentError('site', `'${name}' is not one of ${Object.keys(sites).join(', ')}`);
     },
     handleHttp,
     async close(closing) {
       await Promise.all(Object.values(sites).map((gateway) => gateway.close(closing)));
       detach();
-      if (given === undefined) await closeServer(server);
+      if (value === undefined) await closeServer(server);
     },
   };
 }
 
 /** The scheme with which a server is reached. */
-function schemeOn(server: Server, plain: 'http' | 'ws'): string {
+function getScheme(server: Server, plain: 'http' | 'ws'): string {
   return server instanceof TlsServer ? `${plain}s` : plain;
 }
 
-function openSites(sites: Readonly<Record<string, Gateway>>): string[] {
-  return Object.keys(sites).filter((name) => sites[name]?.authenticated === false);
+function findUnauthenticatedSites(sites: Readonly<Record<string, Gateway>>): string[] {
+  return Object.keys(sites).filter((name) => sites[name]?.requiresAuthentication === false);
 }
 
-function answerRequests(
+function handleRequests(
   server: Server,
   handleHttp: GatewayListener['handleHttp'],
   { page, logger = silentLogger }: ListenOptions,
 ): void {
-  const others = page && guardedPage(page, guardedLogger(logger));
+  const others = page && guardPage(page, guardLogger(logger));
   server.on('request', (request, response) => {
     if (handleHttp(request, response)) return;
-    if (others === undefined) answerEmpty(response, 404);
+    if (others === undefined) respondEmpty(response, 404);
     else others(request, response);
   });
 }
@@ -151,14 +161,14 @@ function answerRequests(
 /** Listens, unless somebody has made the server listen already; in no case where it would be exposed. */
 async function start(server: Server, location: ServerLocation, host: string | undefined, port: number): Promise<void> {
   if (host === undefined)
-    return location.boundTo === undefined ? undefined : location.check(location.boundTo, 'server');
-  location.check(host, 'host');
+    return location.boundTo === undefined ? undefined : location.assertNotExposed(location.boundTo, 'server');
+  location.assertNotExposed(host, 'host');
   await listen(server, host, port);
   // A name may stand for an address that others can reach.
   if (!location.isExposed || location.boundTo === undefined) return;
   const { boundTo } = location;
   await closeServer(server);
-  location.check(boundTo, 'host');
+  location.assertNotExposed(boundTo, 'host');
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
@@ -179,51 +189,64 @@ function closeServer(server: Server): Promise<void> {
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
-function checkOptions(given: Partial<Record<keyof ListenOptions, unknown>>): void {
-  if (isGateway(given)) throw invalidArgument('sites', `is an option: write ${CALL}`);
-  checkNamed(given, { call: CALL }, OPTIONS);
-  const { sites, host, port, page, server, logger } = given;
+function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): void {
+  if (isGateway(options)) throw createInvalidArgumentError('sites', `is an option: write ${CALL}`);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  const { sites, host, port, page, server, logger } = options;
   checkSites(sites);
-  checkKinds(given, 'boolean', 'allowUnauthenticated');
-  if (host !== undefined && !isName(host)) {
-    throw invalidArgument('host', 'must be an address or a name, for example 127.0.0.1; 0.0.0.0 stands for all');
+  checkOptionTypes(options, 'boolean', 'allowUnauthenticated');
+  if (host !== undefined && !isNonEmptyString(host)) {
+    throw createInvalidArgumentError(
+      'host',
+      'must be an address or a name, for example 127.0.0.1; 0.0.0.0 stands for all',
+    );
   }
   if (port !== undefined && !isPort(port)) {
-    throw invalidArgument('port', `must be a whole number from 0, any free one, to ${PORT_MAX}, not ${String(port)}`);
+    throw createInvalidArgumentError(
+      'port',
+      `must be a whole number from 0, any free one, to ${MAX_PORT}, not ${String(port)}`,
+    );
   }
   checkFunction('page', page);
   if (server !== undefined && !hasMethods(server, 'on', 'listeners', 'listen', 'address')) {
-    throw invalidArgument('server', 'must be a server of node:http or node:https, or none');
+    throw createInvalidArgumentError('server', 'must be a server of node:http or node:https, or none');
   }
   if (page !== undefined && server !== undefined) {
-    throw invalidArgument('page', 'is not asked with a server of your own: answer in its own request listener');
+    throw createInvalidArgumentError(
+      'page',
+      'is not asked with a server of your own: answer in its own request listener',
+    );
   }
   checkLogger(logger);
 }
 
 function checkSites(sites: unknown): void {
   if (!isRecord(sites) || Object.keys(sites).length === 0) {
-    throw invalidArgument('sites', `name at least one, as ${CALL}`);
+    throw createInvalidArgumentError('sites', `name at least one, as ${CALL}`);
   }
   for (const [name, gateway] of Object.entries(sites)) {
     if (!SITE_NAME.test(name) || HTTP_PATHS.includes(name)) {
       const paths = HTTP_PATHS.join(', ');
-      throw invalidArgument('sites', `"${name}" cannot be a path; use letters, digits, - and _, and none of ${paths}`);
+      throw createInvalidArgumentError(
+        'sites',
+        `"${name}" cannot be a path; use letters, digits, - and _, and none of ${paths}`,
+      );
     }
     checkGateway(`sites.${name}`, gateway);
   }
 }
 
 function checkGateway(field: string, gateway: unknown): void {
-  if (!isGateway(gateway)) throw invalidArgument(field, 'must be a gateway, made by createGateway');
+  if (!isGateway(gateway)) throw createInvalidArgumentError(field, 'must be a gateway, made by createGateway');
   const { state } = gateway.status();
-  if (state !== 'serving') throw invalidArgument(field, `is ${state}, and lets nobody in: make another gateway`);
+  if (state !== 'serving')
+    throw createInvalidArgumentError(field, `is ${state}, and lets nobody in: make another gateway`);
 }
 
-function isGateway(given: unknown): given is Gateway {
-  return hasMethods(given, 'accept', 'status');
+function isGateway(value: unknown): value is Gateway {
+  return hasMethods(value, 'accept', 'status');
 }
 
-function isPort(given: unknown): boolean {
-  return typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= PORT_MAX;
+function isPort(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_PORT;
 }

@@ -3,20 +3,25 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
 
 /** A number of a gateway's status. */
-type Field = { [K in keyof GatewayStatus]: GatewayStatus[K] extends number ? K : never }[keyof GatewayStatus];
+type StatusField = { [K in keyof GatewayStatus]: GatewayStatus[K] extends number ? K : never }[keyof GatewayStatus];
 
 /** What is shown of each site: the field of its status, and what it means. Counters count since the gateway was made. */
-const OF_SITES: readonly (readonly [StoreMetric['kind'], name: string, field: Field, help: string])[] = [
+const SITE_METRICS: readonly (readonly [StoreMetric['kind'], name: string, field: StatusField, help: string])[] = [
   ['gauge', 'connections', 'connections', 'Open connections of clients'],
-  ['gauge', 'operations_in_flight', 'inFlight', 'Operations that the store has not ended, or that wait for authorise'],
+  ['gauge', 'operations_in_flight', 'inFlight', 'Operations that the store has not ended, or that wait for authorize'],
   ['gauge', 'request_bytes_in_flight', 'inFlightBytes', 'Bytes of the frames that these operations came in'],
   ['gauge', 'clients', 'clients', 'Clients known, connected or not'],
-  ['gauge', 'replies_kept', 'replies', 'Updates whose reply is kept for a repetition'],
-  ['gauge', 'reply_bytes_kept', 'replyBytes', 'Bytes kept of clients, with what it costs to remember them'],
+  ['gauge', 'replies_retained', 'replies', 'Updates whose reply is kept for a repetition'],
+  ['gauge', 'reply_bytes_retained', 'replyBytes', 'Bytes kept of clients, with what it costs to remember them'],
   ['counter', 'operations_total', 'submitted', 'Operations handed to the store'],
   ['counter', 'overloaded_total', 'overloaded', 'Operations refused for overload or rate'],
   ['counter', 'malformed_total', 'malformed', 'Rows or frames refused as malformed'],
-  ['counter', 'store_misuses_total', 'misuses', 'Views of the store after the end, or at an unknown level'],
+  [
+    'counter',
+    'binding_violations_total',
+    'bindingViolations',
+    'Views of the store after the end, or at an unknown level',
+  ],
 ];
 
 /** A counter, or a gauge, of what stands behind the gateways. */
@@ -29,15 +34,15 @@ export interface StoreMetric {
   read(): readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
-let shared: Registry | undefined;
+let processRegistry: Registry | undefined;
 
 /** The figures of the process and of Node: once, since what observes them cannot be stopped again. */
-function processMetrics(): Registry {
-  if (shared === undefined) {
-    shared = new Registry();
-    collectDefaultMetrics({ register: shared });
+function getProcessMetrics(): Registry {
+  if (processRegistry === undefined) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
   }
-  return shared;
+  return processRegistry;
 }
 
 /** The metrics of one listener, in the text format of Prometheus. */
@@ -50,9 +55,10 @@ export class GatewayMetrics {
         Object.entries(sites).map(([site, gateway]) => ({ labels: { site }, value: value(gateway) }));
       this.#register({ kind, name: `correctables_${name}`, help, labels: ['site'], read });
     };
-    for (const [kind, name, field, help] of OF_SITES) register(kind, name, help, (gateway) => gateway.status()[field]);
+    for (const [kind, name, field, help] of SITE_METRICS)
+      register(kind, name, help, (gateway) => gateway.status()[field]);
     const serving = '1 while the site takes new connections, otherwise 0';
-    register('gauge', 'serving', serving, ({ accepting }) => (accepting ? 1 : 0));
+    register('gauge', 'serving', serving, ({ isAccepting }) => (isAccepting ? 1 : 0));
     for (const metric of stores) this.#register(metric);
   }
 
@@ -62,7 +68,7 @@ export class GatewayMetrics {
 
   /** All metrics as of now. */
   async text(): Promise<string> {
-    const texts = await Promise.all([this.#registry.metrics(), processMetrics().metrics()]);
+    const texts = await Promise.all([this.#registry.metrics(), getProcessMetrics().metrics()]);
     return texts.join('\n');
   }
 
@@ -75,7 +81,7 @@ export class GatewayMetrics {
       registers: [this.#registry],
       collect() {
         metric.reset();
-        for (const each of read()) metric.inc(each.labels, each.value);
+        for (const item of read()) metric.inc(item.labels, item.value);
       },
     });
   }

@@ -7,13 +7,13 @@
  * twice or out of order changes nothing.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { heldByMajority } from '../held-by-majority.ts';
-import type { LogEntry, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log.ts';
-import { epochAbove, START_MAX } from '../../records/epoch.ts';
+import { computeMajorityLength } from '../majority-commit.ts';
+import type { LogEntry, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
+import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { Position } from '../position.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
-import { WINDOWS, type Windows } from '../../records/windows.ts';
+import { DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
 
 type Output<R> = LogOutput<R, SequencedMessage<R>>;
@@ -32,9 +32,9 @@ interface Follower {
   /** Up to where entries were sent to it. */
   sent: number;
   /** Its length, or what it was taken for until it answers: sent is at most a window more. */
-  base: number;
+  baseLength: number;
   /** It was reminded, and nothing more is sent before it has got on. */
-  isReminded: boolean;
+  wasReminded: boolean;
   /** When it last got on, or was last reminded. */
   movedAtMs: number;
 }
@@ -45,12 +45,12 @@ interface Progress {
 }
 
 /** Entries in one `log.append` at most. */
-const APPEND_MAX = 256;
+const MAX_APPEND_ENTRIES = 256;
 
 /** One site's node of the log: the engine that is built in. */
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
-  readonly #windows: Windows;
+  readonly #windows: SendWindows;
   /** Entries from position `forgotten` on. */
   readonly #entries: Fifo<LogEntry<R>>;
   #forgotten = 0;
@@ -81,7 +81,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
-    this.#windows = { ...WINDOWS, ...options.windows };
+    this.#windows = { ...DEFAULT_SEND_WINDOWS, ...options.windows };
     this.#entries = new Fifo(entries);
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
@@ -90,7 +90,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#digest = new PrefixDigest(this.#delivered, options.saved?.digest ?? 0);
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = this.#knownEpoch(entries);
-    this.#epoch = known < options.epoch ? options.epoch : epochAbove(known, options.epoch);
+    this.#epoch = known < options.epoch ? options.epoch : createEpochAbove(known, options.epoch);
     for (const [origin, epoch, next] of options.saved?.progress ?? []) {
       this.#progress.set(origin, { epoch, next });
       this.#deliveredProgress.set(origin, { epoch, next });
@@ -101,14 +101,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         matched: undefined,
         committed: 0,
         sent: this.synced,
-        base: this.synced,
-        isReminded: false,
+        baseLength: this.synced,
+        wasReminded: false,
         movedAtMs: 0,
       });
     }
     for (const entry of this.#entries.slice(this.#delivered - this.#forgotten)) this.#noteProposal(entry);
     this.#advanceCommitted();
-    if (this.#epoch > START_MAX) this.#stopAt(known);
+    if (this.#epoch > MAX_START) this.#stopAt(known);
   }
 
   /** What has to be saved so that the entries delivered so far need not be read again. */
@@ -132,13 +132,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   release(): void {}
 
   /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
-  get keptFrom(): number {
+  get retainedFrom(): number {
     return Math.max(this.#forgotten, Math.min(this.#delivered, ...this.#matchedLengths()));
   }
 
   /** How many delivered entries are kept for sites that lack them. */
-  get backlog(): number {
-    return this.#delivered - this.keptFrom;
+  get backlogLength(): number {
+    return this.#delivered - this.retainedFrom;
   }
 
   /** What has to be done since the last call, in order. */
@@ -149,10 +149,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /** Whether something is under way that a lost message could hold up. */
-  get busy(): boolean {
+  get isBusy(): boolean {
     if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length) return true;
     // Asked after every input: loops, since lists would be made anew each time.
-    for (const follower of this.#followers.values()) if (this.#lags(follower)) return true;
+    for (const follower of this.#followers.values()) if (this.#isLagging(follower)) return true;
     return false;
   }
 
@@ -163,7 +163,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       return;
     }
     if (this.#proposals.size === 0) this.#proposedAtMs = nowMs;
-    if (this.#unsent.size > 0 || this.#proposals.size >= this.#windows.proposed) this.#unsent.add(record);
+    if (this.#unsent.size > 0 || this.#proposals.size >= this.#windows.maxProposed) this.#unsent.add(record);
     else this.#sendFirst(record);
   }
 
@@ -226,25 +226,25 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       }
     }
     for (const record of this.#unsent) {
-      if (this.#proposals.size >= this.#windows.proposed) return;
+      if (this.#proposals.size >= this.#windows.maxProposed) return;
       this.#unsent.delete(record);
       this.#sendFirst(record);
     }
   }
 
   /** Up to where the leader may send: what is synced in its own log. */
-  protected sendable(): number {
+  protected getSendableLength(): number {
     return this.synced;
   }
 
   /** How many of the first entries a majority holds, as far as this node knows. */
-  protected majorityLength(): number {
+  protected getMajorityLength(): number {
     const majority = Math.floor(this.options.sites.length / 2) + 1;
     if (!this.#isLeader) {
       // What a follower has is synced at the leader too: two of three are a majority.
       return majority <= 2 ? this.synced : this.#committed;
     }
-    return heldByMajority([this.synced, ...this.#matchedLengths()]);
+    return computeMajorityLength([this.synced, ...this.#matchedLengths()]);
   }
 
   get #isLeader(): boolean {
@@ -260,7 +260,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return [...this.#followers.values()].map(({ matched }) => matched ?? 0);
   }
 
-  #lags({ matched, committed }: Follower): boolean {
+  #isLagging({ matched, committed }: Follower): boolean {
     if (this.length === 0) return false;
     return matched === undefined || matched < this.length || (this.#mustAnnounce && committed < this.#committed);
   }
@@ -281,7 +281,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #onAppend({ position, entries, committed }: SequencedMessage<R> & { kind: 'log.append' }): void {
     const news = entries.slice(Math.max(0, this.length - position));
-    const last = news.find((entry) => this.#isLast(entry));
+    const last = news.find((entry) => this.#hasNoHigherEpoch(entry));
     if (last !== undefined) return this.#stopAt(last.epoch);
     const isNext = position <= this.length;
     if (isNext && news.length > 0) this.#store(news);
@@ -303,11 +303,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     // A restarted follower knows less than before: believe what it says last.
     follower.committed = committed;
     // It was taken for one that has all that this start found.
-    if (follower.matched === undefined && length < follower.base) follower.sent = length;
+    if (follower.matched === undefined && length < follower.baseLength) follower.sent = length;
     if (length > (follower.matched ?? -1)) {
-      follower.matched = follower.base = length;
+      follower.matched = follower.baseLength = length;
       follower.movedAtMs = nowMs;
-      follower.isReminded = false;
+      follower.wasReminded = false;
       follower.sent = Math.max(follower.sent, length);
     }
     this.#advanceCommitted();
@@ -333,7 +333,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   #noteProposal({ origin, epoch, sequence }: LogEntry<R>): void {
-    note(this.#progress, origin, epoch, sequence + 1);
+    noteProgress(this.#progress, origin, epoch, sequence + 1);
     if (origin !== this.options.site || epoch < this.#epoch) return;
     if (epoch > this.#epoch) return this.#beginAbove(epoch);
     // Seen in the leader's synced log: no need to ask again.
@@ -351,9 +351,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   /** Whether it is of a start of this site above which there is none: what this one proposes would be refused for ever. */
-  #isLast({ origin, epoch }: LogEntry<R>): boolean {
-    const { site, epoch: given } = this.options;
-    return origin === site && epoch > this.#epoch && epochAbove(epoch, given) > START_MAX;
+  #hasNoHigherEpoch({ origin, epoch }: LogEntry<R>): boolean {
+    const { site, epoch: value } = this.options;
+    return origin === site && epoch > this.#epoch && createEpochAbove(epoch, value) > MAX_START;
   }
 
   /** Sites begin far below: it is no log of this deployment, or somebody has proposed in the name of this site. */
@@ -367,7 +367,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
    * more. What has not come by then never will, and is proposed anew, above all that may still come of that start.
    */
   #beginAbove(epoch: number): void {
-    this.#epoch = epochAbove(epoch, this.options.epoch);
+    this.#epoch = createEpochAbove(epoch, this.options.epoch);
     this.#nextSequence = 1;
     const records = this.#proposals.slice().map(({ record }) => record);
     while (this.#proposals.size > 0) this.#proposals.shift();
@@ -380,15 +380,15 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /** Sends what was not sent, as far as the window goes: one that is away is not sent all that it misses. */
   #sendWindow(site: Origin, follower: Follower): void {
-    if (follower.isReminded) return;
-    const sendable = Math.min(this.sendable(), follower.base + this.#windows.appended);
+    if (follower.wasReminded) return;
+    const sendable = Math.min(this.getSendableLength(), follower.baseLength + this.#windows.maxAppended);
     while (follower.sent < sendable) this.#sendBatch(site, follower, sendable);
   }
 
   #sendBatch(site: Origin, follower: Follower, sendable: number): void {
     const position = follower.sent;
     if (position < this.#forgotten) throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
-    const end = Math.min(sendable, position + APPEND_MAX);
+    const end = Math.min(sendable, position + MAX_APPEND_ENTRIES);
     const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
     this.#send(site, { kind: 'log.append', position, entries, committed: this.#committed });
     follower.sent = end;
@@ -396,20 +396,20 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #remindFollowers(nowMs: number): void {
     for (const [site, follower] of this.#followers) {
-      if (!this.#lags(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs) continue;
+      if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs) continue;
       follower.movedAtMs = nowMs;
       if (follower.matched === undefined || follower.matched === this.length) this.#announceTo(site, follower);
       else {
         // What it missed, from the first on; the answer to that draws the rest.
-        follower.isReminded = true;
+        follower.wasReminded = true;
         follower.sent = follower.matched;
-        this.#sendBatch(site, follower, this.sendable());
+        this.#sendBatch(site, follower, this.getSendableLength());
       }
     }
   }
 
   #advanceCommitted(): void {
-    const majority = this.majorityLength();
+    const majority = this.getMajorityLength();
     if (majority > this.#committed) {
       this.#committed = majority;
       if (this.#mustAnnounce) for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
@@ -424,7 +424,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
       const entry = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
-      note(this.#deliveredProgress, entry.origin, entry.epoch, entry.sequence + 1);
+      noteProgress(this.#deliveredProgress, entry.origin, entry.epoch, entry.sequence + 1);
       this.#digest.add(entry);
       records.push(entry.record);
     }
@@ -449,7 +449,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 }
 
-function note(progress: Map<Origin, Progress>, origin: Origin, epoch: number, next: number): void {
+function noteProgress(progress: Map<Origin, Progress>, origin: Origin, epoch: number, next: number): void {
   const known = progress.get(origin);
   if (known === undefined) progress.set(origin, { epoch, next });
   else [known.epoch, known.next] = [epoch, next];

@@ -1,10 +1,19 @@
 /** What the nodes of the sequenced log send each other, and what their surroundings have to know of it. */
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
-import { count, list, record, siteOrigin, start, word, wholeFrom, type Shape } from '../../records/shapes.ts';
-import { OPERATIONS_MAX } from '../../records/windows.ts';
-import type { LogEntry } from '../log.ts';
-import type { LogMessages, Proposed } from '../red-log-engine.ts';
+import {
+  count,
+  list,
+  record,
+  siteOrigin,
+  start,
+  word,
+  integerFrom,
+  type RecordSchema,
+} from '../../records/record-schemas.ts';
+import { MAX_OPERATIONS_PER_MESSAGE } from '../../records/send-windows.ts';
+import type { LogEntry } from '../red-log.ts';
+import type { LogMessageFormat, ProposedRecord } from '../red-log-engine.ts';
 
 /** What the nodes of the log tell each other. */
 export type SequencedMessage<R> =
@@ -22,30 +31,35 @@ export type SequencedMessage<R> =
 
 type Message = SequencedMessage<RedRecord>;
 
-const ordinalNumber = wholeFrom(1);
-const NOTHING: readonly Proposed[] = [];
+const ordinalNumber = integerFrom(1);
+const NO_RECORDS: readonly ProposedRecord[] = [];
 
 /** By kind: the type of the table holds it to all of them. */
-function shapes(redRecord: Shape): Readonly<Record<Message['kind'], Shape>> {
+function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind'], RecordSchema>> {
   const entry = record({ origin: siteOrigin, epoch: start, sequence: ordinalNumber, record: redRecord });
   return {
     'log.propose': record({ kind: word, epoch: start, sequence: ordinalNumber, record: redRecord }),
-    'log.append': record({ kind: word, position: count, entries: list(entry, OPERATIONS_MAX), committed: count }),
+    'log.append': record({
+      kind: word,
+      position: count,
+      entries: list(entry, MAX_OPERATIONS_PER_MESSAGE),
+      committed: count,
+    }),
     'log.appended': record({ kind: word, length: count, committed: count }),
   };
 }
 
 /** Only its own nodes make messages for it, and what comes has one of these shapes. */
-export const SEQUENCED_MESSAGES: LogMessages = {
-  shapes,
-  proposedIn(message: Message, from: Origin): readonly Proposed[] {
+export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
+  createSchemas,
+  getProposedRecords(message: Message, from: Origin): readonly ProposedRecord[] {
     if (message.kind === 'log.propose') return [{ origin: from, record: message.record }];
-    return message.kind === 'log.append' ? message.entries : NOTHING;
+    return message.kind === 'log.append' ? message.entries : NO_RECORDS;
   },
   needsRoom(message: Message): boolean {
     return message.kind === 'log.propose' || (message.kind === 'log.append' && message.entries.length > 0);
   },
-  halvesOf(message: Message): readonly [Message, Message] | undefined {
+  split(message: Message): readonly [Message, Message] | undefined {
     if (message.kind !== 'log.append' || message.entries.length < 2) return undefined;
     const { position, entries } = message;
     const middle = entries.length >> 1;

@@ -5,19 +5,19 @@
  * With one partition a vector need name only operations, never the passing of time, so that visibility waits for
  * operations alone; heartbeats only tell how long a stream is.
  */
-import { clientOf, sequenceOf } from '../../records/operation-id.ts';
+import { getClient, getSequence } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { BlueMessage, BlueOperation } from '../../records/records.ts';
 import { Fifo } from '../../collections/fifo.ts';
-import { OPERATIONS_MAX, WINDOWS, type Windows } from '../../records/windows.ts';
-import { IncomingStream, OutgoingStream, type LoggedOperation, type SavedStream } from './streams.ts';
-import { plainBytes } from '../../../values/size.ts';
-import { isCovered, maxEntry } from '../../records/vector.ts';
+import { MAX_OPERATIONS_PER_MESSAGE, DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
+import { IncomingStream, OutgoingStream, type LoggedOperation, type SavedStream } from './blue-streams.ts';
+import { measurePlainData } from '../../../values/estimate-bytes.ts';
+import { isCovered, getMaxEntry } from '../../records/vector.ts';
 
 /** Operations in one message of those that are sent again. */
-const BATCH_MAX = 256;
+const MAX_BATCH_OPERATIONS = 256;
 
 /** What a blue operation of this site is made of. */
 export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
@@ -39,20 +39,20 @@ export class BluePath {
   /** Sites whose operations were synced since they were last told so. */
   readonly #unconfirmed = new Set<Origin>();
   readonly #onApplied: (operation: BlueOperation) => void;
-  readonly #windows: Windows;
+  readonly #windows: SendWindows;
 
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
     this.#onApplied = onApplied;
     const { origins, site, windows } = core.options;
-    this.#windows = { ...WINDOWS, ...windows };
-    const receiversOf = (origin: Origin): Origin[] => origins.others(site).filter((each) => each !== origin);
+    this.#windows = { ...DEFAULT_SEND_WINDOWS, ...windows };
+    const receiversOf = (origin: Origin): Origin[] => origins.getOthers(site).filter((item) => item !== origin);
     const streams = [RED, ...origins.sites];
     this.#outgoing = streams.map((origin) => new OutgoingStream(origin === RED ? [] : receiversOf(origin)));
     this.#incoming = streams.map(() => new IncomingStream());
   }
 
-  get busy(): boolean {
+  get isBusy(): boolean {
     // Asked after every input: loops, since callbacks would be made anew each time.
     for (const { isBehind } of this.#outgoing) if (isBehind) return true;
     for (const { waiting } of this.#incoming) if (waiting.size > 0) return true;
@@ -61,7 +61,7 @@ export class BluePath {
 
   /** Whether the operations that a log held at the start are all applied again. */
   get isRecovered(): boolean {
-    return this.#own.waiting.size === 0;
+    return this.#ownStream.waiting.size === 0;
   }
 
   /** Commits an operation of this site. It counts once it is synced. */
@@ -69,20 +69,20 @@ export class BluePath {
     const { state, clock, nowMs, wallMs, options } = this.core;
     const vector = state.stable.slice();
     const { site } = options;
-    vector[site] = clock.next(wallMs, maxEntry(vector));
+    vector[site] = clock.next(wallMs, getMaxEntry(vector));
     const { shadow, effects } = choice;
-    const sequence = this.#own.takeNext(nowMs);
+    const sequence = this.#ownStream.takeNext(nowMs);
     // Literals, since this is the hot path: copying objects costs several times more.
     const operation: BlueOperation =
       hop === undefined
         ? { id, site, shadow, effects, reply, sequence, vector }
         : { id, site, shadow, effects, reply, sequence, vector, hop };
-    options.observer?.created?.(operation);
+    options.observer?.onCreated?.(operation);
     this.#unsynced.push(operation);
     const { redDelivered } = this.core;
-    const entry = { kind: 'blue', operation, redDelivered, client: clientOf(id), number: sequenceOf(id) } as const;
+    const entry = { kind: 'blue', operation, redDelivered, client: getClient(id), number: getSequence(id) } as const;
     this.core.store(entry, this.#onOwnSynced);
-    this.core.rights?.committed(operation);
+    this.core.rights?.onCommitted(operation);
     return operation;
   }
 
@@ -92,29 +92,29 @@ export class BluePath {
   }
 
   /** Takes up what was saved; `kept` are operations from before, which other sites may lack. */
-  load(streams: readonly SavedStream[], kept: readonly LoggedOperation[]): void {
+  load(streams: readonly SavedStream[], retained: readonly LoggedOperation[]): void {
     for (const origin of this.core.options.origins.sites) {
       const saved = streams[origin];
       // It has joined since.
       if (saved === undefined) continue;
-      this.#stream(origin).load(saved);
-      const ofOrigin = kept.filter(({ operation }) => operation.site === origin);
-      this.#outgoingOf(origin).load(saved.synced, ofOrigin);
+      this.#getStream(origin).load(saved);
+      const ofOrigin = retained.filter(({ operation }) => operation.site === origin);
+      this.#getOutgoing(origin).load(saved.synced, ofOrigin);
     }
   }
 
   /** About what those take in memory that wait to become visible. */
   get waitingBytes(): number {
     let bytes = 0;
-    for (const { waiting } of this.#incoming) bytes += plainBytes(waiting.slice());
+    for (const { waiting } of this.#incoming) bytes += measurePlainData(waiting.slice());
     return bytes;
   }
 
   /** Where in the site's own log the operations begin that other sites may lack. */
-  get keptFrom(): number | undefined {
+  get retainedFrom(): number | undefined {
     let first: number | undefined;
-    for (const { keptFrom } of this.#outgoing) {
-      if (keptFrom !== undefined && (first === undefined || keptFrom < first)) first = keptFrom;
+    for (const { retainedFrom } of this.#outgoing) {
+      if (retainedFrom !== undefined && (first === undefined || retainedFrom < first)) first = retainedFrom;
     }
     return first;
   }
@@ -122,9 +122,9 @@ export class BluePath {
   /** Takes an operation from the site's own log after a restart. */
   restore(logged: LoggedOperation): void {
     const { site, vector } = logged.operation;
-    this.#stream(site).restore(logged.operation);
-    this.#outgoingOf(site).add(logged.operation, logged.position, this.core.nowMs);
-    if (site === this.core.options.site) this.core.clock.advance(vector[site] ?? 0);
+    this.#getStream(site).restore(logged.operation);
+    this.#getOutgoing(site).add(logged.operation, logged.position, this.core.nowMs);
+    if (site === this.core.options.site) this.core.clock.advanceTo(vector[site] ?? 0);
   }
 
   receive(from: Origin, message: BlueMessage): void {
@@ -132,7 +132,7 @@ export class BluePath {
       case 'blue.operations':
         return this.#onOperations(from, message.operations);
       case 'blue.received':
-        return this.#ownOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
+        return this.#getOwnOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
       case 'blue.heartbeat':
         return this.#onHeartbeat(from, message.sequence);
       case 'blue.have':
@@ -146,20 +146,20 @@ export class BluePath {
    * After a restart: others are asked how far they are, and told what this site has. What red records stand on is known to
    * be at a second site only then.
    */
-  greet(): void {
+  sendGreetings(): void {
     if (!this.#incoming.some(({ synced }) => synced > 0)) return;
-    for (const site of this.core.options.origins.others(this.core.options.site)) this.#sendHave(site, true);
+    for (const site of this.core.options.origins.getOthers(this.core.options.site)) this.#sendHave(site, true);
   }
 
   /** Applies what has become visible; says whether anything has. */
-  pump(): boolean {
+  applyVisible(): boolean {
     let moved = false;
     for (const site of this.core.options.origins.sites) {
-      const { waiting } = this.#stream(site);
+      const { waiting } = this.#getStream(site);
       for (let next = waiting.at(0); next !== undefined && this.isVisible(next, site); next = waiting.at(0)) {
         waiting.shift();
         this.core.state.applyBlue(next);
-        this.core.options.observer?.applied?.(next, this.core.state);
+        this.core.options.observer?.onApplied?.(next, this.core.state);
         this.#onApplied(next);
         moved = true;
       }
@@ -170,13 +170,13 @@ export class BluePath {
   /** Sends what has gathered during one input. */
   flush(): void {
     while (this.#unsent.length > 0) {
-      const isAll = this.#unsent.length <= OPERATIONS_MAX;
-      const operations = isAll ? this.#unsent : this.#unsent.slice(0, OPERATIONS_MAX);
-      this.#unsent = isAll ? [] : this.#unsent.slice(OPERATIONS_MAX);
+      const isAll = this.#unsent.length <= MAX_OPERATIONS_PER_MESSAGE;
+      const operations = isAll ? this.#unsent : this.#unsent.slice(0, MAX_OPERATIONS_PER_MESSAGE);
+      this.#unsent = isAll ? [] : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
       const message: BlueMessage = { kind: 'blue.operations', operations };
       for (const site of this.core.options.origins.sites) {
         if (site === this.core.options.site) continue;
-        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.sent)) this.#send(site, message);
+        if (!this.#getOwnOutgoing.isFarBehind(site, this.#windows.maxSent)) this.#send(site, message);
       }
     }
     if (this.#unconfirmed.size === 0) return;
@@ -187,40 +187,43 @@ export class BluePath {
   /** Asks peers that have been silent for long how much they have. */
   tick(): void {
     const { nowMs, options } = this.core;
-    const asked = new Set<Origin>();
+    const requested = new Set<Origin>();
     for (const origin of options.origins.sites) {
-      const outgoing = this.#outgoingOf(origin);
-      for (const site of outgoing.takeSilent(nowMs, options.resendAfterMs)) {
+      const outgoing = this.#getOutgoing(origin);
+      for (const site of outgoing.takeSilentSites(nowMs, options.resendAfterMs)) {
         if (origin === options.site) this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
-        else asked.add(site);
+        else requested.add(site);
       }
     }
-    for (const site of asked) this.#sendHave(site, true);
+    for (const site of requested) this.#sendHave(site, true);
   }
 
   /** The last own operation in the stable snapshot, and the last one that another site has synced too. */
-  get own(): { readonly applied: number; readonly durable: number } {
-    const { applied } = this.#own;
-    return { applied, durable: this.core.options.origins.sites.length === 1 ? applied : this.#ownOutgoing.farthest };
+  get ownProgress(): { readonly applied: number; readonly durable: number } {
+    const { applied } = this.#ownStream;
+    return {
+      applied,
+      durable: this.core.options.origins.sites.length === 1 ? applied : this.#getOwnOutgoing.maxAcknowledged,
+    };
   }
 
   protected isVisible(operation: BlueOperation, site: Origin): boolean {
     return isCovered(operation.vector, this.core.state.stable, site);
   }
 
-  get #own(): IncomingStream {
-    return this.#stream(this.core.options.site);
+  get #ownStream(): IncomingStream {
+    return this.#getStream(this.core.options.site);
   }
 
-  get #ownOutgoing(): OutgoingStream {
-    return this.#outgoingOf(this.core.options.site);
+  get #getOwnOutgoing(): OutgoingStream {
+    return this.#getOutgoing(this.core.options.site);
   }
 
-  #outgoingOf(origin: Origin): OutgoingStream {
+  #getOutgoing(origin: Origin): OutgoingStream {
     return this.#outgoing[origin] as OutgoingStream;
   }
 
-  #stream(site: Origin): IncomingStream {
+  #getStream(site: Origin): IncomingStream {
     const stream = this.#incoming[site];
     if (stream === undefined) throw new Error(`no site has ordinal ${site} in this deployment`);
     return stream;
@@ -229,8 +232,8 @@ export class BluePath {
   /** Entries are synced in the order in which they were stored, so that one function does for all. */
   readonly #onOwnSynced = (position: number): void => {
     const operation = this.#unsynced.shift() as BlueOperation;
-    this.#ownOutgoing.add(operation, position, this.core.nowMs);
-    this.#own.onSynced(operation);
+    this.#getOwnOutgoing.add(operation, position, this.core.nowMs);
+    this.#ownStream.onSynced(operation);
     if (this.#outgoing.length > 1) this.#unsent.push(operation);
   };
 
@@ -238,9 +241,9 @@ export class BluePath {
     let isNew = false;
     for (const operation of operations) {
       const origin = operation.site;
-      const stream = this.#stream(origin);
-      stream.hear(operation.sequence);
-      if (operation.sequence > stream.received + 1) return this.#askFor(from, origin);
+      const stream = this.#getStream(origin);
+      stream.noteAnnounced(operation.sequence);
+      if (operation.sequence > stream.received + 1) return this.#requestMissing(from, origin);
       if (operation.sequence <= stream.received || origin === this.core.options.site) continue;
       // What another site passes on, it has accepted.
       if (from === origin && !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
@@ -248,57 +251,58 @@ export class BluePath {
       stream.takeNext(this.core.nowMs);
       this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
-        this.#outgoingOf(origin).add(operation, position, this.core.nowMs);
+        this.#getOutgoing(origin).add(operation, position, this.core.nowMs);
         this.#unconfirmed.add(origin);
       });
     }
     const origin = operations[0]?.site;
-    if (origin !== undefined) this.#askFor(from, origin);
+    if (origin !== undefined) this.#requestMissing(from, origin);
     // Said again: the last confirmation may have been lost.
     if (!isNew) this.#confirm(from);
   }
 
   /** Asks a site for what is lacking of a stream, unless it was asked for already. */
-  #askFor(from: Origin, origin: Origin): void {
+  #requestMissing(from: Origin, origin: Origin): void {
     const { nowMs, options } = this.core;
-    const stream = this.#stream(origin);
-    if (origin === options.site || !stream.takeAsking(nowMs, options.resendAfterMs, this.#windows.asked)) return;
+    const stream = this.#getStream(origin);
+    if (origin === options.site || !stream.takeRequest(nowMs, options.resendAfterMs, this.#windows.maxRequested))
+      return;
     this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
   }
 
   #onHeartbeat(from: Origin, sequence: number): void {
-    const stream = this.#stream(from);
-    stream.hear(sequence);
-    if (stream.received < sequence) this.#askFor(from, from);
+    const stream = this.#getStream(from);
+    stream.noteAnnounced(sequence);
+    if (stream.received < sequence) this.#requestMissing(from, from);
     else this.#confirm(from);
   }
 
   /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
-  protected onHave(from: Origin, { synced, asks }: BlueMessage & { kind: 'blue.have' }): void {
+  protected onHave(from: Origin, { synced, isRequest }: BlueMessage & { kind: 'blue.have' }): void {
     const { nowMs } = this.core;
     for (const origin of this.core.options.origins.sites) {
       const sequence = synced[origin] ?? 0;
-      this.#outgoingOf(origin).acknowledge(from, sequence, nowMs);
-      const stream = this.#stream(origin);
-      stream.hear(sequence);
-      if (stream.received < sequence) this.#askFor(from, origin);
+      this.#getOutgoing(origin).acknowledge(from, sequence, nowMs);
+      const stream = this.#getStream(origin);
+      stream.noteAnnounced(sequence);
+      if (stream.received < sequence) this.#requestMissing(from, origin);
     }
-    if (asks) this.#sendHave(from, false);
+    if (isRequest) this.#sendHave(from, false);
   }
 
-  #sendHave(site: Origin, asks: boolean): void {
-    this.#send(site, { kind: 'blue.have', synced: this.#incoming.map(({ synced }) => synced), asks });
+  #sendHave(site: Origin, isRequest: boolean): void {
+    this.#send(site, { kind: 'blue.have', synced: this.#incoming.map(({ synced }) => synced), isRequest });
   }
 
   #sendFrom(site: Origin, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
-    const missing = this.#outgoingOf(origin).after(after, this.#windows.asked);
-    for (let start = 0; start < missing.length; start += BATCH_MAX) {
-      this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + BATCH_MAX) });
+    const missing = this.#getOutgoing(origin).getAfter(after, this.#windows.maxRequested);
+    for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS) {
+      this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + MAX_BATCH_OPERATIONS) });
     }
   }
 
   #confirm(site: Origin): void {
-    this.#send(site, { kind: 'blue.received', sequence: this.#stream(site).synced });
+    this.#send(site, { kind: 'blue.received', sequence: this.#getStream(site).synced });
   }
 
   #send(to: Origin, message: BlueMessage): void {

@@ -1,10 +1,10 @@
 /** How a replica is set up, who watches it, and what its parts share. */
-import type { CertifierLimits } from '../../records/bounds.ts';
-import type { Conflict } from '../../records/verdict.ts';
-import type { Windows } from '../../records/windows.ts';
+import type { CertifierLimits } from '../../records/retention-limits.ts';
+import type { Conflict } from '../../records/certification-result.ts';
+import type { SendWindows } from '../../records/send-windows.ts';
 import type { HybridClock } from '../../records/clock.ts';
-import type { Coverage } from './coverage.ts';
-import type { GeneratorOptions } from '../../generator/generator-run.ts';
+import type { CoverageWaiters } from './coverage-waiters.ts';
+import type { GeneratorOptions } from '../../generator/generator-runner.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { BlueOperation, LocalEntry, OperationId, RedOperation } from '../../records/records.ts';
 import type { Service } from '../../service/service.ts';
@@ -18,17 +18,17 @@ import type { ReplicaOutput, Submission } from '../../records/submissions.ts';
  */
 export interface ReplicaObserver {
   /** A generator run became an operation of this site. */
-  created?(operation: BlueOperation | RedOperation): void;
+  onCreated?(operation: BlueOperation | RedOperation): void;
   /** An operation became part of the stable snapshot of this site. */
-  applied?(operation: BlueOperation | RedOperation, state: SiteState): void;
+  onApplied?(operation: BlueOperation | RedOperation, state: SiteState): void;
   /** A red operation was rejected by certification. */
-  rejected?(operation: RedOperation, conflict: Conflict | undefined): void;
+  onRejected?(operation: RedOperation, conflict: Conflict | undefined): void;
   /** A view that is no guess is given to a submission within a session. */
-  viewed?(submission: Submission): void;
+  onViewed?(submission: Submission): void;
   /** The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile is refused. */
-  quarantined?(peer: Origin, aheadMs: number): void;
+  onQuarantined?(peer: Origin, aheadMs: number): void;
   /** The site's stamps can be taken again. */
-  released?(peer: Origin): void;
+  onReleased?(peer: Origin): void;
 }
 
 /** How a replica is set up. */
@@ -38,30 +38,30 @@ export interface ReplicaOptions {
   readonly site: Origin;
   readonly origins: Origins;
   /**
-   * Of this start, as `epochOf` makes it: larger than at any earlier one of this site that its files tell of, and the same
+   * Of this start, as `createEpoch` makes it: larger than at any earlier one of this site that its files tell of, and the same
    * at no other one, whatever of its past was lost.
    */
   readonly epoch: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;
   /** Removals that the site applies between two floors (`floors.ts`). */
-  readonly removalsPerFloor?: number | undefined;
+  readonly removalsPerWatermark?: number | undefined;
   /** Times that a rejected operation is executed before it fails with `CONFLICT`: `red/tries.ts`. */
-  readonly attemptsMax: number;
+  readonly maxAttempts: number;
   /** How long another site's log may be out of reach before an operation that was sent there first is `UNKNOWN`. */
   readonly reachTimeoutMs: number;
-  /** How long an operation waits until the site has what its session has seen, before `SESSION_BEHIND`. */
-  readonly sessionWaitMs: number;
+  /** How long an operation waits until the site has what its session has seen, before `REPLICA_BEHIND`. */
+  readonly sessionTimeoutMs: number;
   /** How far the clock of a site may be ahead of the clock here. */
   readonly maxClockSkewMs: number;
   /** What certification and the tables of identifiers remember, alike at all sites; as usual unless given. */
-  readonly remembers?: CertifierLimits | undefined;
+  readonly retentionLimits?: CertifierLimits | undefined;
   /** Red updates and strong reads under way at most: what waits for the red order leaves room for all else. */
-  readonly redInFlightMax?: number | undefined;
+  readonly maxRedInFlight?: number | undefined;
   /** Own undecided red operations that may lie under the run of another; the default unless given. */
-  readonly chainMax?: number | undefined;
+  readonly maxPipelineLength?: number | undefined;
   /** How much is on its way to a site; the defaults unless given. */
-  readonly windows?: Partial<Windows> | undefined;
+  readonly windows?: Partial<SendWindows> | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;
@@ -72,7 +72,7 @@ export interface ReplicaCore {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock;
-  readonly coverage: Coverage<Submission>;
+  readonly coverage: CoverageWaiters<Submission>;
   /** None where the service has no bounded field. */
   readonly rights: RightsPort | undefined;
   /** The time of the input being handled by a clock that only runs forward: for what waits and is sent again. */
@@ -82,7 +82,7 @@ export interface ReplicaCore {
   /** Records of the red log that were delivered here, from its beginning. */
   readonly redDelivered: number;
   /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
-  isWaitedFor(id: OperationId): boolean;
+  hasWaiter(id: OperationId): boolean;
   emit(output: ReplicaOutput): void;
   /** Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is too far ahead. */
   acceptsStamp(peer: Origin, stamp: number): boolean;

@@ -1,22 +1,22 @@
 /** What the paths of a replica know of rights to bounded fields (docs/spec/rights.md). */
 import type { CorrectableError } from '../../../correctable/errors.ts';
-import type { GeneratorOutcome } from '../../generator/generator-run.ts';
+import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
-import type { Need } from '../../service/takes.ts';
+import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { StateReader } from '../../state/store.ts';
 
 /** The shadow operation by which a site moves rights itself: no author's. Rejected, it is not tried again. */
-export const RIGHTS_SHADOW = '\u0000rights';
+export const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
 /** An operation takes what stands, and neither its site nor the pool has the rights to it yet: it has to wait. */
-export class Lack {
-  readonly needs: readonly Need[];
+export class RightsShortfall {
+  readonly needs: readonly RightsNeed[];
   /** Whether it can draw on the pool alone, since it is red for ever. */
   readonly isRed: boolean;
 
-  constructor(needs: readonly Need[], isRed: boolean) {
+  constructor(needs: readonly RightsNeed[], isRed: boolean) {
     this.needs = needs;
     this.isRed = isRed;
   }
@@ -30,11 +30,11 @@ export interface RightsWaiter {
   readonly sinceMs?: number;
   /** Whether it has ended otherwise meanwhile: then it is told nothing but `over`. */
   isOver?(): boolean;
-  over?(): void;
+  onOver?(): void;
   /** Rights may have come: goes on, or says what is lacking still. */
-  retry(): Lack | undefined;
+  onRetry(): RightsShortfall | undefined;
   /** They have not come in time. */
-  late(error: CorrectableError): void;
+  onTimeout(error: CorrectableError): void;
 }
 
 /** The rights of one site. */
@@ -43,21 +43,21 @@ export interface RightsPort {
    * A path as this site may take it: as it is where the site has the rights, red where the pool has, else what is lacking;
    * an error where it takes more than stands.
    */
-  decided(outcome: GeneratorOutcome): GeneratorOutcome | Lack | CorrectableError;
+  resolvePath(outcome: GeneratorOutcome): GeneratorOutcome | RightsShortfall | CorrectableError;
   /**
    * What a red path lacks of the pool, as `state` shows that.
    *
    * @throws CorrectableError where it takes more than stands
    */
-  lackInRed(outcome: GeneratorOutcome, state: StateReader): Lack | undefined;
+  findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined;
   /** Why no more may wait for rights, if that is so: to be asked before one does that is not counted elsewhere. */
-  readonly refusal: CorrectableError | undefined;
+  readonly getRejection: CorrectableError | undefined;
   /** Waits, bounded in time. */
-  wait(lack: Lack, waiter: RightsWaiter): void;
+  wait(shortfall: RightsShortfall, waiter: RightsWaiter): void;
   /** A blue operation of this site is decided, and not applied yet. */
-  committed(operation: BlueOperation): void;
+  onCommitted(operation: BlueOperation): void;
   /** An operation has become part of the stable snapshot. */
-  applied(operation: BlueOperation | RedOperation): void;
+  onApplied(operation: BlueOperation | RedOperation): void;
   /** Own red effects are not in flight any more: who has left rights to them may have these. */
-  takenOff(effects: readonly Effect[]): void;
+  onRedRemoved(effects: readonly Effect[]): void;
 }

@@ -3,23 +3,23 @@
  */
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
-import { errorOf } from '../../records/failure.ts';
-import { handedOut, kept } from '../../../values/frozen.ts';
+import { toError } from '../../records/failures.ts';
+import { freezeForUser, freezeWireCopy } from '../../../values/deep-freeze.ts';
 import type { GeneratorPorts } from '../../generator/generator-budget.ts';
-import { GeneratorRunner, type GeneratorOptions, type GeneratorOutcome } from '../../generator/generator-run.ts';
+import { GeneratorRunner, type GeneratorOptions, type GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';
 import { Overlay } from '../../state/overlay.ts';
-import { ownError, toldOf } from '../../records/own-errors.ts';
+import { createInternalError, toClientError } from '../../records/internal-errors.ts';
 import { RED, type Origins } from '../../records/origin.ts';
 import type { BlueOperation, RedOperation } from '../../records/records.ts';
-import type { Answer, Choice, Reply } from '../../records/reply.ts';
+import type { ReplyOrError, Choice, Reply } from '../../records/reply.ts';
 import type { Service } from '../../service/service.ts';
 import { Store } from '../../state/store.ts';
-import { zeroVector, type Vector } from '../../records/vector.ts';
-import { keptReply } from '../../generator/writable.ts';
+import { createZeroVector, type Vector } from '../../records/vector.ts';
+import { freezeReply } from '../../generator/validate-output.ts';
 
 /** An operation of the contract with the shadow operation that was chosen for it. */
-interface Answerable {
+interface ReplyingOperation {
   readonly operation: string;
   readonly choice: Pick<Choice, 'shadow' | 'args'> | undefined;
   readonly reply: Reply;
@@ -31,21 +31,21 @@ export class SiteState {
   /** With all own red operations in flight, as they are expected: for previews. */
   readonly overlay: Overlay;
   /** With those that are proposed, as they are, while others stand on them (`chain.ts`). */
-  readonly laid: Overlay;
+  readonly pipelined: Overlay;
   readonly #service: Service;
-  readonly #onThrown: GeneratorPorts['onThrown'];
+  readonly #onThrown: GeneratorPorts['onGeneratorError'];
   readonly #generators: GeneratorRunner;
   readonly #stable: number[];
   #version = 0;
 
-  constructor(service: Service, origins: Origins, given: GeneratorOptions = {}) {
+  constructor(service: Service, origins: Origins, options: GeneratorOptions = {}) {
     this.#service = service;
-    this.#onThrown = given.onThrown;
-    this.#stable = zeroVector(origins);
+    this.#onThrown = options.onGeneratorError;
+    this.#stable = createZeroVector(origins);
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
-    this.laid = new Overlay(service.tables, this.store);
-    this.#generators = new GeneratorRunner(service, this.overlay.beneath, { ...given, origins });
+    this.pipelined = new Overlay(service.tables, this.store);
+    this.#generators = new GeneratorRunner(service, this.overlay.underlying, { ...options, origins });
   }
 
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
@@ -64,7 +64,7 @@ export class SiteState {
    * @throws CorrectableError as `GeneratorRunner.run`
    */
   run(input: GeneratorInput): GeneratorOutcome {
-    this.overlay.beneath.wasCovered = false;
+    this.overlay.underlying.wasCovered = false;
     return this.#generators.run(input);
   }
 
@@ -75,7 +75,7 @@ export class SiteState {
    * @throws CorrectableError as `GeneratorRunner.run`
    */
   runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
-    return this.overlay.beneath.wasCovered ? this.#generators.run(input, this.overlay) : stable;
+    return this.overlay.underlying.wasCovered ? this.#generators.run(input, this.overlay) : stable;
   }
 
   /**
@@ -83,8 +83,8 @@ export class SiteState {
    *
    * @throws CorrectableError as `GeneratorRunner.run`
    */
-  runLaid(input: GeneratorInput): GeneratorOutcome {
-    return this.#generators.run(input, this.laid);
+  runPipelined(input: GeneratorInput): GeneratorOutcome {
+    return this.#generators.run(input, this.pipelined);
   }
 
   /** After a restart: the vector that goes with the rows that the store was given again. */
@@ -93,10 +93,10 @@ export class SiteState {
   }
 
   /** The answer of a read on the stable snapshot. */
-  read(input: GeneratorInput): Answer {
+  read(input: GeneratorInput): ReplyOrError {
     try {
-      const { choice, reply, refusal } = this.#generators.run(input);
-      if (choice === undefined) return refusal ?? reply;
+      const { choice, reply, domainError: rejection } = this.#generators.run(input);
+      if (choice === undefined) return rejection ?? reply;
       const { operation } = input;
       const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
       return new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
@@ -109,48 +109,50 @@ export class SiteState {
   /** Applies a blue operation that has become visible. */
   applyBlue(operation: BlueOperation): void {
     const { site, vector, effects } = operation;
-    const stamp = this.stampOf(operation);
+    const stamp = this.getStamp(operation);
     for (const effect of effects) this.store.apply(effect, stamp);
     this.#stable[site] = vector[site] ?? 0;
     this.#version += 1;
   }
 
   /** Applies a committed red operation and gives its answer. */
-  applyRed(operation: RedOperation, version: number): Answer {
+  applyRed(operation: RedOperation, version: number): ReplyOrError {
     const { site, snapshot, effects } = operation;
     // It comes after all red operations before it, seen by its site or not: so what it only writes needs no certification.
     const stamp = { time: version, site, entry: RED, version, seen: snapshot.with(RED, version - 1) };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[RED] = version;
     this.#version += 1;
-    const { shadow, args, reply, refusal } = operation;
-    if (refusal !== undefined) return errorOf(refusal);
+    const { shadow, args, reply, domainError: rejection } = operation;
+    if (rejection !== undefined) return toError(rejection);
     const choice = shadow === undefined ? undefined : { shadow, args };
-    return this.answerOfApplied({ operation: operation.operation, choice, reply }, results);
+    return this.createAppliedReply({ operation: operation.operation, choice, reply }, results);
   }
 
   /** The answer of a shadow operation whose effects are applied and gave `results`. */
-  answerOfApplied(answerable: Answerable, results: unknown[]): Answer {
-    const answer = this.answerOf(answerable, results);
-    return isCorrectableError(answer) && results.length > 0 ? takenError(answer) : answer;
+  createAppliedReply(answerable: ReplyingOperation, results: unknown[]): ReplyOrError {
+    const answer = this.createReply(answerable, results);
+    return isCorrectableError(answer) && results.length > 0 ? replyFailedError(answer) : answer;
   }
 
   /** The answer of a shadow operation whose effects gave `results`, if they are applied or not. */
-  answerOf({ operation, choice, reply }: Answerable, results: unknown[]): Answer {
+  createReply({ operation, choice, reply }: ReplyingOperation, results: unknown[]): ReplyOrError {
     const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
-      return keptReply(this.#service.checkResult(operation, makeReply(results.map(handedOut), kept(choice?.args))));
+      return freezeReply(
+        this.#service.checkResult(operation, makeReply(results.map(freezeForUser), freezeWireCopy(choice?.args))),
+      );
     } catch (error) {
-      const who = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
-      const told = toldOf(error, (hidden) => this.#onThrown?.(who, hidden));
+      const caller = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
+      const reported = toClientError(error, (hidden) => this.#onThrown?.(caller, hidden));
       const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
-      return told ?? ownError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`);
+      return reported ?? createInternalError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`);
     }
   }
 
   /** Where a blue operation stands: its own entry is its time too. */
-  protected stampOf({ site, vector }: BlueOperation): Stamp {
+  protected getStamp({ site, vector }: BlueOperation): Stamp {
     const version = vector[site] ?? 0;
     return { time: version, site, entry: site, version, seen: vector };
   }
@@ -160,7 +162,7 @@ export class SiteState {
  * The operation is done, and only its answer cannot be told: whatever the reply failed with, no code may say that it can
  * be asked again, or that nothing was done.
  */
-function takenError(error: CorrectableError): CorrectableError {
+function replyFailedError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';
   const message = `${error.message} The operation has taken effect all the same: do not ask again.`;
   return new CorrectableError(code, message, { field: error.field, cause: error, retryable: false });

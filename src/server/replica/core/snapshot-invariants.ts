@@ -1,60 +1,60 @@
 /** Whether all that a site shows together keeps what the service says of it (RedBlue, OSDI 2012, Theorem 2). */
-import { tablesReader, type ReadNotes } from '../../generator/table-readers.ts';
+import { createTablesReader, type ReadListener } from '../../generator/table-readers.ts';
 import type { ReadRange } from '../../records/key-range.ts';
-import { failureOf } from '../../service/invariants.ts';
+import { findInvariantFailure } from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';
-import type { BrokenInvariant } from './invariants.ts';
+import type { BrokenInvariant } from './row-invariants.ts';
 import type { SiteState } from './site-state.ts';
 
 /** What is known of one state. */
-interface Watched {
-  readonly tables: ReturnType<typeof tablesReader>;
-  readonly notes: TablesRead;
+interface WatchedState {
+  readonly tables: ReturnType<typeof createTablesReader>;
+  readonly notes: TableReadRecorder;
   /** By invariant: the tables that it read when it was last asked. Only what changes one of them can change its answer. */
   readonly read: Map<string, ReadonlySet<string>>;
 }
 
 /** Asks each condition on the whole snapshot again when a table has changed that it had read. */
-export class SnapshotCheck {
+export class SnapshotInvariantCheck {
   readonly #service: Service;
-  readonly #watched = new WeakMap<SiteState, Watched>();
+  readonly #watched = new WeakMap<SiteState, WatchedState>();
 
   constructor(service: Service) {
     this.#service = service;
   }
 
   /** What does not hold, of the conditions whose answer may have changed with these tables, and those never asked. */
-  brokenBy(tables: ReadonlySet<string>, state: SiteState): readonly BrokenInvariant[] {
-    const watched = this.#watchedOf(state);
+  findBroken(tables: ReadonlySet<string>, state: SiteState): readonly BrokenInvariant[] {
+    const watched = this.#getWatched(state);
     const broken: BrokenInvariant[] = [];
     for (const [invariant, holds] of Object.entries(this.#service.snapshotInvariants)) {
       const before = watched.read.get(invariant);
-      if (before !== undefined && !haveCommon(before, tables)) continue;
+      if (before !== undefined && !intersects(before, tables)) continue;
       watched.read.set(invariant, watched.notes.begin());
-      const error = failureOf(() => holds(watched.tables));
+      const error = findInvariantFailure(() => holds(watched.tables));
       if (error !== undefined) broken.push({ invariant, ...error });
     }
     return broken;
   }
 
-  #watchedOf(state: SiteState): Watched {
+  #getWatched(state: SiteState): WatchedState {
     let watched = this.#watched.get(state);
     if (watched === undefined) {
-      const notes = new TablesRead();
-      watched = { tables: tablesReader(this.#service.tables, state.store, notes), notes, read: new Map() };
+      const notes = new TableReadRecorder();
+      watched = { tables: createTablesReader(this.#service.tables, state.store, notes), notes, read: new Map() };
       this.#watched.set(state, watched);
     }
     return watched;
   }
 }
 
-function haveCommon(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-  for (const each of some) if (others.has(each)) return true;
+function intersects(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  for (const item of some) if (others.has(item)) return true;
   return false;
 }
 
 /** Notes of what is read the tables. */
-class TablesRead implements ReadNotes {
+class TableReadRecorder implements ReadListener {
   #tables = new Set<string>();
 
   /** From now on, what is read comes into what this returns. */
@@ -63,9 +63,9 @@ class TablesRead implements ReadNotes {
     return this.#tables;
   }
 
-  readonly field = (table: string): void => void this.#tables.add(table);
-  readonly row = (table: string): void => void this.#tables.add(table);
-  readonly removal = (table: string): void => void this.#tables.add(table);
-  readonly range = ({ table }: ReadRange): void => void this.#tables.add(table);
-  readonly scanned = (): void => {};
+  readonly onField = (table: string): void => void this.#tables.add(table);
+  readonly onRow = (table: string): void => void this.#tables.add(table);
+  readonly onRemoval = (table: string): void => void this.#tables.add(table);
+  readonly onRange = ({ table }: ReadRange): void => void this.#tables.add(table);
+  readonly onScanned = (): void => {};
 }

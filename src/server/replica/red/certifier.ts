@@ -7,30 +7,30 @@
  * Commit stamps grow with the log; rejected and repeated operations take none.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { Changes, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
+import { RowChanges, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
 import type { Effect } from '../../records/effect.ts';
-import { EXPIRED, ID_TABLE_LIMITS, IdTable } from '../once/id-table.ts';
-import type { CertifierLimits } from '../../records/bounds.ts';
+import { EXPIRED, ID_TABLE_LIMITS, IdTable } from '../exactly-once/id-table.ts';
+import type { CertifierLimits } from '../../records/retention-limits.ts';
 import type { ReadRange } from '../../records/key-range.ts';
-import { clientOf } from '../../records/operation-id.ts';
-import { changesRange, writtenNames } from '../../generator/read-set.ts';
-import { plainBytes } from '../../../values/size.ts';
+import { getClient } from '../../records/operation-id.ts';
+import { isRangeChanged, findWrittenNames } from '../../generator/read-set.ts';
+import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import type { Execution, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
-import { redOf } from '../../records/vector.ts';
-import type { Conflict, Decision, Ending } from '../../records/verdict.ts';
+import { getRedStamp } from '../../records/vector.ts';
+import type { Conflict, CertificationDecision, OperationOutcome } from '../../records/certification-result.ts';
 
 export const CERTIFIER_LIMITS: CertifierLimits = {
-  windowCommits: 10_000,
-  windowBytes: 256 << 20,
-  endings: ID_TABLE_LIMITS,
+  maxWindowCommits: 10_000,
+  maxWindowBytes: 256 << 20,
+  maxOutcomes: ID_TABLE_LIMITS,
 };
 
 /** Which execution of an operation has committed. */
-export type Committed = Pick<RedOperation, 'id' | 'site' | 'attempt' | 'after' | 'epoch'>;
+export type CommittedExecution = Pick<RedOperation, 'id' | 'site' | 'attempt' | 'dependencies' | 'epoch'>;
 
-interface Commit {
+interface CommitRecord {
   readonly stamp: number;
-  readonly by: Committed;
+  readonly by: CommittedExecution;
   readonly names: readonly string[];
   readonly effects: readonly Effect[];
   readonly created: ReadonlySet<string>;
@@ -38,65 +38,65 @@ interface Commit {
 }
 
 /** A commit as it is saved. */
-type SavedCommit = readonly [effects: readonly Effect[], created: readonly string[], by: Committed];
+type SavedCommit = readonly [effects: readonly Effect[], created: readonly string[], by: CommittedExecution];
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 /** The state that the red log's prefix determines. */
 export class Certifier implements Section {
   readonly #limits: CertifierLimits;
   readonly #lastWrite = new Map<string, number>();
-  readonly #endings: IdTable<Ending>;
-  readonly #window = new Fifo<Commit>();
+  readonly #outcomes: IdTable<OperationOutcome>;
+  readonly #window = new Fifo<CommitRecord>();
   #windowBytes = 0;
   /** Snapshots below this stamp are older than the window. */
   #windowStart = 0;
   #lastStamp = 0;
-  readonly #changes = new Changes<number>();
+  readonly #changes = new RowChanges<number>();
 
   constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
     this.#limits = limits;
-    this.#endings = new IdTable(limits.endings);
+    this.#outcomes = new IdTable(limits.maxOutcomes);
   }
 
   /** How the operation ended, if it did and has not expired. */
-  endingOf(id: OperationId): Ending | typeof EXPIRED | undefined {
-    return this.#endings.get(id);
+  getOutcome(id: OperationId): OperationOutcome | typeof EXPIRED | undefined {
+    return this.#outcomes.get(id);
   }
 
   /** Whether one more operation of the client would cost it one of its others: as tables of identifiers say it. */
-  isFullFor(client: string, besides: { readonly acknowledged: number; readonly coming: number }): boolean {
-    return this.#endings.isFullFor(client, besides);
+  isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean {
+    return this.#outcomes.isFullFor(client, besides);
   }
 
   has(id: OperationId): boolean {
-    return this.endingOf(id) !== undefined;
+    return this.getOutcome(id) !== undefined;
   }
 
   /** Takes the next record of the log. */
-  decide(record: RedRecord): Decision {
+  decide(record: RedRecord): CertificationDecision {
     if (record.kind === 'marker') return { kind: 'marker' };
     if (record.kind === 'operation') this.#expire(record);
     if (this.isDecided(record.id)) {
-      return { kind: this.#endings.get(record.id) === EXPIRED ? 'expired' : 'void' };
+      return { kind: this.#outcomes.get(record.id) === EXPIRED ? 'expired' : 'void' };
     }
     if (record.kind === 'close') {
-      this.#endings.set(record.id, 'conflict');
+      this.#outcomes.set(record.id, 'conflict');
       return { kind: 'closed' };
     }
-    const conflict = this.conflictOf(record);
+    const conflict = this.findConflict(record);
     if (conflict !== undefined) return { kind: 'reject', conflict };
     return { kind: 'commit', stamp: this.#commit(record) };
   }
 
   /** Every record tells what its client will not ask for again. */
   #expire({ id, acknowledged }: RedOperation): void {
-    if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged);
+    if (acknowledged !== undefined && acknowledged > 0) this.#outcomes.expire(getClient(id), acknowledged);
   }
 
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
-    return { commits: this, ...this.#endings.sections('endings') };
+    return { commits: this, ...this.#outcomes.sections('endings') };
   }
 
   /** The small part of the state: what the window does not say itself. */
@@ -111,12 +111,12 @@ export class Certifier implements Section {
   }
 
   /** As a section: the commits of the window, by their stamps. */
-  get changes(): number {
+  get changeCount(): number {
     return this.#changes.size;
   }
 
-  get firstTaken(): number {
-    return this.#changes.firstTaken;
+  get initialRowsTaken(): number {
+    return this.#changes.initialRowsTaken;
   }
 
   changeAll(): void {
@@ -130,24 +130,24 @@ export class Certifier implements Section {
   restore(rows: SectionRows): void {
     const commits = [...rows].map(([stamp, saved]) => {
       const [effects, created, by] = saved as SavedCommit;
-      return commitOf(Number(stamp), effects, new Set(created), by);
+      return createCommit(Number(stamp), effects, new Set(created), by);
     });
     for (const commit of commits.toSorted((a, b) => a.stamp - b.stamp)) this.#enterWindow(commit);
   }
 
   protected isDecided(id: OperationId): boolean {
-    return this.#endings.get(id) !== undefined;
+    return this.#outcomes.get(id) !== undefined;
   }
 
-  protected conflictOf(operation: RedOperation): Conflict | undefined {
-    const { reads, ranges = [], snapshot, after } = operation;
-    if (after !== undefined) return this.#conflictBehind(operation, after);
+  protected findConflict(operation: RedOperation): Conflict | undefined {
+    const { reads, ranges = [], snapshot, dependencies } = operation;
+    if (dependencies !== undefined) return this.#findDependencyConflict(operation, dependencies);
     if (reads.length === 0 && ranges.length === 0) return undefined;
-    const read = redOf(snapshot);
+    const read = getRedStamp(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
-    const met = reads.filter((each) => (this.#lastWrite.get(each) ?? 0) > read);
-    if (met.length > 0) return metNames(met);
-    const range = ranges.find((each) => this.#hasChanged(each, read));
+    const encountered = reads.filter((item) => (this.#lastWrite.get(item) ?? 0) > read);
+    if (encountered.length > 0) return toNameConflict(encountered);
+    const range = ranges.find((item) => this.#hasChanged(item, read));
     return range && { reason: 'range', range };
   }
 
@@ -155,38 +155,39 @@ export class Certifier implements Section {
    * The same for an operation that stands on others. Those it has seen, and what they stood on too: where one has
    * committed, so have these. They are met from the last one on, so that all are known by the time they are come to.
    */
-  #conflictBehind(operation: RedOperation, after: readonly Execution[]): Conflict | undefined {
+  #findDependencyConflict(operation: RedOperation, after: readonly Execution[]): Conflict | undefined {
     const { reads, ranges = [], snapshot } = operation;
-    const read = redOf(snapshot);
+    const read = getRedStamp(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
-    const written = reads.filter((each) => (this.#lastWrite.get(each) ?? 0) > read);
+    const written = reads.filter((item) => (this.#lastWrite.get(item) ?? 0) > read);
     const missing = new Map(after);
     const seen = new Map(after);
-    const met = new Set<string>();
+    const encountered = new Set<string>();
     let range: ReadRange | undefined;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
-      const { stamp, by, names, effects, created } = this.#window.at(index) as Commit;
+      const { stamp, by, names, effects, created } = this.#window.at(index) as CommitRecord;
       if (stamp <= read) break;
-      if (seen.get(by.id) === by.attempt && this.isOfOneStart(by, operation)) {
+      if (seen.get(by.id) === by.attempt && this.isSameStart(by, operation)) {
         missing.delete(by.id);
-        for (const [id, attempt] of by.after ?? []) seen.set(id, attempt);
+        for (const [id, attempt] of by.dependencies ?? []) seen.set(id, attempt);
         continue;
       }
-      for (const each of written) if (names.includes(each)) met.add(each);
-      if (met.size === 0)
-        range ??= ranges.find((each) => effects.some((effect) => changesRange(each, effect, created)));
+      for (const entry of written) if (names.includes(entry)) encountered.add(entry);
+      if (encountered.size === 0)
+        range ??= ranges.find((item) => effects.some((effect) => isRangeChanged(item, effect, created)));
     }
-    const conflict = metNames(written.filter((each) => met.has(each))) ?? (range && { reason: 'range', range });
-    return this.missed(missing) ?? conflict;
+    const conflict =
+      toNameConflict(written.filter((item) => encountered.has(item))) ?? (range && { reason: 'range', range });
+    return this.findUncommitted(missing) ?? conflict;
   }
 
   /** Another start of the site, and another site, may have executed the operation as often: with other effects. */
-  protected isOfOneStart(by: Committed, { site, epoch }: RedOperation): boolean {
+  protected isSameStart(by: CommittedExecution, { site, epoch }: RedOperation): boolean {
     return by.site === site && by.epoch === epoch;
   }
 
   /** What an operation stood on and has not committed. */
-  protected missed(missing: ReadonlyMap<OperationId, number>): Conflict | undefined {
+  protected findUncommitted(missing: ReadonlyMap<OperationId, number>): Conflict | undefined {
     const [first] = missing.keys();
     return first === undefined ? undefined : { reason: 'predecessor', id: first };
   }
@@ -195,9 +196,9 @@ export class Certifier implements Section {
   #hasChanged(range: ReadRange, read: number): boolean {
     if ((this.#lastWrite.get(range.table) ?? 0) <= read && range.field === undefined) return false;
     for (let index = this.#window.size - 1; index >= 0; index -= 1) {
-      const { stamp, effects, created } = this.#window.at(index) as Commit;
+      const { stamp, effects, created } = this.#window.at(index) as CommitRecord;
       if (stamp <= read) return false;
-      if (effects.some((effect) => changesRange(range, effect, created))) return true;
+      if (effects.some((effect) => isRangeChanged(range, effect, created))) return true;
     }
     return false;
   }
@@ -205,18 +206,18 @@ export class Certifier implements Section {
   #commit(record: RedOperation): number {
     const stamp = Math.max(this.#lastStamp + 1, record.clock);
     this.#lastStamp = stamp;
-    const { effects, id, site, epoch, attempt, after } = record;
-    const created = record.created === undefined ? NONE : new Set(record.created);
+    const { effects, id, site, epoch, attempt, dependencies } = record;
+    const created = record.created === undefined ? NO_NAMES : new Set(record.created);
     // Literals, since this is done for every record: copying objects costs several times more.
-    const by = after === undefined ? { id, site, attempt, epoch } : { id, site, attempt, after, epoch };
-    this.#enterWindow(commitOf(stamp, effects, created, by));
+    const by = dependencies === undefined ? { id, site, attempt, epoch } : { id, site, attempt, dependencies, epoch };
+    this.#enterWindow(createCommit(stamp, effects, created, by));
     this.#changes.add(stamp);
     this.#trimWindow();
-    this.#endings.set(record.id, { stamp });
+    this.#outcomes.set(record.id, { stamp });
     return stamp;
   }
 
-  #enterWindow(commit: Commit): void {
+  #enterWindow(commit: CommitRecord): void {
     for (const name of commit.names) this.#lastWrite.set(name, commit.stamp);
     this.#window.push(commit);
     this.#windowBytes += commit.bytes;
@@ -228,7 +229,7 @@ export class Certifier implements Section {
     let low = 0;
     for (let high = this.#window.size; low < high;) {
       const middle = (low + high) >> 1;
-      if ((this.#window.at(middle) as Commit).stamp < stamp) low = middle + 1;
+      if ((this.#window.at(middle) as CommitRecord).stamp < stamp) low = middle + 1;
       else high = middle;
     }
     const commit = this.#window.at(low);
@@ -238,9 +239,9 @@ export class Certifier implements Section {
   }
 
   #trimWindow(): void {
-    const { windowCommits, windowBytes = Infinity } = this.#limits;
-    while (this.#window.size > windowCommits || (this.#windowBytes > windowBytes && this.#window.size > 1)) {
-      const oldest = this.#window.shift() as Commit;
+    const { maxWindowCommits, maxWindowBytes = Infinity } = this.#limits;
+    while (this.#window.size > maxWindowCommits || (this.#windowBytes > maxWindowBytes && this.#window.size > 1)) {
+      const oldest = this.#window.shift() as CommitRecord;
       this.#windowBytes -= oldest.bytes;
       this.#windowStart = oldest.stamp;
       this.#changes.add(oldest.stamp);
@@ -250,12 +251,17 @@ export class Certifier implements Section {
 }
 
 /** All that was read and has changed: who is rejected may go by more than one of them. */
-function metNames([name, ...others]: readonly string[]): Conflict | undefined {
+function toNameConflict([name, ...others]: readonly string[]): Conflict | undefined {
   if (name === undefined) return undefined;
   return others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
 }
 
-function commitOf(stamp: number, effects: readonly Effect[], created: ReadonlySet<string>, by: Committed): Commit {
-  const bytes = plainBytes(effects) + (by.after === undefined ? 0 : plainBytes(by.after));
-  return { stamp, by, names: writtenNames(effects, created), effects, created, bytes };
+function createCommit(
+  stamp: number,
+  effects: readonly Effect[],
+  created: ReadonlySet<string>,
+  by: CommittedExecution,
+): CommitRecord {
+  const bytes = measurePlainData(effects) + (by.dependencies === undefined ? 0 : measurePlainData(by.dependencies));
+  return { stamp, by, names: findWrittenNames(effects, created), effects, created, bytes };
 }

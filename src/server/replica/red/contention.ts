@@ -3,18 +3,18 @@
  * other there would keep them out: a whole chain stands in the log before they are there again. So would one that is nearer
  * to the leader, whose takes come one after the other: a new one waits for the end of one of them first.
  */
-import { namesMet, type Conflict } from '../../records/verdict.ts';
+import { getConflictingNames, type Conflict } from '../../records/certification-result.ts';
 import { SEPARATOR, type ReadSet } from '../../generator/read-set.ts';
 import type { OperationId, RedOperation } from '../../records/records.ts';
-import { RIGHTS_SHADOW } from '../core/rights-port.ts';
+import { RIGHTS_TRANSFER_SHADOW } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Fifo } from '../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
 
 /** So many are remembered: who is not among them has a harder time. */
-const MET_MAX = 256;
+const MAX_CONTENDED = 256;
 
-interface Met {
+interface ContendedOperation {
   readonly id: OperationId;
   /** Who reads what it met finds it under one of these. */
   readonly marks: ReadonlySet<string>;
@@ -23,18 +23,18 @@ interface Met {
   /** By then it has its turn, unless a message of it was lost: or it was given up, or its site is gone. */
   readonly untilMs: number;
   /** Operations of this site that wait for its end. */
-  heirs: Fifo<RedRequest> | undefined;
+  endWaiters: Fifo<RedRequest> | undefined;
 }
 
 /** A row, or a whole table, of which somebody elsewhere waits for a turn. */
 export class Contention {
   /** By operation, the one that was rejected last at the end. */
-  readonly #met = new Map<OperationId, Met>();
+  readonly #contended = new Map<OperationId, ContendedOperation>();
   /** By mark, in the same order: who asks pays for what he reads, not for what others have met. */
-  readonly #marked = new Map<string, Set<Met>>();
+  readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
   /** They wait no longer. */
-  readonly #heirs: RedRequest[] = [];
+  readonly #waiters: RedRequest[] = [];
   readonly #core: Pick<ReplicaCore, 'nowMs' | 'options'>;
 
   constructor(core: Pick<ReplicaCore, 'nowMs' | 'options'>) {
@@ -42,92 +42,93 @@ export class Contention {
   }
 
   /** An operation of another site was rejected. What sites do by themselves they do not try again: it has no turn. */
-  meet({ id, shadow }: Pick<RedOperation, 'id' | 'shadow'>, conflict: Conflict | undefined): void {
-    if (shadow === RIGHTS_SHADOW) return;
-    const marks = marksOf(conflict);
+  onRejected({ id, shadow }: Pick<RedOperation, 'id' | 'shadow'>, conflict: Conflict | undefined): void {
+    if (shadow === RIGHTS_TRANSFER_SHADOW) return;
+    const marks = getMarks(conflict);
     if (marks.size === 0) return;
     const { nowMs, options } = this.#core;
-    const heirs = this.#takeOff(id)?.heirs;
+    const endWaiters = this.#remove(id)?.endWaiters;
     this.#places += 1;
-    this.#add({ id, marks, place: this.#places, untilMs: nowMs + options.resendAfterMs, heirs });
-    if (this.#met.size <= MET_MAX) return;
-    const [oldest] = this.#met.keys();
-    if (oldest !== undefined) this.end(oldest);
+    this.#add({ id, marks, place: this.#places, untilMs: nowMs + options.resendAfterMs, endWaiters });
+    if (this.#contended.size <= MAX_CONTENDED) return;
+    const [oldest] = this.#contended.keys();
+    if (oldest !== undefined) this.onEnded(oldest);
   }
 
   /** It has ended. */
-  end(id: OperationId): void {
-    const heirs = this.#takeOff(id)?.heirs;
-    for (const heir of heirs?.slice() ?? []) this.#heirs.push(heir);
+  onEnded(id: OperationId): void {
+    const heirs = this.#remove(id)?.endWaiters;
+    for (const heir of heirs?.slice() ?? []) this.#waiters.push(heir);
   }
 
   /** Those of this site that have waited for the end of what has ended, or was not rejected again for long. */
-  takeHeirs(): readonly RedRequest[] {
-    for (const [id, { untilMs }] of this.#met) {
+  takeWaiters(): readonly RedRequest[] {
+    for (const [id, { untilMs }] of this.#contended) {
       if (untilMs > this.#core.nowMs) break;
-      this.end(id);
+      this.onEnded(id);
     }
-    return this.#heirs.splice(0);
+    return this.#waiters.splice(0);
   }
 
   /** What somebody else waits for of what this one reads, by the first who does: it may wait for his end. */
-  about({ names, ranges }: ReadSet, by: OperationId): Met | undefined {
-    if (this.#met.size === 0) return undefined;
-    const marks = new Set(ranges.map(({ table }) => scanOf(table)));
-    for (const name of names) marks.add(tableOf(name)).add(rowOf(name));
-    let first: Met | undefined;
+  findBlocker({ names, ranges }: ReadSet, by: OperationId): ContendedOperation | undefined {
+    if (this.#contended.size === 0) return undefined;
+    const marks = new Set(ranges.map(({ table }) => getScanMark(table)));
+    for (const name of names) marks.add(getTable(name)).add(getRowPrefix(name));
+    let first: ContendedOperation | undefined;
     for (const mark of marks) {
-      const met = firstBut(by, this.#marked.get(mark));
-      if (met !== undefined && met.place < (first?.place ?? Infinity)) first = met;
+      const encountered = findFirstOther(by, this.#byMark.get(mark));
+      if (encountered !== undefined && encountered.place < (first?.place ?? Infinity)) first = encountered;
     }
     return first;
   }
 
-  #add(met: Met): void {
-    this.#met.set(met.id, met);
-    for (const mark of met.marks) {
-      const marked = this.#marked.get(mark);
-      if (marked === undefined) this.#marked.set(mark, new Set([met]));
-      else marked.add(met);
+  #add(encountered: ContendedOperation): void {
+    this.#contended.set(encountered.id, encountered);
+    for (const mark of encountered.marks) {
+      const marked = this.#byMark.get(mark);
+      if (marked === undefined) this.#byMark.set(mark, new Set([encountered]));
+      else marked.add(encountered);
     }
   }
 
-  #takeOff(id: OperationId): Met | undefined {
-    const met = this.#met.get(id);
-    if (met === undefined) return undefined;
-    this.#met.delete(id);
-    for (const mark of met.marks) {
-      const marked = this.#marked.get(mark);
-      marked?.delete(met);
-      if (marked?.size === 0) this.#marked.delete(mark);
+  #remove(id: OperationId): ContendedOperation | undefined {
+    const encountered = this.#contended.get(id);
+    if (encountered === undefined) return undefined;
+    this.#contended.delete(id);
+    for (const mark of encountered.marks) {
+      const marked = this.#byMark.get(mark);
+      marked?.delete(encountered);
+      if (marked?.size === 0) this.#byMark.delete(mark);
     }
-    return met;
+    return encountered;
   }
 }
 
 /** Nobody waits for himself. */
-function firstBut(by: OperationId, marked: Iterable<Met> = []): Met | undefined {
-  for (const met of marked) if (met.id !== by) return met;
+function findFirstOther(by: OperationId, marked: Iterable<ContendedOperation> = []): ContendedOperation | undefined {
+  for (const encountered of marked) if (encountered.id !== by) return encountered;
   return undefined;
 }
 
 /** The rows that it met, or the whole table, for who reads names; and their tables, for who scans. */
-function marksOf(conflict: Conflict | undefined): ReadonlySet<string> {
-  const met = conflict?.reason === 'range' ? [conflict.range.table] : namesMet(conflict).map(rowOf);
-  return new Set([...met, ...met.map((mark) => scanOf(tableOf(mark)))]);
+function getMarks(conflict: Conflict | undefined): ReadonlySet<string> {
+  const encountered =
+    conflict?.reason === 'range' ? [conflict.range.table] : getConflictingNames(conflict).map(getRowPrefix);
+  return new Set([...encountered, ...encountered.map((mark) => getScanMark(getTable(mark)))]);
 }
 
 /** How all names begin that are of the row, or of the table where it is none of a row. */
-function rowOf(name: string): string {
+function getRowPrefix(name: string): string {
   const [table = '', key] = name.split(SEPARATOR);
   return key === undefined ? table : `${table}${SEPARATOR}${key}`;
 }
 
-function tableOf(name: string): string {
+function getTable(name: string): string {
   return name.split(SEPARATOR, 1)[0] ?? '';
 }
 
 /** What stands for the scans of a table: no row begins like that. */
-function scanOf(table: string): string {
+function getScanMark(table: string): string {
   return table + SEPARATOR + SEPARATOR;
 }

@@ -1,11 +1,11 @@
 /** What the red path needs from the rest of its replica. */
-import type { Answer } from '../../records/reply.ts';
+import type { ReplyOrError } from '../../records/reply.ts';
 import type { Stage, Submission } from '../../records/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 
 export interface RedPathHost {
   readonly core: ReplicaCore;
-  answer(submission: Submission, stage: Stage, answer: Answer): void;
+  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
   /** Own blue operations: the last one applied, and the last one that would survive the loss of this site. */
-  ownBlue(): { readonly applied: number; readonly durable: number };
+  ownBlueProgress(): { readonly applied: number; readonly durable: number };
 }

@@ -4,48 +4,48 @@
  * is executed again on the fresher state.
  */
 import { isCorrectableError, type CorrectableError } from '../../../correctable/errors.ts';
-import { Chain, executionsOf } from './chain.ts';
+import { Pipeline, getExecutions } from './pipeline.ts';
 import { Certifier } from './certifier.ts';
-import type { Conflict } from '../../records/verdict.ts';
+import type { Conflict } from '../../records/certification-result.ts';
 import type { GateItem, SavedRedPath, Section } from '../../records/checkpoint.ts';
 import { Contention } from './contention.ts';
-import { conflictError } from './conflict.ts';
+import { conflictError } from './conflict-error.ts';
 import type { Effect } from '../../records/effect.ts';
 import {
   abandonedError,
   droppedError,
-  errorOf,
+  toError,
   expiredError,
-  failureOf,
-  leftError,
+  toFailure,
+  callerLeftError,
   redFullError,
-  sessionBehindError,
-} from '../../records/failure.ts';
-import { Gate } from './gate.ts';
-import { Footings, runOf } from './footing.ts';
-import type { GeneratorOutcome } from '../../generator/generator-run.ts';
-import { InTurn } from '../../collections/in-turn.ts';
-import { EXPIRED } from '../once/id-table.ts';
-import { clientOf } from '../../records/operation-id.ts';
+  replicaBehindError,
+} from '../../records/failures.ts';
+import { CausalGate } from './causal-gate.ts';
+import { DependencyResolver, toStableRun } from './read-dependencies.ts';
+import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
+import { RunQueue } from '../../collections/run-queue.ts';
+import { EXPIRED } from '../exactly-once/id-table.ts';
+import { getClient } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
-import { PacedRequests } from './paced.ts';
-import { Previews } from './previews.ts';
-import { RedEndings } from './red-endings.ts';
-import { isAwaited, Lacking } from './lacking.ts';
-import { isLastOf, ownDraft, recordOf } from './red-record.ts';
-import { RedRequests, takeFollowers, waitFor, type BegunAs, type RedRequest } from './red-requests.ts';
-import type { RememberedInLog } from '../once/remembered.ts';
+import { ThrottledRequests } from './throttled-requests.ts';
+import { PreliminaryResults } from './preliminary-results.ts';
+import { RedOutcomes } from './red-outcomes.ts';
+import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
+import { isLastAttempt, createOwnDraft, createRecord } from './red-record.ts';
+import { RedRequests, takeProposalWaiters, waitFor, type StartOptions, type RedRequest } from './red-requests.ts';
+import type { RetainedReplyStats } from '../exactly-once/completed-operations.ts';
 import type { RedPathHost } from './red-path-host.ts';
-import type { Lack } from '../core/rights-port.ts';
+import type { RightsShortfall } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { Identity, Submission } from '../../records/submissions.ts';
-import type { Answer } from '../../records/reply.ts';
-import { isFull, isFullFor } from './room.ts';
+import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
+import type { ReplyOrError } from '../../records/reply.ts';
+import { isRedFull, isClientFull } from './admission-limits.ts';
 import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
-import { triesAgain } from './tries.ts';
-import { UndurableRecords } from './undurable.ts';
+import { shouldRetry } from './retry-policy.ts';
+import { PendingDurability } from './pending-durability.ts';
 import { isCovered } from '../../records/vector.ts';
 
 /** Red operations of this site, and the red order as this site takes it in. */
@@ -56,56 +56,56 @@ export class RedPath {
   readonly #host: RedPathHost;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
-  readonly #chain: Chain;
+  readonly #pipeline: Pipeline;
   readonly #contention: Contention;
-  readonly #footings: Footings;
-  readonly #lacking: Lacking;
-  readonly #paced: PacedRequests;
-  readonly #gate = new Gate();
-  readonly #endings: RedEndings;
+  readonly #dependencyResolver: DependencyResolver;
+  readonly #rightsWaiters: RightsWaiters;
+  readonly #throttled: ThrottledRequests;
+  readonly #gate = new CausalGate();
+  readonly #outcomes: RedOutcomes;
   #delivered = 0;
-  readonly #ready = new InTurn<RedRequest>((request) => {
+  readonly #ready = new RunQueue<RedRequest>((request) => {
     // It may have ended meanwhile, by a record that another site proposed.
     if (!request.isOver) this.#execute(request);
   });
-  readonly #undurable = new UndurableRecords();
+  readonly #pendingDurability = new PendingDurability();
   readonly #reads = new StrongReads();
   /** What the site has proposed by itself and is not decided. */
   readonly #own = new Set<OperationId>();
-  readonly #previews: Previews;
+  readonly #preliminaryResults: PreliminaryResults;
   readonly #marker = new StartMarker();
 
-  constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.remembers)) {
+  constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.retentionLimits)) {
     this.#host = host;
     this.#core = host.core;
     this.certifier = certifier;
-    this.#endings = new RedEndings(host);
-    this.#paced = new PacedRequests(host.core.options.service, host.core.options.origins.sites.length);
-    this.#previews = new Previews(host, this.#requests, this.#paced);
-    this.#chain = this.createChain();
+    this.#outcomes = new RedOutcomes(host);
+    this.#throttled = new ThrottledRequests(host.core.options.service, host.core.options.origins.sites.length);
+    this.#preliminaryResults = new PreliminaryResults(host, this.#requests, this.#throttled);
+    this.#pipeline = this.createPipeline();
     this.#contention = new Contention(host.core);
-    this.#footings = new Footings(host.core, this.#chain, this.#contention);
-    this.#lacking = new Lacking(host.core, this.#requests);
+    this.#dependencyResolver = new DependencyResolver(host.core, this.#pipeline, this.#contention);
+    this.#rightsWaiters = new RightsWaiters(host.core, this.#requests);
   }
 
-  get busy(): boolean {
-    return this.#requests.size > 0 || this.#reads.awaited > 0 || this.#gate.size > 0;
+  get isBusy(): boolean {
+    return this.#requests.size > 0 || this.#reads.waitedCount > 0 || this.#gate.size > 0;
   }
 
   /** Whether as much waits for the red order as may. */
   get isFull(): boolean {
-    return this.halted !== undefined || isFull(this.#core.options, this.#requests, this.#reads);
+    return this.halted !== undefined || isRedFull(this.#core.options, this.#requests, this.#reads);
   }
 
-  /** What is told where it `isFull`. */
+  /** What is told where it `isRedFull`. */
   fullError(): CorrectableError {
-    return this.halted ?? redFullError(this.#core.options.redInFlightMax ?? Infinity);
+    return this.halted ?? redFullError(this.#core.options.maxRedInFlight ?? Infinity);
   }
 
   /** Why no more of this operation may begin here, if that is so; to be asked before anything of it is decided. */
-  refusalOf(operation: string): CorrectableError | undefined {
+  getRejection(operation: string): CorrectableError | undefined {
     if (this.isFull) return this.fullError();
-    return this.#paced.refusalOf(operation);
+    return this.#throttled.getRejection(operation);
   }
 
   /**
@@ -113,27 +113,27 @@ export class RedPath {
    * back at once, and is as if it had never come; what has been goes on.
    */
   abandon(id: OperationId, serial: number): void {
-    const read = this.#reads.leave(id);
+    const read = this.#reads.abandon(id);
     if (read !== undefined) {
       this.#core.emit({ kind: 'withdraw', record: read.record });
-      return this.#host.answer(read.submission, 'strong', abandonedError());
+      return this.#host.reply(read.submission, 'strong', abandonedError());
     }
-    const request = this.#requests.askedBy(serial);
+    const request = this.#requests.findBySubmission(serial);
     if (request === undefined) return;
-    if (request.askers.length > 1) return this.#leave(this.#requests.leave(request, serial));
+    if (request.waiters.length > 1) return this.#leave(this.#requests.removeWaiter(request, serial));
     if (!request.isProposed) this.#drop(request);
     else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
   }
 
   /** The record may have left this site: what becomes of it only the red order says, and nobody waits for that. */
-  notWithdrawn({ id }: RedRecord): void {
+  onNotWithdrawn({ id }: RedRecord): void {
     const request = this.#requests.get(id);
     if (request === undefined) return;
-    for (const { serial } of request.askers.slice()) this.#leave(this.#requests.leave(request, serial));
+    for (const { serial } of request.waiters.slice()) this.#leave(this.#requests.removeWaiter(request, serial));
   }
 
   /** The record has not left this site, and never will. */
-  withdrawn({ id }: RedRecord): void {
+  onWithdrawn({ id }: RedRecord): void {
     this.#reads.end(id);
     const request = this.#requests.get(id);
     if (request !== undefined) this.#drop(request);
@@ -141,32 +141,32 @@ export class RedPath {
 
   /** Ends an operation of which nothing has been proposed: it is as if it had never come. */
   #drop(request: RedRequest): void {
-    this.#previews.takeOff(request);
-    this.#chain.forsake(request);
-    this.#paced.leave(request, this.#core.nowMs, false);
+    this.#preliminaryResults.remove(request);
+    this.#pipeline.onNotCommitted(request);
+    this.#throttled.release(request, this.#core.nowMs, false);
     // Another copy that waits here may still be executed.
-    const isAllKnown = this.#marker.hasPassed && !this.#core.isWaitedFor(request.id);
-    for (const asker of request.askers) this.#host.answer(asker, 'strong', droppedError(asker, isAllKnown));
-    for (const follower of this.#requests.drop(request)) this.#letGo(follower);
-    this.#undurable.keep((record) => this.#isMeant(record));
+    const isAllKnown = this.#marker.hasPassed && !this.#core.hasWaiter(request.id);
+    for (const requester of request.waiters) this.#host.reply(requester, 'strong', droppedError(requester, isAllKnown));
+    for (const follower of this.#requests.drop(request)) this.#release(follower);
+    this.#pendingDurability.filter((record) => this.#isStillWanted(record));
   }
 
   /** Whether the operation is under way here, or has ended. */
-  knows(id: OperationId): boolean {
-    return this.#requests.get(id) !== undefined || this.certifier.endingOf(id) !== undefined;
+  hasOperation(id: OperationId): boolean {
+    return this.#requests.get(id) !== undefined || this.certifier.getOutcome(id) !== undefined;
   }
 
   /** Whether one more red operation would cost its client one that it may ask for. */
-  isFullFor(identity: Identity): boolean {
-    return isFullFor([this.certifier, this.#endings], this.#requests, identity);
+  isFullFor(identity: SubmissionIdentity): boolean {
+    return isClientFull([this.certifier, this.#outcomes], this.#requests, identity);
   }
 
   /** Red operations of this site that have not ended. */
-  get underWay(): Iterable<OperationId> {
+  get inFlightCount(): Iterable<OperationId> {
     return [...this.#requests.ids, ...this.#own];
   }
 
-  isUnderWay(id: OperationId): boolean {
+  isInFlight(id: OperationId): boolean {
     return this.#requests.get(id) !== undefined || this.#own.has(id);
   }
 
@@ -174,16 +174,18 @@ export class RedPath {
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
     if (this.isFull) return;
     this.#own.add(id);
-    this.#proposeWhenDurable(recordOf(this.#core, ownDraft(id, outcome), runOf(this.#core, outcome), []));
+    this.#proposeWhenDurable(
+      createRecord(this.#core, createOwnDraft(id, outcome), toStableRun(this.#core, outcome), []),
+    );
   }
 
   /**
    * Whether a marker of this start, of that name, has passed: then whatever earlier starts had proposed has, or never
    * will. Proposes it when it is first asked.
    */
-  order(marker: OperationId): boolean {
+  ensureMarkerPassed(marker: OperationId): boolean {
     const propose = (): void => this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
-    return this.#marker.isThrough(marker, propose);
+    return this.#marker.ensurePassed(marker, propose);
   }
 
   /** Answers a submission of an operation that is known here; says whether it was. */
@@ -193,44 +195,49 @@ export class RedPath {
       this.#leave(this.#requests.join(request, submission));
       return true;
     }
-    const ending = this.certifier.endingOf(id);
+    const ending = this.certifier.getOutcome(id);
     if (ending === undefined) return false;
-    if (ending === EXPIRED) this.#host.answer(submission, 'strong', expiredError());
-    else if (!this.#endings.tell(id, submission)) this.#askBehindGate(id, submission);
+    if (ending === EXPIRED) this.#host.reply(submission, 'strong', expiredError());
+    else if (!this.#outcomes.notify(id, submission)) this.#notifyBehindGate(id, submission);
     return true;
   }
 
   /** What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten. */
-  #askBehindGate(id: OperationId, submission: Submission): void {
-    if (this.#gate.holds(id)) this.#endings.tellLater(id, submission);
-    else this.#host.answer(submission, 'strong', expiredError());
+  #notifyBehindGate(id: OperationId, submission: Submission): void {
+    if (this.#gate.has(id)) this.#outcomes.notifyLater(id, submission);
+    else this.#host.reply(submission, 'strong', expiredError());
   }
 
   /** Of those who ask again the latest is answered by the operation's end. */
-  #leave(asker: Submission | undefined): void {
-    if (asker !== undefined) this.#host.answer(asker, 'strong', leftError());
+  #leave(requester: Submission | undefined): void {
+    if (requester !== undefined) this.#host.reply(requester, 'strong', callerLeftError());
   }
 
   /**
    * Begins a red operation: a preview, then its way into the log; at once, unless it is paced and there is no place for
    * it. `isHeld` until `release`, when it is known to be red for ever.
    */
-  begin(id: OperationId, submission: Submission, outcome: GeneratorOutcome, { isHeld, lackedMs = 0 }: BegunAs): void {
+  begin(
+    id: OperationId,
+    submission: Submission,
+    outcome: GeneratorOutcome,
+    { isUndecided, rightsWaitedMs = 0 }: StartOptions,
+  ): void {
     const request = this.#requests.begin(id, submission);
-    request.holds = isHeld ? 2 : 1;
-    request.lackedMs = lackedMs;
+    request.blockers = isUndecided ? 2 : 1;
+    request.rightsWaitedMs = rightsWaitedMs;
     try {
-      if (this.#paced.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
+      if (this.#throttled.enter(request, this.#core.nowMs)) this.#enter(request, outcome);
     } catch (error) {
       this.#giveUp(request, error);
     }
   }
 
   /** Begins what has waited for a place, as far as there are places now, and what has given way to another site. */
-  admit(): void {
-    for (const heir of this.#contention.takeHeirs()) this.#letGo(heir);
+  admitWaiting(): void {
+    for (const heir of this.#contention.takeWaiters()) this.#release(heir);
     const { state, nowMs } = this.#core;
-    for (let next = this.#paced.next(nowMs); next !== undefined; next = this.#paced.next(nowMs)) {
+    for (let next = this.#throttled.takeNext(nowMs); next !== undefined; next = this.#throttled.takeNext(nowMs)) {
       try {
         this.#enter(next, state.run(next.submission));
       } catch (error) {
@@ -241,13 +248,13 @@ export class RedPath {
 
   /** When `admit` has something to do though nothing happens; undefined if there is no such time. */
   get wakeAtMs(): number | undefined {
-    return this.#paced.wakeAtMs;
+    return this.#throttled.wakeAtMs;
   }
 
   /** The hand-over of the operation that was begun by this submission is synced; it may have been given up since. */
   release(id: OperationId, serial: number): void {
     const request = this.#requests.get(id);
-    if (request?.submission.serial === serial) this.#letGo(request);
+    if (request?.submission.serial === serial) this.#release(request);
   }
 
   /** Ends an operation that cannot be executed, for all who ever ask for it. */
@@ -263,25 +270,25 @@ export class RedPath {
   }
 
   /** Records taken from the red log, from its beginning. */
-  get delivered(): number {
+  get deliveredCount(): number {
     return this.#delivered;
   }
 
-  get remembered(): RememberedInLog {
-    return this.#endings.remembered;
+  get getRetained(): RetainedReplyStats {
+    return this.#outcomes.getRetained;
   }
 
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
-    return { ...this.certifier.sections, ...this.#endings.sections };
+    return { ...this.certifier.sections, ...this.#outcomes.sections };
   }
 
   save(): SavedRedPath {
-    return { delivered: this.#delivered, gate: this.#gate.items(), certifier: this.certifier.save() };
+    return { deliveredCount: this.#delivered, gate: this.#gate.getItems(), certifier: this.certifier.save() };
   }
 
-  load({ delivered, gate, certifier }: SavedRedPath): void {
-    this.#delivered = delivered;
+  load({ deliveredCount, gate, certifier }: SavedRedPath): void {
+    this.#delivered = deliveredCount;
     for (const item of gate) this.#gate.push(item);
     this.certifier.load(certifier);
   }
@@ -293,8 +300,8 @@ export class RedPath {
   }
 
   /** Applies what may pass the gate; says whether anything has. */
-  pump(): boolean {
-    return this.#gate.pump(
+  applyPassable(): boolean {
+    return this.#gate.drain(
       (record) => this.mayPass(record),
       (item) => this.#pass(item),
     );
@@ -302,14 +309,14 @@ export class RedPath {
 
   /** Proposes what waited for other sites to have this one's blue operations. */
   releaseDurable(): void {
-    if (this.#undurable.size === 0) return;
-    for (const record of this.#undurable.take(this.#host.ownBlue().durable)) {
-      if (this.#isMeant(record)) this.#propose(record);
+    if (this.#pendingDurability.size === 0) return;
+    for (const record of this.#pendingDurability.takeDurable(this.#host.ownBlueProgress().durable)) {
+      if (this.#isStillWanted(record)) this.#propose(record);
     }
   }
 
-  protected createChain(): Chain {
-    return new Chain(this.#core);
+  protected createPipeline(): Pipeline {
+    return new Pipeline(this.#core);
   }
 
   protected mayPass(record: RedRecord): boolean {
@@ -318,45 +325,45 @@ export class RedPath {
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {
-    request.run = runOf(this.#core, outcome);
-    const writer = this.#requests.writerOf(request.run.reads, request);
-    request.mayStand = writer !== undefined;
-    this.#previews.give(request, outcome);
-    if (writer !== undefined && isAwaited(writer)) waitFor(request, writer, 'followers');
-    this.#letGo(request);
+    request.run = toStableRun(this.#core, outcome);
+    const writer = this.#requests.findLastWriter(request.run.reads, request);
+    request.canDepend = writer !== undefined;
+    this.#preliminaryResults.deliver(request, outcome);
+    if (writer !== undefined && isWaitedFor(writer)) waitFor(request, writer, 'proposalWaiters');
+    this.#release(request);
   }
 
-  #letGo(request: RedRequest): void {
-    request.holds -= 1;
-    if (request.holds === 0) this.#ready.add(request);
+  #release(request: RedRequest): void {
+    request.blockers -= 1;
+    if (request.blockers === 0) this.#ready.add(request);
   }
 
   /** Proposes what comes of the generator on the stable snapshot as it is now, with what lies under it. */
   #execute(request: RedRequest): void {
-    const lack = this.#tryExecute(request);
-    if (lack === undefined) return;
-    const behind = this.#lacking.wait(request, lack, {
-      retry: () => this.#tryExecute(request),
-      late: (error) => this.#giveUp(request, error),
+    const shortfall = this.#tryExecute(request);
+    if (shortfall === undefined) return;
+    const behind = this.#rightsWaiters.wait(request, shortfall, {
+      onRetry: () => this.#tryExecute(request),
+      onTimeout: (error) => this.#giveUp(request, error),
     });
-    for (const each of behind) this.#letGo(each);
+    for (const item of behind) this.#release(item);
   }
 
   /** Says what it lacks, where it has to wait for rights. */
-  #tryExecute(request: RedRequest): Lack | undefined {
+  #tryExecute(request: RedRequest): RightsShortfall | undefined {
     const { state } = this.#core;
     try {
-      if (request.run?.version !== state.version) request.run = runOf(this.#core, state.run(request.submission));
-      const still = this.#lacking.stillOf(request, request.run.outcome);
+      if (request.run?.version !== state.version) request.run = toStableRun(this.#core, state.run(request.submission));
+      const still = this.#rightsWaiters.findRemainingShortfall(request, request.run.outcome);
       if (still !== undefined) return still;
-      if (this.#lacking.comesBehind(request, request.run.reads)) return undefined;
-      const { run, after, waitsFor, lack } = this.#footings.of(request, request.run);
-      if (waitsFor !== undefined) waitFor(request, waitsFor, 'heirs');
-      if (waitsFor !== undefined || lack !== undefined) return lack;
-      const record = recordOf(this.#core, request, run, executionsOf(after));
-      this.#chain.lay(request, record, after);
+      if (this.#rightsWaiters.queuesBehind(request, request.run.reads)) return undefined;
+      const { run, dependencies, waitsFor, shortfall } = this.#dependencyResolver.resolve(request, request.run);
+      if (waitsFor !== undefined) waitFor(request, waitsFor, 'endWaiters');
+      if (waitsFor !== undefined || shortfall !== undefined) return shortfall;
+      const record = createRecord(this.#core, request, run, getExecutions(dependencies));
+      this.#pipeline.add(request, record, dependencies);
       this.#proposeWhenDurable(record);
-      for (const follower of takeFollowers(request)) this.#letGo(follower);
+      for (const follower of takeProposalWaiters(request)) this.#release(follower);
     } catch (error) {
       this.#giveUp(request, error);
     }
@@ -374,26 +381,26 @@ export class RedPath {
    * wait for that operation for ever.
    */
   #proposeWhenDurable(record: RedOperation): void {
-    const { applied, durable } = this.#host.ownBlue();
+    const { applied, durable } = this.#host.ownBlueProgress();
     const request = this.#requests.get(record.id);
     if (request !== undefined) {
       request.record = record;
       request.isProposed = false;
     }
     // One behind another: what stands on an operation must not come before it.
-    if (applied <= durable && this.#undurable.size === 0) this.#propose(record);
-    else this.#undurable.add(record, applied);
+    if (applied <= durable && this.#pendingDurability.size === 0) this.#propose(record);
+    else this.#pendingDurability.add(record, applied);
   }
 
   /** Whether it is still to be proposed: who waited for it may have given up. */
-  #isMeant(record: RedOperation): boolean {
+  #isStillWanted(record: RedOperation): boolean {
     return this.#requests.get(record.id)?.record === record || this.#own.has(record.id);
   }
 
   /** Ends a request by a record: only its delivery is told. */
   protected close(request: RedRequest): void {
     const { id } = request;
-    const failure = failureOf(request.failure ?? conflictError(request));
+    const failure = toFailure(request.failure ?? conflictError(request));
     const record: RedRecord = { kind: 'close', id, site: this.#core.options.site, failure };
     request.record = record;
     this.#propose(record);
@@ -413,7 +420,7 @@ export class RedPath {
       case 'reject':
         return this.#onReject(record as RedOperation, decision.conflict);
       case 'closed':
-        return this.end(record.id, errorOf((record as CloseRecord).failure));
+        return this.end(record.id, toError((record as CloseRecord).failure));
       case 'void':
         return this.#onVoid(record.id);
       case 'expired':
@@ -425,74 +432,74 @@ export class RedPath {
 
   #onCommit(operation: RedOperation, stamp: number): void {
     const { id, acknowledged } = operation;
-    if (acknowledged !== undefined && acknowledged > 0) this.#endings.expire(clientOf(id), acknowledged);
+    if (acknowledged !== undefined && acknowledged > 0) this.#outcomes.expire(getClient(id), acknowledged);
     const request = this.#requests.get(id);
     // Out of the overlays before it is in the store: its effects are never seen twice.
-    if (request !== undefined) this.#previews.takeOff(request);
-    if (request?.laid !== undefined && isLastOf(request, operation, this.#core.options)) {
-      this.#chain.settle(request);
-      this.#footings.grow();
+    if (request !== undefined) this.#preliminaryResults.remove(request);
+    if (request?.pipelined !== undefined && isLastAttempt(request, operation, this.#core.options)) {
+      this.#pipeline.onCommitted(request);
+      this.#dependencyResolver.grow();
     } else {
-      if (request !== undefined) this.#chain.forsake(request);
-      this.#chain.onChanged(operation.effects);
+      if (request !== undefined) this.#pipeline.onNotCommitted(request);
+      this.#pipeline.onChanged(operation.effects);
     }
     const answer = this.#core.state.applyRed(operation, stamp);
-    this.#core.rights?.applied(operation);
-    this.#core.options.observer?.applied?.(operation, this.#core.state);
+    this.#core.rights?.onApplied(operation);
+    this.#core.options.observer?.onApplied?.(operation, this.#core.state);
     this.end(id, answer, operation.site);
   }
 
   #onReject(operation: RedOperation, conflict: Conflict | undefined): void {
-    this.#core.options.observer?.rejected?.(operation, conflict);
-    if (operation.site !== this.#core.options.site) this.#contention.meet(operation, conflict);
+    this.#core.options.observer?.onRejected?.(operation, conflict);
+    if (operation.site !== this.#core.options.site) this.#contention.onRejected(operation, conflict);
     const request = this.#requests.get(operation.id);
-    if (request === undefined || !isLastOf(request, operation, this.#core.options)) return;
-    if (this.#chain.forsake(request) > 0) this.#footings.shrink();
+    if (request === undefined || !isLastAttempt(request, operation, this.#core.options)) return;
+    if (this.#pipeline.onNotCommitted(request) > 0) this.#dependencyResolver.shrink();
     // Nothing of it is under way until it is executed again, which may have to wait.
     request.isProposed = false;
-    request.mayStand = true;
+    request.canDepend = true;
     // Everything before this record has passed the gate, so the state now holds what it conflicted with.
-    if (triesAgain(this.#core, request, conflict)) this.#execute(request);
+    if (shouldRetry(this.#core, request, conflict)) this.#execute(request);
     else this.close(request);
   }
 
   /** A blue operation has become visible. */
   onBlueApplied(effects: readonly Effect[]): void {
-    this.#chain.onChanged(effects);
+    this.#pipeline.onChanged(effects);
   }
 
   #onVoid(id: OperationId): void {
-    const answer = this.#endings.of(id);
+    const answer = this.#outcomes.get(id);
     if (answer !== undefined && this.#requests.get(id) !== undefined) this.end(id, answer);
   }
 
   #onMarker(id: OperationId): void {
-    this.#marker.pass(id);
+    this.#marker.onMarker(id);
     const submission = this.#reads.end(id);
-    if (submission !== undefined) this.answerRead(submission);
+    if (submission !== undefined) this.replyToRead(submission);
   }
 
   /** Executes a strong read on the stable snapshot. */
-  protected answerRead(submission: Submission): void {
+  protected replyToRead(submission: Submission): void {
     const { coverage, nowMs, options, state } = this.#core;
-    coverage.when(submission.after, {
-      untilMs: nowMs + options.sessionWaitMs,
-      run: () => this.#host.answer(submission, 'strong', state.read(submission)),
-      late: () => this.#host.answer(submission, 'strong', sessionBehindError(options)),
+    coverage.runWhenCovered(submission.sessionVector, {
+      untilMs: nowMs + options.sessionTimeoutMs,
+      run: () => this.#host.reply(submission, 'strong', state.read(submission)),
+      late: () => this.#host.reply(submission, 'strong', replicaBehindError(options)),
       submission,
     });
   }
 
   /** @param site where the record comes from that ended it, if it was proposed by a site */
-  protected end(id: OperationId, answer: Answer, site?: Origin): void {
-    this.#endings.end(id, answer);
-    this.#contention.end(id);
+  protected end(id: OperationId, answer: ReplyOrError, site?: Origin): void {
+    this.#outcomes.end(id, answer);
+    this.#contention.onEnded(id);
     const request = this.#requests.get(id);
     if (request === undefined) return;
-    this.#previews.takeOff(request);
-    this.#chain.forsake(request);
-    this.#paced.leave(request, this.#core.nowMs, site === this.#core.options.site);
-    for (const asker of request.askers) this.#host.answer(asker, 'strong', answer);
-    for (const follower of this.#requests.end(request)) this.#letGo(follower);
+    this.#preliminaryResults.remove(request);
+    this.#pipeline.onNotCommitted(request);
+    this.#throttled.release(request, this.#core.nowMs, site === this.#core.options.site);
+    for (const requester of request.waiters) this.#host.reply(requester, 'strong', answer);
+    for (const follower of this.#requests.end(request)) this.#release(follower);
   }
 }

@@ -1,42 +1,42 @@
 /** What a site proposes for a red operation: what its generator chose, on which snapshot, and what it had read. */
-import { failureOf } from '../../records/failure.ts';
-import { createdRows } from '../../generator/read-set.ts';
-import type { GeneratorOutcome } from '../../generator/generator-run.ts';
+import { toFailure } from '../../records/failures.ts';
+import { findCreatedRows } from '../../generator/read-set.ts';
+import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { Execution, OperationId, RedOperation } from '../../records/records.ts';
 import type { RedRequest, StableRun } from './red-requests.ts';
 import type { Submission } from '../../records/submissions.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import { maxEntry } from '../../records/vector.ts';
+import { getMaxEntry } from '../../records/vector.ts';
 
 /** A record while it is made: what it does not have stays out of logs and messages. */
-type Draft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
+type RedRecordDraft = { -readonly [K in keyof RedOperation]: RedOperation[K] };
 
 /** Of whom a record is made. */
-interface Recorded extends Pick<RedRequest, 'id' | 'attempt'> {
+interface RecordSource extends Pick<RedRequest, 'id' | 'attempt'> {
   readonly submission: Pick<Submission, 'operation' | 'identity'>;
 }
 
 /** What the site does by itself: it is tried once, and named by its shadow operation, since no client has asked. */
-export function ownDraft(id: OperationId, { choice }: GeneratorOutcome): Recorded {
+export function createOwnDraft(id: OperationId, { choice }: GeneratorOutcome): RecordSource {
   return { id, attempt: 0, submission: { operation: choice?.shadow ?? '' } };
 }
 
 /** The record of the next attempt. */
-export function recordOf(
+export function createRecord(
   { state, clock, wallMs, options }: ReplicaCore,
-  request: Recorded,
+  request: RecordSource,
   { outcome, reads: { names, ranges } }: StableRun,
   after: readonly Execution[],
 ): RedOperation {
-  const { choice, reply, refusal } = outcome;
+  const { choice, reply, domainError: rejection } = outcome;
   const acknowledged = request.submission.identity?.acknowledged;
   request.attempt += 1;
   const effects = choice?.effects ?? [];
   // What it stands on may have removed a row by then, which it brings in again.
-  const isLaid = (table: string, key: string): boolean => after.length > 0 && state.laid.covers(table, key);
-  const isThere = (table: string, key: string): boolean => state.store.isThereByRed(table, key) && !isLaid(table, key);
-  const created = createdRows(effects, isThere);
-  const record: Draft = {
+  const isLaid = (table: string, key: string): boolean => after.length > 0 && state.pipelined.covers(table, key);
+  const isThere = (table: string, key: string): boolean => state.store.existsByRed(table, key) && !isLaid(table, key);
+  const created = findCreatedRows(effects, isThere);
+  const record: RedRecordDraft = {
     kind: 'operation',
     id: request.id,
     site: options.site,
@@ -45,7 +45,7 @@ export function recordOf(
     snapshot: state.stable.slice(),
     operation: request.submission.operation,
     reads: [...names],
-    clock: clock.next(wallMs, maxEntry(state.stable)),
+    clock: clock.next(wallMs, getMaxEntry(state.stable)),
     effects,
     reply,
   };
@@ -53,17 +53,17 @@ export function recordOf(
     record.shadow = choice.shadow;
     if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
   }
-  if (after.length > 0) record.after = after;
-  if (refusal !== undefined) record.refusal = failureOf(refusal);
+  if (after.length > 0) record.dependencies = after;
+  if (rejection !== undefined) record.domainError = toFailure(rejection);
   if (ranges.length > 0) record.ranges = ranges;
   if (created.size > 0) record.created = [...created];
   if (acknowledged !== undefined) record.acknowledged = acknowledged;
-  options.observer?.created?.(record);
+  options.observer?.onCreated?.(record);
   return record;
 }
 
 /** Whether the record is that of the last execution of the request, at this start of this site. */
-export function isLastOf(
+export function isLastAttempt(
   { attempt }: RedRequest,
   operation: RedOperation,
   { site, epoch }: ReplicaCore['options'],

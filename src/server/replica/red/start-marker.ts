@@ -6,24 +6,24 @@ import type { OperationId } from '../../records/records.ts';
 
 export class StartMarker {
   #id: OperationId | undefined;
-  #isThrough = false;
+  #hasMarkerPassed = false;
 
   /** Whether it has passed. Where none has been proposed, this one is. */
-  isThrough(id: OperationId, propose: () => void): boolean {
+  ensurePassed(id: OperationId, propose: () => void): boolean {
     if (this.#id === undefined) {
       this.#id = id;
       propose();
     }
-    return this.#isThrough;
+    return this.#hasMarkerPassed;
   }
 
   /** Whether it has passed, if there is one. */
   get hasPassed(): boolean {
-    return this.#isThrough;
+    return this.#hasMarkerPassed;
   }
 
   /** A marker has passed, of whatever name. */
-  pass(id: OperationId): void {
-    if (this.#id === id) this.#isThrough = true;
+  onMarker(id: OperationId): void {
+    if (this.#id === id) this.#hasMarkerPassed = true;
   }
 }

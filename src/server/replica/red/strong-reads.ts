@@ -13,15 +13,15 @@ export interface StrongRead {
 export class StrongReads {
   readonly #reads = new Map<OperationId, StrongRead>();
   /** Those that nobody waits for any more, and whose markers are on their way into the log. */
-  readonly #left = new Set<OperationId>();
+  readonly #abandoned = new Set<OperationId>();
 
   /** Those that somebody waits for. */
-  get awaited(): number {
+  get waitedCount(): number {
     return this.#reads.size;
   }
 
-  get left(): number {
-    return this.#left.size;
+  get abandonedCount(): number {
+    return this.#abandoned.size;
   }
 
   /** Begins one; gives its marker. */
@@ -32,11 +32,11 @@ export class StrongReads {
   }
 
   /** Nobody waits for it any more; gives it, if it was awaited. */
-  leave(id: OperationId): StrongRead | undefined {
+  abandon(id: OperationId): StrongRead | undefined {
     const read = this.#reads.get(id);
     if (read === undefined) return undefined;
     this.#reads.delete(id);
-    this.#left.add(id);
+    this.#abandoned.add(id);
     return read;
   }
 
@@ -44,7 +44,7 @@ export class StrongReads {
   end(id: OperationId): Submission | undefined {
     const read = this.#reads.get(id);
     this.#reads.delete(id);
-    this.#left.delete(id);
+    this.#abandoned.delete(id);
     return read?.submission;
   }
 }

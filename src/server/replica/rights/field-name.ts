@@ -10,6 +10,6 @@ export interface BoundedName {
 const SEPARATOR = '\u0000';
 
 /** Equal for one field alone: names of tables and fields have no separator in them. */
-export function nameOf({ table, key, field }: BoundedName): string {
+export function formatFieldKey({ table, key, field }: BoundedName): string {
   return table + SEPARATOR + field + SEPARATOR + key;
 }

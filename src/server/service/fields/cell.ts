@@ -3,7 +3,7 @@
  * when applied: `assign` yields the value that was there.
  */
 import type { Effect } from '../../records/effect.ts';
-import { writes, type FieldKind, type FieldState } from './field.ts';
+import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingWrites } from './pending-list.ts';
 
 class CellState implements FieldState {
@@ -34,16 +34,16 @@ class CellState implements FieldState {
 }
 
 class PendingAssignments extends PendingWrites {
-  protected override resultOf(_effect: Effect, base: unknown): unknown {
-    return this.over(base);
+  protected override computeResult(_effect: Effect, base: unknown): unknown {
+    return this.applyTo(base);
   }
 }
 
 export const cellKind: FieldKind = {
   name: 'cell',
-  redOnly: true,
+  isRedOnly: true,
   isIndexable: true,
-  effects: { assign: writes('assign') },
+  effects: { assign: createEffectBuilder('assign') },
   state: (saved) => new CellState(saved),
   pending: () => new PendingAssignments(),
 };

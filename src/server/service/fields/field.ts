@@ -33,7 +33,7 @@ export interface StateParts {
   /** Those that have changed since they were last saved, or are gone, and were not told before. */
   takeChanged(): readonly number[];
   /** All that there are. */
-  numbers(): readonly number[];
+  getNumbers(): readonly number[];
   /** A part as plain data; `undefined` when it is gone. */
   save(number: number): unknown;
   /** Makes a part of what `save` gave, in the order of their numbers. */
@@ -52,7 +52,7 @@ export interface PendingEffects {
   /** Takes out the effects of `owner`. */
   remove(owner: number): void;
   /** The value with all of these applied to `base`. */
-  over(base: unknown): unknown;
+  applyTo(base: unknown): unknown;
 }
 
 /** What a field of a kind says of itself beside its kind. */
@@ -65,19 +65,19 @@ export interface FieldOptions {
 export interface FieldKind {
   readonly name: string;
   /** Whether only red shadow operations may change it: its effects may then read it when applied. */
-  readonly redOnly: boolean;
+  readonly isRedOnly: boolean;
   /** Whether rows can be found by its values: they are strings or numbers, or it holds many of these. */
   readonly isIndexable?: boolean;
   /** Whether its states have parts. */
-  readonly inParts?: boolean;
+  readonly hasParts?: boolean;
   /** The builders of effects that a shadow operation finds under the field's name, by action. */
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** Actions that sites take by themselves, and no author's effect has. */
   readonly ownActions?: readonly string[];
   /** Whether an effect that was made elsewhere may carry this value; any, unless given. It may name these origins. */
-  takes?(action: string, value: unknown, origins?: Origins): boolean;
+  acceptsRemote?(action: string, value: unknown, origins?: Origins): boolean;
   /** Whether one that is made here may, by hand or not, where that is less. */
-  chooses?(action: string, value: unknown): boolean;
+  acceptsLocal?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */
   state(saved?: unknown, options?: FieldOptions): FieldState;
   /** The same for a row that can be removed, where it must remember more. */
@@ -95,9 +95,9 @@ export interface FieldName {
 export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
 
 /**
- * Builds effects with a value, of which the shadow operation that gives them gives a copy (`keptEffects`). One plain
+ * Builds effects with a value, of which the shadow operation that gives them gives a copy (`copyEffects`). One plain
  * literal: the hot path makes one an operation, and to copy what is given costs several times more.
  */
-export function writes(action: string): EffectBuilder {
+export function createEffectBuilder(action: string): EffectBuilder {
   return ({ table, field }, key, value) => ({ table, key, field, action, value });
 }

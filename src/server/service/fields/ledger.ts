@@ -3,7 +3,7 @@
  * order, whose rights are the pool. At every site, at all times: rights + pool + taken = given.
  */
 import { RED, type Origin } from '../../records/origin.ts';
-import { minus, plus, shownSum, type Sum } from './sum.ts';
+import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
 /** A bounded field as generators and invariants read it. */
 export interface BoundedView {
@@ -17,10 +17,10 @@ export interface BoundedView {
 
 /** What numbers would round, exactly. */
 interface ExactLedger {
-  readonly left: Sum;
-  readonly pool: Sum;
-  readonly given: Sum;
-  readonly taken: Sum;
+  readonly left: ExactSum;
+  readonly pool: ExactSum;
+  readonly grants: ExactSum;
+  readonly takes: ExactSum;
 }
 
 /** A ledger as a replica reads it. */
@@ -28,35 +28,39 @@ export interface Ledger extends BoundedView {
   readonly min: number;
   /** The rights of the red order. */
   readonly pool: number;
-  readonly given: number;
-  readonly taken: number;
+  readonly grants: number;
+  readonly takes: number;
   /** What an origin holds. */
-  at(origin: Origin): number;
+  getHolding(origin: Origin): number;
   /** Those who hold something or have held it, by ordinal. */
   readonly holders: readonly Origin[];
   readonly exact: ExactLedger;
 }
 
 /** A ledger as it is saved. */
-export type SavedLedger = readonly [held: readonly (readonly [origin: Origin, rights: Sum])[], given: Sum, taken: Sum];
+export type SavedLedger = readonly [
+  held: readonly (readonly [origin: Origin, rights: ExactSum])[],
+  given: ExactSum,
+  taken: ExactSum,
+];
 
 /** A ledger that changes. All its changes commute. */
 export class LedgerState implements Ledger {
   readonly min: number;
-  readonly #held: Map<Origin, Sum>;
-  #given: Sum;
-  #taken: Sum;
+  readonly #holdings: Map<Origin, ExactSum>;
+  #grants: ExactSum;
+  #taken: ExactSum;
 
-  constructor(min: number, [held, given, taken]: SavedLedger = [[], 0, 0]) {
+  constructor(min: number, [retained, value, taken]: SavedLedger = [[], 0, 0]) {
     this.min = min;
-    this.#held = new Map(held);
-    this.#given = given;
+    this.#holdings = new Map(retained);
+    this.#grants = value;
     this.#taken = taken;
   }
 
   get exact(): ExactLedger {
-    const pool = this.#held.get(RED) ?? 0;
-    return { left: this.#left, pool, given: this.#given, taken: this.#taken };
+    const pool = this.#holdings.get(RED) ?? 0;
+    return { left: this.#left, pool, grants: this.#grants, takes: this.#taken };
   }
 
   get left(): number {
@@ -72,34 +76,34 @@ export class LedgerState implements Ledger {
   }
 
   get pool(): number {
-    return this.at(RED);
+    return this.getHolding(RED);
   }
 
-  get given(): number {
-    return Number(this.#given);
+  get grants(): number {
+    return Number(this.#grants);
   }
 
-  get taken(): number {
+  get takes(): number {
     return Number(this.#taken);
   }
 
   get holders(): readonly Origin[] {
-    return [...this.#held.keys()].toSorted((a, b) => a - b);
+    return [...this.#holdings.keys()].toSorted((a, b) => a - b);
   }
 
-  at(origin: Origin): number {
-    return Number(this.#held.get(origin) ?? 0);
+  getHolding(origin: Origin): number {
+    return Number(this.#holdings.get(origin) ?? 0);
   }
 
   /** More rights, for this origin. */
   give(origin: Origin, amount: number): void {
-    this.#given = plus(this.#given, amount);
+    this.#grants = addExact(this.#grants, amount);
     this.#add(origin, amount);
   }
 
   /** Rights of this origin are used. */
   take(origin: Origin, amount: number): void {
-    this.#taken = plus(this.#taken, amount);
+    this.#taken = addExact(this.#taken, amount);
     this.#add(origin, -amount);
   }
 
@@ -109,44 +113,44 @@ export class LedgerState implements Ledger {
   }
 
   /** Equal for equal ledgers, as JSON too. */
-  shown(): unknown {
-    const held = this.holders.flatMap((origin) => {
-      const rights = this.#held.get(origin) ?? 0;
-      return rights === 0 ? [] : [[origin, shownSum(rights)]];
+  toPlain(): unknown {
+    const retained = this.holders.flatMap((origin) => {
+      const rights = this.#holdings.get(origin) ?? 0;
+      return rights === 0 ? [] : [[origin, toPlainSum(rights)]];
     });
-    return [held, shownSum(this.#given), shownSum(this.#taken)];
+    return [retained, toPlainSum(this.#grants), toPlainSum(this.#taken)];
   }
 
   save(): SavedLedger {
-    return [[...this.#held], this.#given, this.#taken];
+    return [[...this.#holdings], this.#grants, this.#taken];
   }
 
-  get #left(): Sum {
-    return minus(this.#given, this.#taken);
+  get #left(): ExactSum {
+    return subtractExact(this.#grants, this.#taken);
   }
 
   #add(origin: Origin, amount: number): void {
-    this.#held.set(origin, plus(this.#held.get(origin) ?? 0, amount));
+    this.#holdings.set(origin, addExact(this.#holdings.get(origin) ?? 0, amount));
   }
 }
 
 /** What is in flight on a ledger. */
-type InFlightSums = Pick<ExactLedger, 'given' | 'taken'>;
+type InFlightSums = Pick<ExactLedger, 'grants' | 'takes'>;
 
 /** A ledger with what is in flight laid over it: takes of red operations, which draw on the pool, and what is given. */
-export class LedgerOver implements Ledger {
+export class LedgerOverlay implements Ledger {
   readonly exact: ExactLedger;
   readonly #base: Ledger;
 
-  constructor(base: Ledger, { given, taken }: InFlightSums) {
+  constructor(base: Ledger, { grants: value, takes }: InFlightSums) {
     const { exact } = base;
     this.#base = base;
     this.exact = {
-      left: minus(plus(exact.left, given), taken),
+      left: subtractExact(addExact(exact.left, value), takes),
       // What is given is nobody's before it is applied.
-      pool: minus(exact.pool, taken),
-      given: plus(exact.given, given),
-      taken: plus(exact.taken, taken),
+      pool: subtractExact(exact.pool, takes),
+      grants: addExact(exact.grants, value),
+      takes: addExact(exact.takes, takes),
     };
   }
 
@@ -170,26 +174,26 @@ export class LedgerOver implements Ledger {
     return Number(this.exact.pool);
   }
 
-  get given(): number {
-    return Number(this.exact.given);
+  get grants(): number {
+    return Number(this.exact.grants);
   }
 
-  get taken(): number {
-    return Number(this.exact.taken);
+  get takes(): number {
+    return Number(this.exact.takes);
   }
 
   get holders(): readonly Origin[] {
     return this.#base.holders;
   }
 
-  at(origin: Origin): number {
-    return origin === RED ? this.pool : this.#base.at(origin);
+  getHolding(origin: Origin): number {
+    return origin === RED ? this.pool : this.#base.getHolding(origin);
   }
 }
 
 /** As a generator at a site reads it: a copy, since it changes. */
-export function viewAt(ledger: Ledger, site: Origin | undefined): BoundedView {
+export function createBoundedView(ledger: Ledger, site: Origin | undefined): BoundedView {
   const { value, left } = ledger;
-  const rights = site === undefined ? left : ledger.at(site);
+  const rights = site === undefined ? left : ledger.getHolding(site);
   return Object.freeze({ value, left, rights });
 }

@@ -1,34 +1,34 @@
 /** A log: sites append to it; entries stand in the order of hybrid clock time, then site. */
-import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
-import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
-import { handedOut, isChangeable } from '../../../values/frozen.ts';
-import { writes, type FieldKind, type FieldState } from './field.ts';
+import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+import { freezeForUser, isMutable } from '../../../values/deep-freeze.ts';
+import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 
-interface Line {
-  readonly stamp: Place;
+interface LogLine {
+  readonly stamp: OrderPosition;
   readonly value: unknown;
 }
 
 class LogState implements FieldState {
-  #lines: Line[];
+  #lines: LogLine[];
   /** What was read last; made again once there is a change. */
   #values: readonly unknown[] | undefined;
   #isChangeable = false;
-  constructor(saved: readonly (readonly [value: unknown, stamp: SavedPlace])[] = []) {
-    this.#lines = saved.map(([value, stamp]) => ({ value, stamp: loadPlace(stamp) }));
+  constructor(saved: readonly (readonly [value: unknown, stamp: SavedPosition])[] = []) {
+    this.#lines = saved.map(([value, stamp]) => ({ value, stamp: loadPosition(stamp) }));
   }
   read(): readonly unknown[] {
     if (this.#values === undefined) {
       this.#values = Object.freeze(this.#lines.map((line) => line.value));
-      this.#isChangeable = this.#values.some(isChangeable);
+      this.#isChangeable = this.#values.some(isMutable);
     }
-    return this.#isChangeable ? Object.freeze(this.#values.map(handedOut)) : this.#values;
+    return this.#isChangeable ? Object.freeze(this.#values.map(freezeForUser)) : this.#values;
   }
   apply(effect: Effect, stamp: Stamp): void {
     // Nearly always the newest: looking from the end finds the place at once. Lines of one operation keep their order.
     let place = this.#lines.length;
-    while (place > 0 && compareStamps((this.#lines[place - 1] as Line).stamp, stamp) > 0) place -= 1;
+    while (place > 0 && compareStamps((this.#lines[place - 1] as LogLine).stamp, stamp) > 0) place -= 1;
     this.#lines.splice(place, 0, { stamp, value: effect.value });
     this.#values = undefined;
   }
@@ -43,22 +43,25 @@ class LogState implements FieldState {
     return this.#lines.map(({ stamp, value }) => [stamp.time, stamp.site, value]);
   }
   save(): unknown {
-    return this.#lines.map(({ stamp, value }) => [value, savePlace(stamp)]);
+    return this.#lines.map(({ stamp, value }) => [value, savePosition(stamp)]);
   }
 }
 
 class PendingLines extends PendingList {
   protected readonly initial: readonly unknown[] = Object.freeze([]);
-  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+  protected computeValue(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
     if (pending.length === 0) return base;
-    return Object.freeze([...(base as readonly unknown[]), ...pending.map(({ effect }) => handedOut(effect.value))]);
+    return Object.freeze([
+      ...(base as readonly unknown[]),
+      ...pending.map(({ effect }) => freezeForUser(effect.value)),
+    ]);
   }
 }
 
 export const logKind: FieldKind = {
   name: 'log',
-  redOnly: false,
-  effects: { append: writes('append') },
-  state: (saved) => new LogState(saved as [unknown, SavedPlace][] | undefined),
+  isRedOnly: false,
+  effects: { append: createEffectBuilder('append') },
+  state: (saved) => new LogState(saved as [unknown, SavedPosition][] | undefined),
   pending: () => new PendingLines(),
 };

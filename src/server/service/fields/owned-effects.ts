@@ -8,13 +8,13 @@ import type { PendingEffects } from './field.ts';
 import { Fifo } from '../../collections/fifo.ts';
 
 /** An effect that an operation has laid on, or none for the removal of the row. */
-export interface Owned {
+export interface OwnedEffect {
   readonly owner: number;
   readonly effect: Effect | undefined;
 }
 
 /** So many that have ended are kept for a look that may never come. */
-const ENDED_MAX = 64;
+const MAX_ENDED_OWNERS = 64;
 
 export abstract class OwnedEffects implements PendingEffects {
   /** Owners of what is held, one after the other: those that have ended too. */
@@ -24,19 +24,19 @@ export abstract class OwnedEffects implements PendingEffects {
   #ended: Set<number> | undefined;
 
   get isEmpty(): boolean {
-    if (this.#ended !== undefined && this.#ended.size >= this.#owners) this.settle();
+    if (this.#ended !== undefined && this.#ended.size >= this.#owners) this.removeEnded();
     return this.#owners === 0;
   }
 
   append(owner: number, effect: Effect, base: unknown): unknown {
-    this.#beginAgain(owner);
+    this.#restartOwner(owner);
     const result = this.add({ owner, effect }, base);
     this.#count(owner);
     return result;
   }
 
   clear(owner: number): void {
-    this.#beginAgain(owner);
+    this.#restartOwner(owner);
     this.addRemoval(owner);
     this.#count(owner);
   }
@@ -49,26 +49,26 @@ export abstract class OwnedEffects implements PendingEffects {
     }
     this.#ended ??= new Set();
     this.#ended.add(owner);
-    if (this.#ended.size > ENDED_MAX && this.#ended.size * 2 > this.#owners) this.settle();
+    if (this.#ended.size > MAX_ENDED_OWNERS && this.#ended.size * 2 > this.#owners) this.removeEnded();
   }
 
-  over(base: unknown): unknown {
-    this.settle();
-    return this.shown(base);
+  applyTo(base: unknown): unknown {
+    this.removeEnded();
+    return this.getValue(base);
   }
 
   /** Takes out what has ended. */
-  protected settle(): void {
+  protected removeEnded(): void {
     const ended = this.#ended;
     if (ended === undefined) return;
     this.#ended = undefined;
     this.#owners = 0;
     this.#newest = undefined;
-    for (const { owner } of this.keep(({ owner }) => !ended.has(owner))) this.#count(owner);
+    for (const { owner } of this.filter(({ owner }) => !ended.has(owner))) this.#count(owner);
   }
 
   /** Adds an effect and returns its result, given the committed value `base`. */
-  protected abstract add(owned: Owned & { readonly effect: Effect }, base: unknown): unknown;
+  protected abstract add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): unknown;
 
   protected abstract addRemoval(owner: number): void;
 
@@ -76,14 +76,14 @@ export abstract class OwnedEffects implements PendingEffects {
   protected abstract takeOldest(owner: number): boolean;
 
   /** Drops what is not wanted; gives what is left. */
-  protected abstract keep(isWanted: (owned: Owned) => boolean): readonly Owned[];
+  protected abstract filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[];
 
   /** The value with all of these applied to `base`. */
-  protected abstract shown(base: unknown): unknown;
+  protected abstract getValue(base: unknown): unknown;
 
   /** Where it had ended: what it had is not what it has. */
-  #beginAgain(owner: number): void {
-    if (this.#ended?.has(owner) === true) this.settle();
+  #restartOwner(owner: number): void {
+    if (this.#ended?.has(owner) === true) this.removeEnded();
   }
 
   #count(owner: number): void {
@@ -95,36 +95,36 @@ export abstract class OwnedEffects implements PendingEffects {
 
 /** Effects in flight on one field, oldest first, for kinds of field whose pending effects come and go at the ends. */
 export class OwnedFifo {
-  #entries = new Fifo<Owned>();
+  #entries = new Fifo<OwnedEffect>();
 
   get size(): number {
     return this.#entries.size;
   }
 
-  push(owned: Owned): void {
+  push(owned: OwnedEffect): void {
     this.#entries.push(owned);
   }
 
-  at(index: number): Owned | undefined {
+  at(index: number): OwnedEffect | undefined {
     return this.#entries.at(index);
   }
 
-  all(): readonly Owned[] {
+  all(): readonly OwnedEffect[] {
     return this.#entries.slice();
   }
 
   /** Takes out what `owner` has, if that is the oldest, and tells of each; says whether it is. */
-  takeOldest(owner: number, taken: (owned: Owned) => void): boolean {
+  takeOldest(owner: number, taken: (owned: OwnedEffect) => void): boolean {
     if (this.#entries.at(0)?.owner !== owner) return false;
-    while (this.#entries.at(0)?.owner === owner) taken(this.#entries.shift() as Owned);
+    while (this.#entries.at(0)?.owner === owner) taken(this.#entries.shift() as OwnedEffect);
     return true;
   }
 
   /** Drops what is not wanted; gives what is left. */
-  keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    const rest = this.all().filter(isWanted);
-    this.#entries = new Fifo(rest);
-    return rest;
+  filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+    const remaining = this.all().filter(isWanted);
+    this.#entries = new Fifo(remaining);
+    return remaining;
   }
 }
 
@@ -133,9 +133,9 @@ export abstract class SummedEffects extends OwnedEffects {
   protected readonly pending = new OwnedFifo();
 
   /** Counts an effect that comes, or one that goes. */
-  protected abstract count(owned: Owned, sign: 1 | -1): void;
+  protected abstract count(owned: OwnedEffect, sign: 1 | -1): void;
 
-  protected add(owned: Owned): undefined {
+  protected add(owned: OwnedEffect): undefined {
     this.pending.push(owned);
     this.count(owned, 1);
   }
@@ -148,8 +148,8 @@ export abstract class SummedEffects extends OwnedEffects {
     return this.pending.takeOldest(owner, (owned) => this.count(owned, -1));
   }
 
-  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    return this.pending.keep((owned) => {
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+    return this.pending.filter((owned) => {
       if (isWanted(owned)) return true;
       this.count(owned, -1);
       return false;

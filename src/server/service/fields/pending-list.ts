@@ -1,15 +1,15 @@
 /** Pending effects kept as a plain list: a base for the kinds of field that need no more. */
 import type { Effect } from '../../records/effect.ts';
-import { OwnedEffects, type Owned } from './owned-effects.ts';
+import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 
-type Listed = readonly { readonly effect: Effect }[];
+type ListedEffect = readonly { readonly effect: Effect }[];
 
 export abstract class PendingList extends OwnedEffects {
-  #entries: Owned[] = [];
+  #entries: OwnedEffect[] = [];
   #removals = 0;
 
-  protected add(owned: Owned & { readonly effect: Effect }, base: unknown): unknown {
-    const result = this.resultOf(owned.effect, base);
+  protected add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): unknown {
+    const result = this.computeResult(owned.effect, base);
     this.#entries.push(owned);
     return result;
   }
@@ -22,30 +22,30 @@ export abstract class PendingList extends OwnedEffects {
   protected takeOldest(owner: number): boolean {
     let first = 0;
     while (this.#entries[first]?.owner === owner) first += 1;
-    this.#removals -= removalsOf(this.#entries.splice(0, first));
+    this.#removals -= countRemovals(this.#entries.splice(0, first));
     return first > 0;
   }
 
-  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
     this.#entries = this.#entries.filter(isWanted);
-    this.#removals = removalsOf(this.#entries);
+    this.#removals = countRemovals(this.#entries);
     return this.#entries;
   }
 
-  protected shown(base: unknown): unknown {
-    if (this.#removals === 0) return this.show(base, this.#entries as Listed);
+  protected getValue(base: unknown): unknown {
+    if (this.#removals === 0) return this.computeValue(base, this.#entries as ListedEffect);
     const last = this.#entries.findLastIndex(({ effect }) => effect === undefined);
-    return this.show(this.initial, this.#entries.slice(last + 1) as Listed);
+    return this.computeValue(this.initial, this.#entries.slice(last + 1) as ListedEffect);
   }
 
   /** The value of a field that was never written. */
   protected abstract readonly initial: unknown;
 
   /** The value with all of `pending` applied to `base`. */
-  protected abstract show(base: unknown, pending: Listed): unknown;
+  protected abstract computeValue(base: unknown, pending: ListedEffect): unknown;
 
   /** What applying `effect` after the pending ones would return. */
-  protected resultOf(_effect: Effect, _base: unknown): unknown {
+  protected computeResult(_effect: Effect, _base: unknown): unknown {
     return undefined;
   }
 }
@@ -53,12 +53,12 @@ export abstract class PendingList extends OwnedEffects {
 /** Of assignments the last one counts. */
 export class PendingWrites extends PendingList {
   protected readonly initial = undefined;
-  protected show(base: unknown, pending: Listed): unknown {
+  protected computeValue(base: unknown, pending: ListedEffect): unknown {
     const last = pending.at(-1);
     return last === undefined ? base : last.effect.value;
   }
 }
 
-function removalsOf(entries: readonly Owned[]): number {
+function countRemovals(entries: readonly OwnedEffect[]): number {
   return entries.reduce((count, { effect }) => (effect === undefined ? count + 1 : count), 0);
 }

@@ -8,8 +8,8 @@
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
-import { handedOut } from '../../../values/frozen.ts';
-import { OwnedEffects, type Owned } from './owned-effects.ts';
+import { freezeForUser } from '../../../values/deep-freeze.ts';
+import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 
 /** A queue as generators see it: valid until the generator returns. */
 export interface QueueView<T = unknown> {
@@ -19,51 +19,51 @@ export interface QueueView<T = unknown> {
 }
 
 /** What a `pop` took. */
-export type Popped<T = unknown> =
+export type PopResult<T = unknown> =
   | { readonly found: true; readonly item: T; readonly remaining: number }
   | { readonly found: false; readonly remaining: 0 };
 
 /** What a `push` left. */
-export interface Pushed {
+export interface PushResult {
   readonly size: number;
 }
 
 /** L → max(L + shift, floor). */
 interface LengthChange {
   readonly shift: number;
-  readonly floor: number;
+  readonly minLength: number;
 }
 
-const NOTHING: LengthChange = { shift: 0, floor: 0 };
-const PUSH: LengthChange = { shift: 1, floor: 1 };
-const POP: LengthChange = { shift: -1, floor: 0 };
-const CLEAR: LengthChange = { shift: -Infinity, floor: 0 };
+const NO_CHANGE: LengthChange = { shift: 0, minLength: 0 };
+const PUSH: LengthChange = { shift: 1, minLength: 1 };
+const POP: LengthChange = { shift: -1, minLength: 0 };
+const CLEAR: LengthChange = { shift: -Infinity, minLength: 0 };
 
-function changeOf(effect: Effect | undefined): LengthChange {
+function getLengthChange(effect: Effect | undefined): LengthChange {
   if (effect === undefined) return CLEAR;
   return effect.action === 'push' ? PUSH : POP;
 }
 
-function compose(first: LengthChange, second: LengthChange): LengthChange {
-  return { shift: first.shift + second.shift, floor: Math.max(first.floor + second.shift, second.floor) };
+function composeChanges(first: LengthChange, second: LengthChange): LengthChange {
+  return { shift: first.shift + second.shift, minLength: Math.max(first.minLength + second.shift, second.minLength) };
 }
 
 /** Pending pushes and pops of one queue. */
 export class PendingQueue extends OwnedEffects {
   /** The older part, oldest last; each with the composition from it to the newest of this part. */
-  #older: { readonly pending: Owned; readonly change: LengthChange }[] = [];
+  #older: { readonly pending: OwnedEffect; readonly change: LengthChange }[] = [];
   /** The newer part, oldest first, and its composition. */
-  #newer: Owned[] = [];
-  #newerChange: LengthChange = NOTHING;
+  #newer: OwnedEffect[] = [];
+  #newerChange: LengthChange = NO_CHANGE;
   #pushed = new Fifo<unknown>();
 
-  override over(base: unknown): QueueView {
-    return super.over(base) as QueueView;
+  override applyTo(base: unknown): QueueView {
+    return super.applyTo(base) as QueueView;
   }
 
-  protected add(owned: Owned & { readonly effect: Effect }, base: unknown): Popped | Pushed {
+  protected add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): PopResult | PushResult {
     const { effect } = owned;
-    const result = this.#resultOf(effect, base as QueueView);
+    const result = this.#computeResult(effect, base as QueueView);
     this.#push(owned);
     if (effect.action === 'push') this.#pushed.push(effect.value);
     return result;
@@ -74,62 +74,65 @@ export class PendingQueue extends OwnedEffects {
   }
 
   protected takeOldest(owner: number): boolean {
-    if (this.#older.length === 0) this.#turnOver();
+    if (this.#older.length === 0) this.#moveNewerToOlder();
     if (this.#older.at(-1)?.pending.owner !== owner) return false;
     while (this.#older.at(-1)?.pending.owner === owner) {
       const oldest = this.#older.pop();
       if (oldest?.pending.effect?.action === 'push') this.#pushed.shift();
-      if (this.#older.length === 0) this.#turnOver();
+      if (this.#older.length === 0) this.#moveNewerToOlder();
     }
     return true;
   }
 
-  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    const rest = [...this.#older.map(({ pending }) => pending).toReversed(), ...this.#newer].filter(isWanted);
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+    const remaining = [...this.#older.map(({ pending }) => pending).toReversed(), ...this.#newer].filter(isWanted);
     this.#older = [];
-    this.#newer = rest;
-    this.#newerChange = rest.reduce((change, { effect }) => compose(change, changeOf(effect)), NOTHING);
-    const pushes = rest.filter(({ effect }) => effect?.action === 'push');
+    this.#newer = remaining;
+    this.#newerChange = remaining.reduce(
+      (change, { effect }) => composeChanges(change, getLengthChange(effect)),
+      NO_CHANGE,
+    );
+    const pushes = remaining.filter(({ effect }) => effect?.action === 'push');
     this.#pushed = new Fifo(pushes.map(({ effect }) => effect?.value));
-    return rest;
+    return remaining;
   }
 
-  protected shown(base: unknown): QueueView {
+  protected getValue(base: unknown): QueueView {
     const committed = base as QueueView;
     const total = committed.size + this.#pushed.size;
-    const size = this.#sizeOver(committed);
+    const size = this.#computeSize(committed);
     const at = (index: number): unknown => {
       if (index < 0 || index >= size) return undefined;
       const place = total - size + index;
-      return place < committed.size ? committed.at(place) : handedOut(this.#pushed.at(place - committed.size));
+      return place < committed.size ? committed.at(place) : freezeForUser(this.#pushed.at(place - committed.size));
     };
     return { size, at };
   }
 
-  #push(pending: Owned): void {
+  #push(pending: OwnedEffect): void {
     this.#newer.push(pending);
-    this.#newerChange = compose(this.#newerChange, changeOf(pending.effect));
+    this.#newerChange = composeChanges(this.#newerChange, getLengthChange(pending.effect));
   }
 
-  #sizeOver(committed: QueueView): number {
-    const { shift, floor } = compose(this.#older.at(-1)?.change ?? NOTHING, this.#newerChange);
-    return Math.max(committed.size + shift, floor);
+  #computeSize(committed: QueueView): number {
+    const { shift, minLength } = composeChanges(this.#older.at(-1)?.change ?? NO_CHANGE, this.#newerChange);
+    return Math.max(committed.size + shift, minLength);
   }
 
-  #resultOf(effect: Effect, committed: QueueView): Popped | Pushed {
-    const view = this.over(committed);
+  #computeResult(effect: Effect, committed: QueueView): PopResult | PushResult {
+    const view = this.applyTo(committed);
     if (effect.action === 'push') return { size: view.size + 1 };
     if (view.size === 0) return { found: false, remaining: 0 };
     return { found: true, item: view.at(0), remaining: view.size - 1 };
   }
 
-  #turnOver(): void {
-    let change = NOTHING;
+  #moveNewerToOlder(): void {
+    let change = NO_CHANGE;
     for (const pending of this.#newer.toReversed()) {
-      change = compose(changeOf(pending.effect), change);
+      change = composeChanges(getLengthChange(pending.effect), change);
       this.#older.push({ pending, change });
     }
     this.#newer = [];
-    this.#newerChange = NOTHING;
+    this.#newerChange = NO_CHANGE;
   }
 }

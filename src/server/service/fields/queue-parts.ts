@@ -4,16 +4,16 @@
  * first one are left is said beside the parts.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { frozen } from '../../../values/frozen.ts';
-import { plainBytes } from '../../../values/size.ts';
+import { deepFreeze } from '../../../values/deep-freeze.ts';
+import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import type { StateParts } from './field.ts';
 
 /** A part that has so many bytes, or items, takes no more. */
-const PART_BYTES = 1 << 16;
-const PART_ITEMS = 256;
+const MAX_PART_BYTES = 1 << 16;
+const MAX_PART_ITEMS = 256;
 
 /** Items from the one with number `first` on. */
-interface Part {
+interface QueuePart {
   readonly first: number;
   count: number;
   bytes: number;
@@ -30,7 +30,7 @@ export interface SavedQueue {
 /** The items of a queue, numbered as they came, in parts. */
 export class QueueItems implements StateParts {
   readonly #items = new Fifo<unknown>();
-  readonly #parts = new Fifo<Part>();
+  readonly #parts = new Fifo<QueuePart>();
   #from = 0;
   /** How many there are to be once all parts are restored. */
   readonly #savedSize: number | undefined;
@@ -56,7 +56,7 @@ export class QueueItems implements StateParts {
   push(item: unknown): void {
     const part = this.#openPart();
     part.count += 1;
-    part.bytes += plainBytes(item);
+    part.bytes += measurePlainData(item);
     if (!part.isNoted) this.#changed.push(part.first);
     part.isNoted = true;
     this.#items.push(item);
@@ -65,7 +65,7 @@ export class QueueItems implements StateParts {
   shift(): unknown {
     const item = this.#items.shift();
     this.#from += 1;
-    const first = this.#parts.at(0) as Part;
+    const first = this.#parts.at(0) as QueuePart;
     if (this.#from < first.first + first.count) return item;
     this.#changed.push(first.first);
     this.#parts.shift();
@@ -76,7 +76,7 @@ export class QueueItems implements StateParts {
     while (this.#items.size > 0) this.shift();
   }
 
-  saveRest(): SavedQueue {
+  saveHeader(): SavedQueue {
     return { from: this.#from, size: this.#items.size };
   }
 
@@ -86,7 +86,7 @@ export class QueueItems implements StateParts {
     return changed;
   }
 
-  numbers(): readonly number[] {
+  getNumbers(): readonly number[] {
     return this.#parts.slice().map(({ first }) => first);
   }
 
@@ -100,9 +100,14 @@ export class QueueItems implements StateParts {
 
   restore(number: number, saved: unknown): void {
     const [from, items] = saved as readonly [from: number, items: readonly unknown[]];
-    const left = frozen(items).slice(Math.max(0, this.#from - from));
+    const left = deepFreeze(items).slice(Math.max(0, this.#from - from));
     if (left.length === 0) return;
-    this.#parts.push({ first: number, count: from - number + items.length, bytes: plainBytes(items), isNoted: false });
+    this.#parts.push({
+      first: number,
+      count: from - number + items.length,
+      bytes: measurePlainData(items),
+      isNoted: false,
+    });
     for (const item of left) this.#items.push(item);
   }
 
@@ -112,19 +117,19 @@ export class QueueItems implements StateParts {
   }
 
   /** The part that takes the next item. */
-  #openPart(): Part {
+  #openPart(): QueuePart {
     const last = this.#parts.at(this.#parts.size - 1);
-    if (last !== undefined && last.bytes < PART_BYTES && last.count < PART_ITEMS) return last;
+    if (last !== undefined && last.bytes < MAX_PART_BYTES && last.count < MAX_PART_ITEMS) return last;
     const part = { first: this.#from + this.#items.size, count: 0, bytes: 0, isNoted: false };
     this.#parts.push(part);
     return part;
   }
 
-  #find(number: number): Part | undefined {
+  #find(number: number): QueuePart | undefined {
     let low = 0;
     for (let high = this.#parts.size; low < high;) {
       const middle = (low + high) >> 1;
-      if ((this.#parts.at(middle) as Part).first < number) low = middle + 1;
+      if ((this.#parts.at(middle) as QueuePart).first < number) low = middle + 1;
       else high = middle;
     }
     const part = this.#parts.at(low);

@@ -3,10 +3,10 @@
  * contended queue aborts nobody.
  */
 import type { Effect } from '../../records/effect.ts';
-import { handedOut } from '../../../values/frozen.ts';
-import { writes, type FieldKind, type FieldState, type StateParts } from './field.ts';
+import { freezeForUser } from '../../../values/deep-freeze.ts';
+import { createEffectBuilder, type FieldKind, type FieldState, type StateParts } from './field.ts';
 import { QueueItems, type SavedQueue } from './queue-parts.ts';
-import { PendingQueue, type Popped, type Pushed, type QueueView } from './pending-queue.ts';
+import { PendingQueue, type PopResult, type PushResult, type QueueView } from './pending-queue.ts';
 
 class QueueState implements FieldState {
   readonly #items: QueueItems;
@@ -19,7 +19,7 @@ class QueueState implements FieldState {
       get size(): number {
         return items.size;
       },
-      at: (index: number): unknown => handedOut(items.at(index)),
+      at: (index: number): unknown => freezeForUser(items.at(index)),
     });
   }
   get parts(): StateParts {
@@ -28,14 +28,14 @@ class QueueState implements FieldState {
   read(): QueueView {
     return this.#view;
   }
-  apply(effect: Effect): Popped | Pushed {
+  apply(effect: Effect): PopResult | PushResult {
     const items = this.#items;
     if (effect.action === 'push') {
       items.push(effect.value);
       return { size: items.size };
     }
     if (items.size === 0) return { found: false, remaining: 0 };
-    return { found: true, item: handedOut(items.shift()), remaining: items.size };
+    return { found: true, item: freezeForUser(items.shift()), remaining: items.size };
   }
   clear(): void {
     this.#items.clear();
@@ -47,15 +47,18 @@ class QueueState implements FieldState {
     return this.#items.all();
   }
   save(): SavedQueue {
-    return this.#items.saveRest();
+    return this.#items.saveHeader();
   }
 }
 
 export const queueKind: FieldKind = {
   name: 'queue',
-  redOnly: true,
-  inParts: true,
-  effects: { push: writes('push'), pop: ({ table, field }, key) => ({ table, key, field, action: 'pop' }) },
+  isRedOnly: true,
+  hasParts: true,
+  effects: {
+    push: createEffectBuilder('push'),
+    pop: ({ table, field }, key) => ({ table, key, field, action: 'pop' }),
+  },
   state: (saved) => new QueueState(saved as SavedQueue | undefined),
   pending: () => new PendingQueue(),
 };

@@ -1,16 +1,16 @@
 /** A register: the last write wins, by hybrid clock time and then by site. */
-import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
-import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
-import { writes, type FieldKind, type FieldState } from './field.ts';
+import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingWrites } from './pending-list.ts';
 
 class RegisterState implements FieldState {
   #value: unknown;
-  #stamp: Place | undefined;
-  constructor(saved?: readonly [value: unknown, stamp: SavedPlace]) {
+  #stamp: OrderPosition | undefined;
+  constructor(saved?: readonly [value: unknown, stamp: SavedPosition]) {
     if (saved === undefined) return;
     this.#value = saved[0];
-    this.#stamp = loadPlace(saved[1]);
+    this.#stamp = loadPosition(saved[1]);
   }
   read(): unknown {
     return this.#value;
@@ -33,15 +33,15 @@ class RegisterState implements FieldState {
     return [this.#value, this.#stamp?.time, this.#stamp?.site];
   }
   save(): unknown {
-    return this.#stamp === undefined ? undefined : [this.#value, savePlace(this.#stamp)];
+    return this.#stamp === undefined ? undefined : [this.#value, savePosition(this.#stamp)];
   }
 }
 
 export const registerKind: FieldKind = {
   name: 'register',
-  redOnly: false,
+  isRedOnly: false,
   isIndexable: true,
-  effects: { write: writes('write') },
-  state: (saved) => new RegisterState(saved as [unknown, SavedPlace] | undefined),
+  effects: { write: createEffectBuilder('write') },
+  state: (saved) => new RegisterState(saved as [unknown, SavedPosition] | undefined),
   pending: () => new PendingWrites(),
 };

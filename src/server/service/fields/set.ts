@@ -5,41 +5,45 @@
  * sorts it; one after changes copies it, and sorts those.
  */
 import { compareScalars, type Scalar } from '../../records/key-range.ts';
-import { compareStamps, loadPlace, savePlace } from '../../records/effect.ts';
-import type { Effect, Place, SavedPlace, Stamp } from '../../records/effect.ts';
-import { kindOf, ownError } from '../../records/own-errors.ts';
-import { writes, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
+import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
+import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import { createEffectBuilder, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingList } from './pending-list.ts';
 
-function refusedMethod(action: string): PropertyDescriptor {
+function createRejectedMethod(action: string): PropertyDescriptor {
   const value = (): never => {
     throw new TypeError(`Cannot ${action}: a set that was read is not changed. Return a shadow operation that does.`);
   };
   return { value };
 }
 
-const REFUSALS = { add: refusedMethod('add'), delete: refusedMethod('delete'), clear: refusedMethod('clear') };
+const REJECTED_METHODS = {
+  add: createRejectedMethod('add'),
+  delete: createRejectedMethod('delete'),
+  clear: createRejectedMethod('clear'),
+};
 
 /** Returns a set that throws if it is changed. It compares and copies as a plain set, so it is no class of its own. */
-function readOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
-  return Object.defineProperties(new Set(elements), REFUSALS);
+function createReadOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
+  return Object.defineProperties(new Set(elements), REJECTED_METHODS);
 }
 
 /** One addition. */
-type Tag = Place;
+type Addition = OrderPosition;
 
 class SetState implements FieldState {
-  readonly #tags: Map<unknown, Tag[]>;
+  readonly #tags: Map<unknown, Addition[]>;
   /** What was read last; made again once there are changes. */
   #elements: ReadonlySet<unknown> | undefined;
   /** Elements that may have come or gone since then. */
   readonly #changed = new Set<unknown>();
-  constructor(saved: readonly (readonly [element: unknown, tags: readonly SavedPlace[]])[] = []) {
-    this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPlace)]));
+  constructor(saved: readonly (readonly [element: unknown, tags: readonly SavedPosition[]])[] = []) {
+    this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPosition)]));
   }
   read(): ReadonlySet<unknown> {
-    if (this.#elements === undefined) this.#elements = readOnlySet(inOrder(this.#tags.keys()));
-    else if (this.#changed.size > 0) this.#elements = withChanges(this.#elements, this.#changed, this.#tags);
+    if (this.#elements === undefined) this.#elements = createReadOnlySet(sortElements(this.#tags.keys()));
+    else if (this.#changed.size > 0) this.#elements = applyChanges(this.#elements, this.#changed, this.#tags);
     this.#changed.clear();
     return this.#elements;
   }
@@ -63,7 +67,7 @@ class SetState implements FieldState {
   get isInitial(): boolean {
     return this.#tags.size === 0;
   }
-  #keep(element: unknown, tags: Tag[]): void {
+  #keep(element: unknown, tags: Addition[]): void {
     if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0) this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
@@ -77,37 +81,37 @@ class SetState implements FieldState {
   snapshot(): unknown {
     const described = [...this.#tags].map(
       ([element, tags]) =>
-        [element, tags.map(({ entry, version }) => [entry, version] as const).toSorted(byName)] as const,
+        [element, tags.map(({ entry, version }) => [entry, version] as const).toSorted(compareNames)] as const,
     );
     return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
   save(): unknown {
-    return [...this.#tags].map(([element, tags]) => [element, tags.map(savePlace)]);
+    return [...this.#tags].map(([element, tags]) => [element, tags.map(savePosition)]);
   }
 }
 
 /** Whether the generator of `by` had seen the addition, or was that of the addition itself. */
-function isSeen(tag: Tag, by: Stamp): boolean {
+function isSeen(tag: Addition, by: Stamp): boolean {
   return tag.version <= (by.seen[tag.entry] ?? 0) || (tag.entry === by.entry && tag.version === by.version);
 }
 
-type TagName = readonly [entry: number, version: number];
+type SavedAddition = readonly [entry: number, version: number];
 
-function byName(a: TagName, b: TagName): number {
+function compareNames(a: SavedAddition, b: SavedAddition): number {
   return a[0] - b[0] || a[1] - b[1];
 }
 
-function inOrder(elements: Iterable<unknown>): readonly unknown[] {
+function sortElements(elements: Iterable<unknown>): readonly unknown[] {
   return ([...elements] as Scalar[]).toSorted(compareScalars);
 }
 
 /** A set in order, as it is once those of `changed` that `present` has are in it, and the others are not. */
-function withChanges(
+function applyChanges(
   elements: ReadonlySet<unknown>,
   changed: ReadonlySet<unknown>,
   present: Pick<ReadonlySet<unknown>, 'has'>,
 ): ReadonlySet<unknown> {
-  const added = inOrder([...changed].filter((element) => present.has(element)));
+  const added = sortElements([...changed].filter((element) => present.has(element)));
   const merged: unknown[] = [];
   let next = 0;
   for (const element of elements) {
@@ -117,21 +121,21 @@ function withChanges(
     }
     merged.push(element);
   }
-  return readOnlySet(merged.concat(added.slice(next)));
+  return createReadOnlySet(merged.concat(added.slice(next)));
 }
 
 /** A set as it was shown: given what it was laid over, what differs from that says all. */
-interface Shown {
+interface ShownSet {
   readonly base: unknown;
   readonly changed: ReadonlySet<unknown>;
   readonly elements: ReadonlySet<unknown>;
 }
 
 class PendingChanges extends PendingList {
-  protected readonly initial: ReadonlySet<unknown> = readOnlySet();
+  protected readonly initial: ReadonlySet<unknown> = createReadOnlySet();
   /** What was shown last: most looks show the same again. */
-  #shown: Shown | undefined;
-  protected show(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
+  #shown: ShownSet | undefined;
+  protected computeValue(base: unknown, pending: readonly { readonly effect: Effect }[]): unknown {
     const elements = base as ReadonlySet<unknown>;
     const [present, changed] = [new Set<unknown>(), new Set<unknown>()];
     for (const { effect } of pending) {
@@ -143,38 +147,38 @@ class PendingChanges extends PendingList {
     }
     if (changed.size === 0) return base;
     const known = this.#shown;
-    if (known !== undefined && known.base === base && isSame(known.changed, changed)) return known.elements;
-    const shown = withChanges(elements, changed, present);
+    if (known !== undefined && known.base === base && isSameSet(known.changed, changed)) return known.elements;
+    const shown = applyChanges(elements, changed, present);
     this.#shown = { base, changed, elements: shown };
     return shown;
   }
 }
 
-function isSame(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
+function isSameSet(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
   return a.size === b.size && [...a].every((element) => b.has(element));
 }
 
-const writesElement = writes('add');
+const createAddEffect = createEffectBuilder('add');
 
 const isElement = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-const add: EffectBuilder = (name, key, element) => {
+const buildAddEffect: EffectBuilder = (name, key, element) => {
   if (!isElement(element)) {
-    const message = `A set has strings and numbers, not ${kindOf(element)}.`;
-    throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
+    const message = `A set has strings and numbers, not ${describeKind(element)}.`;
+    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
   }
-  return writesElement(name, key, element);
+  return createAddEffect(name, key, element);
 };
 
 export const setKind: FieldKind = {
   name: 'set',
-  redOnly: false,
+  isRedOnly: false,
   isIndexable: true,
-  effects: { add, remove: writes('remove') },
+  effects: { add: buildAddEffect, remove: createEffectBuilder('remove') },
   // What a version before took beside strings and numbers others take of it, unless it cannot be put in order.
-  takes: (action, value) => action === 'remove' || typeof value !== 'object' || value === null,
+  acceptsRemote: (action, value) => action === 'remove' || typeof value !== 'object' || value === null,
   // Of what is no element two sites could read another order.
-  chooses: (action, value) => action !== 'add' || isElement(value),
-  state: (saved) => new SetState(saved as [unknown, SavedPlace[]][] | undefined),
+  acceptsLocal: (action, value) => action !== 'add' || isElement(value),
+  state: (saved) => new SetState(saved as [unknown, SavedPosition[]][] | undefined),
   pending: () => new PendingChanges(),
 };

@@ -3,13 +3,13 @@
  * so that it reads nothing beforehand and a contended stock sends nobody back.
  */
 import type { Effect } from '../../records/effect.ts';
-import { kindOf, ownError } from '../../records/own-errors.ts';
+import { describeKind, createInternalError } from '../../records/internal-errors.ts';
 import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
-import { plus, shownSum, type Sum } from './sum.ts';
-import { OwnedEffects, OwnedFifo, type Owned } from './owned-effects.ts';
+import { addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
+import { OwnedEffects, OwnedFifo, type OwnedEffect } from './owned-effects.ts';
 
 /** What a `take` did. */
-export interface Taken {
+export interface TakeResult {
   /** Whether it took all that it was to take; else it took nothing. */
   readonly took: boolean;
   /** What is left after it. */
@@ -17,7 +17,7 @@ export interface Taken {
 }
 
 /** What an `add` left. */
-export interface Stocked {
+export interface AddResult {
   readonly remaining: number;
 }
 
@@ -28,17 +28,17 @@ export interface TakeOptions {
 }
 
 class StockState implements FieldState {
-  #sum: Sum;
-  constructor(saved: Sum = 0) {
+  #sum: ExactSum;
+  constructor(saved: ExactSum = 0) {
     this.#sum = saved;
   }
   read(): number {
     return Number(this.#sum);
   }
-  apply(effect: Effect): Stocked | Taken {
-    const after = stockAfter(this.#sum, effect);
+  apply(effect: Effect): AddResult | TakeResult {
+    const after = computeStock(this.#sum, effect);
     this.#sum = after.sum;
-    return stockResult(effect, after);
+    return createResult(effect, after);
   }
   clear(): void {
     this.#sum = 0;
@@ -47,37 +47,37 @@ class StockState implements FieldState {
     return this.#sum === 0;
   }
   snapshot(): unknown {
-    return shownSum(this.#sum);
+    return toPlainSum(this.#sum);
   }
-  save(): Sum {
+  save(): ExactSum {
     return this.#sum;
   }
 }
 
-const add: EffectBuilder = (name, key, amount) => {
-  const value = checkedAmount(name, 'add', amount);
+const buildAddEffect: EffectBuilder = (name, key, amount) => {
+  const value = checkAmount(name, 'add', amount);
   return { table: name.table, key, field: name.field, action: 'add', value };
 };
 
 const NO_OPTIONS: TakeOptions = {};
 
 /** What is misspelt would be dropped without a word. */
-function checkedOptions({ table, field }: FieldName, options: unknown): TakeOptions {
+function checkTakeOptions({ table, field }: FieldName, options: unknown): TakeOptions {
   const isGiven = typeof options === 'object' && options !== null && !Array.isArray(options);
   const misspelt = isGiven ? Object.keys(options).find((name) => name !== 'atLeast') : undefined;
   if (isGiven && misspelt === undefined) return options;
-  const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${misspelt ?? kindOf(options)}.`;
+  const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${misspelt ?? describeKind(options)}.`;
   const place = `${table}.${field}`;
-  throw ownError('INVALID_ARGUMENT', message, misspelt === undefined ? place : `${place}.${misspelt}`);
+  throw createInternalError('INVALID_ARGUMENT', message, misspelt === undefined ? place : `${place}.${misspelt}`);
 }
 
-const take: EffectBuilder = (name, key, amount, options) => {
-  const { atLeast = 0 } = options === undefined ? NO_OPTIONS : checkedOptions(name, options);
+const buildTakeEffect: EffectBuilder = (name, key, amount, options) => {
+  const { atLeast = 0 } = options === undefined ? NO_OPTIONS : checkTakeOptions(name, options);
   if (!Number.isSafeInteger(atLeast)) {
-    const message = `atLeast must be a whole number, not ${kindOf(atLeast)}: count in the smallest unit, such as cents.`;
-    throw ownError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
+    const message = `atLeast must be a whole number, not ${describeKind(atLeast)}: count in the smallest unit, such as cents.`;
+    throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
   }
-  const value: Take = { amount: checkedAmount(name, 'take', amount), atLeast };
+  const value: TakeValue = { amount: checkAmount(name, 'take', amount), atLeast };
   return { table: name.table, key, field: name.field, action: 'take', value };
 };
 
@@ -86,33 +86,33 @@ function isAmount(value: unknown): value is number {
 }
 
 function isTake(value: unknown): boolean {
-  const { amount, atLeast } = (value ?? {}) as Partial<Take>;
+  const { amount, atLeast } = (value ?? {}) as Partial<TakeValue>;
   return isAmount(amount) && Number.isSafeInteger(atLeast);
 }
 
-function checkedAmount({ table, field }: FieldName, action: string, amount: unknown): number {
+function checkAmount({ table, field }: FieldName, action: string, amount: unknown): number {
   if (isAmount(amount)) return amount;
-  const message = `A stock's ${action} wants a whole number from 0 on, not ${kindOf(amount)}: count in the smallest unit, and what goes out with take.`;
-  throw ownError('INVALID_ARGUMENT', message, `${table}.${field}`);
+  const message = `A stock's ${action} wants a whole number from 0 on, not ${describeKind(amount)}: count in the smallest unit, and what goes out with take.`;
+  throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 
 export const stockKind: FieldKind = {
   name: 'stock',
-  redOnly: true,
-  effects: { add, take },
-  takes: (action, value) => (action === 'add' ? isAmount(value) : isTake(value)),
-  state: (saved) => new StockState(saved as Sum | undefined),
+  isRedOnly: true,
+  effects: { add: buildAddEffect, take: buildTakeEffect },
+  acceptsRemote: (action, value) => (action === 'add' ? isAmount(value) : isTake(value)),
+  state: (saved) => new StockState(saved as ExactSum | undefined),
   pending: () => new PendingStock(),
 };
 
 /** `over` is what all pending effects make of `base`. */
-interface Known {
-  readonly base: Sum;
-  readonly over: Sum;
+interface CachedSum {
+  readonly base: ExactSum;
+  readonly over: ExactSum;
 }
 
-function after(sum: Sum, { effect }: Owned): Sum {
-  return effect === undefined ? 0 : stockAfter(sum, effect).sum;
+function applyEffect(sum: ExactSum, { effect }: OwnedEffect): ExactSum {
+  return effect === undefined ? 0 : computeStock(sum, effect).sum;
 }
 
 /**
@@ -122,61 +122,66 @@ function after(sum: Sum, { effect }: Owned): Sum {
  */
 export class PendingStock extends OwnedEffects {
   readonly #pending = new OwnedFifo();
-  #known: Known | undefined;
+  #cached: CachedSum | undefined;
 
-  protected add(owned: Owned & { readonly effect: Effect }, base: unknown): Stocked | Taken {
-    this.settle();
-    const changed = stockAfter(this.#sumOver(base as number), owned.effect);
+  protected add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): AddResult | TakeResult {
+    this.removeEnded();
+    const changed = computeStock(this.#computeSum(base as number), owned.effect);
     this.#pending.push(owned);
-    this.#known = { base: base as number, over: changed.sum };
-    return stockResult(owned.effect, changed);
+    this.#cached = { base: base as number, over: changed.sum };
+    return createResult(owned.effect, changed);
   }
 
   protected addRemoval(owner: number): void {
     this.#pending.push({ owner, effect: undefined });
-    if (this.#known !== undefined) this.#known = { base: this.#known.base, over: 0 };
+    if (this.#cached !== undefined) this.#cached = { base: this.#cached.base, over: 0 };
   }
 
   protected takeOldest(owner: number): boolean {
     return this.#pending.takeOldest(owner, (oldest) => {
-      if (this.#known !== undefined) this.#known = { base: after(this.#known.base, oldest), over: this.#known.over };
+      if (this.#cached !== undefined)
+        this.#cached = { base: applyEffect(this.#cached.base, oldest), over: this.#cached.over };
     });
   }
 
-  protected keep(isWanted: (owned: Owned) => boolean): readonly Owned[] {
-    this.#known = undefined;
-    return this.#pending.keep(isWanted);
+  protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
+    this.#cached = undefined;
+    return this.#pending.filter(isWanted);
   }
 
-  protected shown(base: unknown): number {
-    return Number(this.#sumOver(base as number));
+  protected getValue(base: unknown): number {
+    return Number(this.#computeSum(base as number));
   }
 
-  #sumOver(base: number): Sum {
-    if (this.#known?.base === base) return this.#known.over;
-    let over: Sum = base;
-    for (let index = 0; index < this.#pending.size; index += 1) over = after(over, this.#pending.at(index) as Owned);
-    this.#known = { base, over };
+  #computeSum(base: number): ExactSum {
+    if (this.#cached?.base === base) return this.#cached.over;
+    let over: ExactSum = base;
+    for (let index = 0; index < this.#pending.size; index += 1)
+      over = applyEffect(over, this.#pending.at(index) as OwnedEffect);
+    this.#cached = { base, over };
     return over;
   }
 }
 
 /** What a `take` carries. */
-interface Take {
+interface TakeValue {
   readonly amount: number;
   readonly atLeast: number;
 }
 
 /** The sum after an effect, and whether that has changed it as it was to. */
-function stockAfter(sum: Sum, { action, value }: Effect): { readonly sum: Sum; readonly took: boolean } {
-  if (action === 'add') return { sum: plus(sum, value as number), took: true };
-  const { amount, atLeast } = value as Take;
-  const left = plus(sum, -amount);
+function computeStock(sum: ExactSum, { action, value }: Effect): { readonly sum: ExactSum; readonly took: boolean } {
+  if (action === 'add') return { sum: addExact(sum, value as number), took: true };
+  const { amount, atLeast } = value as TakeValue;
+  const left = addExact(sum, -amount);
   return left >= atLeast ? { sum: left, took: true } : { sum, took: false };
 }
 
 /** What an effect yields. */
-function stockResult(effect: Effect, { sum, took }: { readonly sum: Sum; readonly took: boolean }): Stocked | Taken {
+function createResult(
+  effect: Effect,
+  { sum, took }: { readonly sum: ExactSum; readonly took: boolean },
+): AddResult | TakeResult {
   const remaining = Number(sum);
   return effect.action === 'add' ? { remaining } : { took, remaining };
 }

@@ -18,7 +18,7 @@ export interface Files {
   /** The names in a folder, in any order; none where there is no such folder. */
   list(folder: string): readonly string[];
   read(path: string): Uint8Array;
-  makeFolder(path: string): void;
+  makeDirectory(path: string): void;
   /** Makes a file of `sizeBytes` zeros; it and its name are on the disk on return. */
   createNow(path: string, sizeBytes: number): SyncedFile;
   /** The same, in the background. When it fails no file is left. */
@@ -50,7 +50,7 @@ export function isNoSpace(error: Error): boolean {
 }
 
 /** An error that says that somebody else has taken the place over: nothing that was under way counts, nor ever will. */
-export function fencedError(message: string): Error {
+export function createFencedError(message: string): Error {
   return markFenced(new Error(message));
 }
 

@@ -9,14 +9,14 @@ const HAS_DSYNC = typeof O_DSYNC === 'number';
 const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
 /** Nobody but the owner: entries are what clients wrote. */
 const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
+const DIRECTORY_MODE = 0o700;
 const ZEROS = new Uint8Array(1024 * 1024);
 
 /** The files below one folder. */
 export class NodeFiles implements Files {
   readonly #root: string;
   /** Files that are being made or removed. */
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #pending = new Set<Promise<void>>();
   /** Ends with the last removal that was asked for. */
   #removals = Promise.resolve();
 
@@ -33,10 +33,10 @@ export class NodeFiles implements Files {
     return fs.readFileSync(join(this.#root, path));
   }
 
-  makeFolder(path: string): void {
+  makeDirectory(path: string): void {
     const folder = join(this.#root, path);
-    fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
-    syncFolder(dirname(folder));
+    fs.mkdirSync(folder, { recursive: true, mode: DIRECTORY_MODE });
+    syncDirectory(dirname(folder));
   }
 
   createNow(path: string, sizeBytes: number): SyncedFile {
@@ -51,7 +51,7 @@ export class NodeFiles implements Files {
       } finally {
         fs.closeSync(descriptor);
       }
-      syncFolder(dirname(full));
+      syncDirectory(dirname(full));
       return this.#open(full);
     } catch (error) {
       fs.rmSync(full, { force: true });
@@ -79,7 +79,7 @@ export class NodeFiles implements Files {
       fs.rmSync(draft, { force: true });
       throw error;
     }
-    syncFolder(dirname(full));
+    syncDirectory(dirname(full));
   }
 
   remove(path: string): void {
@@ -99,17 +99,17 @@ export class NodeFiles implements Files {
 
   /** Whether a file is being made or removed. */
   get isBusy(): boolean {
-    return this.#underWay.size > 0;
+    return this.#pending.size > 0;
   }
 
   /** Ends when no file is being made or removed: before that nobody else should use the folder. */
-  async settled(): Promise<void> {
-    while (this.isBusy) await Promise.all(this.#underWay);
+  async whenIdle(): Promise<void> {
+    while (this.isBusy) await Promise.all(this.#pending);
   }
 
   #track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
+    const tracked = work.finally(() => this.#pending.delete(tracked));
+    this.#pending.add(tracked);
   }
 
   #open(path: string): SyncedFile {
@@ -201,7 +201,7 @@ async function createInBackground(path: string, sizeBytes: number, open: () => S
     } finally {
       await file.close();
     }
-    await syncFolderInBackground(dirname(path));
+    await syncDirectoryInBackground(dirname(path));
     return open();
   } catch (error) {
     await fs.promises.rm(path, { force: true });
@@ -210,7 +210,7 @@ async function createInBackground(path: string, sizeBytes: number, open: () => S
 }
 
 /** A new name is on the disk only when its folder is. Windows cannot sync folders and does not need it. */
-function syncFolder(path: string): void {
+function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = fs.openSync(path, 'r');
   try {
@@ -220,7 +220,7 @@ function syncFolder(path: string): void {
   }
 }
 
-async function syncFolderInBackground(path: string): Promise<void> {
+async function syncDirectoryInBackground(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await fs.promises.open(path, 'r');
   try {

@@ -11,9 +11,9 @@ export const FULL_RETRY_MS = 1000;
 export interface OrderedWritesOptions {
   readonly timing: Timing;
   /** There is no room for a write, although its place is there, as on some file systems. It is tried again. */
-  refused(error: Error): void;
+  onNoSpace(error: Error): void;
   /** A write failed for another reason: nothing counts any more. */
-  failed(error: Error): void;
+  onFailed(error: Error): void;
 }
 
 /** What is written, and where. */
@@ -31,7 +31,7 @@ interface BegunWrite extends LogWrite {
 /** The writes of one log that are under way. */
 export class OrderedWrites {
   readonly #options: OrderedWritesOptions;
-  readonly #begun: BegunWrite[] = [];
+  readonly #writes: BegunWrite[] = [];
   #atDisk = 0;
   #isOver = false;
 
@@ -41,7 +41,7 @@ export class OrderedWrites {
 
   /** Writes that do not count yet. */
   get size(): number {
-    return this.#begun.length;
+    return this.#writes.length;
   }
 
   /** Whether the disk has any of them in hand; else they wait for room on it. */
@@ -52,8 +52,8 @@ export class OrderedWrites {
   /** Begins a write; `done` is called once it is on the disk and so are all that were begun before. */
   begin(write: LogWrite, done: () => void): void {
     const begun: BegunWrite = { ...write, done, isDone: false };
-    this.#begun.push(begun);
-    this.#give(begun);
+    this.#writes.push(begun);
+    this.#write(begun);
   }
 
   /** Nothing counts from now on. */
@@ -61,33 +61,33 @@ export class OrderedWrites {
     this.#isOver = true;
   }
 
-  #give(write: BegunWrite): void {
+  #write(write: BegunWrite): void {
     this.#atDisk += 1;
     const ended = (error: Error | undefined): void => {
       this.#atDisk -= 1;
       if (this.#isOver) return;
       if (error === undefined) this.#onWritten(write);
-      else if (isNoSpace(error)) this.#onRefused(write, error);
-      else this.#options.failed(error);
+      else if (isNoSpace(error)) this.#onNoSpace(write, error);
+      else this.#options.onFailed(error);
     };
     write.file.write(write.bytes, write.position, ended);
   }
 
   #onWritten(write: BegunWrite): void {
     write.isDone = true;
-    while (this.countsNext(this.#begun)) this.#begun.shift()?.done();
+    while (this.isNextSynced(this.#writes)) this.#writes.shift()?.done();
   }
 
   /** Whether the first of the writes that do not count yet does so now. */
-  protected countsNext([first]: readonly { readonly isDone: boolean }[]): boolean {
+  protected isNextSynced([first]: readonly { readonly isDone: boolean }[]): boolean {
     return first?.isDone === true && !this.#isOver;
   }
 
   /** The same is written again at the same place. */
-  #onRefused(write: BegunWrite, error: Error): void {
-    this.#options.refused(error);
+  #onNoSpace(write: BegunWrite, error: Error): void {
+    this.#options.onNoSpace(error);
     this.#options.timing.afterMs(FULL_RETRY_MS, () => {
-      if (!this.#isOver) this.#give(write);
+      if (!this.#isOver) this.#write(write);
     });
   }
 }

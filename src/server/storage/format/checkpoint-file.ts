@@ -8,20 +8,20 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
-import type { LogPlaces } from '../../log/stored-site.ts';
+import type { LogPositions } from '../../log/recovered-state.ts';
 import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
-import { FORMAT } from './names.ts';
-import { fromText, OUTERMOST, toText } from './values.ts';
+import { FORMAT_VERSION } from './file-names.ts';
+import { decodeValue, FRAME_DEPTH, encodeValue } from './value-text.ts';
 
 /** A row in a frame; without a value it is gone. */
 export type CheckpointRow = readonly [section: string, name: string, value?: unknown];
 
 /** What a commit says beside its rows. */
-export interface Commit {
-  readonly rest: unknown;
-  readonly contained: LogPlaces;
+export interface CheckpointCommit {
+  readonly smallParts: unknown;
+  readonly contained: LogPositions;
   /** Where the logs that are kept begin, at the latest: from there on other sites may lack entries. */
-  readonly kept: LogPlaces;
+  readonly retainedFrom: LogPositions;
   /** Checksum of the payloads before it. */
   readonly sum: number;
 }
@@ -29,43 +29,46 @@ export interface Commit {
 type CheckpointFrame =
   | { readonly format: number }
   | { readonly rows: readonly CheckpointRow[] }
-  | ({ readonly rows: readonly CheckpointRow[] } & Commit);
+  | ({ readonly rows: readonly CheckpointRow[] } & CheckpointCommit);
 
 /** What a checkpoint file has. */
 export interface FoundCheckpoint {
   /** The state at the last commit; none where there is no commit. */
   readonly checkpoint: Checkpoint | undefined;
   /** The places in the logs of the last commit. */
-  readonly contained: LogPlaces | undefined;
+  readonly contained: LogPositions | undefined;
   /** The places of the last commit from which on the logs have to be there. */
-  readonly kept: LogPlaces | undefined;
+  readonly retainedFrom: LogPositions | undefined;
   readonly commits: number;
   /** Why some of it cannot be read that was on the disk once. */
   readonly damage: string | undefined;
 }
 
 /** Depth of a row in its frame. */
-const ROW_DEPTH = OUTERMOST + 2;
+const ROW_DEPTH = FRAME_DEPTH + 2;
 
-export function headerText(): string {
-  return toText({ format: FORMAT });
+export function formatHeader(): string {
+  return encodeValue({ format: FORMAT_VERSION });
 }
 
 /** A row as it stands in a frame. */
-export function rowText(row: CheckpointRow): string {
-  return toText(row, ROW_DEPTH);
+export function formatRow(row: CheckpointRow): string {
+  return encodeValue(row, ROW_DEPTH);
 }
 
-export function rowsText(rows: readonly string[]): string {
+export function formatRows(rows: readonly string[]): string {
   return `{"rows":[${rows.join(',')}]}`;
 }
 
-export function commitText(rows: readonly string[], { rest, contained, kept, sum }: Commit): string {
-  const places = `"contained":${toText(contained)},"kept":${toText(kept)}`;
-  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"rest":${toText(rest)}}`;
+export function formatCommit(
+  rows: readonly string[],
+  { smallParts: remaining, contained, retainedFrom: retained, sum }: CheckpointCommit,
+): string {
+  const places = `"contained":${encodeValue(contained)},"kept":${encodeValue(retained)}`;
+  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"rest":${encodeValue(remaining)}}`;
 }
 
-const NO_COMMIT = { checkpoint: undefined, contained: undefined, kept: undefined, commits: 0 };
+const NO_COMMIT = { checkpoint: undefined, contained: undefined, retainedFrom: undefined, commits: 0 };
 
 /** What is to be found in the bytes of a file. */
 export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
@@ -74,21 +77,28 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
   let uncommitted: CheckpointRow[] = [];
   const [sum, end] = [{ now: 0 }, { index: 0, position: 0 }];
   for (const payload of decodeFrames(bytes, file)) {
-    const frame = fromText(payload.toString()) as CheckpointFrame;
-    if ('rest' in frame && frame.sum !== sum.now) {
+    const frame = decodeValue(payload.toString()) as CheckpointFrame;
+    if ('smallParts' in frame && frame.sum !== sum.now) {
       return { ...last, damage: `its commit ${last.commits + 1} is not of what stands before it` };
     }
     sum.now = crc32(payload, sum.now);
     end.index += 1;
     end.position += HEADER_BYTES + payload.length;
-    if ('format' in frame && frame.format !== FORMAT) return { ...last, damage: `it has format ${frame.format}` };
+    if ('format' in frame && frame.format !== FORMAT_VERSION)
+      return { ...last, damage: `it has format ${frame.format}` };
     if (!('rows' in frame)) continue;
     for (const row of frame.rows) uncommitted.push(row);
-    if (!('rest' in frame)) continue;
+    if (!('smallParts' in frame)) continue;
     for (const row of uncommitted) applyRow(sections, row);
     uncommitted = [];
-    const { rest, contained, kept } = frame;
-    last = { ...last, checkpoint: { sections, rest }, contained, kept, commits: last.commits + 1 };
+    const { smallParts: remaining, contained, retainedFrom: retained } = frame;
+    last = {
+      ...last,
+      checkpoint: { sections, smallParts: remaining },
+      contained,
+      retainedFrom: retained,
+      commits: last.commits + 1,
+    };
   }
   // Frames are written one after the other here: one that follows says that those before it were whole.
   const isDamaged = findFrames(bytes, { file, ...end }).next().done !== true;

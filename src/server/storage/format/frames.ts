@@ -11,10 +11,10 @@ import { crc32 } from 'node:zlib';
 
 /** Bytes of a frame before its payload. */
 export const HEADER_BYTES = 16;
-const CHECKED_FROM = 8;
-const SALT_AT = 14;
+const CHECKSUM_START = 8;
+const SALT_OFFSET = 14;
 const SALT_MASK = 0xffff;
-const SETTLED = 2 ** 47;
+const SETTLED_FLAG = 2 ** 47;
 
 /** What distinguishes a frame from an old one at the same place. */
 export interface FrameName {
@@ -42,17 +42,17 @@ export function encodeFrame(payload: string, name: FrameName): Buffer {
 
 /** Makes a frame of bytes of which the first `HEADER_BYTES` were left free. */
 export function sealFrame(bytes: Uint8Array, { file, index, isSettled = false }: FrameName): Buffer {
-  const frame = asBuffer(bytes);
+  const frame = toBuffer(bytes);
   frame.writeUInt32LE(frame.length - HEADER_BYTES, 0);
-  frame.writeUIntLE(isSettled ? index + SETTLED : index, 8, 6);
+  frame.writeUIntLE(isSettled ? index + SETTLED_FLAG : index, 8, 6);
   frame.writeUInt16LE(file & SALT_MASK, 14);
-  frame.writeUInt32LE(crc32(frame.subarray(CHECKED_FROM)), 4);
+  frame.writeUInt32LE(crc32(frame.subarray(CHECKSUM_START)), 4);
   return frame;
 }
 
 /** The payloads of the frames at the beginning of a file, up to the first that is not whole; each a part of `bytes`. */
 export function* decodeFrames(bytes: Uint8Array, file: number): Generator<Buffer, void, void> {
-  const buffer = asBuffer(bytes);
+  const buffer = toBuffer(bytes);
   let position = 0;
   for (let index = 0; position + HEADER_BYTES <= buffer.length; index += 1) {
     const end = position + HEADER_BYTES + buffer.readUInt32LE(position);
@@ -68,18 +68,18 @@ export function* findFrames(
   bytes: Uint8Array,
   { file, index, position }: { readonly file: number; readonly index: number; readonly position: number },
 ): Generator<LaterFrame, void, void> {
-  const buffer = asBuffer(bytes);
+  const buffer = toBuffer(bytes);
   const salt = Buffer.of(file & 0xff, (file >> 8) & 0xff);
   let from = index;
   for (let at = position; ;) {
-    const saltAt = buffer.indexOf(salt, at + SALT_AT);
+    const saltAt = buffer.indexOf(salt, at + SALT_OFFSET);
     if (saltAt < 0) return;
-    at = saltAt - SALT_AT;
+    at = saltAt - SALT_OFFSET;
     const end = at + HEADER_BYTES + buffer.readUInt32LE(at);
-    const found = buffer.readUIntLE(at + 8, 6) % SETTLED;
+    const found = buffer.readUIntLE(at + 8, 6) % SETTLED_FLAG;
     const mayBe = end > at + HEADER_BYTES && end <= buffer.length && found >= from && found < from + buffer.length;
     if (mayBe && isWhole(buffer.subarray(at, end), { file, index: found })) {
-      const isSettled = buffer.readUIntLE(at + 8, 6) >= SETTLED;
+      const isSettled = buffer.readUIntLE(at + 8, 6) >= SETTLED_FLAG;
       yield { index: found, isSettled, payload: buffer.subarray(at + HEADER_BYTES, end) };
       from = found + 1;
       at = end;
@@ -87,14 +87,14 @@ export function* findFrames(
   }
 }
 
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function isWhole(frame: Buffer, { file, index }: FrameName): boolean {
   return (
-    frame.readUIntLE(8, 6) % SETTLED === index &&
+    frame.readUIntLE(8, 6) % SETTLED_FLAG === index &&
     frame.readUInt16LE(14) === (file & SALT_MASK) &&
-    frame.readUInt32LE(4) === crc32(frame.subarray(CHECKED_FROM))
+    frame.readUInt32LE(4) === crc32(frame.subarray(CHECKSUM_START))
   );
 }

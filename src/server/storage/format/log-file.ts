@@ -1,7 +1,7 @@
 /** One log file as it is found: its entries, and whether it ends as a crash leaves it or was damaged later. */
 import { HEADER_BYTES, decodeFrames, findFrames, type LaterFrame } from './frames.ts';
-import { FORMAT, type SegmentHeader } from './names.ts';
-import { unpack, type LoggedEntry } from './packed-entries.ts';
+import { FORMAT_VERSION, type SegmentHeader } from './file-names.ts';
+import { unpackEntries, type LoggedEntry } from './packed-entries.ts';
 
 /** What of a file cannot be read although it was on the disk once. */
 export interface LogDamage {
@@ -23,7 +23,7 @@ export interface FoundLog {
 }
 
 /** Frames that may be under way at one time: those of two writes, of which the first of a file has the header too. */
-const FRAMES_UNDER_WAY = 2;
+const MAX_PENDING_FRAMES = 2;
 
 /** Reads the bytes of a file. */
 export function readLog(bytes: Uint8Array, file: number): FoundLog {
@@ -34,19 +34,19 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
     if (index === 0) {
       header = JSON.parse(payload.toString()) as SegmentHeader;
       // What else stands in it is not for this version to read.
-      if (header.format !== FORMAT) return { header, entries, damage: undefined };
-    } else for (const entry of unpack(payload)) entries.push(entry);
+      if (header.format !== FORMAT_VERSION) return { header, entries, damage: undefined };
+    } else for (const entry of unpackEntries(payload)) entries.push(entry);
     index += 1;
     position += HEADER_BYTES + payload.length;
   }
-  return { header, entries, damage: damageBehind(bytes, { file, index, position }) };
+  return { header, entries, damage: findDamage(bytes, { file, index, position }) };
 }
 
 /**
  * A crash loses what was under way, and may leave what was under way behind it. What a later frame proves to have been on
  * the disk before is lost by something else.
  */
-function damageBehind(
+function findDamage(
   bytes: Uint8Array,
   end: { readonly file: number; readonly index: number; readonly position: number },
 ): LogDamage | undefined {
@@ -54,12 +54,12 @@ function damageBehind(
   const last = later.at(-1);
   if (last === undefined || !later.some((frame) => provesDamage(frame, end.index))) return undefined;
   const laterEntries = { local: 0, red: 0 };
-  for (const { payload } of later) for (const { log } of unpack(payload)) laterEntries[log] += 1;
+  for (const { payload } of later) for (const { log } of unpackEntries(payload)) laterEntries[log] += 1;
   const lost = last.index + 1 - end.index - later.length;
   return { position: end.position, frames: { lost, later: later.length }, laterEntries };
 }
 
 function provesDamage({ index, isSettled }: LaterFrame, missing: number): boolean {
-  const firstBegunAfter = Math.max(missing, 1) + FRAMES_UNDER_WAY;
+  const firstBegunAfter = Math.max(missing, 1) + MAX_PENDING_FRAMES;
   return isSettled || index >= firstBegunAfter;
 }

@@ -5,11 +5,11 @@
  * Whatever else there is stands as it is.
  */
 import type { Effect } from '../../records/effect.ts';
-import { operationId } from '../../records/operation-id.ts';
+import { formatOperationId } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../records/records.ts';
-import { FORMAT } from './names.ts';
-import { OUTERMOST, reader, writer } from './values.ts';
+import { FORMAT_VERSION } from './file-names.ts';
+import { FRAME_DEPTH, reader, writer } from './value-text.ts';
 import type { LogKind } from '../../log/log-id.ts';
 
 /** An entry and its log. */
@@ -19,79 +19,85 @@ export interface LoggedEntry {
 }
 
 /** As many of the entries, from the first one on, as there are in `bytes`. */
-export interface Packed {
+export interface PackedEntries {
   readonly bytes: Uint8Array;
   readonly count: number;
 }
 
 /** What an entry is, as it stands before it. */
-const KINDS = { blue: 0, local: 1, red: 2 } as const;
+const ENTRY_KINDS = { blue: 0, local: 1, red: 2 } as const;
 
 /** What was said last in the bytes, and need not be said again. */
-interface Said {
+interface LastWritten {
   client: string | undefined;
   table: string | undefined;
   field: string | undefined;
   action: string | undefined;
 }
 
-const nothingSaid = (): Said => ({ client: undefined, table: undefined, field: undefined, action: undefined });
+const createLastWritten = (): LastWritten => ({
+  client: undefined,
+  table: undefined,
+  field: undefined,
+  action: undefined,
+});
 
 /**
- * Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `bytesMax`, or
+ * Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `maxBytes`, or
  * no more.
  */
-export function pack(entries: readonly LoggedEntry[], headBytes: number, bytesMax: number): Packed {
+export function packEntries(entries: readonly LoggedEntry[], headBytes: number, maxBytes: number): PackedEntries {
   let count = 0;
-  const said = nothingSaid();
-  const bytes = written(() => {
-    writer.leaveFree(headBytes);
-    writer.writeValue(FORMAT, 0);
-    do writeEntry(entries[count++] as LoggedEntry, said);
-    while (count < entries.length && writer.size() < bytesMax);
+  const reported = createLastWritten();
+  const bytes = encodeWith(() => {
+    writer.reserveHead(headBytes);
+    writer.writeValue(FORMAT_VERSION, 0);
+    do writeEntry(entries[count++] as LoggedEntry, reported);
+    while (count < entries.length && writer.getSize() < maxBytes);
   });
   return { bytes, count };
 }
 
-function writeEntry({ log, entry }: LoggedEntry, said: Said): void {
-  if (isBlue(entry)) return writeBlue(entry, said);
+function writeEntry({ log, entry }: LoggedEntry, reported: LastWritten): void {
+  if (isBlue(entry)) return writeBlue(entry, reported);
   writer.writeArrayHead(2);
-  writer.writeValue(KINDS[log], 0);
-  write(entry);
+  writer.writeValue(ENTRY_KINDS[log], 0);
+  writePart(entry);
 }
 
 /** The entries that were packed. */
-export function unpack(bytes: Uint8Array): LoggedEntry[] {
+export function unpackEntries(bytes: Uint8Array): LoggedEntry[] {
   const entries: LoggedEntry[] = [];
-  const said = nothingSaid();
-  reader.open(bytes);
+  const reported = createLastWritten();
+  reader.openFrame(bytes);
   try {
-    const version = bytes.length === 0 ? FORMAT : reader.readValue(OUTERMOST);
-    if (version !== FORMAT) {
-      throw new Error(`a group of entries has format ${String(version)}; this version reads format ${FORMAT}`);
+    const version = bytes.length === 0 ? FORMAT_VERSION : reader.readValue(FRAME_DEPTH);
+    if (version !== FORMAT_VERSION) {
+      throw new Error(`a group of entries has format ${String(version)}; this version reads format ${FORMAT_VERSION}`);
     }
-    while (reader.position() < bytes.length) entries.push(entryFrom(reader.readValue(OUTERMOST) as PackedEntry, said));
+    while (reader.getPosition() < bytes.length)
+      entries.push(readEntry(reader.readValue(FRAME_DEPTH) as PackedEntry, reported));
     return entries;
   } finally {
-    reader.close();
+    reader.closeFrame();
   }
 }
 
 type PackedEntry =
   | readonly [
-      kind: typeof KINDS.blue,
+      kind: typeof ENTRY_KINDS.blue,
       operation: ListedOperation,
       redDelivered?: number | null,
       /** Unless it is the one that was said last. */
       client?: string,
     ]
-  | readonly [kind: typeof KINDS.local | typeof KINDS.red, entry: unknown];
+  | readonly [kind: typeof ENTRY_KINDS.local | typeof ENTRY_KINDS.red, entry: unknown];
 
-function entryFrom(packed: PackedEntry, said: Said): LoggedEntry {
-  if (packed[0] !== KINDS.blue) return { log: packed[0] === KINDS.red ? 'red' : 'local', entry: packed[1] };
+function readEntry(packed: PackedEntry, reported: LastWritten): LoggedEntry {
+  if (packed[0] !== ENTRY_KINDS.blue) return { log: packed[0] === ENTRY_KINDS.red ? 'red' : 'local', entry: packed[1] };
   const [, listed, redDelivered = null, client] = packed;
-  if (client !== undefined) said.client = client;
-  const operation = operationFrom(listed, said);
+  if (client !== undefined) reported.client = client;
+  const operation = readOperation(listed, reported);
   const entry: BlueEntry =
     redDelivered === null ? { kind: 'blue', operation } : { kind: 'blue', operation, redDelivered };
   return { log: 'local', entry };
@@ -120,76 +126,76 @@ type ListedOperation = readonly [
 ];
 
 /** What `write` writes. */
-function written(write: () => void): Uint8Array {
-  writer.begin();
+function encodeWith(write: () => void): Uint8Array {
+  writer.beginWriting();
   try {
     write();
-    return writer.written();
+    return writer.takeWritten();
   } catch (error) {
-    writer.rewind();
+    writer.rewindWriter();
     throw error;
   }
 }
 
-function writeBlue({ operation, redDelivered, client, number }: BlueEntry, said: Said): void {
-  const isNewClient = client !== undefined && client !== said.client;
+function writeBlue({ operation, redDelivered, client, number }: BlueEntry, reported: LastWritten): void {
+  const isNewClient = client !== undefined && client !== reported.client;
   const parts = isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
   writer.writeArrayHead(parts);
-  writer.writeValue(KINDS.blue, 0);
-  writeOperation(operation, client === undefined ? operation.id : (number as number), said);
-  if (parts > 2) write(redDelivered ?? null);
+  writer.writeValue(ENTRY_KINDS.blue, 0);
+  writeOperation(operation, client === undefined ? operation.id : (number as number), reported);
+  if (parts > 2) writePart(redDelivered ?? null);
   if (!isNewClient) return;
-  write(client);
-  said.client = client;
+  writePart(client);
+  reported.client = client;
 }
 
 /** Writes a `ListedOperation` part by part: a list of the parts, made for the writer, costs as much as the writing. */
-function writeOperation(operation: BlueOperation, id: string | number, said: Said): void {
+function writeOperation(operation: BlueOperation, id: string | number, reported: LastWritten): void {
   const { site, sequence, vector, shadow, effects, reply, hop } = operation;
   writer.writeArrayHead(reply.meta === undefined ? 8 : 9);
-  write(id);
-  write(site);
-  write(sequence);
-  write(vector);
-  write(shadow ?? null);
+  writePart(id);
+  writePart(site);
+  writePart(sequence);
+  writePart(vector);
+  writePart(shadow ?? null);
   writer.writeArrayHead(effects.length);
-  for (const effect of effects) writeEffect(effect, said);
-  write(reply.value);
-  write(hop ?? null);
-  if (reply.meta !== undefined) write(reply.meta);
+  for (const effect of effects) writeEffect(effect, reported);
+  writePart(reply.value);
+  writePart(hop ?? null);
+  if (reply.meta !== undefined) writePart(reply.meta);
 }
 
 /** Writes a `ListedEffect`. */
-function writeEffect(effect: Effect, said: Said): void {
+function writeEffect(effect: Effect, reported: LastWritten): void {
   const { table, key, field, action } = effect;
   const hasValue = 'value' in effect;
-  const isSaid = table === said.table && field === said.field && action === said.action;
+  const isSaid = table === reported.table && field === reported.field && action === reported.action;
   writer.writeArrayHead((isSaid ? 1 : 4) + (hasValue ? 1 : 0));
-  if (isSaid) write(key);
+  if (isSaid) writePart(key);
   else {
-    write(table);
-    write(key);
-    write(field);
-    write(action);
-    said.table = table;
-    said.field = field;
-    said.action = action;
+    writePart(table);
+    writePart(key);
+    writePart(field);
+    writePart(action);
+    reported.table = table;
+    reported.field = field;
+    reported.action = action;
   }
-  if (hasValue) write(effect.value);
+  if (hasValue) writePart(effect.value);
 }
 
 /** Writes a part, which may be as deep as values on the wire. */
-function write(part: unknown): void {
-  writer.writeValue(part, OUTERMOST);
+function writePart(part: unknown): void {
+  writer.writeValue(part, FRAME_DEPTH);
 }
 
-function operationFrom(listed: ListedOperation, said: Said): BlueOperation {
+function readOperation(listed: ListedOperation, reported: LastWritten): BlueOperation {
   const [id, site, sequence, vector, shadow, effects, value, hop, meta] = listed;
   return {
-    id: typeof id === 'number' ? operationId(said.client as string, id) : id,
+    id: typeof id === 'number' ? formatOperationId(reported.client as string, id) : id,
     site,
     ...(shadow === null ? {} : { shadow }),
-    effects: effects.map((effect) => effectFrom(effect, said)),
+    effects: effects.map((effect) => readEffect(effect, reported)),
     reply: meta === undefined ? { value } : { value, meta: meta as Readonly<Record<string, unknown>> },
     sequence,
     vector,
@@ -197,15 +203,15 @@ function operationFrom(listed: ListedOperation, said: Said): BlueOperation {
   };
 }
 
-function effectFrom(listed: ListedEffect, said: Said): Effect {
+function readEffect(listed: ListedEffect, reported: LastWritten): Effect {
   if (listed.length > 2) {
     const [table, key, field, action, value] = listed as Extract<ListedEffect, { readonly 3: string }>;
-    said.table = table;
-    said.field = field;
-    said.action = action;
+    reported.table = table;
+    reported.field = field;
+    reported.action = action;
     return listed.length < 5 ? { table, key, field, action } : { table, key, field, action, value };
   }
   const [key, value] = listed as Exclude<ListedEffect, { readonly 3: string }>;
-  const { table, field, action } = said as Required<{ [K in 'table' | 'field' | 'action']: string }>;
+  const { table, field, action } = reported as Required<{ [K in 'table' | 'field' | 'action']: string }>;
   return listed.length < 2 ? { table, key, field, action } : { table, key, field, action, value };
 }

@@ -1,6 +1,6 @@
 /** What a checker sees of a run, and how it says that something is wrong. */
-import type { DomainRefusal } from '../../../correctable/errors.ts';
-import type { Conflict } from '../../../server/records/verdict.ts';
+import type { DomainErrorInfo } from '../../../correctable/errors.ts';
+import type { Conflict } from '../../../server/records/certification-result.ts';
 import type { BlueOperation, RedOperation } from '../../../server/records/records.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
 import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
@@ -22,7 +22,7 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
  * Names one execution of a red operation. The clock would not do: after a restart a site may give a proposal the stamp of
  * one that its crash made it forget.
  */
-export function executionOf({ id, site, epoch, clock, attempt, snapshot }: RedOperation): string {
+export function getExecutionName({ id, site, epoch, clock, attempt, snapshot }: RedOperation): string {
   return `red ${id} (site ${site}, start ${epoch}, clock ${clock}, attempt ${attempt}, on ${snapshot.join()})`;
 }
 
@@ -36,8 +36,8 @@ export interface FinalState {
 }
 
 /** Whether an operation may be gone: blue, and answered by a site that was lost before others had it. */
-export function mayBeGone(history: History, operation: ClientOperation, lost: ReadonlySet<Origin>): boolean {
-  return history.isBlue(operation) && operation.answers.every(({ site }) => lost.has(site));
+export function canBeLost(history: History, operation: ClientOperation, lost: ReadonlySet<Origin>): boolean {
+  return history.isBlue(operation) && operation.replies.every(({ site }) => lost.has(site));
 }
 
 /** A submission: the `serial`-th at `site`. */
@@ -47,12 +47,12 @@ export interface ClientSubmission {
   readonly client: number;
   readonly id: string;
   /** In a session: what that had seen; the same object in all submissions that were made when it had seen as much. */
-  readonly after: Vector | undefined;
-  readonly wants: Submission['wants'];
+  readonly sessionVector: Vector | undefined;
+  readonly wants: Submission['wantedStages'];
 }
 
 /** What a site has told of a submission: a view, a level of it that failed, or how all of it failed. */
-export interface Told {
+export interface SubmissionEvent {
   readonly site: Origin;
   readonly serial: number;
   readonly operation: ClientOperation;
@@ -64,7 +64,7 @@ export interface Told {
   /** Of a failure that is no error of the domain. */
   readonly code: string | undefined;
   /** Its client had given it up. */
-  readonly isGivenUp: boolean;
+  readonly isAbandoned: boolean;
 }
 
 /** A generator ran on the stable snapshot of a site. */
@@ -74,13 +74,13 @@ export interface GeneratorRun {
   readonly id: string | undefined;
   readonly outcome: Outcome;
   /** It ran with what the site had proposed: its place in the red order says whether that was right. */
-  readonly isLaid: boolean;
+  readonly isPipelined: boolean;
   /** Nothing of the site was under way that a guess would have to count. */
   readonly isAlone: boolean;
 }
 
 /** A view that a client was given. */
-export interface GivenView {
+export interface ClientView {
   readonly site: Origin;
   readonly serial: number;
   readonly operation: ClientOperation;
@@ -91,67 +91,67 @@ export interface GivenView {
 }
 
 /** An error of the domain that a client was given. */
-export interface GivenRefusal {
+export interface ClientDomainError {
   readonly site: Origin;
   readonly serial: number;
   readonly operation: ClientOperation;
   readonly isRead: boolean;
   /** The level that was refused, where a stronger one follows. */
   readonly stage: Stage | undefined;
-  readonly domain: DomainRefusal;
+  readonly domain: DomainErrorInfo;
 }
 
-/** One property of a run. A checker throws a `Fault` when it does not hold. */
+/** One property of a run. A checker throws a `PropertyViolation` when it does not hold. */
 export interface Checker {
   readonly name: string;
   /** A site starts: empty, or with the state of the moment at which `save` gave `saved`. */
-  started?(site: Origin, saved?: unknown): void;
+  onStarted?(site: Origin, saved?: unknown): void;
   /** What was noted of a site, apart from what is noted later. */
   save?(site: Origin): unknown;
   /** A generator run at `site` became an operation. */
-  created?(site: Origin, operation: AnyOperation): void;
+  onCreated?(site: Origin, operation: AnyOperation): void;
   /** An operation became visible at `site`. */
-  applied?(site: Origin, operation: AnyOperation, state: SiteState): void;
+  onApplied?(site: Origin, operation: AnyOperation, state: SiteState): void;
   /** An execution was rejected, as `site` has seen in the red order. */
-  rejected?(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void;
+  onRejected?(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void;
   /** The `start`-th start of `site` has taken a message of another one. */
-  took?(site: Origin, envelope: Envelope, start: number): void;
+  onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
   /** A client submitted an operation. */
-  submitted?(submission: ClientSubmission): void;
+  onSubmitted?(submission: ClientSubmission): void;
   /** A generator ran on what `site` shows. */
-  ran?(site: Origin, run: GeneratorRun): void;
+  onGeneratorRun?(site: Origin, run: GeneratorRun): void;
   /** A client was told something: before what is made of it. */
-  told?(told: Told): void;
+  onSubmissionEvent?(reported: SubmissionEvent): void;
   /** A client was given a view. */
-  answered?(view: GivenView): void;
+  onView?(view: ClientView): void;
   /** A client was refused by an error of the domain. */
-  refused?(refusal: GivenRefusal): void;
+  onDomainError?(rejection: ClientDomainError): void;
   /** A view that is no guess is given to that submission. */
-  viewed?(site: Origin, serial: number): void;
-  finished?(final: FinalState): void;
+  onSessionView?(site: Origin, serial: number): void;
+  onFinished?(final: FinalState): void;
 }
 
 /** A checker that notes something of each site: `copyOf` gives that anew, of what was saved or of nothing. */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
   readonly #sites: Noted[];
-  readonly #copyOf: (saved?: Noted) => Noted;
+  readonly #copy: (saved?: Noted) => Noted;
 
   constructor({ size }: Pick<Origins, 'size'>, copyOf: (saved?: Noted) => Noted) {
-    this.#copyOf = copyOf;
+    this.#copy = copyOf;
     this.#sites = Array.from({ length: size }, () => copyOf());
   }
 
-  started(site: Origin, saved?: Noted): void {
-    this.#sites[site] = this.#copyOf(saved);
+  onStarted(site: Origin, saved?: Noted): void {
+    this.#sites[site] = this.#copy(saved);
   }
 
   save(site: Origin): Noted {
-    return this.#copyOf(this.at(site));
+    return this.#copy(this.getState(site));
   }
 
   /** What is noted of the site. */
-  protected at(site: Origin): Noted {
+  protected getState(site: Origin): Noted {
     return this.#sites[site] as Noted;
   }
 }
@@ -162,15 +162,15 @@ export abstract class CountingChecker extends SiteChecker<number[]> {
     super({ size }, (saved) => [...(saved ?? Array.from({ length: size }, () => 0))]);
   }
 
-  applied(site: Origin, operation: AnyOperation): void {
+  onApplied(site: Origin, operation: AnyOperation): void {
     const entry = isRed(operation) ? RED : operation.site;
-    const shown = this.at(site);
+    const shown = this.getState(site);
     shown[entry] = (shown[entry] ?? 0) + 1;
   }
 }
 
 /** A property did not hold. */
-export class Fault extends Error {
+export class PropertyViolation extends Error {
   override readonly name = 'Fault';
   /** Who noticed, where it was no checker. */
   readonly noticedBy: string | undefined;
@@ -182,25 +182,25 @@ export class Fault extends Error {
 }
 
 /** Throws unless `condition` holds. */
-export function require(condition: boolean, message: () => string): asserts condition {
-  if (!condition) throw new Fault(message());
+export function assertProperty(condition: boolean, message: () => string): asserts condition {
+  if (!condition) throw new PropertyViolation(message());
 }
 
 /** All checkers of a run, told of what happens in their order. */
 export class Checkers {
   /** What is being checked, as whoever hears of a fault is told. */
-  checking = '';
+  current = '';
   readonly #all: readonly Checker[];
-  readonly #hearers = new Map<keyof Checker, readonly Checker[]>();
+  readonly #listeners = new Map<keyof Checker, readonly Checker[]>();
 
   constructor(all: readonly Checker[]) {
     this.#all = all;
   }
 
   /** Tells those that hear of such a thing at all: most things concern few of them. */
-  tell(notice: keyof Checker, tell: (checker: Checker) => void): void {
-    for (const checker of this.#hearersOf(notice)) {
-      this.checking = checker.name;
+  notify(notice: keyof Checker, tell: (checker: Checker) => void): void {
+    for (const checker of this.#getListeners(notice)) {
+      this.current = checker.name;
       tell(checker);
     }
   }
@@ -210,11 +210,11 @@ export class Checkers {
     return new Map(this.#all.map((checker) => [checker.name, checker.save?.(site)]));
   }
 
-  #hearersOf(notice: keyof Checker): readonly Checker[] {
-    let hearers = this.#hearers.get(notice);
+  #getListeners(notice: keyof Checker): readonly Checker[] {
+    let hearers = this.#listeners.get(notice);
     if (hearers === undefined) {
       hearers = this.#all.filter((checker) => checker[notice] !== undefined);
-      this.#hearers.set(notice, hearers);
+      this.#listeners.set(notice, hearers);
     }
     return hearers;
   }

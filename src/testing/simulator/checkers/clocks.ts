@@ -3,7 +3,7 @@
  * site shows a stamp of it that is.
  */
 import type { Origin } from '../../../server/records/origin.ts';
-import { isRed, require, type AnyOperation, type Checker } from './checker.ts';
+import { isRed, assertProperty, type AnyOperation, type Checker } from './checker.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
 
 const MICROS_PER_MS = 1000;
@@ -19,26 +19,29 @@ export interface SiteClock {
 export class ClockChecker implements Checker {
   readonly name = 'clocks';
   readonly #clocks: readonly SiteClock[];
-  readonly #skewMaxMs: number;
+  readonly #maxSkewMs: number;
 
   /** @param clocks they may be added later */
   constructor(clocks: readonly SiteClock[], skewMaxMs: number) {
     this.#clocks = clocks;
-    this.#skewMaxMs = skewMaxMs;
+    this.#maxSkewMs = skewMaxMs;
   }
 
-  applied(site: Origin, operation: AnyOperation): void {
+  onApplied(site: Origin, operation: AnyOperation): void {
     // A site believes itself, and shows again at a start what it had taken in before.
     if (operation.site === site) return;
     const clock = this.#clocks.find(({ origin }) => origin === operation.site);
     const others = this.#clocks.filter((other) => other !== clock);
-    const limitMs = Math.max(...others.map(({ highestWallMs }) => highestWallMs)) + this.#skewMaxMs;
+    const limitMs = Math.max(...others.map(({ highestWallMs }) => highestWallMs)) + this.#maxSkewMs;
     // Its clock was set right since: then what it had stamped is taken.
     if ((clock?.wallMs ?? Infinity) <= limitMs) return;
     const stamp = isRed(operation) ? operation.clock : (operation.vector[operation.site] ?? 0);
     const aheadMs = Math.round(stamp / MICROS_PER_MS - limitMs);
-    require(aheadMs <= 0, () =>
-      `site ${site} shows ${operation.id} of site ${operation.site}, ${aheadMs} ms beyond what a clock may be ahead`);
+    assertProperty(
+      aheadMs <= 0,
+      () =>
+        `site ${site} shows ${operation.id} of site ${operation.site}, ${aheadMs} ms beyond what a clock may be ahead`,
+    );
   }
 }
 
@@ -48,11 +51,14 @@ export class TermChecker implements Checker {
   /** By receiver, its start, and sender: the latest term of which something was taken. */
   readonly #latest = new Map<string, number>();
 
-  took(site: Origin, { from, term, message }: Envelope, start: number): void {
+  onMessageAccepted(site: Origin, { from, term, message }: Envelope, start: number): void {
     const key = `${site}:${start}:${from.site}`;
     const latest = this.#latest.get(key) ?? 0;
-    require(term >= latest, () =>
-      `site ${site} took ${message.kind} of term ${term} from site ${from.site}, and had taken something of ${latest}`);
+    assertProperty(
+      term >= latest,
+      () =>
+        `site ${site} took ${message.kind} of term ${term} from site ${from.site}, and had taken something of ${latest}`,
+    );
     this.#latest.set(key, term);
   }
 }

@@ -3,8 +3,8 @@
  * answered it, when that is lost for good before another has it.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { SiteChecker, mayBeGone, require, type AnyOperation, type Checker, type FinalState } from './checker.ts';
-import { toText } from '../../../server/storage/format/values.ts';
+import { SiteChecker, canBeLost, assertProperty, type AnyOperation, type Checker, type FinalState } from './checker.ts';
+import { encodeValue } from '../../../server/storage/format/value-text.ts';
 
 export class DurabilityChecker extends SiteChecker<Set<string>> {
   readonly name = 'durability';
@@ -13,17 +13,19 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
     super(origins, (saved) => new Set(saved));
   }
 
-  applied(site: Origin, { id }: AnyOperation): void {
-    this.at(site).add(id);
+  onApplied(site: Origin, { id }: AnyOperation): void {
+    this.getState(site).add(id);
   }
 
-  finished({ history, sites, lost }: FinalState): void {
-    for (const operation of history.answered()) {
+  onFinished({ history, sites, lost }: FinalState): void {
+    for (const operation of history.getAnswered()) {
       if (history.isRead(operation) || !history.tookEffect(operation)) continue;
-      if (mayBeGone(history, operation, lost)) continue;
+      if (canBeLost(history, operation, lost)) continue;
       for (const { site } of sites) {
-        require(this.at(site).has(operation.id), () =>
-          `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`);
+        assertProperty(
+          this.getState(site).has(operation.id),
+          () => `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`,
+        );
       }
     }
   }
@@ -33,13 +35,15 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
 export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';
 
-  finished({ sites }: FinalState): void {
+  onFinished({ sites }: FinalState): void {
     const [first, ...others] = sites.map(({ site, state }) => {
-      return { site, found: toText([state.stable, state.store.snapshot()]) };
+      return { site, found: encodeValue([state.stable, state.store.snapshot()]) };
     });
     for (const { site, found } of others) {
-      require(found === first?.found, () =>
-        `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`);
+      assertProperty(
+        found === first?.found,
+        () => `site ${site} ends as\n${found}\nand site ${first?.site} as\n${first?.found}`,
+      );
     }
   }
 }

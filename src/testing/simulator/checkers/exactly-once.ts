@@ -3,9 +3,9 @@
  * is told the same.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { toText } from '../../../server/storage/format/values.ts';
+import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import type { ClientOperation, History } from '../history.ts';
-import { SiteChecker, require, type AnyOperation, type FinalState } from './checker.ts';
+import { SiteChecker, assertProperty, type AnyOperation, type FinalState } from './checker.ts';
 
 /** Notes how often each site shows an operation. */
 export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
@@ -17,28 +17,38 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
     this.#sites = origins.sites;
   }
 
-  applied(site: Origin, { id, effects }: AnyOperation): void {
+  onApplied(site: Origin, { id, effects }: AnyOperation): void {
     if (effects.length === 0) return;
-    const times = this.at(site);
+    const times = this.getState(site);
     times.set(id, (times.get(id) ?? 0) + 1);
-    require(times.get(id) === 1, () => `${id} took effect twice at site ${site}`);
+    assertProperty(times.get(id) === 1, () => `${id} took effect twice at site ${site}`);
   }
 
-  finished({ history }: FinalState): void {
+  onFinished({ history }: FinalState): void {
     for (const operation of history.operations) if (!history.isRead(operation)) this.#check(operation, history);
   }
 
   #check(operation: ClientOperation, history: History): void {
-    const { id, answers, failures, error } = operation;
-    const isShown = this.#sites.some((site) => this.at(site).has(id));
-    require(error === undefined || error === 'UNKNOWN' || !isShown, () =>
-      `${id} was told to have failed (${error}) and took effect`);
-    require(operation.isSureNot !== true || !isShown, () =>
-      `${id} was told that nothing was done, was not asked for again, and took effect`);
-    require(error !== 'EXPIRED_ID', () => `${id} was said to have expired, and its client had not acknowledged it`);
-    const told = [...answers.map(({ value }) => toText(value)), ...failures];
-    require(new Set(told).size <= 1, () => `${id} was answered ${told.join(', then ')}`);
-    const isNone = answers.length > 0 && !history.tookEffect(operation);
-    require(!(isNone && isShown), () => `${operation.operation} ${id} was answered ${told[0]} and took effect`);
+    const { id, replies, failures, error } = operation;
+    const isShown = this.#sites.some((site) => this.getState(site).has(id));
+    assertProperty(
+      error === undefined || error === 'UNKNOWN' || !isShown,
+      () => `${id} was told to have failed (${error}) and took effect`,
+    );
+    assertProperty(
+      operation.isCertainlyNotApplied !== true || !isShown,
+      () => `${id} was told that nothing was done, was not asked for again, and took effect`,
+    );
+    assertProperty(
+      error !== 'REPLY_EXPIRED',
+      () => `${id} was said to have expired, and its client had not acknowledged it`,
+    );
+    const reported = [...replies.map(({ value }) => encodeValue(value)), ...failures];
+    assertProperty(new Set(reported).size <= 1, () => `${id} was answered ${reported.join(', then ')}`);
+    const isNone = replies.length > 0 && !history.tookEffect(operation);
+    assertProperty(
+      !(isNone && isShown),
+      () => `${operation.operation} ${id} was answered ${reported[0]} and took effect`,
+    );
   }
 }

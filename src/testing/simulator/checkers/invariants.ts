@@ -1,33 +1,38 @@
 /** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
 import type { Origin } from '../../../server/records/origin.ts';
-import { InvariantCheck, type BrokenInvariant } from '../../../server/replica/core/invariants.ts';
-import { SnapshotCheck } from '../../../server/replica/core/snapshot-invariants.ts';
+import { RowInvariantCheck, type BrokenInvariant } from '../../../server/replica/core/row-invariants.ts';
+import { SnapshotInvariantCheck } from '../../../server/replica/core/snapshot-invariants.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
-import { require, type AnyOperation, type Checker, type GeneratorRun } from './checker.ts';
+import { assertProperty, type AnyOperation, type Checker, type GeneratorRun } from './checker.ts';
 
 export class InvariantChecker implements Checker {
   readonly name = 'invariants';
-  readonly #rows: InvariantCheck;
-  readonly #snapshot: SnapshotCheck;
+  readonly #rows: RowInvariantCheck;
+  readonly #snapshot: SnapshotInvariantCheck;
 
   constructor(service: Service) {
-    this.#rows = new InvariantCheck(service);
-    this.#snapshot = new SnapshotCheck(service);
+    this.#rows = new RowInvariantCheck(service);
+    this.#snapshot = new SnapshotInvariantCheck(service);
   }
 
-  applied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
-    const [row] = this.#rows.brokenBy(effects, state);
-    require(row === undefined, () =>
-      `at site ${site}, after ${id}, row '${row?.key}' of ${row?.table} breaks "${row?.invariant}"${insteadOf(row)}`);
-    const [broken] = this.#snapshot.brokenBy(new Set(effects.map(({ table }) => table)), state);
-    require(broken === undefined, () =>
-      `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"${insteadOf(broken)}`);
+  onApplied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
+    const [row] = this.#rows.findBroken(effects, state);
+    assertProperty(
+      row === undefined,
+      () =>
+        `at site ${site}, after ${id}, row '${row?.key}' of ${row?.table} breaks "${row?.invariant}"${describeFailure(row)}`,
+    );
+    const [broken] = this.#snapshot.findBroken(new Set(effects.map(({ table }) => table)), state);
+    assertProperty(
+      broken === undefined,
+      () => `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"${describeFailure(broken)}`,
+    );
   }
 }
 
 /** What a condition did instead of saying whether it holds. */
-function insteadOf(broken: BrokenInvariant | undefined): string {
+function describeFailure(broken: BrokenInvariant | undefined): string {
   return broken?.error === undefined ? '' : `, which ${broken.error}`;
 }
 
@@ -44,10 +49,10 @@ export class GeneratorChecker implements Checker {
     this.#thrown = thrown;
   }
 
-  ran(site: Origin, { input: { operation }, outcome: { failed, why } }: GeneratorRun): void {
-    require(!failed, () => {
+  onGeneratorRun(site: Origin, { input: { operation }, outcome: { hasFailed, reason } }: GeneratorRun): void {
+    assertProperty(!hasFailed, () => {
       const thrown = this.#thrown();
-      if (thrown === undefined) return `${operation} at site ${site} fails: ${why}`;
+      if (thrown === undefined) return `${operation} at site ${site} fails: ${reason}`;
       return `the generator of '${operation}' threw at site ${site}: ${thrown}. What its arguments and tables hold cannot be changed in place; a no is an error of the domain (context.errors), or a result.`;
     });
   }

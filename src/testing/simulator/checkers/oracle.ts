@@ -5,51 +5,51 @@
  * goes by counting operations, so that it relies neither on vectors nor on what certification compares.
  */
 import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
-import type { DomainRefusal } from '../../../correctable/errors.ts';
+import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
-import { toText } from '../../../server/storage/format/values.ts';
-import { comparedLedger, isLedger, type Counts, type ModelOperation } from '../oracle/changes.ts';
+import { encodeValue } from '../../../server/storage/format/value-text.ts';
+import { toComparableLedger, isLedger, type Counts, type ModelOperation } from '../oracle/model-operation.ts';
 import {
-  described,
+  describeOutcome,
   execute,
-  guessOf,
+  createPreliminary,
   isSame,
-  replyAt,
-  textOf,
+  createReplyAt,
+  formatValue,
   type Outcome,
   type RunInput,
 } from '../oracle/execute.ts';
 import { Model, ModelView } from '../oracle/model.ts';
-import { areSameSent, isSameReply, isSameSent, sentEffects } from '../oracle/sent.ts';
+import { isSameSentList, isSameReply, isSameSent, toSentEffects } from '../oracle/compare-sent.ts';
 import {
-  executionOf,
+  getExecutionName,
   isRed,
-  require,
+  assertProperty,
   type AnyOperation,
   type Checker,
   type FinalState,
   type GeneratorRun,
-  type GivenRefusal,
-  type GivenView,
-  type Told,
+  type ClientDomainError,
+  type ClientView,
+  type SubmissionEvent,
 } from './checker.ts';
 import type { TracedService } from '../traced-service.ts';
-import { isOfBackend } from './answers.ts';
-import { isOfSite } from './floors.ts';
-import { structurallyEqual } from '../../../correctable/equal.ts';
+import { isBackendError } from './submission-replies.ts';
+import { isSiteOperation } from './low-watermarks.ts';
+import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { StateReader } from '../../../server/state/store.ts';
 
 /** For messages. */
-const BELONGS =
+const STATE_ADVICE =
   'what a service knows belongs into its tables: what a variable beside them holds is lost when a site starts anew, and is other at each site';
 /** For messages, of what may come of the world too. */
-export const ALONE = `a generator takes time, randomness and identifiers from its context alone, and ${BELONGS}`;
+export const PURITY_ADVICE = `a generator takes time, randomness and identifiers from its context alone, and ${STATE_ADVICE}`;
 
 /** A generator run at a site, as the model gave it too. */
-interface Run {
+interface OracleRun {
   readonly input: RunInput;
   /** What the site showed. */
   readonly seen: Counts;
@@ -58,52 +58,52 @@ interface Run {
 }
 
 /** An operation at its place. */
-interface Placed {
+interface PlacedOperation {
   readonly id: string;
   readonly effects: readonly Effect[];
   readonly model: ModelOperation;
   /** What whoever asks is told; none where its shadow operation's `reply` throws. */
   readonly reply: Reply | undefined;
   /** In its place: an error of the domain. */
-  readonly refusal: DomainRefusal | undefined;
+  readonly domainError: DomainErrorInfo | undefined;
 }
 
 export class OracleChecker implements Checker {
   readonly name = 'oracle';
   readonly #service: Service;
-  readonly #asked: () => readonly string[];
+  readonly #submissions: () => readonly string[];
   readonly #model: Model;
   readonly #shown: number[][];
   /** Red operations, then blue ones by origin, as any site has shown them first. */
-  readonly #lists: Placed[][];
-  readonly #placed = new Map<string, Placed>();
+  readonly #lists: PlacedOperation[][];
+  readonly #placed = new Map<string, PlacedOperation>();
   /** The latest times up to each place of the red order: its own need not grow. */
   readonly #redTimes: number[] = [];
   /** By site and operation: the last run. */
-  readonly #lastRuns = new Map<string, Run>();
+  readonly #lastRuns = new Map<string, OracleRun>();
   /** By execution: the run that it came of. */
-  readonly #created = new Map<string, Run>();
+  readonly #created = new Map<string, OracleRun>();
   /** By site and submission, and by operation: all runs. */
-  readonly #runs = new Map<string, Run[]>();
+  readonly #runs = new Map<string, OracleRun[]>();
   /** By site and submission: red operations that somebody had been told of when it was made. */
-  readonly #floors = new Map<string, number>();
-  #told = 0;
+  readonly #redFloors = new Map<string, number>();
+  #shownRedPlace = 0;
 
-  constructor({ service, asked }: TracedService, { size }: Origins) {
+  constructor({ service, lookups: requested }: TracedService, { size }: Origins) {
     this.#service = service;
-    this.#asked = asked;
+    this.#submissions = requested;
     this.#model = new Model(service.tables);
     const nothing = (): number[] => Array.from({ length: size }, () => 0);
     this.#shown = Array.from({ length: size }, nothing);
     this.#lists = nothing().map(() => []);
   }
 
-  started(site: Origin, saved?: Counts): void {
+  onStarted(site: Origin, saved?: Counts): void {
     this.#shown[site] = [...(saved ?? this.#lists.map(() => 0))];
   }
 
   save(site: Origin): Counts {
-    return [...this.#shownAt(site)];
+    return [...this.#getShown(site)];
   }
 
   /** Places of the red order that some site has shown. */
@@ -112,7 +112,7 @@ export class OracleChecker implements Checker {
   }
 
   /** How an operation that a site has answered shows there: not at all if it changed nothing. */
-  colourAt(site: Origin, id: string): 'blue' | 'red' | 'none' {
+  getColorAt(site: Origin, id: string): 'blue' | 'red' | 'none' {
     const placed = this.#placed.get(id);
     if (placed === undefined || !this.#isShown(site, placed)) return 'none';
     return placed.model.list === RED ? 'red' : 'blue';
@@ -123,23 +123,29 @@ export class OracleChecker implements Checker {
     return (this.#placed.get(id)?.effects.length ?? 0) > 0;
   }
 
-  ran(site: Origin, { input: given, id, outcome, isLaid, isAlone }: GeneratorRun): void {
-    const input = { ...given, site };
-    const seen = [...this.#shownAt(site)];
-    if (isLaid) return this.#note(site, id, { input, seen, outcome, isAlone });
-    const asked = this.#asked();
+  onGeneratorRun(site: Origin, { input: value, id, outcome, isPipelined, isAlone }: GeneratorRun): void {
+    const input = { ...value, site };
+    const seen = [...this.#getShown(site)];
+    if (isPipelined) return this.#note(site, id, { input, seen, outcome, isAlone });
+    const requested = this.#submissions();
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
-    require(isSame(outcome, expected), () =>
-      `${input.operation} at site ${site} ${described(outcome)}, and on what the site shows it ${described(expected)}: ${ALONE}`);
-    const again = new Set(this.#asked());
+    assertProperty(
+      isSame(outcome, expected),
+      () =>
+        `${input.operation} at site ${site} ${describeOutcome(outcome)}, and on what the site shows it ${describeOutcome(expected)}: ${PURITY_ADVICE}`,
+    );
+    const again = new Set(this.#submissions());
     // More it may: the model ends no run that takes too long.
-    const missing = asked.find((each) => !again.has(each));
-    require(outcome.failed || missing === undefined, () =>
-      `${input.operation} at site ${site} asked for ${missing} and, run again on the same, did not: ${BELONGS}`);
+    const missing = requested.find((item) => !again.has(item));
+    assertProperty(
+      outcome.hasFailed || missing === undefined,
+      () =>
+        `${input.operation} at site ${site} asked for ${missing} and, run again on the same, did not: ${STATE_ADVICE}`,
+    );
     this.#note(site, id, { input, seen, outcome: expected, isAlone });
   }
 
-  #note(site: Origin, id: string | undefined, run: Run): void {
+  #note(site: Origin, id: string | undefined, run: OracleRun): void {
     const { input } = run;
     for (const key of [`${site}:${input.serial}`, ...(id === undefined ? [] : [id])]) {
       const runs = this.#runs.get(key);
@@ -149,135 +155,160 @@ export class OracleChecker implements Checker {
     if (id !== undefined) this.#lastRuns.set(`${site}:${id}`, run);
   }
 
-  created(site: Origin, operation: AnyOperation): void {
+  onCreated(site: Origin, operation: AnyOperation): void {
     const { id, effects } = operation;
-    const run = isOfSite(operation) ? this.#ownRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
-    require(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
-    require(areSameSent(effects, run.outcome.effects), () => `${id} has other effects than its generator chose`);
-    this.#created.set(nameOf(operation), run);
+    const run = isSiteOperation(operation) ? this.#createOwnRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
+    assertProperty(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
+    assertProperty(
+      isSameSentList(effects, run.outcome.effects),
+      () => `${id} has other effects than its generator chose`,
+    );
+    this.#created.set(formatOperation(operation), run);
   }
 
-  applied(site: Origin, operation: AnyOperation): void {
-    const shown = this.#shownAt(site);
+  onApplied(site: Origin, operation: AnyOperation): void {
+    const shown = this.#getShown(site);
     const list = isRed(operation) ? RED : operation.site;
     const place = (shown[list] ?? 0) + 1;
     shown[list] = place;
     const known = this.#lists[list]?.[place - 1];
     if (known === undefined) this.#place(operation, list, place);
     else {
-      require(known.id === operation.id && areSameSent(known.effects, operation.effects), () =>
-        `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`);
+      assertProperty(
+        known.id === operation.id && isSameSentList(known.effects, operation.effects),
+        () => `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`,
+      );
     }
   }
 
-  submitted({ site, serial }: { readonly site: Origin; readonly serial: number }): void {
-    this.#floors.set(`${site}:${serial}`, this.#told);
+  onSubmitted({ site, serial }: { readonly site: Origin; readonly serial: number }): void {
+    this.#redFloors.set(`${site}:${serial}`, this.#shownRedPlace);
   }
 
-  answered({ site, serial, operation, isRead, stage, value, meta }: GivenView): void {
-    if (stage === 'tentative') return this.#checkGuess(site, serial, value);
+  onView({ site, serial, operation, isRead, stage, value, meta }: ClientView): void {
+    if (stage === 'tentative') return this.#checkPreliminary(site, serial, value);
     const { id } = operation;
-    const given: Reply = { value, ...(meta && { meta }) };
-    if (isRead) return this.#checkRead(site, serial, stage, given);
+    const input: Reply = { value, ...(meta && { meta }) };
+    if (isRead) return this.#checkRead(site, serial, stage, input);
     const placed = this.#placed.get(id);
     if (placed === undefined) {
-      require(stage !== 'strong', () => `${id} was answered as strong and stands nowhere in the red order`);
+      assertProperty(stage !== 'strong', () => `${id} was answered as strong and stands nowhere in the red order`);
       const isOutcome = (this.#runs.get(id) ?? []).some(
-        ({ outcome: { shadow, reply } }) => shadow === undefined && isSameReply(reply, given),
+        ({ outcome: { shadow, reply } }) => shadow === undefined && isSameReply(reply, input),
       );
-      require(isOutcome, () => `${id} was answered ${textOf(given)}: no run without effects gave that`);
+      assertProperty(isOutcome, () => `${id} was answered ${formatValue(input)}: no run without effects gave that`);
       return;
     }
-    require(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
-    require(isSameReply(placed.reply, given), () => `${id} was answered ${textOf(given)}, not ${textOf(placed.reply)}`);
+    assertProperty(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
+    assertProperty(
+      isSameReply(placed.reply, input),
+      () => `${id} was answered ${formatValue(input)}, not ${formatValue(placed.reply)}`,
+    );
     const isRedPlaced = placed.model.list === RED;
-    require(stage === (isRedPlaced ? 'strong' : 'committed'), () =>
-      `${id} was answered as ${stage}, and stands ${isRedPlaced ? 'in the red order' : 'in the stream of a site'}`);
-    if (isRedPlaced) this.#told = Math.max(this.#told, placed.model.place);
+    assertProperty(
+      stage === (isRedPlaced ? 'strong' : 'committed'),
+      () =>
+        `${id} was answered as ${stage}, and stands ${isRedPlaced ? 'in the red order' : 'in the stream of a site'}`,
+    );
+    if (isRedPlaced) this.#shownRedPlace = Math.max(this.#shownRedPlace, placed.model.place);
   }
 
   /** A "no" is as true as a "yes": where red operations could make it one, it comes out of the red order. */
-  refused({ site, serial, operation: { id, operation, level }, isRead, stage, domain }: GivenRefusal): void {
-    const refuses = ({ outcome }: Run): boolean => isSameSent(outcome.refusal, domain);
+  onDomainError({ site, serial, operation: { id, operation, level }, isRead, stage, domain }: ClientDomainError): void {
+    const refuses = ({ outcome }: OracleRun): boolean => isSameSent(outcome.domainError, domain);
     if (isRead) return this.#checkReadBy(refuses, { site, serial, stage: stage ?? level, what: domain });
     // A guess is not judged.
     if (stage !== undefined) return undefined;
     const placed = this.#placed.get(id);
     if (placed === undefined) {
-      const mayBeRed = this.#hasRed && this.#service.contract.operations[operation]?.colour !== 'blue';
-      require(!mayBeRed, () => `${id} was refused (${domain.name}) and stands nowhere in the red order`);
-      return require((this.#runs.get(id) ?? []).some(refuses), () => `${id} was refused (${domain.name}) by no run`);
+      const mayBeRed = this.#hasRed && this.#service.contract.operations[operation]?.color !== 'blue';
+      assertProperty(!mayBeRed, () => `${id} was refused (${domain.name}) and stands nowhere in the red order`);
+      return assertProperty(
+        (this.#runs.get(id) ?? []).some(refuses),
+        () => `${id} was refused (${domain.name}) by no run`,
+      );
     }
-    require(this.#isShown(site, placed), () => `${id} was refused by site ${site}, which does not show that yet`);
-    return require(isSameSent(placed.refusal, domain), () =>
-      `${id} was refused: ${textOf(domain)}, not ${textOf(placed.refusal)}`);
+    assertProperty(
+      this.#isShown(site, placed),
+      () => `${id} was refused by site ${site}, which does not show that yet`,
+    );
+    return assertProperty(
+      isSameSent(placed.domainError, domain),
+      () => `${id} was refused: ${formatValue(domain)}, not ${formatValue(placed.domainError)}`,
+    );
   }
 
   /** What is no failure of the backend is one of a generator, or of the reply of a shadow operation. */
-  told({ site, serial, operation: { id }, isRead, stage, code }: Told): void {
-    if (code === undefined || isOfBackend(code) || stage === 'tentative') return;
+  onSubmissionEvent({ site, serial, operation: { id }, isRead, stage, code }: SubmissionEvent): void {
+    if (code === undefined || isBackendError(code) || stage === 'tentative') return;
     const runs = this.#runs.get(isRead ? `${site}:${serial}` : id) ?? [];
     const placed = isRead ? undefined : this.#placed.get(id);
-    const hasNoReply = placed !== undefined && placed.reply === undefined && placed.refusal === undefined;
-    require(hasNoReply || runs.some(({ outcome }) => outcome.failed), () =>
-      `${id} failed with ${code}, which no generator came to`);
+    const hasNoReply = placed !== undefined && placed.reply === undefined && placed.domainError === undefined;
+    assertProperty(
+      hasNoReply || runs.some(({ outcome }) => outcome.hasFailed),
+      () => `${id} failed with ${code}, which no generator came to`,
+    );
   }
 
   /** What the site makes itself: a floor, which changes nothing, and transfers, which another checker judges. */
-  #ownRun(site: Origin, { id: operation, reply, effects }: AnyOperation): Run {
+  #createOwnRun(site: Origin, { id: operation, reply, effects }: AnyOperation): OracleRun {
     const input = { name: '', serial: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
-    return { input, seen: [...this.#shownAt(site)], outcome: { failed: false, effects, reply } };
+    return { input, seen: [...this.#getShown(site)], outcome: { hasFailed: false, effects, reply } };
   }
 
   get #hasRed(): boolean {
-    return Object.values(this.#service.colours).includes('red');
+    return Object.values(this.#service.colors).includes('red');
   }
 
-  finished({ sites }: FinalState): void {
+  onFinished({ sites }: FinalState): void {
     for (const { site, state } of sites) this.#checkState(site, state);
   }
 
   #checkState(site: Origin, state: SiteState): void {
-    const difference = differenceOf(new ModelView(this.#model, this.#shownAt(site)), state.store);
-    require(difference === undefined, () => `site ${site} ends with ${difference}`);
+    const difference = describeDifference(new ModelView(this.#model, this.#getShown(site)), state.store);
+    assertProperty(difference === undefined, () => `site ${site} ends with ${difference}`);
   }
 
   /** Where nothing else of its site was under way, a guess is what comes of the run on what the site showed. */
-  #checkGuess(site: Origin, serial: number, value: unknown): void {
+  #checkPreliminary(site: Origin, serial: number, value: unknown): void {
     const runs = this.#runs.get(`${site}:${serial}`) ?? [];
-    require(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
+    assertProperty(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
     if (!runs.every(({ isAlone }) => isAlone)) return;
     const guesses = runs.map(({ input: { operation }, seen, outcome }) =>
-      guessOf(this.#service, new ModelView(this.#model, seen), { ...outcome, operation }),
+      createPreliminary(this.#service, new ModelView(this.#model, seen), { ...outcome, operation }),
     );
-    require(guesses.some((guess) => isSameSent(guess, value)), () =>
-      `a guess at site ${site} was ${textOf(value)}, not ${guesses.map(textOf).join(' or ')}`);
+    assertProperty(
+      guesses.some((guess) => isSameSent(guess, value)),
+      () => `a guess at site ${site} was ${formatValue(value)}, not ${guesses.map(formatValue).join(' or ')}`,
+    );
   }
 
   /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
-  #checkRead(site: Origin, serial: number, stage: string, given: Reply): void {
-    const gave = ({ outcome }: Run): boolean => isSameReply(outcome.reply, given);
-    this.#checkReadBy(gave, { site, serial, stage, what: given });
+  #checkRead(site: Origin, serial: number, stage: string, value: Reply): void {
+    const gave = ({ outcome }: OracleRun): boolean => isSameReply(outcome.reply, value);
+    this.#checkReadBy(gave, { site, serial, stage, what: value });
   }
 
   #checkReadBy(
-    gave: (run: Run) => boolean,
-    { site, serial, stage, what }: { site: Origin; serial: number; stage: string; what: unknown },
+    gave: (run: OracleRun) => boolean,
+    { site, serial, stage, what: description }: { site: Origin; serial: number; stage: string; what: unknown },
   ): void {
     const key = `${site}:${serial}`;
     const runs = (this.#runs.get(key) ?? []).filter(gave);
-    require(runs.length > 0, () => `a read at site ${site} was answered ${textOf(what)} by no run`);
+    assertProperty(runs.length > 0, () => `a read at site ${site} was answered ${formatValue(description)} by no run`);
     if (stage !== 'strong') return;
-    const floor = this.#floors.get(key) ?? 0;
-    require(runs.some(({ seen }) => (seen[RED] ?? 0) >= floor), () =>
-      `a strong read at site ${site} misses some of the ${floor} red operations that were told before it`);
+    const floor = this.#redFloors.get(key) ?? 0;
+    assertProperty(
+      runs.some(({ seen }) => (seen[RED] ?? 0) >= floor),
+      () => `a strong read at site ${site} misses some of the ${floor} red operations that were told before it`,
+    );
   }
 
   /** The operation stands at this place for ever: it is executed there. */
   #place(operation: AnyOperation, list: number, place: number): void {
     const { id, site, effects } = operation;
-    const run = this.#created.get(nameOf(operation));
-    require(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
+    const run = this.#created.get(formatOperation(operation));
+    assertProperty(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
     // The red order counts on from the latest time in it.
     const time = isRed(operation)
       ? Math.max((this.#redTimes.at(-1) ?? 0) + 1, operation.clock)
@@ -287,15 +318,17 @@ export class OracleChecker implements Checker {
     const seen = run.seen.with(list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
     this.#checkTime(id, isRed(operation) ? { ...model, seen: run.seen } : model);
-    const isExecuted = isRed(operation) && !isOfSite(operation);
-    const { reply, refusal } = isExecuted ? this.#executeAt(operation, model, run) : { reply: operation.reply };
+    const isExecuted = isRed(operation) && !isSiteOperation(operation);
+    const { reply, refusal: rejection } = isExecuted
+      ? this.#executeAt(operation, model, run)
+      : { reply: operation.reply };
     if (!isExecuted) {
       const isRunReply = isSameSent(reply?.value, run.outcome.reply?.value);
-      require(isRunReply && areSameSent(effects, run.outcome.effects), () => `${id} is not as it was made`);
+      assertProperty(isRunReply && isSameSentList(effects, run.outcome.effects), () => `${id} is not as it was made`);
     }
-    this.#model.add(model, sentEffects(effects));
-    const placed = { id, effects, model, reply, refusal };
-    (this.#lists[list] as Placed[])[place - 1] = placed;
+    this.#model.add(model, toSentEffects(effects));
+    const placed = { id, effects, model, reply, domainError: rejection };
+    (this.#lists[list] as PlacedOperation[])[place - 1] = placed;
     this.#placed.set(id, placed);
     if (list === RED) this.#redTimes.push(time);
   }
@@ -304,68 +337,74 @@ export class OracleChecker implements Checker {
   #executeAt(
     operation: AnyOperation,
     model: ModelOperation,
-    { input, outcome, seen }: Run,
-  ): { readonly reply: Reply | undefined; readonly refusal?: DomainRefusal | undefined } {
+    { input, outcome, seen }: OracleRun,
+  ): { readonly reply: Reply | undefined; readonly refusal?: DomainErrorInfo | undefined } {
     const counts = seen.with(RED, model.place - 1);
     const view = (): ModelView => new ModelView(this.#model, counts);
     const expected = execute(this.#service, view, input);
     const { id, effects } = operation;
-    require(isSame(expected, outcome) && areSameSent(expected.effects, effects), () =>
-      `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${described(expected)}; it was executed after ${seen[RED]} of them, where it ${described(outcome)}`);
-    const reply = replyAt(this.#service, view(), model, { ...expected, operation: input.operation });
-    return { reply, refusal: expected.refusal };
+    assertProperty(
+      isSame(expected, outcome) && isSameSentList(expected.effects, effects),
+      () =>
+        `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${describeOutcome(expected)}; it was executed after ${seen[RED]} of them, where it ${describeOutcome(outcome)}`,
+    );
+    const reply = createReplyAt(this.#service, view(), model, { ...expected, operation: input.operation });
+    return { reply, refusal: expected.domainError };
   }
 
   /** The last writer is also the later one for whoever has seen the other. */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
       const last = list === RED ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;
-      require((last ?? 0) < time, () => `${id} has time ${time} and had seen an operation of ${last}`);
+      assertProperty((last ?? 0) < time, () => `${id} has time ${time} and had seen an operation of ${last}`);
     }
   }
 
-  #isShown(site: Origin, { model: { list, place } }: Placed): boolean {
-    return (this.#shownAt(site)[list] ?? 0) >= place;
+  #isShown(site: Origin, { model: { list, place } }: PlacedOperation): boolean {
+    return (this.#getShown(site)[list] ?? 0) >= place;
   }
 
-  #shownAt(site: Origin): number[] {
+  #getShown(site: Origin): number[] {
     return this.#shown[site] as number[];
   }
 }
 
 /** After a crash an execution may have all but its effects in common with one that was lost: what it drew is other. */
-function nameOf(operation: AnyOperation): string {
-  if (isRed(operation)) return `${executionOf(operation)} ${operation.shadow} ${toText(operation.effects)}`;
+function formatOperation(operation: AnyOperation): string {
+  if (isRed(operation)) return `${getExecutionName(operation)} ${operation.shadow} ${encodeValue(operation.effects)}`;
   return `blue ${operation.site}.${operation.sequence} ${operation.id}`;
 }
 
 /** The first difference between the model and a site's rows, in words. */
-function differenceOf(view: ModelView, state: StateReader): string | undefined {
+function describeDifference(view: ModelView, state: StateReader): string | undefined {
   for (const [table, { fields, indexes }] of Object.entries(view.tables)) {
     const keys = view.keys(table);
     const found = [...state.scan({ table }, false)].map(({ key }) => key);
     if (!structurallyEqual(found, keys)) return `the rows ${found.join()} of ${table}, not ${keys.join()}`;
     for (const key of keys) {
       for (const field of Object.keys(fields)) {
-        const [value, expected] = [plain(state.read(table, key, field)), plain(view.read(table, key, field))];
+        const [value, expected] = [
+          toComparable(state.read(table, key, field)),
+          toComparable(view.read(table, key, field)),
+        ];
         if (isSameSent(value, expected)) continue;
-        return `${table}.${key}.${field} as ${textOf(value)}, not ${textOf(expected)}`;
+        return `${table}.${key}.${field} as ${formatValue(value)}, not ${formatValue(expected)}`;
       }
     }
     for (const field of indexes) {
       const [scanned, expected] = [[...state.scan({ table, field }, false)], view.entries(table, field)];
       const pairs = (entries: typeof expected): unknown => entries.map(({ value, key }) => [value, key]);
       if (structurallyEqual(pairs(scanned), pairs(expected))) continue;
-      return `the order ${textOf(pairs(scanned))} of ${table}.${field}, not ${textOf(pairs(expected))}`;
+      return `the order ${formatValue(pairs(scanned))} of ${table}.${field}, not ${formatValue(pairs(expected))}`;
     }
   }
   return undefined;
 }
 
 /** Queues as arrays, sets in some fixed order, and of ledgers what is compared. */
-function plain(value: unknown): unknown {
-  if (isLedger(value)) return comparedLedger(value);
-  if (value instanceof Set) return [...(value as Set<unknown>)].map(textOf).toSorted();
+function toComparable(value: unknown): unknown {
+  if (isLedger(value)) return toComparableLedger(value);
+  if (value instanceof Set) return [...(value as Set<unknown>)].map(formatValue).toSorted();
   const { size, at } = (value ?? {}) as { readonly size?: number; at?(index: number): unknown };
   if (size === undefined || at === undefined || Array.isArray(value)) return value;
   return Array.from({ length: size }, (_, index) => (value as { at(index: number): unknown }).at(index));

@@ -4,14 +4,14 @@
  * own account of who wrote what last, by site, instead of stamps.
  */
 import type { Origin, Origins } from '../../../server/records/origin.ts';
-import { fieldName } from '../../../server/generator/read-set.ts';
+import { toFieldName } from '../../../server/generator/read-set.ts';
 import type { Execution, RedOperation } from '../../../server/records/records.ts';
-import { SiteChecker, executionOf, isRed, require, type AnyOperation } from './checker.ts';
+import { SiteChecker, getExecutionName, isRed, assertProperty, type AnyOperation } from './checker.ts';
 
 type LastWriters = Map<string, string>;
 
 /** What is known of a site. */
-interface Shown {
+interface ShownState {
   /** The last red writer of everything that is written. */
   readonly writers: LastWriters;
   /** The executions that it has shown. */
@@ -19,62 +19,67 @@ interface Shown {
 }
 
 /** An execution that a site has proposed. */
-interface Proposed {
+interface ProposedExecution {
   readonly operation: RedOperation;
   /** In which order. */
   readonly number: number;
 }
 
-export class SerializabilityChecker extends SiteChecker<Shown> {
+export class SerializabilityChecker extends SiteChecker<ShownState> {
   readonly name = 'serializability';
   /** By execution: whose writes were read. */
   readonly #read = new Map<string, LastWriters>();
   /** By what later executions of the same start of the site call it. */
-  readonly #proposed = new Map<string, Proposed>();
+  readonly #proposed = new Map<string, ProposedExecution>();
 
   constructor(origins: Origins) {
-    super(origins, copyOf);
+    super(origins, copyShown);
   }
 
-  created(site: Origin, operation: AnyOperation): void {
+  onCreated(site: Origin, operation: AnyOperation): void {
     if (!isRed(operation)) return;
-    const { writers } = this.at(site);
-    const laid: LastWriters = new Map();
-    for (const { operation: below } of this.#below(site, operation)) noteWrites(laid, below);
+    const { writers } = this.getState(site);
+    const overlaid: LastWriters = new Map();
+    for (const { operation: below } of this.#below(site, operation)) noteWrites(overlaid, below);
     const read: LastWriters = new Map();
-    for (const name of operation.reads) read.set(name, laid.get(name) ?? writers.get(name) ?? 'nobody');
-    this.#read.set(executionOf(operation), read);
-    this.#proposed.set(nameIn(operation, [operation.id, operation.attempt]), {
+    for (const name of operation.reads) read.set(name, overlaid.get(name) ?? writers.get(name) ?? 'nobody');
+    this.#read.set(getExecutionName(operation), read);
+    this.#proposed.set(formatExecution(operation, [operation.id, operation.attempt]), {
       operation,
       number: this.#proposed.size,
     });
   }
 
-  applied(site: Origin, operation: AnyOperation): void {
+  onApplied(site: Origin, operation: AnyOperation): void {
     if (!isRed(operation)) return;
-    const { writers, executions } = this.at(site);
-    for (const each of operation.after ?? []) {
-      require(executions.has(nameIn(operation, each)), () =>
-        `${operation.id} stands on ${each.join(', attempt ')}, which site ${site} does not show`);
+    const { writers, executions } = this.getState(site);
+    for (const item of operation.dependencies ?? []) {
+      assertProperty(
+        executions.has(formatExecution(operation, item)),
+        () => `${operation.id} stands on ${item.join(', attempt ')}, which site ${site} does not show`,
+      );
     }
-    for (const [name, writer] of this.#read.get(executionOf(operation)) ?? []) {
+    for (const [name, writer] of this.#read.get(getExecutionName(operation)) ?? []) {
       const found = writers.get(name) ?? 'nobody';
-      require(found === writer, () =>
-        `${operation.id} read ${JSON.stringify(name)} as ${writer} had left it, and stands behind ${found} at site ${site}`);
+      assertProperty(
+        found === writer,
+        () =>
+          `${operation.id} read ${JSON.stringify(name)} as ${writer} had left it, and stands behind ${found} at site ${site}`,
+      );
     }
     noteWrites(writers, operation);
-    executions.add(nameIn(operation, [operation.id, operation.attempt]));
+    executions.add(formatExecution(operation, [operation.id, operation.attempt]));
   }
 
   /** What an execution stands on, and what that does, as far as its site does not show it: in order. */
-  #below(site: Origin, operation: RedOperation): Proposed[] {
-    const { executions } = this.at(site);
-    const below = new Map<string, Proposed>();
-    const add = ({ after = [] }: RedOperation): void => {
-      for (const each of after) {
-        const name = nameIn(operation, each);
+  #below(site: Origin, operation: RedOperation): ProposedExecution[] {
+    const { executions } = this.getState(site);
+    const below = new Map<string, ProposedExecution>();
+    const add = ({ dependencies = [] }: RedOperation): void => {
+      for (const item of dependencies) {
+        const name = formatExecution(operation, item);
         const proposed = this.#proposed.get(name);
-        require(proposed !== undefined, () => `${operation.id} stands on ${name}, which nobody proposed`);
+        assertProperty(proposed !== undefined, () => `${operation.id} stands on ${name}, which nobody proposed`);
         if (below.has(name) || executions.has(name)) continue;
         below.set(name, proposed);
         add(proposed.operation);
@@ -86,13 +91,13 @@ export class SerializabilityChecker extends SiteChecker<Shown> {
 }
 
 function noteWrites(writers: LastWriters, { id, effects }: RedOperation): void {
-  for (const { table, key, field } of effects) writers.set(fieldName(table, key, field), id);
+  for (const { table, key, field } of effects) writers.set(toFieldName(table, key, field), id);
 }
 
-function nameIn({ site, epoch }: RedOperation, [id, attempt]: Execution): string {
+function formatExecution({ site, epoch }: RedOperation, [id, attempt]: Execution): string {
   return `${id}, attempt ${attempt} at site ${site}, start ${epoch}`;
 }
 
-function copyOf(shown?: Shown): Shown {
+function copyShown(shown?: ShownState): ShownState {
   return { writers: new Map(shown?.writers), executions: new Set(shown?.executions) };
 }

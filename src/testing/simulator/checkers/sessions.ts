@@ -3,13 +3,13 @@
  * site shows, so that it does not rely on the vectors that sessions are kept by.
  */
 import { RED, type Origin } from '../../../server/records/origin.ts';
-import { CountingChecker, require, type ClientSubmission } from './checker.ts';
+import { CountingChecker, assertProperty, type ClientSubmission } from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 
 /** Operations seen, by ordinal: red ones, then blue ones. */
 type Counts = readonly number[];
 
-interface Expectation {
+interface SessionExpectation {
   readonly client: number;
   readonly counts: Counts;
 }
@@ -20,24 +20,27 @@ export class SessionChecker extends CountingChecker {
   readonly #seen = new Map<number, Counts>();
   readonly #asOf = new WeakMap<Vector, Counts>();
   /** By site and number of the submission: what its session had seen when it was made. */
-  readonly #expected = new Map<string, Expectation>();
+  readonly #expected = new Map<string, SessionExpectation>();
 
-  submitted({ site, serial, client, after }: ClientSubmission): void {
-    if (after === undefined) return;
+  onSubmitted({ site, serial, client, sessionVector }: ClientSubmission): void {
+    if (sessionVector === undefined) return;
     // A request that comes again, late, asks for no more than it did at first.
-    const counts = this.#asOf.get(after) ?? this.#seen.get(client) ?? [];
-    this.#asOf.set(after, counts);
+    const counts = this.#asOf.get(sessionVector) ?? this.#seen.get(client) ?? [];
+    this.#asOf.set(sessionVector, counts);
     this.#expected.set(`${site}:${serial}`, { client, counts });
   }
 
-  viewed(site: Origin, serial: number): void {
+  onSessionView(site: Origin, serial: number): void {
     const expected = this.#expected.get(`${site}:${serial}`);
     if (expected === undefined) return;
-    const shown = this.at(site);
+    const shown = this.getState(site);
     for (const [entry, count] of expected.counts.entries()) {
       const origin = entry === RED ? 'red' : `site ${entry}`;
-      require((shown[entry] ?? 0) >= count, () =>
-        `client ${expected.client} had seen ${count} operations of ${origin} and site ${site} shows it ${shown[entry]}`);
+      assertProperty(
+        (shown[entry] ?? 0) >= count,
+        () =>
+          `client ${expected.client} had seen ${count} operations of ${origin} and site ${site} shows it ${shown[entry]}`,
+      );
     }
     const seen = this.#seen.get(expected.client) ?? [];
     this.#seen.set(

@@ -5,36 +5,36 @@
  */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
-import { byPlace, byTime, compare, hasSeen, ledgerOf } from './changes.ts';
-import type { Change, Counts, ModelOperation } from './changes.ts';
+import { compareByPlace, compareByTime, compareBySeen, hasSeen, createLedger } from './model-operation.ts';
+import type { Change, Counts, ModelOperation } from './model-operation.ts';
 
 type Changes = readonly Change[];
-const valuesOf = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);
+const getValues = (changes: Changes): unknown[] => changes.map(({ effect }) => effect.value);
 
-type Meaning = (changes: Changes, min: number) => unknown;
+type FieldMeaning = (changes: Changes, min: number) => unknown;
 
 /** By its type it asks for a kind that is new. */
-const KINDS: Readonly<Record<Field['kind'], Meaning>> = {
-  bounded: ledgerOf,
-  counter: (changes) => Number(valuesOf(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
-  register: (changes) => valuesOf(changes.toSorted(byTime)).at(-1),
-  cell: (changes) => valuesOf(changes.toSorted(byPlace)).at(-1),
-  log: (changes) => valuesOf(changes.toSorted(byTime)),
+const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
+  bounded: createLedger,
+  counter: (changes) => Number(getValues(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
+  register: (changes) => getValues(changes.toSorted(compareByTime)).at(-1),
+  cell: (changes) => getValues(changes.toSorted(compareByPlace)).at(-1),
+  log: (changes) => getValues(changes.toSorted(compareByTime)),
   set: (changes) => {
     const removals = changes.filter(({ effect }) => effect.action === 'remove');
     const isTaken = (addition: Change): boolean =>
       removals.some((removal) => removal.effect.value === addition.effect.value && hasSeen(removal, addition));
     const left = changes.filter((change) => change.effect.action === 'add' && !isTaken(change));
-    return new Set((valuesOf(left) as (string | number)[]).toSorted(compare));
+    return new Set((getValues(left) as (string | number)[]).toSorted(compareBySeen));
   },
   stock: (changes) => {
     let left = 0n;
-    for (const { effect } of changes.toSorted(byPlace)) left = stockAfter(left, effect).left;
+    for (const { effect } of changes.toSorted(compareByPlace)) left = computeStock(left, effect).left;
     return Number(left);
   },
   queue: (changes) => {
     const items: unknown[] = [];
-    for (const { effect } of changes.toSorted(byPlace)) {
+    for (const { effect } of changes.toSorted(compareByPlace)) {
       if (effect.action === 'push') items.push(effect.value);
       else items.shift();
     }
@@ -46,10 +46,10 @@ const KINDS: Readonly<Record<Field['kind'], Meaning>> = {
 const RED_ONLY: ReadonlySet<string> = new Set(['cell', 'queue', 'stock']);
 
 /** What an effect on a field of this kind yields, which read as `before`. */
-function resultOf(kind: string, effect: Effect, before: unknown): unknown {
+function computeResult(kind: string, effect: Effect, before: unknown): unknown {
   if (kind === 'cell') return before;
   if (kind === 'stock') {
-    const { left, took } = stockAfter(BigInt(before as number), effect);
+    const { left, took } = computeStock(BigInt(before as number), effect);
     return effect.action === 'add' ? { remaining: Number(left) } : { took, remaining: Number(left) };
   }
   if (kind !== 'queue') return undefined;
@@ -59,7 +59,7 @@ function resultOf(kind: string, effect: Effect, before: unknown): unknown {
 }
 
 /** A take that would leave too little takes nothing. */
-function stockAfter(left: bigint, { action, value }: Effect): { readonly left: bigint; readonly took: boolean } {
+function computeStock(left: bigint, { action, value }: Effect): { readonly left: bigint; readonly took: boolean } {
   if (action === 'add') return { left: left + BigInt(value as number), took: true };
   const { amount, atLeast } = value as { readonly amount: number; readonly atLeast: number };
   const took = left - BigInt(amount) >= BigInt(atLeast);
@@ -67,8 +67,8 @@ function stockAfter(left: bigint, { action, value }: Effect): { readonly left: b
 }
 
 /** The value of a field of this kind after these changes, in whatever order they are given; `min` of a bounded one. */
-function valueOf(kind: string, changes: Changes, min = 0): unknown {
-  const add = (KINDS as Readonly<Record<string, Meaning>>)[kind];
+function computeValue(kind: string, changes: Changes, min = 0): unknown {
+  const add = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[kind];
   if (add === undefined)
     throw new Error(`the oracle knows no fields of kind '${kind}': say in kinds.ts what they mean`);
   return add(changes, min);
@@ -106,9 +106,9 @@ export class ModelView {
   readonly tables: Tables;
   readonly #model: Model;
   readonly #counts: Counts;
-  readonly #tried = new Map<string, Change[]>();
+  readonly #trialChanges = new Map<string, Change[]>();
   /** What is left of the changes of a row, by table and key: computed once. */
-  readonly #left = new Map<string, readonly Change[]>();
+  readonly #remainingChanges = new Map<string, readonly Change[]>();
 
   constructor(model: Model, counts: Counts) {
     this.tables = model.tables;
@@ -122,13 +122,14 @@ export class ModelView {
 
   read(table: string, key: string, field: string): unknown {
     const changes = this.#changes(table, key).filter(({ effect }) => effect.field === field);
-    return valueOf(this.#kindOf(table, field), changes, this.tables[table]?.fields[field]?.min);
+    return computeValue(this.#getKind(table, field), changes, this.tables[table]?.fields[field]?.min);
   }
 
   keys(table: string): readonly string[] {
     const keys = new Set(this.#model.rows.get(table)?.keys());
-    for (const name of this.#tried.keys()) if (name.startsWith(`${table}\n`)) keys.add(name.slice(table.length + 1));
-    return [...keys].filter((key) => this.has(table, key)).toSorted(compare);
+    for (const name of this.#trialChanges.keys())
+      if (name.startsWith(`${table}\n`)) keys.add(name.slice(table.length + 1));
+    return [...keys].filter((key) => this.has(table, key)).toSorted(compareBySeen);
   }
 
   /** The rows by the values of a field, in the order of values and then of keys. */
@@ -136,9 +137,9 @@ export class ModelView {
     const entries = this.keys(table).flatMap((key) => {
       const value = this.read(table, key, field);
       const values = value instanceof Set ? [...(value as Set<unknown>)] : [value];
-      return values.filter(isOrdered).map((each) => ({ value: each, key }));
+      return values.filter(isOrdered).map((item) => ({ value: item, key }));
     });
-    return entries.toSorted((a, b) => compare(a.value, b.value) || compare(a.key, b.key));
+    return entries.toSorted((a, b) => compareBySeen(a.value, b.value) || compareBySeen(a.key, b.key));
   }
 
   /** Makes a change on top and gives what it yields. */
@@ -146,36 +147,36 @@ export class ModelView {
     const { table, key, field } = change.effect;
     const before = field === WHOLE_ROW ? undefined : this.read(table, key, field);
     const name = `${table}\n${key}`;
-    this.#tried.set(name, [...(this.#tried.get(name) ?? []), change]);
-    this.#left.delete(name);
-    return resultOf(this.#kindOf(table, field), change.effect, before);
+    this.#trialChanges.set(name, [...(this.#trialChanges.get(name) ?? []), change]);
+    this.#remainingChanges.delete(name);
+    return computeResult(this.#getKind(table, field), change.effect, before);
   }
 
   /** The held changes of a row that no removal has taken. */
   #changes(table: string, key: string): readonly Change[] {
     const name = `${table}\n${key}`;
-    let left = this.#left.get(name);
+    let left = this.#remainingChanges.get(name);
     if (left === undefined) {
       const made = this.#model.rows.get(table)?.get(key) ?? [];
-      const held = made.filter(({ by }) => by.place <= (this.#counts[by.list] ?? 0));
-      const all = [...held, ...(this.#tried.get(name) ?? [])];
+      const retained = made.filter(({ by }) => by.place <= (this.#counts[by.list] ?? 0));
+      const all = [...retained, ...(this.#trialChanges.get(name) ?? [])];
       const removals = all.filter(isRemoval);
       const isLeft = (change: Change): boolean =>
-        !isRemoval(change) && !removals.some((removal) => this.#takes(removal, change));
+        !isRemoval(change) && !removals.some((removal) => this.#removes(removal, change));
       left = removals.length === 0 ? all : all.filter(isLeft);
-      this.#left.set(name, left);
+      this.#remainingChanges.set(name, left);
     }
     return left;
   }
 
   /** A removal takes what is older; of fields that only red operations change, what stands before it in their order. */
-  #takes(removal: Change, change: Change): boolean {
+  #removes(removal: Change, change: Change): boolean {
     const { table, field } = change.effect;
-    const isRedOnly = field !== WHOLE_ROW && RED_ONLY.has(this.#kindOf(table, field));
-    return (isRedOnly ? byPlace(removal, change) : byTime(removal, change)) > 0;
+    const isRedOnly = field !== WHOLE_ROW && RED_ONLY.has(this.#getKind(table, field));
+    return (isRedOnly ? compareByPlace(removal, change) : compareByTime(removal, change)) > 0;
   }
 
-  #kindOf(table: string, field: string): string {
+  #getKind(table: string, field: string): string {
     return this.tables[table]?.fields[field]?.kind ?? `none: ${table} has no field ${field}`;
   }
 }

@@ -3,8 +3,8 @@
  * condition that was refused did not hold.
  */
 import type { Call } from '../../history.ts';
-import { inputOf } from '../inputs.ts';
-import { registersOf, type Register, type Write } from './registers-of.ts';
+import { getInput } from '../inputs.ts';
+import { registersOf, type Register, type Write } from './build-registers.ts';
 
 interface Step extends Write {
   /** What it replaces; null: nothing. */
@@ -13,13 +13,13 @@ interface Step extends Write {
 
 export function conditionFaults(calls: readonly Call[]): string[] {
   return [...registersOf(calls).values()].flatMap((register) => {
-    const isConditional = register.writes.every(({ call }) => inputOf(call).expected !== undefined);
+    const isConditional = register.writes.every(({ call }) => getInput(call).expected !== undefined);
     return isConditional ? faultsOf(register) : [];
   });
 }
 
 function faultsOf(register: Register): string[] {
-  const steps = register.writes.map((write): Step => ({ ...write, expected: inputOf(write.call).expected ?? null }));
+  const steps = register.writes.map((write): Step => ({ ...write, expected: getInput(write.call).expected ?? null }));
   const made = steps.filter((step) => isMade(step, steps, register));
   const faults: string[] = [];
   for (const [at, step] of made.entries()) {

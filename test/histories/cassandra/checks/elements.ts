@@ -3,13 +3,13 @@
  * what nobody knows is there at most once.
  */
 import type { Call } from '../../history.ts';
-import { told, type Told } from '../../outcomes.ts';
-import { INDEPENDENT, inputOf } from '../inputs.ts';
+import { getReportedOutcome, type ReportedOutcome } from '../../reported-outcomes.ts';
+import { INDEPENDENT, getInput } from '../inputs.ts';
 
 interface Append {
   readonly call: Call;
   readonly element: string;
-  readonly told: Told;
+  readonly told: ReportedOutcome;
 }
 
 export function elementFaults(calls: readonly Call[]): string[] {
@@ -19,14 +19,14 @@ export function elementFaults(calls: readonly Call[]): string[] {
 function listFaults(calls: readonly Call[]): string[] {
   const appends = new Map<string, Map<string, Append>>();
   for (const call of calls) {
-    for (const { key, element } of inputOf(call).appends ?? []) {
+    for (const { key, element } of getInput(call).appends ?? []) {
       const ofKey = appends.get(key) ?? new Map<string, Append>();
-      appends.set(key, ofKey.set(element, { call, element, told: told(call) }));
+      appends.set(key, ofKey.set(element, { call, element, told: getReportedOutcome(call) }));
     }
   }
   return calls.flatMap((call) =>
     (call.views ?? []).flatMap(({ level, value, atMs }) => {
-      const lists = inputOf(call).lists ?? [];
+      const lists = getInput(call).lists ?? [];
       return lists.flatMap((key, at) => {
         const elements = (value as readonly (readonly string[])[])[at] ?? [];
         const faults = shownFaults(elements, { ofKey: appends.get(key) ?? new Map(), atMs });
@@ -45,10 +45,10 @@ interface Shown {
 }
 
 function shownFaults(elements: readonly string[], { ofKey, atMs }: Shown): string[] {
-  const met = new Set<string>();
+  const encountered = new Set<string>();
   return elements.flatMap((element) => {
-    const isTwice = met.has(element);
-    met.add(element);
+    const isTwice = encountered.has(element);
+    encountered.add(element);
     const append = ofKey.get(element);
     if (append === undefined) return [`with "${element}", which nobody appended`];
     if (isTwice) return [`with "${element}" twice (${inWords(append)})`];
@@ -69,9 +69,9 @@ function missingFrom(elements: readonly string[], { beginMs }: Call, ofKey: Show
 function counterFaults(calls: readonly Call[]): string[] {
   const made = new Map<string, { sure: number; possible: number }>();
   for (const call of calls) {
-    for (const key of inputOf(call).counts ?? []) {
+    for (const key of getInput(call).counts ?? []) {
       const count = made.get(key) ?? { sure: 0, possible: 0 };
-      const fate = told(call);
+      const fate = getReportedOutcome(call);
       if (fate === 'made') count.sure += 1;
       if (fate !== 'not made') count.possible += 1;
       made.set(key, count);
@@ -80,7 +80,7 @@ function counterFaults(calls: readonly Call[]): string[] {
   return calls
     .filter(({ session }) => session === INDEPENDENT)
     .flatMap((call) =>
-      (inputOf(call).counters ?? []).flatMap((key, at) => {
+      (getInput(call).counters ?? []).flatMap((key, at) => {
         const number = Number((call.views?.[0]?.value as readonly unknown[] | undefined)?.[at] ?? 0);
         const { sure = 0, possible = 0 } = made.get(key) ?? {};
         if (number >= sure && number <= possible) return [];

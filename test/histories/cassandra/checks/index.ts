@@ -1,11 +1,11 @@
 /** All that is held against a history. */
 import { callFaults, nothingDone } from '../../checks/calls.ts';
 import type { Call } from '../../history.ts';
-import { calmFaults } from './calm.ts';
+import { calmFaults } from './healthy-periods.ts';
 import { conditionFaults } from './conditions.ts';
 import { confirmationFaults } from './confirmations.ts';
 import { elementFaults } from './elements.ts';
-import type { Promised } from './promised.ts';
+import type { Promised } from './key-guarantees.ts';
 import { registerFaults } from './registers.ts';
 import { sessionFaults } from './sessions.ts';
 import { shapeFaults } from './shapes.ts';

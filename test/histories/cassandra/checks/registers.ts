@@ -4,8 +4,8 @@
  * known, and no search is needed to say that the key is linearizable.
  */
 import type { Call } from '../../history.ts';
-import type { Promised } from './promised.ts';
-import { INITIALLY, registersOf, surelyBefore, type Register, type Sight, type Write } from './registers-of.ts';
+import type { Promised } from './key-guarantees.ts';
+import { INITIALLY, registersOf, surelyBefore, type Register, type Sight, type Write } from './build-registers.ts';
 
 export function registerFaults(calls: readonly Call[], { isRepaired }: Pick<Promised, 'isRepaired'>): string[] {
   return [...registersOf(calls).values()].flatMap((register) => [
@@ -19,7 +19,7 @@ export function registerFaults(calls: readonly Call[], { isRepaired }: Pick<Prom
 function untrueSights(register: Register): string[] {
   return register.sights.flatMap((sight) => {
     if (sight.value === null) return [];
-    const write = writeOf(register, sight);
+    const write = getTaggedWrite(register, sight);
     if (write === undefined) return [`${said(register, sight)}, which nobody wrote`];
     if (write.told === 'not made') return [`${said(register, sight)}, told "${told(write)}" to ${by(write)}`];
     return write.fromMs > sight.atMs ? [`${said(register, sight)}, before ${by(write)} began`] : [];
@@ -32,9 +32,9 @@ function lostWrites(register: Register): string[] {
     const missing = explanationsOf(register, sight).map((write) =>
       register.writes.find((other) => other.doneMs <= sight.beginMs && surelyBefore(write, other)),
     );
-    const [one] = missing;
-    if (one === undefined || missing.includes(undefined)) return [];
-    return [`${said(register, sight)}, without ${by(one)}`];
+    const [item] = missing;
+    if (item === undefined || missing.includes(undefined)) return [];
+    return [`${said(register, sight)}, without ${by(item)}`];
   });
 }
 
@@ -49,7 +49,7 @@ function stepsBack(register: Register): string[] {
 }
 
 function isBack(register: Register, earlier: Sight, shownNow: readonly Write[]): boolean {
-  const seen = writeOf(register, earlier);
+  const seen = getTaggedWrite(register, earlier);
   // It was gone: whatever was there before that has been deleted.
   if (earlier.value === null) return shownNow.some(({ value, doneMs }) => value !== null && doneMs <= earlier.beginMs);
   return seen !== undefined && shownNow.length > 0 && shownNow.every((write) => surelyBefore(write, seen));
@@ -58,7 +58,7 @@ function isBack(register: Register, earlier: Sight, shownNow: readonly Write[]):
 /** Whose write a view may show: of a value its only one; of nothing any deletion, or that there was nothing at first. */
 export function explanationsOf(register: Register, sight: Sight): Write[] {
   if (sight.value !== null) {
-    const write = writeOf(register, sight);
+    const write = getTaggedWrite(register, sight);
     return write === undefined ? [] : [write];
   }
   const gone = register.writes.filter(
@@ -67,7 +67,7 @@ export function explanationsOf(register: Register, sight: Sight): Write[] {
   return [INITIALLY, ...gone];
 }
 
-export function writeOf({ writes }: Register, { value }: Sight): Write | undefined {
+export function getTaggedWrite({ writes }: Register, { value }: Sight): Write | undefined {
   return value === null ? undefined : writes.find((write) => write.value === value);
 }
 
@@ -88,9 +88,9 @@ function told({ call }: Write): string {
 }
 
 function by({ call, value }: Write): string {
-  const what = value === null ? '' : ` "${value}"`;
+  const description = value === null ? '' : ` "${value}"`;
   const until = call.endMs === undefined ? '' : ` to ${ms(call.endMs)}`;
-  return `${call.kind}${what} of ${call.session} (${ms(call.beginMs)}${until} ms: ${call.outcome ?? 'under way'})`;
+  return `${call.kind}${description} of ${call.session} (${ms(call.beginMs)}${until} ms: ${call.outcome ?? 'under way'})`;
 }
 
 function ms(time: number): string {

@@ -3,9 +3,9 @@
  * read began, that read must not be behind of.
  */
 import type { Call } from '../../history.ts';
-import { inputOf } from '../inputs.ts';
-import { explanationsOf, said, writeOf } from './registers.ts';
-import { registersOf, surelyBefore, type Register, type Sight, type Write } from './registers-of.ts';
+import { getInput } from '../inputs.ts';
+import { explanationsOf, said, getTaggedWrite } from './registers.ts';
+import { registersOf, surelyBefore, type Register, type Sight, type Write } from './build-registers.ts';
 
 /** Whose writes a session knows of by their times; those of statements it does not. */
 const VERSIONED: ReadonlySet<string> = new Set(['get', 'getMany', 'put']);
@@ -23,9 +23,9 @@ export function sessionFaults(calls: readonly Call[]): string[] {
 }
 
 function faultsOf(register: Register): string[] {
-  const seenBy = new Map<string, Seen[]>();
-  const see = (what: Seen): void => {
-    seenBy.set(what.call.session, [...(seenBy.get(what.call.session) ?? []), what]);
+  const getSeen = new Map<string, Seen[]>();
+  const see = (description: Seen): void => {
+    getSeen.set(description.call.session, [...(getSeen.get(description.call.session) ?? []), description]);
   };
   for (const write of register.writes.filter(({ call }) => isKept(call))) {
     if (write.value !== null && write.doneMs < Infinity) see({ atMs: write.doneMs, call: write.call, write });
@@ -33,11 +33,11 @@ function faultsOf(register: Register): string[] {
   const sights = register.sights.filter(({ call }) => isKept(call));
   for (const sight of sights) {
     const { atMs, call } = sight;
-    const write = writeOf(register, sight);
+    const write = getTaggedWrite(register, sight);
     if (write !== undefined || sight.level === 'strong') see({ atMs, call, write });
   }
   return sights.flatMap((sight) => {
-    const before = (seenBy.get(sight.call.session) ?? []).find(
+    const before = (getSeen.get(sight.call.session) ?? []).find(
       (seen) => knew(sight, seen) && isBehind(register, sight, seen),
     );
     return before === undefined ? [] : [`${said(register, sight)}, in a session that had seen ${inWords(before)}`];
@@ -55,11 +55,11 @@ function isBehind(register: Register, sight: Sight, { write, call }: Seen): bool
   const shown = explanationsOf(register, sight);
   // It was gone: what was there before that must not be shown again.
   if (write === undefined) return sight.value !== null && shown.some(({ doneMs }) => doneMs <= call.beginMs);
-  return shown.length > 0 && shown.every((each) => surelyBefore(each, write));
+  return shown.length > 0 && shown.every((item) => surelyBefore(item, write));
 }
 
 function isKept(call: Call): boolean {
-  return inputOf(call).isKept === true && VERSIONED.has(call.kind);
+  return getInput(call).isKept === true && VERSIONED.has(call.kind);
 }
 
 function inWords({ write, atMs }: Seen): string {

@@ -1,6 +1,6 @@
 /** A column that is dropped and made anew with another type: each view has what the column held at its time, as its type. */
 import type { Call } from '../../history.ts';
-import { inputOf } from '../inputs.ts';
+import { getInput } from '../inputs.ts';
 
 interface Epoch {
   readonly shape: string;
@@ -11,12 +11,12 @@ interface Epoch {
 
 export function shapeFaults(calls: readonly Call[]): string[] {
   const epochs = calls.flatMap((call): Epoch[] => {
-    const { shape } = inputOf(call);
+    const { shape } = getInput(call);
     if (shape === undefined) return [];
     return [{ shape, fromMs: call.beginMs, doneMs: call.outcome === 'success' ? (call.endMs ?? Infinity) : Infinity }];
   });
   return calls
-    .filter((call) => inputOf(call).isShape === true)
+    .filter((call) => getInput(call).isShape === true)
     .flatMap((call) =>
       (call.views ?? []).flatMap(({ level, value, atMs }) => {
         const possible = epochs.filter((epoch, at) => {

@@ -4,9 +4,9 @@
  * has its causes too; and in a row lines stand after their causes.
  */
 import type { Call } from '../../history.ts';
-import { groupBy } from '../../grouped.ts';
-import { Bits } from './bits.ts';
-import type { Sight, Trace } from './looks.ts';
+import { groupBy } from '../../group-by.ts';
+import { Bits } from './bitset.ts';
+import type { Sight, Trace } from './reads.ts';
 
 export interface Seen {
   readonly calls: readonly Call[];
@@ -17,7 +17,7 @@ export interface Seen {
 export function causalityFaults(seen: Seen): string[] {
   const ids = [...seen.traces.keys()];
   const numbers = new Map(ids.map((id, n) => [id, n]));
-  const known = knownBefore(seen, numbers);
+  const known = getPriorKnowledge(seen, numbers);
   const name = (n: number | undefined): string => `"${ids[n ?? -1]}"`;
   return seen.sights.flatMap(({ call, level, look, ids: shown }) => {
     const bits = bitsOf(shown, numbers);
@@ -59,10 +59,12 @@ function misplaced(
 }
 
 /** What the session of each call knew when it was made. */
-function knownBefore({ calls, sights, traces }: Seen, numbers: ReadonlyMap<string, number>): Map<Call, Bits> {
+function getPriorKnowledge({ calls, sights, traces }: Seen, numbers: ReadonlyMap<string, number>): Map<Call, Bits> {
   const shownTo = new Map<Call, string[]>();
   for (const { call, ids } of sights) shownTo.set(call, [...(shownTo.get(call) ?? []), ...ids]);
-  const madeBy = new Map([...traces.values()].filter(({ told }) => told === 'made').map(({ call, id }) => [call, id]));
+  const madeBy = new Map(
+    [...traces.values()].filter(({ told: reported }) => reported === 'made').map(({ call, id }) => [call, id]),
+  );
   const known = new Map<Call, Bits>();
   for (const ofSession of groupBy(calls, ({ session }) => session).values()) {
     const ended = ofSession.filter(({ endMs }) => endMs !== undefined).sort((a, b) => (a.endMs ?? 0) - (b.endMs ?? 0));

@@ -1,18 +1,18 @@
 /** Whether each update took effect as often as was told, and whether no view ever broke an invariant or tore an update. */
 import type { Call } from '../../history.ts';
-import { groupBy } from '../../grouped.ts';
+import { groupBy } from '../../group-by.ts';
 import type { Look } from '../contract.ts';
-import { idsOf, type Sight, type Trace } from './looks.ts';
+import { getIds, type Sight, type Trace } from './reads.ts';
 
 /** Views of a moment: what nobody wrote, what was not made, what is there twice, what does not add up, what must not be. */
 export function sightFaults(sights: readonly Sight[], traces: ReadonlyMap<string, Trace>): string[] {
   return sights.flatMap(({ call, level, look, ids }) => {
     const where = `${call.session} at ${Math.round(call.beginMs)} ms, ${level}`;
-    return [...namesOf(ids, traces, call), ...balances(look, traces)].map((fault) => `${where}: ${fault}`);
+    return [...readNames(ids, traces, call), ...balances(look, traces)].map((fault) => `${where}: ${fault}`);
   });
 }
 
-function namesOf(ids: readonly string[], traces: ReadonlyMap<string, Trace>, { endMs = Infinity }: Call): string[] {
+function readNames(ids: readonly string[], traces: ReadonlyMap<string, Trace>, { endMs = Infinity }: Call): string[] {
   const faults: string[] = [];
   const before = new Set<string>();
   for (const id of ids) {
@@ -37,7 +37,9 @@ function balances({ accounts }: Look, traces: ReadonlyMap<string, Trace>): strin
 
 /** A strong view without a red update that had been acknowledged before it was asked for. */
 export function missedRed(sights: readonly Sight[], traces: ReadonlyMap<string, Trace>): string[] {
-  const red = [...traces.values()].filter(({ call, told }) => call.kind === 'withdraw' && told === 'made');
+  const red = [...traces.values()].filter(
+    ({ call, told: reported }) => call.kind === 'withdraw' && reported === 'made',
+  );
   return sights
     .filter(({ level }) => level === 'strong')
     .flatMap(({ call, ids }) => {
@@ -77,8 +79,8 @@ export function endFaults(
       faults.push(`${site} cannot be read at last: ${outcome}`);
       continue;
     }
-    const ids = new Set(idsOf(output as Look));
-    const lost = [...traces.values()].filter(({ id, told }) => told === 'made' && !ids.has(id));
+    const ids = new Set(getIds(output as Look));
+    const lost = [...traces.values()].filter(({ id, told: reported }) => reported === 'made' && !ids.has(id));
     faults.push(...lost.map(({ id, call }) => `${site} has lost "${id}", acknowledged to ${call.session}`));
     if (hasJoined && (output as Look).onDuty.length === 0) faults.push(`${site}: nobody is on duty at last`);
   }

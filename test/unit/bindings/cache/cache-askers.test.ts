@@ -41,7 +41,7 @@ describe('cache: who asks', () => {
     await expect(mine.client.invoke(get('other'))).rejects.toThrow('get "other"');
     mine.user.name = 'ann';
     expect(await cachedValue(mine.client, get('nothing'))).toBe('miss');
-    sink.update('v2', 'strong', { version: 2 });
+    sink.view('v2', 'strong', { version: 2 });
     expect(await reading).toBe('v2');
     expect(await mine.client.invokeWeak(get('x'), { session }).catch(() => 'miss')).not.toBe('v1');
   });
@@ -64,7 +64,7 @@ describe('cache: who asks', () => {
     await mine.client.close();
     const { loads } = store;
     mine.user.name = '';
-    sink.update('late', 'strong');
+    sink.view('late', 'strong');
     await Promise.resolve();
     expect(store.loads).toBe(loads);
   });

@@ -6,7 +6,7 @@ import { equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
-import { createClient, type Client, type Session } from '../../../../src/correctable/made/client.ts';
+import { createClient, type Client, type Session } from '../../../../src/correctable/client/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { StoreBehind, type StoreLevels, type Submitted } from './store-behind.ts';
 import { scaleRuns } from '../../../support/lane.ts';
@@ -38,10 +38,10 @@ interface UnderWay extends Submitted {
   executed?: { readonly value: number | undefined; readonly version: number };
 }
 
-interface RunOptions {
+interface TieredRunOptions {
   readonly isVersioned: boolean;
   readonly isStrongOnly: boolean;
-  readonly entriesMax: number;
+  readonly maxEntries: number;
 }
 
 /** One run: a store with a primary and a lagging backup, seen through a cache. */
@@ -49,7 +49,7 @@ class Run {
   readonly store = new StoreBehind();
   readonly client: Client<readonly ['cache', ...StoreLevels]>;
   readonly session: Session;
-  readonly #options: RunOptions;
+  readonly #options: TieredRunOptions;
   /** By key: the values written, oldest first. A value's true version is its place, counted from 1. */
   readonly #history: Record<string, number[]> = { a: [], b: [] };
   readonly #lagging: Record<string, number> = { a: 0, b: 0 };
@@ -61,9 +61,9 @@ class Run {
   #values = 0;
   looks = 0;
 
-  constructor(options: RunOptions) {
+  constructor(options: TieredRunOptions) {
     this.#options = options;
-    this.client = createClient(cached(this.store, { entriesMax: options.entriesMax }));
+    this.client = createClient(cached(this.store, { maxEntries: options.maxEntries }));
     this.session = this.client.session();
   }
 
@@ -88,9 +88,9 @@ class Run {
   #submit(kind: 'get' | 'put', { key, level, inSession, isInstant }: Step): void {
     const operation = kind === 'get' ? get(key) : put(key, ++this.#values);
     const session = inSession ? this.session : undefined;
-    const asked = kind === 'put' || this.#options.isStrongOnly ? 'strong' : level;
-    this.client.invoke(operation, { levels: [asked], session }).catch(() => {});
-    const submitted: UnderWay = { ...this.store.last, inSession, level: asked };
+    const requested = kind === 'put' || this.#options.isStrongOnly ? 'strong' : level;
+    this.client.invoke(operation, { levels: [requested], session }).catch(() => {});
+    const submitted: UnderWay = { ...this.store.last, inSession, level: requested };
     if (!isInstant) this.#underWay.push(submitted);
     else {
       this.#execute(submitted);
@@ -115,7 +115,7 @@ class Run {
     if (inSession && operation.name === 'get' && version < (this.#known[key] ?? 0)) return;
     if (operation.name === 'put') this.#acknowledged[key] = Math.max(this.#acknowledged[key]!, version);
     if (inSession) this.#known[key] = Math.max(this.#known[key]!, version);
-    sink.update(operation.name === 'put' ? undefined : value, level, this.#options.isVersioned ? { version } : {});
+    sink.view(operation.name === 'put' ? undefined : value, level, this.#options.isVersioned ? { version } : {});
   }
 
   /** What the cache shows is never older than it may be. */
@@ -132,8 +132,8 @@ class Run {
       this.#known[key] = version;
     }
     // With versions, an entry that is not evicted only gets newer.
-    const { isVersioned, entriesMax } = this.#options;
-    if (isVersioned && entriesMax > 1) atLeast(version, this.#shown[key] ?? 0);
+    const { isVersioned, maxEntries: maxEntries } = this.#options;
+    if (isVersioned && maxEntries > 1) atLeast(version, this.#shown[key] ?? 0);
     this.#shown[key] = version;
     // Without lagging views, nobody is shown less than what has been acknowledged to anybody.
     if (this.#options.isStrongOnly) atLeast(version, this.#acknowledged[key] ?? 0);
@@ -144,8 +144,10 @@ function atLeast(version: number, least: number): void {
   ok(version >= least, `version ${version} was shown after ${least}`);
 }
 
-const runs: RunOptions[] = [true, false].flatMap((isVersioned) =>
-  [true, false].flatMap((isStrongOnly) => [1, 10].map((entriesMax) => ({ isVersioned, isStrongOnly, entriesMax }))),
+const runs: TieredRunOptions[] = [true, false].flatMap((isVersioned) =>
+  [true, false].flatMap((isStrongOnly) =>
+    [1, 10].map((maxEntries) => ({ isVersioned, isStrongOnly, maxEntries: maxEntries })),
+  ),
 );
 
 test.each(runs)('cache: any interleaving, %j → nothing older is shown than may be', (options) => {

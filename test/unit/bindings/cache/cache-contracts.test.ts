@@ -2,17 +2,17 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { cached, mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
-import { tiered } from '../../../../src/bindings/primary-backup/index.ts';
+import { tiered } from '../../../../src/bindings/tiered/index.ts';
 import { redblue } from '../../../../src/bindings/redblue/index.ts';
 import { remote } from '../../../../src/bindings/remote/index.ts';
-import { byContract, defineContract, type Contract, type OperationSpec } from '../../../../src/contract/index.ts';
+import { createHandler, defineContract, type Contract, type OperationSpec } from '../../../../src/contract/index.ts';
 import type { Binding } from '../../../../src/correctable/binding.ts';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import { get } from '../../../../src/operations/index.ts';
 
 const spec = {
-  effect: 'read',
+  access: 'read',
   args: z.object({ slot: z.string() }),
   result: z.object({ left: z.int() }),
   key: ({ slot }: { slot: string }) => slot,
@@ -21,7 +21,7 @@ const before = defineContract('shop', { slot: spec, place: spec });
 type Shop = Contract<{ slot: typeof spec; place: typeof spec }>;
 
 function open(store: CacheStore, contract: Shop) {
-  const tier = byContract(contract, { slot: () => ({ left: 1 }), place: () => ({ left: 2 }) });
+  const tier = createHandler(contract, { slot: () => ({ left: 1 }), place: () => ({ left: 2 }) });
   const client = createClient(cached(tiered(['site'], { site: tier }), { store }));
   onTestFinished(() => client.close());
   const peek = async (operation: ReturnType<Shop['slot']>): Promise<unknown> =>

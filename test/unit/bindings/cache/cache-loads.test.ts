@@ -24,8 +24,8 @@ async function kept(value: unknown, version?: number): Promise<CacheStore> {
 }
 
 /** A store for one page at a time, which does not compare. */
-function simple(given: CacheStore): CacheStore {
-  return { load: () => given.load(), write: (changes) => given.write(changes), close: () => given.close() };
+function simple(value: CacheStore): CacheStore {
+  return { load: () => value.load(), write: (changes) => value.write(changes), close: () => value.close() };
 }
 
 /** One whose next loads wait until `go` is called. */
@@ -37,7 +37,7 @@ function slow(store: CacheStore): { readonly store: CacheStore; readonly go: () 
 
 async function weak({ store, client }: Page, value: unknown, version?: number): Promise<void> {
   const read = client.invoke(get('x'), { levels: ['weak'] });
-  store.last.sink.update(value, 'weak', { version });
+  store.last.sink.view(value, 'weak', { version });
   await read;
 }
 
@@ -49,7 +49,7 @@ describe('cache: a store that is read late, or not', () => {
     const { store, go } = slow(mapStore());
     const opened = page({ store, onMiss: 'fetch' });
     const args = { account: 'carol' };
-    const read = opened.client.invokeWeak<unknown>({ name: 'balance', effect: 'read', args });
+    const read = opened.client.invokeWeak<unknown>({ name: 'balance', access: 'read', args });
     args.account = 'bob';
     go();
     await expect(read).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
@@ -94,7 +94,7 @@ describe('cache: a store that is read late, or not', () => {
       if (own === 'read') await fill(mine, get('x'), 'after', 2);
       else {
         const update = mine.client.invokeStrong(put('x', 'after'), { timeoutMs: 20 });
-        mine.store.last.sink.update(undefined, 'strong', { version: 2 });
+        mine.store.last.sink.view(undefined, 'strong', { version: 2 });
         await update;
       }
       late.go();
@@ -106,8 +106,8 @@ describe('cache: a store that is read late, or not', () => {
   test('an own update while it is read → what was there before it does not come back', async () => {
     const late = slow(await kept('old', 1));
     const mine = page({ store: late.store });
-    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', effect: 'update' });
-    mine.store.last.sink.update(undefined, 'strong');
+    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', access: 'write' });
+    mine.store.last.sink.view(undefined, 'strong');
     late.go();
     await update;
     await mine.binding.ready();
@@ -117,14 +117,14 @@ describe('cache: a store that is read late, or not', () => {
   test('another page is heard before the load ends → the fences that it brings count all the same', async () => {
     const under = mapStore();
     const earlier = page({ store: under });
-    const update = earlier.client.invokeStrong({ name: 'change', args: {}, key: 'x', effect: 'update' });
-    earlier.store.last.sink.update(undefined, 'strong');
+    const update = earlier.client.invokeStrong({ name: 'change', args: {}, key: 'x', access: 'write' });
+    earlier.store.last.sink.view(undefined, 'strong');
     await update;
     await earlier.client.close();
     const late = slow(under);
     const hears: ((notice: unknown) => void)[] = [];
     const mine = page({
-      store: { ...late.store, connect: (hear) => (hears.push(hear), { tell: () => {}, close: () => {} }) },
+      store: { ...late.store, subscribe: (hear) => (hears.push(hear), { publish: () => {}, close: () => {} }) },
     });
     hears[0]?.({ seq: 99, changes: [] });
     late.go();
@@ -136,10 +136,10 @@ describe('cache: a store that is read late, or not', () => {
   test('somebody else signs in before it was read → what the former has read is not written over it', async () => {
     const under = await kept('new', 5);
     const late = slow(simple(under));
-    let who = '';
-    const mine = page({ store: late.store, principal: () => who });
+    let caller = '';
+    const mine = page({ store: late.store, principal: () => caller });
     await weak(mine, 'old', 3);
-    who = 'bob';
+    caller = 'bob';
     late.go();
     await mine.binding.ready();
     await mine.client.close();
@@ -179,7 +179,7 @@ describe('cache: memory', () => {
     await fill(mine, get('x'), 'old', 1);
     const session = mine.client.session();
     const update = mine.client.invoke(put('x', 'new'), { levels: ['weak'], session });
-    mine.store.last.sink.update(undefined, 'weak');
+    mine.store.last.sink.view(undefined, 'weak');
     await update;
     expect(await cachedValue(mine.client, get('x'))).toBe('miss');
     await weak(mine, 'old', 1);
@@ -197,7 +197,7 @@ describe('cache: memory', () => {
     await fill(mine, get('x'), 'old');
     const update = mine.client.invokeStrong(put('x', 'new'));
     isKnown = false;
-    mine.store.last.sink.update(undefined, 'strong');
+    mine.store.last.sink.view(undefined, 'strong');
     await update;
     expect(onError).toHaveBeenCalledOnce();
     expect(mine.binding.size.entries).toBe(0);
@@ -214,9 +214,9 @@ describe('cache: memory', () => {
     };
     const mine = page({ store, principal });
     await mine.binding.ready();
-    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', effect: 'update' });
+    const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', access: 'write' });
     isKnown = false;
-    mine.store.last.sink.update(undefined, 'strong');
+    mine.store.last.sink.view(undefined, 'strong');
     await update;
     expect(await cachedValue(page({ store }).client, get('x'))).toBe('miss');
   });
@@ -225,12 +225,12 @@ describe('cache: memory', () => {
 test('session: the cache has shown it a newer state than the store behind knows of → a weaker view is not shown again', async () => {
   const touches = (): readonly string[] => ['x'];
   const mine = page({ touches });
-  const count = { name: 'count', args: {}, effect: 'read' } as const;
+  const count = { name: 'count', args: {}, access: 'read' } as const;
   await fill(mine, get('x'), 'new');
   const session = mine.client.session();
   expect(await mine.client.invokeWeak(get('x'), { session })).toBe('new');
   const read = mine.client.invoke(count, { levels: ['weak'], session });
-  mine.store.last.sink.update('old', 'weak');
+  mine.store.last.sink.view('old', 'weak');
   await read;
   const again = mine.client.invokeWeak(count, { session });
   await expect(again).rejects.toMatchObject({ code: 'UNAVAILABLE' });

@@ -1,7 +1,7 @@
 /** What a page reads as it opens, before it has read its store, and what it leaves as it closes. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/index.ts';
 import { cachedValue, fill, setUp } from './set-up.ts';
@@ -9,7 +9,7 @@ import { StoreBehind, type StoreLevels } from './store-behind.ts';
 
 type Page = ReturnType<typeof setUp>;
 
-const change = { name: 'change', args: {}, key: 'x', effect: 'update' } as const;
+const change = { name: 'change', args: {}, key: 'x', access: 'write' } as const;
 
 function page(options: CacheOptions<StoreLevels>): Page {
   const opened = setUp({ onError: () => {}, ...options });
@@ -34,9 +34,9 @@ function slow(store: CacheStore): { readonly store: CacheStore; readonly go: () 
 }
 
 async function update({ store, client }: Page): Promise<void> {
-  const told = client.invokeStrong(change);
-  store.last.sink.update(undefined, 'strong');
-  await told;
+  const reported = client.invokeStrong(change);
+  store.last.sink.view(undefined, 'strong');
+  await reported;
 }
 
 const views = async (store: CacheStore): Promise<unknown[]> =>
@@ -53,7 +53,7 @@ describe('cache: read as the page opens', () => {
     const late = slow(store);
     const mine = page({ store: late.store, clock });
     const read = mine.client.invoke(get('x'));
-    mine.store.last.sink.update('new', 'strong');
+    mine.store.last.sink.view('new', 'strong');
     await read;
     late.go();
     await mine.client.close();
@@ -84,7 +84,7 @@ describe('cache: read as the page opens', () => {
     const mine = page({ store, clock });
     const read = mine.client.invoke(get('x'));
     await update(theirs);
-    mine.store.last.sink.update('old', 'strong');
+    mine.store.last.sink.view('old', 'strong');
     await read;
     open();
     await mine.client.close();
@@ -106,7 +106,7 @@ describe('cache: read as the page opens', () => {
       wallAheadMs -= setBackMs;
       await clock.advance(500);
       await update(theirs);
-      mine.store.last.sink.update('old', 'strong');
+      mine.store.last.sink.view('old', 'strong');
       await read;
       late.go();
       await mine.client.close();
@@ -180,7 +180,7 @@ describe('cache: its end', () => {
     const client = createClient(binding);
     await binding.ready();
     await fill({ store: behind, client }, get('x'), 'mine');
-    const sink = { update: vi.fn<() => number>(() => 0), confirm: () => {}, fail: () => {} };
+    const sink = { view: vi.fn<() => number>(() => 0), confirm: () => {}, fail: () => {} };
     const context = { signal: new AbortController().signal } as never;
     binding.submitOperation(change, ['strong'], sink, context);
     const late = behind.last;
@@ -189,11 +189,11 @@ describe('cache: its end', () => {
     await closed;
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'TIMEOUT' }));
     expect(binding.size.entries).toBe(0);
-    binding.submitOperation(get('x'), ['strong'], { ...sink, update: () => 0 }, context);
-    behind.last.sink.update('late', 'strong');
+    binding.submitOperation(get('x'), ['strong'], { ...sink, view: () => 0 }, context);
+    behind.last.sink.view('late', 'strong');
     expect(binding.size.entries).toBe(0);
-    late.sink.update(undefined, 'strong');
-    await vi.waitFor(() => expect(sink.update).toHaveBeenCalledOnce());
+    late.sink.view(undefined, 'strong');
+    await vi.waitFor(() => expect(sink.view).toHaveBeenCalledOnce());
     const next = page({ store, clock });
     await next.binding.ready();
     expect(await cachedValue(next.client, get('x'))).toBe('miss');
@@ -218,34 +218,34 @@ describe('cache: its end', () => {
     ['write', 3],
   ] as const)('its store ends a %s only after the cache has closed → it is not left open', async (hanging, writes) => {
     const clock = virtualClock();
-    const kept = mapStore();
+    const retained = mapStore();
     let go = (): void => {};
     const gone = new Promise<void>((resolve) => (go = resolve));
     let isOpen = false;
     let written = 0;
     const store: CacheStore = {
-      ...kept,
+      ...retained,
       load: async () => {
         isOpen = true;
         if (hanging === 'load') await gone;
-        return kept.load();
+        return retained.load();
       },
       write: async (...given) => {
         isOpen = true;
         await gone;
         written += 1;
         if (hanging === 'write' && written === 1) throw new Error('full');
-        await kept.write(...given);
+        await retained.write(...given);
       },
       close: async () => void (isOpen = false),
     };
     const mine = page({ store, clock });
     if (hanging === 'write') await mine.binding.ready();
     await fill(mine, get('x'), 'new');
-    const told = mine.client.invokeStrong(put('y', 'new'));
-    mine.store.last.sink.update(undefined, 'strong');
+    const reported = mine.client.invokeStrong(put('y', 'new'));
+    mine.store.last.sink.view(undefined, 'strong');
     await clock.advance(1_000);
-    await told;
+    await reported;
     const closed = mine.client.close();
     await clock.advance(2_000);
     await closed;
@@ -270,10 +270,10 @@ describe('cache: its end', () => {
 
 test('a weaker level of an update fails, the strongest answers → it is written through', async () => {
   const mine = page({});
-  const told = mine.client.invoke(put('x', 'new'));
+  const reported = mine.client.invoke(put('x', 'new'));
   mine.store.last.sink.fail(new Error('replica down'), 'weak');
-  mine.store.last.sink.update(undefined, 'strong');
-  await told;
+  mine.store.last.sink.view(undefined, 'strong');
+  await reported;
   expect(await cachedValue(mine.client, get('x'))).toBe('new');
 });
 
@@ -281,10 +281,10 @@ test('a level is not committed any more → what was kept at it is not shown', a
   const store = mapStore();
   const before = page({ store });
   const read = before.client.invoke(get('x'), { levels: ['weak'] });
-  before.store.last.sink.update('lagging', 'weak');
+  before.store.last.sink.view('lagging', 'weak');
   await read;
   await before.client.close();
-  const after = page({ store, committed: ['strong'] });
+  const after = page({ store, committedLevels: ['strong'] });
   await after.binding.ready();
   expect(await cachedValue(after.client, get('x'))).toBe('miss');
 });

@@ -1,8 +1,8 @@
 /** Pages on one store, and what outlives them: own updates, clearing, age, values (docs/spec/cache.md). */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
-import { approximateBytes } from '../../../../src/values/size.ts';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { estimateBytes } from '../../../../src/values/estimate-bytes.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
@@ -24,7 +24,7 @@ async function write(
   version?: number,
 ): Promise<void> {
   const update = client.invokeStrong(operation);
-  store.last.sink.update(undefined, 'strong', { version });
+  store.last.sink.view(undefined, 'strong', { version });
   await update;
 }
 
@@ -38,29 +38,29 @@ describe('cache: what outlives a page', () => {
     await fill(mine, get('x'), 'old');
     const slow = theirs.client.invoke(get('x'));
     const { sink } = theirs.store.last;
-    await write(mine, { name: 'change', args: {}, key: 'x', effect: 'update' });
-    sink.update('old', 'strong');
+    await write(mine, { name: 'change', args: {}, key: 'x', access: 'write' });
+    sink.view('old', 'strong');
     await slow;
     // Weaker levels lag behind, whenever they were asked.
     theirs.client.invoke(getMany(['x']), NEVER_ANSWERED);
-    theirs.store.last.sink.update(['old'], 'weak');
+    theirs.store.last.sink.view(['old'], 'weak');
     await theirs.client.close();
     await mine.client.close();
     const next = page({ store });
     expect(await cachedValue(next.client, get('x'))).toBe('miss');
     expect(await cachedValue(next.client, getMany(['x']))).toBe('miss');
     next.client.invoke(getMany(['x']), NEVER_ANSWERED);
-    next.store.last.sink.update(['old'], 'weak');
+    next.store.last.sink.view(['old'], 'weak');
     expect(await cachedValue(next.client, getMany(['x']))).toBe('miss');
   });
 
   test('the store refuses a write once → it is there after a reload all the same', async () => {
-    const kept = mapStore();
+    const retained = mapStore();
     let isFull = false;
     const onError = vi.fn<(error: unknown) => void>();
     const store: CacheStore = {
-      ...kept,
-      write: (...given) => (isFull ? Promise.reject(new Error('full')) : kept.write(...given)),
+      ...retained,
+      write: (...given) => (isFull ? Promise.reject(new Error('full')) : retained.write(...given)),
     };
     const mine = page({ store, onError });
     await write(mine, put('x', 'old'));
@@ -71,16 +71,16 @@ describe('cache: what outlives a page', () => {
     isFull = false;
     await write(mine, put('x', 'newest'));
     await mine.client.close();
-    expect(await views(kept)).toEqual(['newest']);
+    expect(await views(retained)).toEqual(['newest']);
   });
 
   test.each(['own update', 'invalidate'])(
     '%s while views of a former user wait for the store → not stored',
     async (how) => {
-      const kept = mapStore();
+      const retained = mapStore();
       let land = (): void => {};
       const landing = new Promise<void>((resolve) => (land = resolve));
-      const store: CacheStore = { ...kept, write: (...given) => landing.then(() => kept.write(...given)) };
+      const store: CacheStore = { ...retained, write: (...given) => landing.then(() => retained.write(...given)) };
       const user = { id: 'ann' };
       const shop = page({ store, principal: () => user.id });
       await shop.binding.ready();
@@ -94,11 +94,11 @@ describe('cache: what outlives a page', () => {
       const changed =
         how === 'invalidate'
           ? shop.binding.invalidate('x')
-          : write(shop, { name: 'change', args: {}, key: 'x', effect: 'update' });
+          : write(shop, { name: 'change', args: {}, key: 'x', access: 'write' });
       land();
       await changed;
       await shop.client.close();
-      const next = page({ store: kept, principal: 'ann' });
+      const next = page({ store: retained, principal: 'ann' });
       expect(await cachedValue(next.client, get('x'))).toBe('miss');
     },
   );
@@ -116,7 +116,7 @@ describe('cache: what outlives a page', () => {
     const [mine, theirs] = [page({ store }), page({ store })];
     await write(mine, put('x', 'new'), 2);
     theirs.client.invoke(get('x'), { levels: ['weak'] });
-    theirs.store.last.sink.update('old', 'weak', { version: 1 });
+    theirs.store.last.sink.view('old', 'weak', { version: 1 });
     await theirs.client.close();
     expect(await views(store)).toEqual(['new']);
   });
@@ -140,7 +140,7 @@ describe('cache: what outlives a page', () => {
     {
       what: 'connect',
       store: {
-        connect: () => {
+        subscribe: () => {
           throw new Error('disk');
         },
       },
@@ -148,8 +148,8 @@ describe('cache: what outlives a page', () => {
     {
       what: 'tell',
       store: {
-        connect: () => ({
-          tell: () => {
+        subscribe: () => ({
+          publish: () => {
             throw new Error('disk');
           },
           close: () => {},
@@ -158,12 +158,12 @@ describe('cache: what outlives a page', () => {
     },
   ])('a store whose $what fails → reported, and signing out goes on', async ({ store }) => {
     const onError = vi.fn<(error: unknown) => void>();
-    const kept = mapStore();
-    const shop = setUp({ store: { ...kept, ...store }, onError });
+    const retained = mapStore();
+    const shop = setUp({ store: { ...retained, ...store }, onError });
     await fill(shop, get('x'), 'secret');
     await shop.client.close();
     await shop.binding.clear();
-    expect(await views(kept)).toEqual([]);
+    expect(await views(retained)).toEqual([]);
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ message: 'disk' }));
   });
 
@@ -172,13 +172,13 @@ describe('cache: what outlives a page', () => {
     const store: CacheStore = { ...mapStore(), write: () => new Promise(() => {}) };
     const mine = setUp({ store, clock, onError: () => {} });
     await mine.binding.ready();
-    const told = vi.fn<() => void>();
-    mine.client.invokeStrong(put('x', 1)).onFinal(told);
-    mine.store.last.sink.update(undefined, 'strong');
+    const reported = vi.fn<() => void>();
+    mine.client.invokeStrong(put('x', 1)).onFinal(reported);
+    mine.store.last.sink.view(undefined, 'strong');
     expect(await cachedValue(mine.client, get('x'))).toBe(1);
-    expect(told).not.toHaveBeenCalled();
+    expect(reported).not.toHaveBeenCalled();
     await clock.advance(1_000);
-    await expect.poll(() => told.mock.calls.length).toBe(1);
+    await expect.poll(() => reported.mock.calls.length).toBe(1);
     await write(mine, put('x', 2));
     expect(await cachedValue(mine.client, get('x'))).toBe(2);
   });
@@ -190,18 +190,18 @@ describe('cache: what outlives a page', () => {
     const binding = cached(behind, { store, clock, onError: () => {} });
     const client = createClient(binding, { clock });
     await binding.ready();
-    const told = vi.fn<() => void>();
+    const reported = vi.fn<() => void>();
     const update = (): void => {
-      client.invokeStrong(put('x', 1), { timeoutMs: 1_000 }).onFinal(told);
-      behind.last.sink.update(undefined, 'strong');
+      client.invokeStrong(put('x', 1), { timeoutMs: 1_000 }).onFinal(reported);
+      behind.last.sink.view(undefined, 'strong');
     };
     for (const times of [1, 2]) {
       update();
       await clock.advance(500);
-      await expect.poll(() => told.mock.calls.length).toBe(times);
+      await expect.poll(() => reported.mock.calls.length).toBe(times);
     }
     update();
-    await expect.poll(() => told.mock.calls.length).toBe(3);
+    await expect.poll(() => reported.mock.calls.length).toBe(3);
   });
 });
 
@@ -241,7 +241,7 @@ describe('cache: age', () => {
 });
 
 describe('cache: what is filed', () => {
-  const count = (key: string): Operation<number> => ({ name: 'count', args: {}, effect: 'read', key });
+  const count = (key: string): Operation<number> => ({ name: 'count', args: {}, access: 'read', key });
 
   test('operations that differ in their key alone → two views', async () => {
     const shop = setUp();
@@ -250,11 +250,11 @@ describe('cache: what is filed', () => {
   });
 
   test('write-through: a read that is not cacheable → not filed; else under what the read depends on', async () => {
-    const secret = setUp({ cacheable: ({ key }) => key !== 'card' });
+    const secret = setUp({ isCacheable: ({ key }) => key !== 'card' });
     await write(secret, put('card', '4111'));
     expect(secret.binding.size.entries).toBe(0);
-    const profile: Operation = { name: 'profile', args: {}, effect: 'read' };
-    const set = (key: string): Operation => ({ name: 'set', args: {}, key, effect: 'update' });
+    const profile: Operation = { name: 'profile', args: {}, access: 'read' };
+    const set = (key: string): Operation => ({ name: 'set', args: {}, key, access: 'write' });
     const shop = setUp({
       touches: ({ name, key = '' }) => (name === 'profile' ? ['name', 'mail'] : [key]),
       writeThrough: ({ key }) => (key === 'name' ? { operation: profile, value: 'Ada, old mail' } : undefined),
@@ -275,7 +275,7 @@ describe('cache: what is filed', () => {
     expect(onError).toHaveBeenCalledOnce();
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ field: 'value.items.0.price' }));
     const read = shop.client.invoke(getMany(['c']));
-    shop.store.last.sink.update([1], 'strong', { version: new Money() });
+    shop.store.last.sink.view([1], 'strong', { version: new Money() });
     await read;
     expect(await cachedValue(shop.client, getMany(['c']))).toEqual([1]);
     await shop.binding.invalidate('other');
@@ -288,7 +288,7 @@ describe('cache: what is filed', () => {
     const shop = page({ onError });
     await fill(shop, get('a'), { picture: new Picture(2) });
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ field: 'value.picture' }));
-    const like = (args: unknown): Operation => ({ name: 'like', args, key: 'x', effect: 'read' });
+    const like = (args: unknown): Operation => ({ name: 'like', args, key: 'x', access: 'read' });
     for (const args of [new Picture(2), new (class extends Date {})(5)]) await fill(shop, like(args), 1);
     expect(shop.binding.size.entries).toBe(0);
     await fill(shop, like(Buffer.from([0, 0])), 1);
@@ -312,18 +312,18 @@ describe('cache: what is filed', () => {
     expect(shop.binding.size.bytes).toBeLessThan(1_000);
     const { buffer } = (await cachedValue(shop.client, get('x'))) as Uint8Array;
     expect(buffer.byteLength).toBe(16);
-    expect(approximateBytes(new Blob([new Uint8Array(5_000)]))).toBeGreaterThan(5_000);
+    expect(estimateBytes(new Blob([new Uint8Array(5_000)]))).toBeGreaterThan(5_000);
   });
 });
 
 test('cache: offline, while the store is still read → the cached view first, then the failure', async () => {
-  const kept = mapStore();
-  const before = page({ store: kept });
+  const retained = mapStore();
+  const before = page({ store: retained });
   await fill(before, get('x'), 'kept');
   await before.client.close();
   let loaded: () => void = () => {};
   const gate = new Promise<void>((resolve) => (loaded = resolve));
-  const offline = page({ store: { ...kept, load: () => gate.then(() => kept.load()) } });
+  const offline = page({ store: { ...retained, load: () => gate.then(() => retained.load()) } });
   const view = offline.client.invoke(get('x')).settle({ orLatest: true });
   offline.store.last.sink.fail(new Error('no route'));
   loaded();

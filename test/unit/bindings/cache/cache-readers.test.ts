@@ -14,17 +14,17 @@ function page(options: CacheOptions<StoreLevels>): Page {
   return opened;
 }
 
-const change = (key: string): Operation => ({ name: 'change', args: {}, key, effect: 'update' });
+const change = (key: string): Operation => ({ name: 'change', args: {}, key, access: 'write' });
 
 async function update({ store, client }: Page, key: string): Promise<void> {
-  const told = client.invokeStrong(change(key));
-  store.last.sink.update(undefined, 'strong');
-  await told;
+  const reported = client.invokeStrong(change(key));
+  store.last.sink.view(undefined, 'strong');
+  await reported;
 }
 
 async function weak({ store, client }: Page, key: string, value: unknown): Promise<void> {
   const read = client.invoke(get(key), { levels: ['weak'] });
-  store.last.sink.update(value, 'weak');
+  store.last.sink.view(value, 'weak');
   await read;
 }
 
@@ -50,17 +50,17 @@ describe('cache: who reads no further than a weak level', () => {
 
   test('another user updates more than is remembered → nobody else is bound by it, in a later page either', async () => {
     const store = mapStore();
-    const anns = page({ store, principal: 'ann', entriesMax: 3 });
+    const anns = page({ store, principal: 'ann', maxEntries: 3 });
     for (const key of ['a', 'b', 'c', 'd', 'e']) await update(anns, key);
     await weak(anns, 'f', 'lags, perhaps');
     expect(await cachedValue(anns.client, get('f'))).toBe('miss');
     await anns.client.close();
-    const bobs = page({ store, principal: 'bob', entriesMax: 3 });
+    const bobs = page({ store, principal: 'bob', maxEntries: 3 });
     await bobs.binding.ready();
     await weak(bobs, 'a', "bob's");
     expect(await cachedValue(bobs.client, get('a'))).toBe("bob's");
     await bobs.client.close();
-    const again = page({ store, principal: 'bob', entriesMax: 3 });
+    const again = page({ store, principal: 'bob', maxEntries: 3 });
     expect(await cachedValue(again.client, get('a'))).toBe("bob's");
   });
 
@@ -71,12 +71,12 @@ describe('cache: who reads no further than a weak level', () => {
       const mine = page({ store, principal: 'ann' });
       await update(mine, 'x');
       await mine.binding.clear(principal === undefined ? {} : { principal });
-      for (const each of [mine, page({ store, principal: 'ann' })]) {
-        await each.binding.ready();
-        await weak(each, 'x', 'lags, perhaps');
-        await weak(each, 'y', 'read');
-        expect(await cachedValue(each.client, get('x'))).toBe('miss');
-        expect(await cachedValue(each.client, get('y'))).toBe('read');
+      for (const item of [mine, page({ store, principal: 'ann' })]) {
+        await item.binding.ready();
+        await weak(item, 'x', 'lags, perhaps');
+        await weak(item, 'y', 'read');
+        expect(await cachedValue(item.client, get('x'))).toBe('miss');
+        expect(await cachedValue(item.client, get('y'))).toBe('read');
       }
     },
   );
@@ -94,15 +94,15 @@ describe('cache: who reads no further than a weak level', () => {
 
 describe('cache: a store of its user that keeps less', () => {
   test('what JSON keeps → an own update holds after a reload', async () => {
-    let kept = '[]';
-    const load = async (): Promise<[string, CacheEntry][]> => JSON.parse(kept) as [string, CacheEntry][];
+    let retained = '[]';
+    const load = async (): Promise<[string, CacheEntry][]> => JSON.parse(retained) as [string, CacheEntry][];
     const write: CacheStore['write'] = async (changes) => {
       const rows = new Map(await load());
       for (const [id, entry] of changes) {
         rows.delete(id);
         if (entry !== undefined) rows.set(id, entry);
       }
-      kept = JSON.stringify([...rows]);
+      retained = JSON.stringify([...rows]);
     };
     const store: CacheStore = { load, write, close: async () => {} };
     const mine = page({ store });

@@ -17,7 +17,7 @@ function page(options: CacheOptions<StoreLevels>): Page {
   return opened;
 }
 
-/** A store for one cache at a time, that keeps JSON, and reads once `isOpen`. */
+/** A store for one cache at a time, that keeps JSON, and reads once `canRespond`. */
 function jsonStore(isOpen: Promise<void> = Promise.resolve()): CacheStore {
   let text = '[]';
   const rows = (): Map<string, CacheEntry> => new Map(JSON.parse(text) as [string, CacheEntry][]);
@@ -65,10 +65,10 @@ describe('cache: a view that its store cannot keep', () => {
     const shop = page({ store });
     for (const key of ['a', 'b', 'c']) await fill(shop, get(key), key);
     await fill(shop, get('big'), 7n);
-    const told = shop.client.invokeStrong(put('x', 'new'));
-    shop.store.last.sink.update(undefined, 'strong');
+    const reported = shop.client.invokeStrong(put('x', 'new'));
+    shop.store.last.sink.view(undefined, 'strong');
     open();
-    await told;
+    await reported;
     await shop.client.close();
     expect(await views(store)).toEqual(['a', 'b', 'c', 'new']);
   });
@@ -98,16 +98,22 @@ describe('cache: a store that refuses, and users who come and go', () => {
   }
 
   function fillable(): Fillable {
-    const kept = mapStore();
+    const retained = mapStore();
     const write: CacheStore['write'] = async (...given) => {
       at.sizes.push(given[0].length);
       if (at.isFull) throw new Error('full');
       const { meanwhile } = at;
       at.meanwhile = () => undefined;
       await meanwhile();
-      return kept.write(...given);
+      return retained.write(...given);
     };
-    const at: Fillable = { kept, isFull: false, sizes: [], store: { ...kept, write }, meanwhile: () => undefined };
+    const at: Fillable = {
+      kept: retained,
+      isFull: false,
+      sizes: [],
+      store: { ...retained, write },
+      meanwhile: () => undefined,
+    };
     return at;
   }
 
@@ -154,22 +160,22 @@ describe('cache: a store that refuses, and users who come and go', () => {
   });
 
   test('users come and go while a write is on its way → it is read once after that, not for each of them', async () => {
-    const kept = mapStore();
+    const retained = mapStore();
     let readings = 0;
     let goOn = (): void => {};
     const onHeld = new Promise<void>((resolve) => (goOn = resolve));
     const load: CacheStore['load'] = async () => {
       readings += 1;
-      return kept.load();
+      return retained.load();
     };
-    const write: CacheStore['write'] = async (...given) => onHeld.then(() => kept.write(...given));
-    const who = { id: 'ada' };
-    const shop = page({ store: { ...kept, load, write }, principal: () => who.id, clock: virtualClock() });
+    const write: CacheStore['write'] = async (...given) => onHeld.then(() => retained.write(...given));
+    const caller = { id: 'ada' };
+    const shop = page({ store: { ...retained, load, write }, principal: () => caller.id, clock: virtualClock() });
     await shop.binding.ready();
     await fill(shop, get('x'), 'of ada');
     for (let change = 1; change <= 10; change++) {
-      who.id = change % 2 === 0 ? 'ada' : 'bob';
-      await fill(shop, get('x'), who.id);
+      caller.id = change % 2 === 0 ? 'ada' : 'bob';
+      await fill(shop, get('x'), caller.id);
     }
     expect(readings).toBe(1);
     goOn();
@@ -180,8 +186,8 @@ describe('cache: a store that refuses, and users who come and go', () => {
 
   test('one has left → nothing of theirs is held for it; what it had of that is removed', async () => {
     const at = fillable();
-    const who = { id: 'ada' };
-    const shop = page({ store: at.store, principal: () => who.id, clock: virtualClock() });
+    const caller = { id: 'ada' };
+    const shop = page({ store: at.store, principal: () => caller.id, clock: virtualClock() });
     await shop.binding.ready();
     await fill(shop, get('x'), 'first');
     await expect.poll(() => views(at.kept)).toEqual(['first']);
@@ -189,7 +195,7 @@ describe('cache: a store that refuses, and users who come and go', () => {
     await fill(shop, get('x'), 'second');
     await fill(shop, get('y'), 'third');
     await expect(shop.binding.invalidate('other')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    who.id = 'bob';
+    caller.id = 'bob';
     at.isFull = false;
     await fill(shop, get('z'), 'of bob');
     await shop.client.close();
@@ -197,50 +203,50 @@ describe('cache: a store that refuses, and users who come and go', () => {
   });
 
   test('one leaves while a write is on its way, which is refused → the same', async () => {
-    const kept = mapStore();
+    const retained = mapStore();
     let refuse = (): void => {};
     let onHeld = (): void => {};
-    const held = new Promise<void>((resolve) => (onHeld = resolve));
+    const pinned = new Promise<void>((resolve) => (onHeld = resolve));
     let calls = 0;
     const store: CacheStore = {
-      ...kept,
+      ...retained,
       write: async (...given) => {
         calls += 1;
-        if (calls > 2) return kept.write(...given);
+        if (calls > 2) return retained.write(...given);
         if (calls === 2) throw new Error('full');
         onHeld();
         return new Promise((_, reject) => (refuse = () => reject(new Error('full'))));
       },
     };
-    const who = { id: 'ada' };
-    const shop = page({ store, principal: () => who.id, clock: virtualClock() });
+    const caller = { id: 'ada' };
+    const shop = page({ store, principal: () => caller.id, clock: virtualClock() });
     await shop.binding.ready();
     await fill(shop, get('x'), 'of ada');
-    await held;
-    who.id = 'bob';
+    await pinned;
+    caller.id = 'bob';
     await fill(shop, get('z'), 'of bob');
     refuse();
     await shop.client.close();
-    expect(await views(kept)).toEqual(['of bob']);
+    expect(await views(retained)).toEqual(['of bob']);
   });
 
   test('many come and go → what is to be removed of theirs does not pile up either', async () => {
     const at = fillable();
-    const who = { id: 'ada' };
+    const caller = { id: 'ada' };
     const onError = vi.fn<(error: unknown) => void>();
     const clock = virtualClock();
-    const options = { principal: () => who.id, onError, bytesMax: 200_000, clock };
+    const options = { principal: () => caller.id, onError, maxBytes: 200_000, clock };
     const shop = page({ store: at.store, ...options });
     await shop.binding.ready();
     await fill(shop, get('x'), 'first');
     await expect.poll(() => views(at.kept)).toEqual(['first']);
     at.isFull = true;
     for (let user = 1; user <= 30; user++) {
-      who.id = `user ${user}`;
-      const refusals = onError.mock.calls.length;
+      caller.id = `user ${user}`;
+      const rejections = onError.mock.calls.length;
       await fill(shop, get(`${user} ${'long'.repeat(1_000)}`), user);
       await clock.advance(LONGEST_RETRY_MS);
-      await expect.poll(() => onError.mock.calls.length).toBeGreaterThan(refusals);
+      await expect.poll(() => onError.mock.calls.length).toBeGreaterThan(rejections);
     }
     at.isFull = false;
     at.sizes.length = 0;

@@ -1,7 +1,7 @@
 /** Sessions through a cache: it never shows a session something older than the session has seen or written. */
 import { describe, expect, test } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
-import { createClient, type Client, type Session } from '../../../../src/correctable/made/client.ts';
+import { createClient, type Client, type Session } from '../../../../src/correctable/client/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { setUp as setUpWith } from './set-up.ts';
@@ -18,17 +18,17 @@ interface Answer {
   readonly level?: string;
 }
 
-function setUp(entriesMax = 100): Shop {
+function setUp(maxEntries = 100): Shop {
   const store = new StoreBehind();
-  return { store, client: createClient(cached(store, { entriesMax })) };
+  return { store, client: createClient(cached(store, { maxEntries })) };
 }
 
 /** Asks the store alone, in a session or none; the store answers. */
 async function ask({ store, client }: Shop, operation: Operation, answer: Answer, session?: Session): Promise<void> {
   const { value, version, level = 'strong' } = answer;
-  const asked = client.invoke(operation, { levels: [level as 'strong'], session });
-  store.last.sink.update(value, level, { version });
-  await asked;
+  const requested = client.invoke(operation, { levels: [level as 'strong'], session });
+  store.last.sink.view(value, level, { version });
+  await requested;
 }
 
 async function cachedIn({ client }: Shop, session: Session, operation: Operation): Promise<unknown> {
@@ -50,7 +50,7 @@ async function startOvertakenPut(): Promise<{ shop: Shop; session: Session; endP
     shop,
     session,
     async endPut() {
-      sink.update(undefined, 'strong', { version: 1 });
+      sink.view(undefined, 'strong', { version: 1 });
       await write;
     },
   };
@@ -69,10 +69,10 @@ describe('cache: sessions', () => {
   test('the store says that an update has not left → the client says so when it is cancelled', async () => {
     const shop = setUp();
     const codes: string[] = [];
-    for (const mayHaveLeft of [true, false]) {
+    for (const mayHaveBeenSent of [true, false]) {
       const update = shop.client.invoke(put('x', 1), { session: shop.client.session() });
       update.onError(({ code }) => codes.push(code));
-      shop.store.last.context.whereabouts = { mayHaveLeft, obstacle: undefined };
+      shop.store.last.context.submissionStatus = { mayHaveBeenSent, blockedBy: undefined };
       update.cancel();
     }
     expect(codes).toEqual(['UNKNOWN', 'ABORTED']);
@@ -127,7 +127,7 @@ describe('cache: sessions', () => {
       const write = shop.client.invokeStrong(put('x', 'mine'), isOwn ? { session } : {});
       const { sink } = shop.store.last;
       await ask(shop, get('x'), { value: 'later than mine' }, session);
-      sink.update(undefined, 'strong');
+      sink.view(undefined, 'strong');
       await write;
       expect(await cachedIn(shop, session, get('x'))).toBe('miss');
       await ask(shop, get('x'), { value: 'later than mine' }, session);
@@ -146,7 +146,7 @@ describe('cache: sessions', () => {
   test('an update of the session that names no object → only what was read at the strongest level since is shown', async () => {
     const shop = setUp();
     const session = shop.client.session();
-    await ask(shop, { name: 'reset', args: {}, effect: 'update' }, {}, session);
+    await ask(shop, { name: 'reset', args: {}, access: 'write' }, {}, session);
     await ask(shop, get('x'), { value: 'lagging', version: 9, level: 'weak' });
     expect(await cachedIn(shop, session, get('x'))).toBe('miss');
     await ask(shop, get('x'), { value: 'fresh', version: 9 });
@@ -175,10 +175,10 @@ describe('cache: sessions', () => {
 });
 
 test('session: what it read with an operation that is not cached counts', async () => {
-  const shop = setUpWith({ cacheable: ({ name }) => name !== 'live' });
+  const shop = setUpWith({ isCacheable: ({ name }) => name !== 'live' });
   await ask(shop, get('x'), { value: 'old', version: 1 });
   const session = shop.client.session();
-  await ask(shop, { name: 'live', args: {}, key: 'x', effect: 'read' }, { value: 'new', version: 2 }, session);
+  await ask(shop, { name: 'live', args: {}, key: 'x', access: 'read' }, { value: 'new', version: 2 }, session);
   expect(await cachedIn(shop, session, get('x'))).toBe('miss');
 });
 

@@ -12,7 +12,7 @@ import {
   type CacheStore,
 } from '../../../../src/bindings/cache/index.ts';
 import { directoryStore } from '../../../../src/bindings/cache/node.ts';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { keepsStoreContract, type Place } from './store-contract.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
@@ -35,7 +35,7 @@ function open(options: CacheOptions<StoreLevels>) {
   const client = createClient(binding);
   const fill = async (key: string, value: unknown, version?: number): Promise<void> => {
     const read = client.invokeStrong(get(key));
-    store.last.sink.update(value, 'strong', { version });
+    store.last.sink.view(value, 'strong', { version });
     await read;
   };
   return { store, binding, client, fill };
@@ -93,7 +93,7 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
     const view = await after.client.invokeWeak(get('x')).settle();
     expect(view).toMatchObject({ value, version: 4, meta: { cachedFrom: 'strong' } });
     const found = (view.value as typeof value).bytes;
-    expect([found.array, found.buffer].map((each) => Buffer.isBuffer(each))).toEqual([false, true]);
+    expect([found.array, found.buffer].map((item) => Buffer.isBuffer(item))).toEqual([false, true]);
   });
 
   test('two clients on it, one is told of its update → the other shows nothing from before', async () => {
@@ -102,7 +102,7 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
     await Promise.all([mine.binding.ready(), theirs.binding.ready()]);
     await theirs.fill('x', 'old');
     const write = mine.client.invokeStrong(put('x', 'new'));
-    mine.store.last.sink.update(undefined, 'strong');
+    mine.store.last.sink.view(undefined, 'strong');
     await write;
     await expect(theirs.client.invokeWeak(get('x'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await Promise.all([mine.client.close(), theirs.client.close()]);
@@ -115,7 +115,7 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
     await before.fill('replaced', 'old');
     await before.binding.invalidate('dropped');
     const write = before.client.invokeStrong(put('replaced', 'new'));
-    before.store.last.sink.update(undefined, 'strong');
+    before.store.last.sink.view(undefined, 'strong');
     await write;
     await before.client.close();
     const after = open({ store: store() });
@@ -130,7 +130,7 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
     const before = open({ store: store(), now: () => ++now });
     for (const key of ['z', 'y', 'x']) await before.fill(key, key);
     await before.client.close();
-    const smaller = open({ store: store(), entriesMax: 2 });
+    const smaller = open({ store: store(), maxEntries: 2 });
     await smaller.binding.ready();
     expect(smaller.binding.size.entries).toBe(2);
     await smaller.client.close();
@@ -157,11 +157,11 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
 describe('cache: while the store is read', () => {
   /** A store whose `load` the test ends. */
   function slowStore(): { store: CacheStore; loaded: () => void; written: CacheStore['write'] } {
-    const kept = mapStore();
+    const retained = mapStore();
     let loaded: () => void = () => {};
     const gate = new Promise<void>((resolve) => (loaded = resolve));
-    const store = { ...kept, load: () => gate.then(() => kept.load()) };
-    return { store, loaded, written: (changes) => kept.write(changes) };
+    const store = { ...retained, load: () => gate.then(() => retained.load()) };
+    return { store, loaded, written: (changes) => retained.write(changes) };
   }
 
   test('closed in the meantime → a waiting read fails with UNAVAILABLE', async () => {
@@ -245,7 +245,7 @@ test('cache: an entry of its store is no view → dropped and told, the others a
   ];
   const load = async (): Promise<Iterable<readonly [string, typeof entry]>> =>
     new Map<string, unknown>([
-      ...damaged.map((each, at) => [idOf(`damaged ${at}`), each] as const),
+      ...damaged.map((item, at) => [idOf(`damaged ${at}`), item] as const),
       ['no id of a view', entry],
       [id, entry],
       ledger,
@@ -257,7 +257,7 @@ test('cache: an entry of its store is no view → dropped and told, the others a
   await after.binding.ready();
   expect((await after.client.invokeWeak(get('whole')).settle()).value).toBe(1);
   const read = after.client.invokeStrong(get('damaged 3'));
-  after.store.last.sink.update('from the store', 'strong');
+  after.store.last.sink.view('from the store', 'strong');
   expect(await read).toBe('from the store');
   await after.binding.clear({ principal: '' });
   await after.client.close();

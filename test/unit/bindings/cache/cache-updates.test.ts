@@ -13,16 +13,16 @@ describe('cache: write-through', () => {
     version?: number,
   ): Promise<void> {
     const write = client.invokeStrong(operation);
-    store.last.sink.update('ok', 'strong', { version });
+    store.last.sink.view('ok', 'strong', { version });
     await write;
   }
 
   test('put → its value is cached when it is final, with the version, not before', async () => {
     const { store, client } = setUp();
     const write = client.invoke(put('x', 'new'));
-    store.last.sink.update(undefined, 'weak');
+    store.last.sink.view(undefined, 'weak');
     expect(await cachedValue(client, get('x'))).toBe('miss');
-    store.last.sink.update(undefined, 'strong', { version: 9 });
+    store.last.sink.view(undefined, 'strong', { version: 9 });
     await write;
     expect(await client.invokeWeak(get('x')).settle()).toMatchObject({ value: 'new', version: 9 });
   });
@@ -33,7 +33,7 @@ describe('cache: write-through', () => {
     const value = { n: 1 };
     const write = shop.client.invokeStrong(put('x', value));
     value.n = 2;
-    shop.store.last.sink.update(null, 'strong');
+    shop.store.last.sink.view(null, 'strong');
     await write;
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
   });
@@ -60,7 +60,7 @@ describe('cache: write-through', () => {
     const found = new Promise<unknown>((resolve) => {
       client.invokeStrong(put('x', 'new')).onFinal(() => resolve(client.invokeWeak(get('x')).latest?.value));
     });
-    store.last.sink.update(undefined, 'strong');
+    store.last.sink.view(undefined, 'strong');
     expect(await found).toBe('new');
   });
 
@@ -68,10 +68,10 @@ describe('cache: write-through', () => {
     const { store, client } = setUp();
     const write = client.invoke(put('x', 'new'), { levels: ['weak'] });
     expect(store.last.levels).toEqual(['weak', 'strong']);
-    store.last.sink.update(undefined, 'weak');
+    store.last.sink.view(undefined, 'weak');
     await write;
     expect(await cachedValue(client, get('x'))).toBe('miss');
-    store.last.sink.update(undefined, 'strong');
+    store.last.sink.view(undefined, 'strong');
     expect(await cachedValue(client, get('x'))).toBe('new');
     expect(client.drops.closed).toBe(0);
   });
@@ -81,7 +81,7 @@ describe('cache: write-through', () => {
     const write = client.invoke(put('x', 'new'));
     write.cancel();
     await expect(write).rejects.toMatchObject({ code: 'UNKNOWN' });
-    store.last.sink.update(undefined, 'strong');
+    store.last.sink.view(undefined, 'strong');
     expect(await cachedValue(client, get('x'))).toBe('new');
   });
 
@@ -103,19 +103,19 @@ describe('cache: write-through', () => {
 
   test('an update that names no object → everything is dropped; a read that names none, by any update', async () => {
     const shop = setUp();
-    const latest: Operation = { name: 'latestNews', args: {}, effect: 'read' };
+    const latest: Operation = { name: 'latestNews', args: {}, access: 'read' };
     await fill(shop, latest, ['n1']);
     await fill(shop, get('x'), 1);
     await update(shop, put('y', 1));
     expect(await cachedValue(shop.client, latest)).toBe('miss');
     expect(await cachedValue(shop.client, get('x'))).toBe(1);
-    await update(shop, { name: 'reset', args: {}, effect: 'update' });
+    await update(shop, { name: 'reset', args: {}, access: 'write' });
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
   });
 
   test('touches and writeThrough: the application says what its own operations do', async () => {
-    const rename = (id: string, name: string): Operation => ({ name: 'rename', args: { id, name }, effect: 'update' });
-    const profile = (id: string): Operation => ({ name: 'profile', args: { id }, effect: 'read' });
+    const rename = (id: string, name: string): Operation => ({ name: 'rename', args: { id, name }, access: 'write' });
+    const profile = (id: string): Operation => ({ name: 'profile', args: { id }, access: 'read' });
     const shop = setUp({
       touches: ({ args }) => [(args as { id: string }).id],
       writeThrough: ({ name, args }, result) =>
@@ -146,14 +146,14 @@ describe('cache: write-through', () => {
     const early = shop.client.invoke(get('x'));
     const slow = shop.store.last;
     await update(shop, put('x', 'new'));
-    slow.sink.update('old', 'strong');
+    slow.sink.view('old', 'strong');
     await early;
     // Unless somebody else wrote 'old' since: who knows.
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
     const earlyPeek = shop.client.invoke(peek('q'));
     const slowPeek = shop.store.last;
     await update(shop, dequeue('q'));
-    slowPeek.sink.update({ item: 'gone' }, 'strong');
+    slowPeek.sink.view({ item: 'gone' }, 'strong');
     await earlyPeek;
     expect(await cachedValue(shop.client, peek('q'))).toBe('miss');
   });
@@ -161,7 +161,7 @@ describe('cache: write-through', () => {
   test('two puts overlap without versions → neither is kept: nothing tells which came last', async () => {
     const { store, client } = setUp();
     const writes = ['one', 'two'].map((value) => client.invokeStrong(put('x', value)));
-    for (const { sink } of [...store.submitted].reverse()) sink.update(undefined, 'strong');
+    for (const { sink } of [...store.submitted].reverse()) sink.view(undefined, 'strong');
     await Promise.all(writes);
     expect(await cachedValue(client, get('x'))).toBe('miss');
   });
@@ -170,8 +170,8 @@ describe('cache: write-through', () => {
     const { store, client } = setUp();
     const writes = ['one', 'two'].map((value) => client.invokeStrong(put('x', value)));
     const [first, second] = store.submitted;
-    second?.sink.update(undefined, 'strong', { version: 2 });
-    first?.sink.update(undefined, 'strong', { version: 1 });
+    second?.sink.view(undefined, 'strong', { version: 2 });
+    first?.sink.view(undefined, 'strong', { version: 1 });
     await Promise.all(writes);
     expect(await cachedValue(client, get('x'))).toBe('two');
   });
@@ -185,7 +185,7 @@ describe('cache: write-through', () => {
     shop.store.last.sink.fail(new Error('no route'));
     await expect(write).rejects.toMatchObject({ code: 'FINAL_FAILED' });
     expect(await cachedValue(shop.client, get('x'))).toBe('old');
-    slow.sink.update('in between', 'strong');
+    slow.sink.view('in between', 'strong');
     await read;
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
   });
@@ -199,8 +199,8 @@ describe('cache: write-through', () => {
 });
 
 describe('cache: bounds', () => {
-  test('entriesMax: the least recently used leaves first', async () => {
-    const shop = setUp({ entriesMax: 2 });
+  test('maxEntries: the least recently used leaves first', async () => {
+    const shop = setUp({ maxEntries: 2 });
     await fill(shop, get('a'), 1);
     await fill(shop, get('b'), 2);
     await cachedValue(shop.client, get('a'));
@@ -210,8 +210,8 @@ describe('cache: bounds', () => {
     expect(shop.binding.size.entries).toBe(2);
   });
 
-  test('bytesMax: large values leave; one that alone is too large is not kept, nor what it replaces', async () => {
-    const shop = setUp({ bytesMax: 10_000 });
+  test('maxBytes: large values leave; one that alone is too large is not kept, nor what it replaces', async () => {
+    const shop = setUp({ maxBytes: 10_000 });
     await fill(shop, get('a'), 'x'.repeat(2_000));
     await fill(shop, get('b'), 'x'.repeat(2_000));
     await fill(shop, get('c'), 'x'.repeat(2_000));
@@ -222,15 +222,15 @@ describe('cache: bounds', () => {
   });
 
   test('many updates of many keys → fences stay bounded, and forgotten ones stay safe', async () => {
-    const shop = setUp({ entriesMax: 2 });
+    const shop = setUp({ maxEntries: 2 });
     const early = shop.client.invoke(get('k0'));
     const slow = shop.store.last;
     for (let i = 0; i < 10; i++) {
       const write = shop.client.invokeStrong(put(`k${i}`, i));
-      shop.store.last.sink.update(undefined, 'strong');
+      shop.store.last.sink.view(undefined, 'strong');
       await write;
     }
-    slow.sink.update('old', 'strong');
+    slow.sink.view('old', 'strong');
     await early;
     expect(await cachedValue(shop.client, get('k0'))).toBe('miss');
   });
@@ -245,8 +245,8 @@ describe('cache: closing and options', () => {
 
   test.each([
     ['committed', { committed: ['quorum'] }],
-    ['entriesMax', { entriesMax: 0 }],
-    ['bytesMax', { bytesMax: 1.5 }],
+    ['maxEntries', { maxEntries: 0 }],
+    ['maxBytes', { maxBytes: 1.5 }],
     ['onMiss', { onMiss: 'ignore' }],
   ])('bad %s → INVALID_ARGUMENT names it', (field, options) => {
     const make = cached as (binding: StoreBehind, options: unknown) => unknown;

@@ -12,7 +12,7 @@ function spoil({ value, meta, version }: { value: unknown; meta?: unknown; versi
   (version as { t: number }).t = 9;
 }
 
-const given = (): { value: Told; details: { version: { t: number }; meta: Told } } => ({
+const input = (): { value: Told; details: { version: { t: number }; meta: Told } } => ({
   value: { list: [1, 2, 3] },
   details: { version: { t: 1 }, meta: { list: [1, 2] } },
 });
@@ -29,18 +29,18 @@ describe('who was told changes it in place', () => {
     const { store, client } = setUp();
     const read = client.invoke(get('k'));
     read.onUpdate((_value, view) => spoil(view));
-    const { value, details } = given();
+    const { value, details } = input();
     const { sink } = store.last;
     let seq: number | undefined;
     for (const level of levels) {
-      if (seq === undefined) seq = sink.update(value, level, details);
+      if (seq === undefined) seq = sink.view(value, level, details);
       else sink.confirm(level, seq, { meta: { list: [1, 2] } });
       await Promise.resolve();
     }
     if (confirmed === undefined) {
-      const last = given();
+      const last = input();
       read.onFinal((_value, view) => spoil(view));
-      sink.update(last.value, 'strong', last.details);
+      sink.view(last.value, 'strong', last.details);
     } else sink.confirm(confirmed, seq as number);
     await read;
     const cached = client.invokeWeak(get('k'));
@@ -53,7 +53,7 @@ describe('who was told changes it in place', () => {
 test('very many views of one operation → the latest 1024 can be confirmed, and no older one', async () => {
   const { store, client } = setUp();
   const [late, lost] = [client.invoke(get('late')), client.invoke(get('lost'))];
-  for (const { sink } of store.submitted) for (let n = 0; n <= 1024; n += 1) sink.update(n, 'weak');
+  for (const { sink } of store.submitted) for (let n = 0; n <= 1024; n += 1) sink.view(n, 'weak');
   const [first, second] = store.submitted;
   first?.sink.confirm('strong', 1);
   second?.sink.confirm('strong', 0);

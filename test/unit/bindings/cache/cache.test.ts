@@ -1,10 +1,10 @@
 /** The cache in front of a store: what is shown, what is kept, whose it is (Correctables, OSDI 2016, §5.2). */
 import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { cached, mapStore } from '../../../../src/bindings/cache/index.ts';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import type { Binding } from '../../../../src/correctable/binding.ts';
 import type { Correctable } from '../../../../src/correctable/correctable.ts';
-import type { Levels } from '../../../../src/correctable/level.ts';
+import type { Levels } from '../../../../src/correctable/level-types.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, peek, put } from '../../../../src/operations/index.ts';
 import { cachedValue, fill, seen, setUp } from './set-up.ts';
@@ -26,8 +26,8 @@ describe('cache: levels', () => {
   test('a miss → a skipped level, never undefined', async () => {
     const { store, client } = setUp();
     const views = seen(client.invoke(get('x')));
-    store.last.sink.update(1, 'weak');
-    store.last.sink.update(2, 'strong');
+    store.last.sink.view(1, 'weak');
+    store.last.sink.view(2, 'strong');
     expect(await views).toEqual(['weak=1', 'strong=2!']);
   });
 
@@ -38,7 +38,7 @@ describe('cache: levels', () => {
     expect(read.latest).toMatchObject({ value: 1, level: 'cache', version: 7, final: false });
     expect(read.latest?.meta).toEqual({ cachedAt: 1_234, cachedFrom: 'strong' });
     const views = seen(read);
-    shop.store.last.sink.update(2, 'strong', { version: 8 });
+    shop.store.last.sink.view(2, 'strong', { version: 8 });
     expect(await views).toEqual(['cache=1', 'strong=2!']);
   });
 
@@ -54,7 +54,7 @@ describe('cache: levels', () => {
     const read = shop.client.invokeStrong(get('x'));
     expect(read.latest).toBeUndefined();
     expect(shop.store.last.levels).toEqual(['strong']);
-    shop.store.last.sink.update(2, 'strong');
+    shop.store.last.sink.view(2, 'strong');
     expect(await read).toBe(2);
     expect(await cachedValue(shop.client, get('x'))).toBe(2);
   });
@@ -77,11 +77,11 @@ describe('cache: levels', () => {
     expect(store.submitted).toHaveLength(0);
   });
 
-  test("onMiss 'fetch': a miss → the store's weakest level answers, labelled as such", async () => {
+  test("onMiss 'fetch': a miss → the store's weakest level answers, labeled as such", async () => {
     const { store, client } = setUp({ onMiss: 'fetch' });
     const read = client.invokeWeak(get('x')).settle();
     expect(store.last.levels).toEqual(['tentative']);
-    store.last.sink.update(1, 'weak');
+    store.last.sink.view(1, 'weak');
     expect(await read).toMatchObject({ value: 1, level: 'weak', final: true });
   });
 
@@ -107,13 +107,13 @@ describe('cache: levels', () => {
     const { store, client } = setUp();
     const write = client.invokeWeak(put('x', 1)).settle();
     expect(store.last.levels).toEqual(['tentative', 'strong']);
-    store.last.sink.update(undefined, 'strong');
+    store.last.sink.view(undefined, 'strong');
     expect(await write).toMatchObject({ level: 'strong', final: true });
   });
 
   test('an operation that the store does not support → UNSUPPORTED', async () => {
     const { client } = setUp();
-    const operation: Operation = { name: 'unheard-of', args: {}, effect: 'read' };
+    const operation: Operation = { name: 'unheard-of', args: {}, access: 'read' };
     await expect(client.invoke(operation)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   });
 });
@@ -122,17 +122,17 @@ describe('cache: what enters', () => {
   test('tentative views never do, even when they are final', async () => {
     const { store, client } = setUp();
     const read = client.invoke(get('x'), { levels: ['tentative'] });
-    store.last.sink.update(1, 'tentative');
+    store.last.sink.view(1, 'tentative');
     await read;
     expect(await cachedValue(client, get('x'))).toBe('miss');
   });
 
   test('committed: only views of the levels that it names', async () => {
-    const { store, client } = setUp({ committed: ['strong'] });
+    const { store, client } = setUp({ committedLevels: ['strong'] });
     const read = client.invoke(get('x'));
-    store.last.sink.update(1, 'weak');
+    store.last.sink.view(1, 'weak');
     expect(await cachedValue(client, get('x'))).toBe('miss');
-    store.last.sink.update(2, 'strong');
+    store.last.sink.view(2, 'strong');
     await read;
     expect(await cachedValue(client, get('x'))).toBe(2);
   });
@@ -140,15 +140,15 @@ describe('cache: what enters', () => {
   test('a preliminary at a committed level → does, before the final', async () => {
     const { store, client } = setUp();
     const read = client.invoke(get('x'));
-    store.last.sink.update(1, 'weak');
+    store.last.sink.view(1, 'weak');
     expect(await cachedValue(client, get('x'))).toBe(1);
     await ended(read);
   });
 
   test('a confirmation without payload → the value that it confirms, at the level confirmed', async () => {
-    const { store, client } = setUp({ committed: ['strong'] });
+    const { store, client } = setUp({ committedLevels: ['strong'] });
     const read = client.invoke(get('x'));
-    const seq = store.last.sink.update(1, 'weak', { version: 3 });
+    const seq = store.last.sink.view(1, 'weak', { version: 3 });
     store.last.sink.confirm('strong', seq);
     expect(await read).toBe(1);
     expect((await client.invokeWeak(get('x')).settle()).meta).toMatchObject({ cachedFrom: 'strong' });
@@ -157,7 +157,7 @@ describe('cache: what enters', () => {
   test('a confirmation of a view that the client did not want → reaches it as a view', async () => {
     const { store, client } = setUp();
     const write = client.invoke(put('x', 1), { levels: ['weak'] });
-    const seq = store.last.sink.update('r', 'tentative', { meta: { a: 1 } });
+    const seq = store.last.sink.view('r', 'tentative', { meta: { a: 1 } });
     store.last.sink.confirm('weak', seq, { meta: { b: 2 } });
     expect(await write.settle()).toMatchObject({ value: 'r', level: 'weak', meta: { a: 1, b: 2 } });
   });
@@ -174,13 +174,13 @@ describe('cache: what enters', () => {
     const early = shop.client.invoke(get('x'));
     const slow = shop.store.last;
     await fill(shop, get('x'), 'new', 5);
-    slow.sink.update('outrun', 'strong', { version: 4 });
+    slow.sink.view('outrun', 'strong', { version: 4 });
     await early;
     expect(await cachedValue(shop.client, get('x'))).toBe('new');
     const late = shop.client.invoke(get('x'));
-    shop.store.last.sink.update('lagging', 'weak', { version: 4 });
+    shop.store.last.sink.view('lagging', 'weak', { version: 4 });
     expect(await cachedValue(shop.client, get('x'))).toBe('new');
-    shop.store.last.sink.update('newer', 'weak', { version: 6 });
+    shop.store.last.sink.view('newer', 'weak', { version: 6 });
     expect(await cachedValue(shop.client, get('x'))).toBe('newer');
     await ended(late);
   });
@@ -191,7 +191,7 @@ describe('cache: what enters', () => {
     await fill(shop, get('x'), 'from the backup', 2);
     expect(await cachedValue(shop.client, get('x'))).toBe('from the backup');
     const write = shop.client.invokeStrong(put('x', 'mine'));
-    shop.store.last.sink.update(undefined, 'strong', { version: 1 });
+    shop.store.last.sink.view(undefined, 'strong', { version: 1 });
     await write;
     expect(await cachedValue(shop.client, get('x'))).toBe('mine');
   });
@@ -204,13 +204,13 @@ describe('cache: what enters', () => {
     const early = shop.client.invoke(get('x'));
     const slow = shop.store.last;
     await fill(shop, get('x'), 'strong');
-    slow.sink.update('newer or older', level);
+    slow.sink.view('newer or older', level);
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
     shop.client.invoke(get('x'));
-    shop.store.last.sink.update('lagging', 'weak');
+    shop.store.last.sink.view('lagging', 'weak');
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
     // The views of one operation come in order.
-    shop.store.last.sink.update('now', 'strong');
+    shop.store.last.sink.view('now', 'strong');
     expect(await cachedValue(shop.client, get('x'))).toBe('now');
     await ended(early);
   });
@@ -220,8 +220,8 @@ describe('cache: what enters', () => {
     for (const cachedBefore of ['nothing', 'first', 'weak']) {
       if (cachedBefore !== 'nothing') await fill(shop, get('x'), cachedBefore);
       shop.client.invoke(get('x'));
-      shop.store.last.sink.update('weak', 'weak');
-      shop.store.last.sink.update(`strong after ${cachedBefore}`, 'strong');
+      shop.store.last.sink.view('weak', 'weak');
+      shop.store.last.sink.view(`strong after ${cachedBefore}`, 'strong');
       expect(await cachedValue(shop.client, get('x'))).toBe(`strong after ${cachedBefore}`);
     }
   });
@@ -235,7 +235,7 @@ describe('cache: what enters', () => {
       ['old', 'zz'],
     ] as const) {
       const read = client.invoke(get('x'), { levels: ['weak'] });
-      store.last.sink.update(value, 'weak', { version });
+      store.last.sink.view(value, 'weak', { version });
       await read;
     }
     expect(await cachedValue(client, get('x'))).toBe('new');
@@ -243,7 +243,7 @@ describe('cache: what enters', () => {
 
   test('arguments: equal in another key order → one view; different → another', async () => {
     const shop = setUp();
-    const find = (args: object): Operation => ({ name: 'find', args, effect: 'read' });
+    const find = (args: object): Operation => ({ name: 'find', args, access: 'read' });
     await fill(shop, find({ tag: 'a', since: new Date(5), limit: 2n }), 1);
     expect(await cachedValue(shop.client, find({ limit: 2n, since: new Date(5), tag: 'a', more: undefined }))).toBe(1);
     expect(await cachedValue(shop.client, find({ limit: 2, since: new Date(5), tag: 'a' }))).toBe('miss');
@@ -251,12 +251,12 @@ describe('cache: what enters', () => {
   });
 
   test('cacheable: reads that it excludes, and those whose arguments are no plain data → are not kept', async () => {
-    const shop = setUp({ cacheable: ({ name }) => name !== 'peek' });
+    const shop = setUp({ isCacheable: ({ name }) => name !== 'peek' });
     await fill(shop, peek('q'), { item: 1 });
-    await fill(shop, { name: 'find', args: { by: () => true }, effect: 'read' }, 1);
+    await fill(shop, { name: 'find', args: { by: () => true }, access: 'read' }, 1);
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
-    await fill(shop, { name: 'find', args: cyclic, effect: 'read' }, 1);
+    await fill(shop, { name: 'find', args: cyclic, access: 'read' }, 1);
     expect(shop.binding.size.entries).toBe(0);
   });
 
@@ -265,7 +265,7 @@ describe('cache: what enters', () => {
     const value = { list: [1] };
     const meta = { tags: ['a'] };
     const read = shop.client.invoke(get('x'));
-    shop.store.last.sink.update(value, 'strong', { meta });
+    shop.store.last.sink.view(value, 'strong', { meta });
     await read;
     value.list.push(2);
     meta.tags.push('b');
@@ -316,10 +316,10 @@ describe('cache: principals', () => {
   test('a connection is asked over, and it is not told who is signed in → a function is refused', () => {
     const store = Object.assign(new StoreBehind(), { connectionState: 'open' });
     const principal = (): string => 'ada';
-    const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'principal' });
-    expect(() => cached(store, { principal })).toThrow(refusal);
-    for (const given of [store, Object.assign(new StoreBehind(), { connectionState: 'open', principal })])
-      expect(cached(given, given === store ? { principal: 'ada' } : { principal }).principal?.()).toBe('ada');
+    const rejection = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'principal' });
+    expect(() => cached(store, { principal })).toThrow(rejection);
+    for (const value of [store, Object.assign(new StoreBehind(), { connectionState: 'open', principal })])
+      expect(cached(value, value === store ? { principal: 'ada' } : { principal }).principal?.()).toBe('ada');
   });
 
   test('the cache is told of another than the binding behind → nothing is shown, and why', async () => {
@@ -340,7 +340,7 @@ describe('cache: principals', () => {
     const { store, client } = setUp({ principal: () => user });
     const read = client.invoke(get('inbox'));
     user = 'bob';
-    store.last.sink.update('for ada', 'strong');
+    store.last.sink.view('for ada', 'strong');
     await read;
     expect(await cachedValue(client, get('inbox'))).toBe('miss');
     user = 'ada';

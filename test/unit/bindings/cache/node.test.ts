@@ -66,9 +66,9 @@ test('another process has it open, and is killed → refused, then opened', asyn
 test('two caches on one store, one closes → the other keeps the directory', async () => {
   const directory = await freshDirectory();
   const store = directoryStore({ directory });
-  const [one, other] = [page({ store }), page({ store })];
-  await Promise.all([one.binding.ready(), other.binding.ready()]);
-  await one.client.close();
+  const [item, other] = [page({ store }), page({ store })];
+  await Promise.all([item.binding.ready(), other.binding.ready()]);
+  await item.client.close();
   await expect(directoryStore({ directory }).load()).rejects.toMatchObject(inUse);
   await fill(other, get('x'), 1);
   await other.client.close();

@@ -1,8 +1,8 @@
 /** A cache in front of a store that the test plays, and what to ask of it. */
 import { cached, type CacheOptions } from '../../../../src/bindings/cache/index.ts';
-import { createClient, type Client } from '../../../../src/correctable/made/client.ts';
+import { createClient, type Client } from '../../../../src/correctable/client/client.ts';
 import type { Correctable } from '../../../../src/correctable/correctable.ts';
-import type { Levels } from '../../../../src/correctable/level.ts';
+import type { Levels } from '../../../../src/correctable/level-types.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { StoreBehind, type StoreLevels } from './store-behind.ts';
 
@@ -41,6 +41,6 @@ export async function fill(
   version?: number,
 ): Promise<void> {
   const read = client.invoke(operation);
-  store.last.sink.update(value, 'strong', { version });
+  store.last.sink.view(value, 'strong', { version });
   await read;
 }

@@ -38,7 +38,7 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
         version: 4n,
         meta: { left: 1 },
         touches: undefined,
-        stamp: { page: 'p', seq: 3 },
+        stamp: { cacheId: 'p', seq: 3 },
       };
       await store.write([['a', whole]]);
       expect([...(await store.load())]).toEqual([['a', whole]]);
@@ -124,12 +124,12 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
       onTestFinished(() => other.close());
       const heard: unknown[] = [];
       const own: unknown[] = [];
-      const reader = other.connect?.((notice) => heard.push(notice));
-      const teller = store.connect?.((notice) => own.push(notice));
-      teller?.tell({ seq: 1 });
+      const reader = other.subscribe?.((notice) => heard.push(notice));
+      const teller = store.subscribe?.((notice) => own.push(notice));
+      teller?.publish({ seq: 1 });
       await expect.poll(() => heard).toEqual([{ seq: 1 }]);
       reader?.close();
-      teller?.tell({ seq: 2 });
+      teller?.publish({ seq: 2 });
       await other.load();
       teller?.close();
       expect([heard, own]).toEqual([[{ seq: 1 }], []]);
@@ -137,20 +137,20 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
 
     test('shared: two caches at once → each forgets what the other updates, and a later one finds nothing of it', async () => {
       const { store, place } = await open();
-      const [one, other] = [setUp({ store }), setUp({ store: place.beside(store) })];
-      const update = async (by: typeof one, key: string): Promise<void> => {
-        const told = by.client.invokeStrong({ name: 'change', args: {}, key, effect: 'update' });
-        by.store.last.sink.update(undefined, 'strong');
-        await told;
+      const [item, other] = [setUp({ store }), setUp({ store: place.beside(store) })];
+      const update = async (by: typeof item, key: string): Promise<void> => {
+        const reported = by.client.invokeStrong({ name: 'change', args: {}, key, access: 'write' });
+        by.store.last.sink.view(undefined, 'strong');
+        await reported;
       };
-      await Promise.all([one.binding.ready(), other.binding.ready()]);
-      await fill(one, get('x'), 'old');
+      await Promise.all([item.binding.ready(), other.binding.ready()]);
+      await fill(item, get('x'), 'old');
       await fill(other, get('y'), 'old');
-      await Promise.all([update(one, 'y'), update(other, 'x')]);
-      await expect.poll(() => one.binding.size.entries + other.binding.size.entries).toBe(0);
-      await fill(one, get('z'), 'theirs');
+      await Promise.all([update(item, 'y'), update(other, 'x')]);
+      await expect.poll(() => item.binding.size.entries + other.binding.size.entries).toBe(0);
+      await fill(item, get('z'), 'theirs');
       await fill(other, get('w'), 'theirs, too');
-      await one.client.close();
+      await item.client.close();
       await other.client.close();
       const next = setUp({ store: place.open() });
       onTestFinished(() => next.client.close());

@@ -5,21 +5,32 @@ import cassandraDriver from 'cassandra-driver';
 import { build } from 'esbuild';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { parseAddress, type ServerAddress } from '../../../../src/engine-client/address.ts';
-import { ChosenPath, type Choice } from '../../../../src/bindings/cassandra/choose-path.ts';
+import { parseAddress, type ServerAddress } from '../../../../src/bindings/shared/server-address.ts';
+import {
+  SelectedReadStrategy,
+  type ReadStrategySelection,
+} from '../../../../src/bindings/cassandra/select-read-strategy.ts';
 import { loadDriver, type CassandraDriver, type DriverHost } from '../../../../src/bindings/cassandra/driver.ts';
 import {
   cassandra,
   defineStatements,
-  keyValueTable,
+  getKeyValueTableCql,
   type CassandraOptions,
 } from '../../../../src/bindings/cassandra/index.ts';
-import { addressTranslator, coordinatorPolicy, retryPolicies } from '../../../../src/bindings/cassandra/policies.ts';
-import type { CorrectableOption, ReadPath, ReadPathSettings } from '../../../../src/bindings/cassandra/read-path.ts';
+import {
+  createAddressTranslator,
+  createCoordinatorPolicy,
+  createRetryPolicyClass,
+} from '../../../../src/bindings/cassandra/driver-policies.ts';
+import type {
+  PreliminaryRepliesOption,
+  ReadStrategy,
+  ReadStrategyOptions,
+} from '../../../../src/bindings/cassandra/read-strategy.ts';
 import { createClient } from '../../../../src/index.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { fakeDriver } from './fake-driver.ts';
-import { TLS_CERT } from './icg/test-certificate.ts';
+import { TLS_CERT } from './preliminary-replies/test-certificate.ts';
 
 const at = (...points: readonly string[]): ServerAddress[] => points.map((point) => parseAddress(point, 9042)!);
 const BASE = { contactPoints: ['a', 'b:9043', '[::1]', '[::1]:9044'], keyspace: 'Shop' } as const;
@@ -43,7 +54,7 @@ test.each<[Partial<Record<keyof CassandraOptions, unknown>>, string]>([
   [{ read: 'SOME' }, 'read'],
   [{ write: 'ANY' }, 'write'],
   [{ weak: 'QUORUM' }, 'weak'],
-  [{ correctable: 'maybe' }, 'correctable'],
+  [{ preliminaryReplies: 'maybe' }, 'preliminaryReplies'],
   [{ requestTimeoutMs: 0 }, 'requestTimeoutMs'],
 ])('options: %j → INVALID_ARGUMENT naming %s', (wrong, field) => {
   expect(() => open(wrong as Partial<CassandraOptions>)).toThrow(
@@ -60,7 +71,7 @@ test('driver: what it is told → pinned coordinators, our retries, the rest as 
     clientOptions: { requestTracker, contactPoints: ['elsewhere'], socketOptions: { keepAlive: false } },
   });
   expect(fake.made).toEqual([]);
-  await binding.connected();
+  await binding.whenConnected();
   expect(fake.made[0]).toMatchObject({
     contactPoints: ['a:9042', 'b:9043', '[::1]:9042', '[::1]:9044'],
     keyspace: 'shop',
@@ -78,7 +89,7 @@ test('driver: speculation, profiles of its own → left out: one coordinator, an
   const profile = new ExecutionProfile('default', { loadBalancing: new policies.loadBalancing.RoundRobinPolicy() });
   const clientOptions = { policies: { speculativeExecution }, profiles: [profile] };
   const { fake, binding } = open({ clientOptions });
-  await binding.connected();
+  await binding.whenConnected();
   await binding.close();
   // The driver's own client says what it makes of it.
   const { options } = new Client(fake.made[0] as never) as unknown as { options: cassandraDriver.ClientOptions };
@@ -91,8 +102,8 @@ test('driver: speculation, profiles of its own → left out: one coordinator, an
 
 /** As what the driver knows the node that says it has this address. */
 async function endpointOf(address: string, options: Partial<CassandraOptions>): Promise<string> {
-  const { fake, binding } = open({ correctable: 'never', ...options });
-  await binding.connected();
+  const { fake, binding } = open({ preliminaryReplies: 'never', ...options });
+  await binding.whenConnected();
   await binding.close();
   const { options: resolved } = new cassandraDriver.Client(fake.made[0] as never) as unknown as {
     options: { policies: { addressResolution: object }; protocolOptions: { port: number } };
@@ -128,7 +139,7 @@ test.each<[string, string, Partial<CassandraOptions>, string]>([
 test('addresses: a translator of the driver → stays where there is no translateAddress', async () => {
   const addressResolution = new cassandraDriver.policies.addressResolution.EC2MultiRegionTranslator();
   const { fake, binding } = open({ clientOptions: { policies: { addressResolution } } });
-  await binding.connected();
+  await binding.whenConnected();
   await binding.close();
   expect(fake.made[0]).toMatchObject({ policies: { addressResolution } });
 });
@@ -148,7 +159,7 @@ test('TLS by the options of the driver → that of every connection, and nothing
     credentials: { username: 'app', password: 's3cret' },
     clientOptions: { sslOptions: { ca: TLS_CERT } },
   });
-  const connected = binding.connected();
+  const connected = binding.whenConnected();
   await expect.poll(() => heard.length).toBeGreaterThan(0);
   await binding.close();
   server.close();
@@ -162,17 +173,17 @@ test('TLS by the options of the driver → that of every connection, and nothing
 test('TLS: a certificate for the name of a contact point, the driver connects by number → taken; for another name → refused', async () => {
   const identity = async (options: Partial<CassandraOptions>) => {
     const { fake, binding } = open({
-      contactPoints: ['frk.example:9042', '[::1]:9042'],
-      correctable: 'never',
+      contactPoints: ['frankfurt.example:9042', '[::1]:9042'],
+      preliminaryReplies: 'never',
       ...options,
     });
-    await binding.connected();
+    await binding.whenConnected();
     await binding.close();
     return (fake.made[0] as { sslOptions: ConnectionOptions }).sslOptions.checkServerIdentity;
   };
   const check = await identity({ tls: { ca: 'pem' } });
   const certificate = (subjectaltname: string) => ({ subject: {}, subjectaltname }) as unknown as PeerCertificate;
-  expect(check?.('10.0.0.1', certificate('DNS:frk.example'))).toBeUndefined();
+  expect(check?.('10.0.0.1', certificate('DNS:frankfurt.example'))).toBeUndefined();
   expect(check?.('10.0.0.1', certificate('IP Address:10.0.0.1'))).toBeUndefined();
   expect(check?.('10.0.0.1', certificate('DNS:elsewhere.example'))).toBeInstanceOf(Error);
   expect(await identity({ tls: { ca: 'pem', servername: 'cluster.example' } })).toBeUndefined();
@@ -189,8 +200,8 @@ test('driver: not installed → an error that names the package and what to do',
 
 test('driver: installed, or given → that one', async () => {
   expect((await loadDriver(undefined)).Client).toBe(cassandraDriver.Client);
-  const { driver: given } = fakeDriver();
-  expect(await loadDriver(given)).toBe(given);
+  const { driver: value } = fakeDriver();
+  expect(await loadDriver(value)).toBe(value);
 });
 
 test('connection: many operations at once → one connection', async () => {
@@ -205,7 +216,7 @@ test('connection: fails → UNAVAILABLE for those who wait, and the next operati
   fake.answerAll(() => ({ rows: [] }));
   fake.connect = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
   await expect(client.invoke(get('k'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  await expect(binding.connected()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(binding.whenConnected()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(fake.shutdowns).toBe(fake.made.length);
   fake.connect = () => Promise.resolve();
   expect(await client.invoke(get('k'))).toBeUndefined();
@@ -228,7 +239,7 @@ test('createTable → made before the first operation', async () => {
   const { fake, client } = open({ createTable: true, table: 'kv' });
   fake.answerAll(() => ({ rows: [] }));
   await client.invoke(get('k'));
-  expect(fake.executed[0]?.cql).toBe(keyValueTable({ keyspace: 'shop', table: 'kv' }));
+  expect(fake.executed[0]?.cql).toBe(getKeyValueTableCql({ keyspace: 'shop', table: 'kv' }));
 });
 
 const NETWORK = 'org.apache.cassandra.locator.NetworkTopologyStrategy';
@@ -253,7 +264,7 @@ test.each([
   ["INSERT INTO t (id, body) VALUES (:id, 'mail from wide.x')", true],
   ['UPDATE t SET v = 1 WHERE id = :id -- taken from wide.x', true],
 ])('singleDataCenter: %s, wide is in two → believed: %s', async (cql, isTrue) => {
-  const statements = defineStatements({ write: { effect: 'update', cql, args: z.object({ id: z.string() }) } });
+  const statements = defineStatements({ write: { access: 'write', cql, args: z.object({ id: z.string() }) } });
   const { fake, client } = open({ singleDataCenter: true, read: 'LOCAL_QUORUM', write: 'LOCAL_QUORUM', statements });
   const sites = { shop: { eu: '3' }, wide: { eu: '3', us: '3' } };
   fake.answerAll(({ cql, params }) => {
@@ -284,7 +295,7 @@ function planOf(policy: object, addresses: readonly string[]): { ready: Promise<
 }
 
 test('coordinators: listed nodes in their order, no others', async () => {
-  const policy = coordinatorPolicy(driver, at('127.0.0.2', 'localhost', '127.0.0.9'));
+  const policy = createCoordinatorPolicy(driver, at('127.0.0.2', 'localhost', '127.0.0.9'));
   const { ready, plan } = planOf(policy, ['127.0.0.1:9042', '127.0.0.2:9042', '127.0.0.3:9042']);
   await ready;
   expect(plan()).toEqual(['127.0.0.2:9042', '127.0.0.1:9042']);
@@ -296,7 +307,7 @@ test('coordinators: listed nodes in their order, no others', async () => {
 /** A policy over names whose addresses the test moves. */
 function named(points: readonly string[], names: Map<string, string>) {
   const lookUps: string[] = [];
-  const policy = coordinatorPolicy(driver, at(...points), (host) => {
+  const policy = createCoordinatorPolicy(driver, at(...points), (host) => {
     lookUps.push(host);
     const address = names.get(host);
     return address === undefined ? Promise.reject(new Error('ENOTFOUND')) : Promise.resolve({ address });
@@ -324,13 +335,13 @@ function named(points: readonly string[], names: Map<string, string>) {
 
 test('coordinators: the only node comes back at another address → found by its name, for the next request', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const names = new Map([['frk', '10.0.0.1']]);
-  const { hosts, ready, plan, distance, lookUps } = named(['frk:9042'], names);
+  const names = new Map([['frankfurt', '10.0.0.1']]);
+  const { hosts, ready, plan, distance, lookUps } = named(['frankfurt:9042'], names);
   hosts.push({ address: '10.0.0.1:9042' });
   await ready();
   expect(await plan()).toEqual(['10.0.0.1:9042']);
-  expect(lookUps).toEqual(['frk']);
-  names.set('frk', '10.0.0.9');
+  expect(lookUps).toEqual(['frankfurt']);
+  names.set('frankfurt', '10.0.0.9');
   hosts.splice(0, 1, { address: '10.0.0.9:9042' });
   vi.advanceTimersByTime(5_000);
   expect(await plan()).toEqual(['10.0.0.9:9042']);
@@ -340,25 +351,25 @@ test('coordinators: the only node comes back at another address → found by its
 
 test('coordinators: a name that cannot be found at first → the others meanwhile, looked up again, not each time', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const names = new Map([['irl', '10.0.0.2']]);
-  const { hosts, ready, plan, distance, lookUps } = named(['frk:9042', 'irl:9042'], names);
+  const names = new Map([['ireland', '10.0.0.2']]);
+  const { hosts, ready, plan, distance, lookUps } = named(['frankfurt:9042', 'ireland:9042'], names);
   hosts.push({ address: '10.0.0.1:9042' }, { address: '10.0.0.2:9042' });
   await ready();
   for (let n = 0; n < 10; n += 1) expect(await plan()).toEqual(['10.0.0.2:9042']);
   expect(distance('10.0.0.2:9042')).toBe(0);
-  expect(lookUps).toEqual(['frk', 'irl']);
-  names.set('frk', '10.0.0.1');
+  expect(lookUps).toEqual(['frankfurt', 'ireland']);
+  names.set('frankfurt', '10.0.0.1');
   vi.advanceTimersByTime(5_000);
   await plan();
   await Promise.resolve();
   await expect.poll(plan).toEqual(['10.0.0.1:9042', '10.0.0.2:9042']);
-  expect(lookUps).toEqual(['frk', 'irl', 'frk']);
+  expect(lookUps).toEqual(['frankfurt', 'ireland', 'frankfurt']);
   expect([distance('10.0.0.1:9042'), distance('10.0.0.2:9042')]).toEqual([0, 1]);
   vi.useRealTimers();
 });
 
 test('coordinators: no contact point is the address of a node → said, with the addresses that are', async () => {
-  const { ready } = planOf(coordinatorPolicy(driver, at('127.0.0.9')), ['10.0.0.1:9042']);
+  const { ready } = planOf(createCoordinatorPolicy(driver, at('127.0.0.9')), ['10.0.0.1:9042']);
   await expect(ready).rejects.toThrow(/contactPoints: .*10\.0\.0\.1:9042/);
 });
 
@@ -367,20 +378,20 @@ test.each([
   ['10.1.1.1:19042', '10.1.1.1:19042'],
   ['fd00::9042', 'fd00::9042:9042'],
 ])('addresses: translated to %s → %s', (translated, endpoint) => {
-  const translator = addressTranslator(driver, [], (address) => (address === '10.0.0.1' ? translated : address));
-  let given = '';
+  const translator = createAddressTranslator(driver, [], (address) => (address === '10.0.0.1' ? translated : address));
+  let value = '';
   (translator as { translate(a: string, p: number, done: (e: string) => void): void }).translate(
     '10.0.0.1',
     9042,
     (e) => {
-      given = e;
+      value = e;
     },
   );
-  expect(given).toBe(endpoint);
+  expect(value).toBe(endpoint);
 });
 
 test('retries: what the driver asks about → once at the next node, never where replicas are missing', () => {
-  const Policy = retryPolicies(driver);
+  const Policy = createRetryPolicyClass(driver);
   const policy = new Policy() as cassandraDriver.policies.retry.RetryPolicy;
   const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
   const second = { nbRetry: 1 } as cassandraDriver.policies.retry.OperationInfo;
@@ -398,7 +409,7 @@ test('retries: what the driver asks about → once at the next node, never where
 
 test('retries: of an update → told of each, and no second decision under IF', () => {
   const repeated: Error[] = [];
-  const Policy = retryPolicies(driver);
+  const Policy = createRetryPolicyClass(driver);
   const policy = new Policy((error) => repeated.push(error)) as cassandraDriver.policies.retry.RetryPolicy;
   const first = { nbRetry: 0 } as cassandraDriver.policies.retry.OperationInfo;
   const error = new Error('lost');
@@ -408,41 +419,49 @@ test('retries: of an update → told of each, and no second decision under IF', 
   expect(repeated).toEqual([error]);
 });
 
-const plain: ReadPath = { read: (_statement, _request, sink) => sink.fail(new Error('plain')), close: async () => {} };
-const settings: ReadPathSettings = {
-  contactPoints: at('frk'),
+const driverReads: ReadStrategy = {
+  read: (_statement, _request, sink) => sink.fail(new Error('plain')),
+  close: async () => {},
+};
+const settings: ReadStrategyOptions = {
+  contactPoints: at('frankfurt'),
   keyspace: 'shop',
   credentials: undefined,
   tls: undefined,
   requestTimeoutMs: 1_000,
-  plain,
+  driverReads,
 };
 
-function chooser(wanted: CorrectableOption, open: Choice['open']): ChosenPath {
-  return new ChosenPath({ wanted, settings, open, connected: () => Promise.resolve({ driver }) });
+function chooser(requested: PreliminaryRepliesOption, open: ReadStrategySelection['open']): SelectedReadStrategy {
+  return new SelectedReadStrategy({
+    option: requested,
+    options: settings,
+    open,
+    connect: () => Promise.resolve({ driver }),
+  });
 }
 
-const correctable: ReadPath = { read: () => {}, close: async () => {} };
-const found: Choice['open'] = () => Promise.resolve(correctable);
-const ordinary: Choice['open'] = () => Promise.resolve(undefined);
+const correctable: ReadStrategy = { read: () => {}, close: async () => {} };
+const found: ReadStrategySelection['open'] = () => Promise.resolve(correctable);
+const ordinary: ReadStrategySelection['open'] = () => Promise.resolve(undefined);
 
 test.each([
   ['auto', 'gives preliminary replies', found, true],
   ['auto', 'is an ordinary one', ordinary, false],
   ['never', 'gives preliminary replies', found, false],
   ['require', 'gives preliminary replies', found, true],
-] as const)('way: %s, the coordinator %s → chosen once', async (wanted, _, open, isCorrectable) => {
-  const path = chooser(wanted, open);
-  expect(path.isCorrectable).toBeUndefined();
-  expect(await path.chosen()).toBe(isCorrectable ? correctable : plain);
-  expect(path.isCorrectable).toBe(isCorrectable);
+] as const)('way: %s, the coordinator %s → chosen once', async (requested, _, open, isCorrectable) => {
+  const path = chooser(requested, open);
+  expect(path.hasPreliminaryReplies).toBeUndefined();
+  expect(await path.selectStrategy()).toBe(isCorrectable ? correctable : driverReads);
+  expect(path.hasPreliminaryReplies).toBe(isCorrectable);
 });
 
 test('way: closed while the coordinator is looked at → what was opened is closed as well', async () => {
-  let opened: (path: ReadPath) => void = () => {};
+  let opened: (path: ReadStrategy) => void = () => {};
   let closed = 0;
   const path = chooser('auto', () => new Promise((resolve) => (opened = resolve)));
-  const chosen = path.chosen();
+  const chosen = path.selectStrategy();
   await Promise.resolve();
   const closing = path.close();
   await Promise.resolve();
@@ -453,11 +472,17 @@ test('way: closed while the coordinator is looked at → what was opened is clos
 
 test('way: require, the coordinator is an ordinary one → UNSUPPORTED, reads fail', async () => {
   const path = chooser('require', ordinary);
-  await expect(path.chosen()).rejects.toMatchObject({ code: 'UNSUPPORTED', field: 'correctable' });
+  await expect(path.selectStrategy()).rejects.toMatchObject({ code: 'UNSUPPORTED', field: 'correctable' });
   const error = await new Promise((resolve) => {
     const nothing = (): void => {};
-    const sink = { preliminary: nothing, preliminaryFailed: nothing, confirm: nothing, final: nothing, fail: resolve };
-    path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', preliminary: 'ONE' }, sink);
+    const sink = {
+      deliverPreliminary: nothing,
+      failPreliminary: nothing,
+      confirm: nothing,
+      deliverFinal: nothing,
+      fail: resolve,
+    };
+    path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', deliverPreliminary: 'ONE' }, sink);
   });
   expect(error).toMatchObject({ code: 'UNSUPPORTED' });
 });
@@ -468,9 +493,9 @@ test('way: auto, the coordinator cannot be looked at → two reads for now, not 
     looks += 1;
     return Promise.reject(new Error('away'));
   });
-  expect(await path.chosen()).toBe(plain);
-  expect(path.isCorrectable).toBeUndefined();
-  expect(await path.chosen()).toBe(plain);
+  expect(await path.selectStrategy()).toBe(driverReads);
+  expect(path.hasPreliminaryReplies).toBeUndefined();
+  expect(await path.selectStrategy()).toBe(driverReads);
   expect(looks).toBe(1);
 });
 
@@ -482,13 +507,13 @@ test('way: auto, the coordinator says nothing → reads go by two requests at on
     new Promise((resolve) => {
       const nothing = (): void => {};
       const sink = {
-        preliminary: nothing,
-        preliminaryFailed: nothing,
+        deliverPreliminary: nothing,
+        failPreliminary: nothing,
         confirm: nothing,
-        final: nothing,
+        deliverFinal: nothing,
         fail: resolve,
       };
-      path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', preliminary: 'ONE' }, sink);
+      path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', deliverPreliminary: 'ONE' }, sink);
     });
   for (const pauseMs of [1_000, 2_000, 4_000]) {
     const before = looks.length;
@@ -502,7 +527,7 @@ test('way: auto, the coordinator says nothing → reads go by two requests at on
     expect(looks).toHaveLength(before + 1);
     vi.advanceTimersByTime(1);
   }
-  expect(path.isCorrectable).toBeUndefined();
+  expect(path.hasPreliminaryReplies).toBeUndefined();
   vi.useRealTimers();
 });
 

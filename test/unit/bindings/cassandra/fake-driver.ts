@@ -82,9 +82,9 @@ export function fakeDriver(): FakeDriver {
           fail: reject,
         };
         fake.executed.push(executed);
-        const given = answerOf?.(executed);
-        if (given instanceof Error) reject(given);
-        else if (given !== undefined) resolve(given);
+        const value = answerOf?.(executed);
+        if (value instanceof Error) reject(value);
+        else if (value !== undefined) resolve(value);
         const next = waiting.shift();
         if (next === undefined) return;
         taken += 1;

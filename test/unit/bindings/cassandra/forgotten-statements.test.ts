@@ -23,12 +23,12 @@ test.each([['put'], ['get']])(
   '%s: no node knows the statement → prepared anew, and told what that says',
   async (of) => {
     const { fake, client, statement } = open();
-    const told = of === 'put' ? client.invoke(put('k', 1)) : client.invokeStrong(get('k'));
+    const reported = of === 'put' ? client.invoke(put('k', 1)) : client.invokeStrong(get('k'));
     (await fake.next()).fail(noHost({ a: UNPREPARED, b: 'Host considered as DOWN' }));
     const again = await fake.next();
     expect(statement.queryId).toBeUndefined();
     again.fail(NO_TABLE);
-    await expect(told).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', retryable: false });
+    await expect(reported).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', retryable: false });
     expect(fake.executed).toHaveLength(2);
   },
 );

@@ -1,7 +1,7 @@
 /** What the papers' profile (W = 1) is honest about: finals known to be stale, and sessions that are kept or refused. */
 import { expect, test } from 'vitest';
-import { defineStatements, one, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
-import { isOlder, VersionsSeen } from '../../../../src/bindings/cassandra/sessions/versions-seen.ts';
+import { defineStatements, oneRow, type CassandraOptions } from '../../../../src/bindings/cassandra/index.ts';
+import { isOlder, SeenVersions } from '../../../../src/bindings/cassandra/session-guarantees/seen-versions.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { z } from 'zod';
 import { bothReads, openFake, valueRow, type FakeDriver } from './fake-driver.ts';
@@ -10,10 +10,10 @@ const PAPER = { write: 'ONE' } as const;
 
 const statements = defineStatements({
   name: {
-    effect: 'read',
+    access: 'read',
     cql: 'SELECT name FROM users WHERE user = :user',
     args: z.object({ user: z.string() }),
-    result: one((row) => row['name']),
+    result: oneRow((row) => row['name']),
   },
 });
 
@@ -37,7 +37,7 @@ test('W = 1: a final older than our own write → counted as stale', async () =>
   const read = client.invokeStrong(get('k'));
   (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
   expect(await read).toBe(1);
-  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 1 });
+  expect(binding.stats).toMatchObject({ finals: 1, staleFinals: 1 });
 });
 
 test('W = 1: our own write is nowhere to be seen → not counted: it may have been deleted', async () => {
@@ -46,7 +46,7 @@ test('W = 1: our own write is nowhere to be seen → not counted: it may have be
   const read = client.invokeStrong(getMany(['other', 'k']));
   (await fake.next()).answer({ rows: [] });
   expect(await read).toEqual([undefined, undefined]);
-  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 0 });
+  expect(binding.stats).toMatchObject({ finals: 1, staleFinals: 0 });
 });
 
 test('W = 1: a write that is answered while the read is under way → the older value is no staleness', async () => {
@@ -56,7 +56,7 @@ test('W = 1: a write that is answered while the read is under way → the older 
   const at = await write(fake, client.invoke(put('k', 2)));
   reading.answer({ rows: [valueRow('k', 1, at - 1)] });
   expect(await read).toBe(1);
-  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 0 });
+  expect(binding.stats).toMatchObject({ finals: 1, staleFinals: 0 });
 });
 
 test('W = 1: the weak view is newer than the final → regressed, and counted', async () => {
@@ -67,7 +67,7 @@ test('W = 1: the weak view is newer than the final → regressed, and counted', 
   await read.when('weak');
   strongRead.answer({ rows: [valueRow('k', 'old', 3)] });
   expect(await read.settle()).toMatchObject({ level: 'quorum', value: 'old', regressed: true });
-  expect(binding.counts).toMatchObject({ regressed: 1, diverged: 1, staleFinals: 0 });
+  expect(binding.stats).toMatchObject({ regressed: 1, diverged: 1, staleFinals: 0 });
 });
 
 test('W = 1: a final older than one that was shown before → counted as stale', async () => {
@@ -77,7 +77,7 @@ test('W = 1: a final older than one that was shown before → counted as stale',
     (await fake.next()).answer({ rows: [valueRow('k', version, version)] });
     expect(await read).toBe(version);
   }
-  expect(binding.counts).toMatchObject({ finals: 2, staleFinals: 1 });
+  expect(binding.stats).toMatchObject({ finals: 2, staleFinals: 1 });
 });
 
 test('weak level alone: behind our own write → as it may be, and not counted', async () => {
@@ -86,7 +86,7 @@ test('weak level alone: behind our own write → as it may be, and not counted',
   const read = client.invokeWeak(get('k'));
   (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
   expect(await read).toBe(1);
-  expect(binding.counts).toMatchObject({ finals: 0, staleFinals: 0 });
+  expect(binding.stats).toMatchObject({ finals: 0, staleFinals: 0 });
 });
 
 test('an early view of a write that nobody has answered yet → no later final is stale for that', async () => {
@@ -102,11 +102,11 @@ test('an early view of a write that nobody has answered yet → no later final i
     strongRead.answer({ rows: [valueRow('k', strong, strong)] });
     expect(await read).toBe(strong);
   }
-  expect(binding.counts).toMatchObject({ finals: 2, diverged: 1, regressed: 1, staleFinals: 0 });
+  expect(binding.stats).toMatchObject({ finals: 2, diverged: 1, regressed: 1, staleFinals: 0 });
 });
 
 test('versions: more objects than are kept → the ones seen longest ago are forgotten, which is known', () => {
-  const seen = new VersionsSeen(2);
+  const seen = new SeenVersions(2);
   for (const [id, version] of [
     ['a', 1],
     ['b', 2],
@@ -114,13 +114,13 @@ test('versions: more objects than are kept → the ones seen longest ago are for
     ['c', 4],
   ] as const)
     seen.learn({ id, version });
-  expect(seen.of('a')).toMatchObject({ version: 3, isForgotten: false });
-  expect(seen.of('b')).toMatchObject({ version: undefined, isForgotten: true, doubtedUpTo: 2 });
-  expect(seen.of('c')).toMatchObject({ version: 4, isForgotten: false });
+  expect(seen.get('a')).toMatchObject({ version: 3, isForgotten: false });
+  expect(seen.get('b')).toMatchObject({ version: undefined, isForgotten: true, uncertainUpTo: 2 });
+  expect(seen.get('c')).toMatchObject({ version: 4, isForgotten: false });
 });
 
 test('versions: older, the same with another value, absent → only the first two are behind', () => {
-  const seen = { version: 5, content: 'x', isSettled: true, doubtedUpTo: -Infinity, isForgotten: false };
+  const seen = { version: 5, content: 'x', isSettled: true, uncertainUpTo: -Infinity, isForgotten: false };
   const shown = (version: number | undefined, content?: string) => isOlder({ id: 'a', version, content }, seen);
   expect([shown(4), shown(5, 'y'), shown(5, 'x'), shown(5), shown(6), shown(undefined)]).toEqual([
     true,
@@ -186,10 +186,10 @@ async function readOlderAtLast() {
   return { fake, read };
 }
 
-test('session: the final is older than the early view that was shown → SESSION_BEHIND, not a step back', async () => {
+test('session: the final is older than the early view that was shown → REPLICA_BEHIND, not a step back', async () => {
   const { fake, read } = await readOlderAtLast();
   (await fake.next()).answer({ rows: [valueRow('k', 'old', 3)] });
-  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', lastView: { value: 'new' } });
+  await expect(read).rejects.toMatchObject({ code: 'REPLICA_BEHIND', lastView: { value: 'new' } });
 });
 
 test('session: the final is older than the early view, asked once more it is not → the newer one', async () => {
@@ -232,7 +232,7 @@ test('session: deleted, or its time is up → absent; then no view of what was b
   const anew = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
   (await fake.next()).answer({ rows: [valueRow('k', 2, again)] });
   expect(await anew).toMatchObject({ level: 'weak', value: 2 });
-  expect(binding.counts.staleFinals).toBe(0);
+  expect(binding.stats.staleFinals).toBe(0);
 });
 
 test('session: one of several keys was deleted → the others are read', async () => {
@@ -251,11 +251,11 @@ test('session: another write of the same time was kept instead of ours → told 
   const at = await write(fake, client.invoke(put('k', 'aa'), { session }));
   const read = client.invoke(get('k'), { session, levels: ['strong'] });
   for (let n = 0; n < 2; n += 1) (await fake.next()).answer({ rows: [valueRow('k', 'zz', at)] });
-  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', retryable: true });
+  await expect(read).rejects.toMatchObject({ code: 'REPLICA_BEHIND', retryable: true });
   const again = client.invoke(get('k'), { session, levels: ['strong'] });
   (await fake.next()).answer({ rows: [valueRow('k', 'zz', at)] });
   expect(await again).toBe('zz');
-  expect(binding.counts).toMatchObject({ finals: 1, staleFinals: 1 });
+  expect(binding.stats).toMatchObject({ finals: 1, staleFinals: 1 });
 });
 
 test('session: two of one time, all replicas have another one than was shown → told so, not what fewer had', async () => {
@@ -266,7 +266,7 @@ test('session: two of one time, all replicas have another one than was shown →
   expect(await weak).toBe('aa');
   const read = client.invoke(get('k'), { session, levels: ['strong'] });
   for (const rows of [[], [valueRow('k', 'zz', 7)], [valueRow('k', 'zz', 7)]]) (await fake.next()).answer({ rows });
-  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', retryable: true });
+  await expect(read).rejects.toMatchObject({ code: 'REPLICA_BEHIND', retryable: true });
   const again = client.invoke(get('k'), { session, levels: ['strong'] });
   (await fake.next()).answer({ rows: [valueRow('k', 'zz', 7)] });
   expect(await again).toBe('zz');
@@ -284,13 +284,13 @@ test('session at level quorum: absent → only all replicas know whether it was 
   expect(await read).toBeUndefined();
 });
 
-test('session at level quorum: the final view is behind → SESSION_BEHIND, worth another try', async () => {
+test('session at level quorum: the final view is behind → REPLICA_BEHIND, worth another try', async () => {
   const { fake, client } = open(PAPER);
   using session = client.session();
   const at = await write(fake, client.invoke(put('k', 2), { session }));
   const read = client.invoke(get('k'), { session, levels: ['quorum'] });
   for (let n = 0; n < 2; n += 1) (await fake.next()).answer({ rows: [valueRow('k', 1, at - 1)] });
-  await expect(read).rejects.toMatchObject({ code: 'SESSION_BEHIND', retryable: true });
+  await expect(read).rejects.toMatchObject({ code: 'REPLICA_BEHIND', retryable: true });
 });
 
 test('session at level quorum: a statement without a version → UNSUPPORTED', async () => {

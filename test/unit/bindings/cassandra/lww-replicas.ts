@@ -76,17 +76,19 @@ export class LwwReplicas {
 
   /** Read repair as Cassandra has it: those that were asked have what is answered before it is. */
   #read(keys: readonly string[], needed: number, { answer, consistency }: Executed): void {
-    const asked = [...this.#cells];
-    while (asked.length > needed) asked.splice(this.#draw(asked.length), 1);
+    const requested = [...this.#cells];
+    while (requested.length > needed) requested.splice(this.#draw(requested.length), 1);
     const found = new Map(keys.map((key) => [key, NOTHING]));
     let heard = 0;
-    for (const cells of asked) {
+    for (const cells of requested) {
       this.#underWay.push(() => {
         for (const key of keys) found.set(key, newer(found.get(key) ?? NOTHING, cells.get(key) ?? NOTHING));
         heard += 1;
         if (heard < needed) return;
         if (needed > 1)
-          asked.forEach((each) => found.forEach((cell, key) => each.set(key, newer(each.get(key) ?? NOTHING, cell))));
+          requested.forEach((item) =>
+            found.forEach((cell, key) => item.set(key, newer(item.get(key) ?? NOTHING, cell))),
+          );
         this.#underWay.push(() => {
           this.answered = { consistency, cellOf: (key) => found.get(key) ?? NOTHING };
           answer({
@@ -101,10 +103,10 @@ export class LwwReplicas {
 }
 
 /** Of two of one time a deletion stays, and otherwise the greater value. */
-function newer(one: Cell, other: Cell): Cell {
-  if (other.at !== one.at) return other.at > one.at ? other : one;
-  if (one.text === undefined || other.text === undefined) return one.text === undefined ? one : other;
-  return other.text > one.text ? other : one;
+function newer(item: Cell, other: Cell): Cell {
+  if (other.at !== item.at) return other.at > item.at ? other : item;
+  if (item.text === undefined || other.text === undefined) return item.text === undefined ? item : other;
+  return other.text > item.text ? other : item;
 }
 
 /** Whoever waits for what has happened has been told of it. */

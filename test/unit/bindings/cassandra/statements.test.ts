@@ -2,19 +2,19 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import {
-  applied,
+  wasApplied,
   cassandra,
   defineStatements,
   implementStatements,
-  nothing,
-  one,
+  noResult,
+  oneRow,
   page,
   rows,
   statement,
   type Row,
   type Statements,
 } from '../../../../src/bindings/cassandra/index.ts';
-import { bindMarkers, namedKeyspaces } from '../../../../src/bindings/cassandra/statements/markers.ts';
+import { findBindMarkers, findKeyspaces } from '../../../../src/bindings/cassandra/statements/cql-text.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { defineContract, keyValueOperations } from '../../../../src/contract/index.ts';
 import { openFake, responseError } from './fake-driver.ts';
@@ -24,35 +24,35 @@ const paged = z.object({ user: z.string(), pageState: z.string().optional(), pag
 
 const posts = defineStatements({
   name: statement({
-    effect: 'read',
+    access: 'read',
     cql: 'SELECT name FROM users WHERE user = :user',
     args: user,
-    result: one((row) => row['name'] as string),
+    result: oneRow((row) => row['name'] as string),
     key: ({ user }) => user,
   }),
-  all: { effect: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: rows(at, { max: 3 }) },
+  all: { access: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: rows(at, { max: 3 }) },
   timeline: {
-    effect: 'read',
+    access: 'read',
     cql: 'SELECT at FROM posts WHERE user = :user',
     args: paged,
     result: page(at, { size: 2 }),
   },
   write: {
-    effect: 'update',
+    access: 'write',
     cql: 'INSERT INTO posts (user, at, body) VALUES (:user, :at, :body)',
     args: z.object({ user: z.string(), at: z.number(), body: z.string().nullable().optional() }),
   },
   count: {
-    effect: 'update',
+    access: 'write',
     cql: 'UPDATE counts SET n = n + ? WHERE user = ?',
     args: z.object({ user: z.string(), by: z.number() }),
     params: ({ user, by }: { user: string; by: number }) => [by, user],
   },
   claim: {
-    effect: 'update',
+    access: 'write',
     cql: 'INSERT INTO users (user) VALUES (:user) IF NOT EXISTS',
     args: user,
-    result: applied(),
+    result: wasApplied(),
     idempotent: true,
   },
 });
@@ -121,10 +121,10 @@ test('statement: arguments that do not fit → INVALID_ARGUMENT with the path, n
 test('statement: a schema that has to wait → UNSUPPORTED', async () => {
   const slow = defineStatements({
     name: {
-      effect: 'read',
+      access: 'read',
       cql: 'SELECT name FROM users WHERE user = :user',
       args: z.object({ user: z.string().refine(() => Promise.resolve(true)) }),
-      result: one(at),
+      result: oneRow(at),
     },
   });
   const { client } = open(slow);
@@ -158,9 +158,9 @@ test('rows: the cluster ends a page early → the rest is fetched, at the same c
   const { fake, client } = open();
   const read = client.invoke(posts.all({ user: 'ada' }));
   for (const reading of [await fake.next(), await fake.next()]) reading.answer({ rows: [{ at: 1 }], pageState: 'ab' });
-  const rest = await fake.next();
-  expect([rest.consistency, rest.options.pageState]).toEqual(['QUORUM', 'ab']);
-  rest.answer({ rows: [{ at: 2 }] });
+  const remaining = await fake.next();
+  expect([remaining.consistency, remaining.options.pageState]).toEqual(['QUORUM', 'ab']);
+  remaining.answer({ rows: [{ at: 2 }] });
   expect(await read).toEqual([1, 2]);
   expect(read.latest).toMatchObject({ final: true, confirms: false });
 });
@@ -218,7 +218,7 @@ test('page: the cluster does not know the page state → INVALID_ARGUMENT', asyn
 
 test('page: a schema that drops the page state → refused, or the first page would come for ever', async () => {
   const dropping = defineStatements({
-    timeline: { effect: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: page(at) },
+    timeline: { access: 'read', cql: 'SELECT at FROM posts WHERE user = :user', args: user, result: page(at) },
   });
   const { client } = open(dropping);
   const error = await failure(client.invoke(dropping.timeline({ user: 'ada', pageState: 'ab' } as { user: string })));
@@ -228,10 +228,10 @@ test('page: a schema that drops the page state → refused, or the first page wo
 test('row schema: a row that does not fit → INVALID_VALUE with the column', async () => {
   const strict = defineStatements({
     name: {
-      effect: 'read',
+      access: 'read',
       cql: 'SELECT name FROM users WHERE user = :user',
       args: user,
-      result: one(z.object({ name: z.string() })),
+      result: oneRow(z.object({ name: z.string() })),
     },
   });
   const { fake, client } = open(strict);
@@ -243,10 +243,10 @@ test('row schema: a row that does not fit → INVALID_VALUE with the column', as
 test('row mapper: throws on the weak view only → the final view stands', async () => {
   const picky = defineStatements({
     name: {
-      effect: 'read',
+      access: 'read',
       cql: 'SELECT name FROM users WHERE user = :user',
       args: user,
-      result: one((row) => {
+      result: oneRow((row) => {
         if (row['name'] === null) throw new Error('no name');
         return row['name'] as string;
       }),
@@ -274,10 +274,10 @@ test('applied: a conditional update → whether it was made', async () => {
 test('version: older final than the weak view → regressed, and counted', async () => {
   const versioned = defineStatements({
     name: {
-      effect: 'read',
+      access: 'read',
       cql: 'SELECT name, WRITETIME(name) AS written FROM users WHERE user = :user',
       args: user,
-      result: one((row) => row['name'] as string, { version: 'written' }),
+      result: oneRow((row) => row['name'] as string, { version: 'written' }),
     },
   });
   const { fake, binding, client } = open(versioned);
@@ -287,16 +287,16 @@ test('version: older final than the weak view → regressed, and counted', async
   await read.when('weak');
   late.answer({ rows: [{ name: 'old', written: 3n }] });
   expect(await read.settle()).toMatchObject({ value: 'old', version: 3, regressed: true });
-  expect(binding.counts).toMatchObject({ diverged: 1, regressed: 1 });
+  expect(binding.stats).toMatchObject({ diverged: 1, regressed: 1 });
 });
 
 test.each<[string, () => unknown, string]>([
-  ['a read that writes', () => define({ effect: 'read', cql: 'DELETE FROM t', result: one(at) }), 'x.effect'],
-  ['an update that reads', () => define({ effect: 'update', cql: 'select * from t' }), 'x.effect'],
-  ['a read without a result', () => define({ effect: 'read', cql: 'SELECT a FROM t' }), 'x.result'],
-  ['a read of nothing', () => define({ effect: 'read', cql: 'SELECT a FROM t', result: nothing() }), 'x.result'],
-  ['applied without IF', () => define({ effect: 'update', cql: 'DELETE FROM t', result: applied() }), 'x.result'],
-  ['? without params', () => define({ effect: 'update', cql: 'DELETE FROM t WHERE a = ?' }), 'x.params'],
+  ['a read that writes', () => define({ access: 'read', cql: 'DELETE FROM t', result: oneRow(at) }), 'x.effect'],
+  ['an update that reads', () => define({ access: 'write', cql: 'select * from t' }), 'x.effect'],
+  ['a read without a result', () => define({ access: 'read', cql: 'SELECT a FROM t' }), 'x.result'],
+  ['a read of nothing', () => define({ access: 'read', cql: 'SELECT a FROM t', result: noResult() }), 'x.result'],
+  ['applied without IF', () => define({ access: 'write', cql: 'DELETE FROM t', result: wasApplied() }), 'x.result'],
+  ['? without params', () => define({ access: 'write', cql: 'DELETE FROM t WHERE a = ?' }), 'x.params'],
   ['no rows at all', () => rows(at, { max: 0 }), 'max'],
 ])('definition: %s → refused at once', (_, make, field) => {
   expect(make).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
@@ -307,7 +307,7 @@ function define(spec: object): unknown {
 }
 
 test.each([
-  [[defineStatements({ get: { effect: 'update', cql: 'DELETE FROM t', args: user } })], 'statements.get'],
+  [[defineStatements({ get: { access: 'write', cql: 'DELETE FROM t', args: user } })], 'statements.get'],
   [[posts, posts], 'statements.name'],
   [[{}], 'statements'],
 ])('binding: names that clash, or no statements (%#) → refused', (statements, field) => {
@@ -318,21 +318,21 @@ test.each([
 
 test('binding: a read sent as an update → refused', async () => {
   const { client } = open();
-  const disguised = { ...posts.name({ user: 'ada' }), effect: 'update' as const };
-  expect(await failure(client.invoke(disguised))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'effect' });
+  const disguised = { ...posts.name({ user: 'ada' }), access: 'write' as const };
+  expect(await failure(client.invoke(disguised))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'access' });
 });
 
 const contract = defineContract('posts', {
   ...keyValueOperations,
-  nameOf: { effect: 'read', args: user, result: z.string().optional() },
+  nameOf: { access: 'read', args: user, result: z.string().optional() },
 });
 
 test('contract: its operations implemented → builders of the contract, statements of the server', async () => {
   const statements = implementStatements(contract, {
-    nameOf: { cql: 'SELECT name FROM users WHERE user = :user', result: one((row) => row['name'] as string) },
+    nameOf: { cql: 'SELECT name FROM users WHERE user = :user', result: oneRow((row) => row['name'] as string) },
   });
   const { fake, binding, client } = open(statements);
-  expect(Object.keys(contract.operations).every((name) => binding.supports({ name, args: {}, effect: 'read' }))).toBe(
+  expect(Object.keys(contract.operations).every((name) => binding.supports({ name, args: {}, access: 'read' }))).toBe(
     true,
   );
   const read = client.invokeStrong(contract.nameOf({ user: 'ada' }));
@@ -341,20 +341,23 @@ test('contract: its operations implemented → builders of the contract, stateme
 });
 
 test('effect, condition: looked for in the words of the statement, not in its texts and comments', () => {
-  const read = { effect: 'read', cql: '/* newest */ SELECT a FROM t WHERE user = :user', args: user } as const;
-  expect(() => defineStatements({ read: { ...read, result: one(at) } })).not.toThrow();
-  expect(() => defineStatements({ read: { ...read, effect: 'update' } })).toThrow(
+  const read = { access: 'read', cql: '/* newest */ SELECT a FROM t WHERE user = :user', args: user } as const;
+  expect(() => defineStatements({ read: { ...read, result: oneRow(at) } })).not.toThrow();
+  expect(() => defineStatements({ read: { ...read, access: 'write' } })).toThrow(
     expect.objectContaining({ field: 'read.effect' }),
   );
   const cql = "INSERT INTO t (user, body) VALUES (:user, 'what if') -- if";
-  expect(() => defineStatements({ put: { effect: 'update', cql, args: user, result: applied() } })).toThrow(
+  expect(() => defineStatements({ put: { access: 'write', cql, args: user, result: wasApplied() } })).toThrow(
     expect.objectContaining({ field: 'put.result' }),
   );
 });
 
 test('contract: an operation too few, one too many → refused', () => {
-  const nameOf = { cql: 'SELECT name FROM users WHERE user = :user', result: one((row: Row) => row['name'] as string) };
-  expect(() => implementStatements(contract, {} as never)).toThrow(expect.objectContaining({ field: 'nameOf' }));
+  const nameOf = {
+    cql: 'SELECT name FROM users WHERE user = :user',
+    result: oneRow((row: Row) => row['name'] as string),
+  };
+  expect(() => implementStatements(contract, {} as never)).toThrow(expect.objectContaining({ field: 'getName' }));
   expect(() => implementStatements(contract, { nameOf, other: nameOf } as never)).toThrow(
     expect.objectContaining({ field: 'other' }),
   );
@@ -369,7 +372,7 @@ test.each([
   ["UPDATE t SET m = {'a': :a, 'b': ?}, u = {id:now(), n: :n}", ['a', undefined, 'n']],
   ["INSERT INTO t (at) VALUES ('2026-01-01 10:20:30')", []],
 ])('markers: %s → %j', (cql, markers) => {
-  expect(bindMarkers(cql)).toEqual(markers);
+  expect(findBindMarkers(cql)).toEqual(markers);
 });
 
 test.each([
@@ -383,5 +386,5 @@ test.each([
   ['INSERT INTO t (body) VALUES ($$mail from bob.x$$)', []],
   ['SELECT "mail from bob.x" FROM a.t', ['a']],
 ])('keyspaces: %s → %j', (cql, keyspaces) => {
-  expect(namedKeyspaces(cql)).toEqual(keyspaces);
+  expect(findKeyspaces(cql)).toEqual(keyspaces);
 });

@@ -2,16 +2,16 @@
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { applied, defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
-import { changesOnePartition } from '../../../../src/bindings/cassandra/statements/markers.ts';
+import { wasApplied, defineStatements, oneRow } from '../../../../src/bindings/cassandra/index.ts';
+import { isSinglePartitionChange } from '../../../../src/bindings/cassandra/statements/cql-text.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { openFake, responseError, UNAVAILABLE } from './fake-driver.ts';
 
 const args = z.object({ id: z.string() });
-const update = { effect: 'update', args } as const;
+const update = { access: 'write', args } as const;
 const statements = defineStatements({
   plain: { ...update, cql: "UPDATE t SET v = 'if in' WHERE id = :id", idempotent: true },
-  conditional: { ...update, cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS', result: applied() },
+  conditional: { ...update, cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS', result: wasApplied() },
   batch: {
     ...update,
     cql: 'BEGIN UNLOGGED BATCH INSERT INTO t (id) VALUES (:id); INSERT INTO u (id) VALUES (:id); APPLY BATCH',
@@ -20,7 +20,7 @@ const statements = defineStatements({
   told: {
     ...update,
     cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS',
-    result: one(z.object({ '[applied]': z.boolean(), id: z.string() })),
+    result: oneRow(z.object({ '[applied]': z.boolean(), id: z.string() })),
   },
 });
 
@@ -58,7 +58,7 @@ test.each([
   ['BEGIN BATCH INSERT INTO t (id) VALUES (1); APPLY BATCH', false],
   ['TRUNCATE t', false],
 ])('%s → one plain write of one partition: %s', (cql, isOne) => {
-  expect(changesOnePartition(cql)).toBe(isOne);
+  expect(isSinglePartitionChange(cql)).toBe(isOne);
 });
 
 test.each([

@@ -26,7 +26,7 @@ test('read: both answers alike → a weak view, and a final one that confirms it
     { level: 'strong', final: true, confirms: true, value: { n: 1 }, version: 7 },
   ]);
   expect(views[1]?.value).toBe(views[0]?.value);
-  expect(binding.counts).toEqual({ finals: 1, withPreliminary: 1, diverged: 0, regressed: 0, staleFinals: 0 });
+  expect(binding.stats).toEqual({ finals: 1, withPreliminary: 1, diverged: 0, regressed: 0, staleFinals: 0 });
 });
 
 test('read: the final answer differs → it corrects the weak one, and is counted', async () => {
@@ -37,7 +37,7 @@ test('read: the final answer differs → it corrects the weak one, and is counte
   await read.when('weak');
   strong.answer({ rows: [valueRow('k', 'new', 2)] });
   expect(await read.settle()).toMatchObject({ value: 'new', level: 'strong', confirms: false });
-  expect(binding.counts).toMatchObject({ withPreliminary: 1, diverged: 1 });
+  expect(binding.stats).toMatchObject({ withPreliminary: 1, diverged: 1 });
 });
 
 test('read: the weak answer comes last → one view, the final one', async () => {
@@ -49,7 +49,7 @@ test('read: the weak answer comes last → one view, the final one', async () =>
   weak.answer({ rows: [valueRow('k', 'old', 1)] });
   await Promise.resolve();
   expect(client.drops).toMatchObject({ closed: 0 });
-  expect(binding.counts).toMatchObject({ finals: 1, withPreliminary: 0 });
+  expect(binding.stats).toMatchObject({ finals: 1, withPreliminary: 0 });
 });
 
 test('read: one replica fails → the quorum answers all the same', async () => {

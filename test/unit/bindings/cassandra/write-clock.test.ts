@@ -1,19 +1,23 @@
 /** Times of writing: of two writes Cassandra keeps the one with the later time, so what comes after must have a later one. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineStatements, one } from '../../../../src/bindings/cassandra/index.ts';
-import { WriteClock, wallClock, writeClock } from '../../../../src/bindings/cassandra/sessions/write-clock.ts';
+import { defineStatements, oneRow } from '../../../../src/bindings/cassandra/index.ts';
+import {
+  WriteClock,
+  createWallClock,
+  writeClock,
+} from '../../../../src/bindings/cassandra/session-guarantees/write-clock.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { openFake, valueRow } from './fake-driver.ts';
 
 const args = z.object({ key: z.string() });
 const statements = defineStatements({
-  remove: { effect: 'update', cql: 'DELETE FROM correctables_values WHERE key = :key', args },
+  remove: { access: 'write', cql: 'DELETE FROM correctables_values WHERE key = :key', args },
   written: {
-    effect: 'read',
+    access: 'read',
     cql: 'SELECT WRITETIME(value) AS written FROM correctables_values WHERE key = :key',
     args,
-    result: one(() => 'seen', { version: 'written' }),
+    result: oneRow(() => 'seen', { version: 'written' }),
   },
 });
 
@@ -24,10 +28,10 @@ function open() {
 }
 
 test('one process: put and statements, of any of its bindings, one after the other → each has a later time', async () => {
-  const [one, another] = [open(), open()];
+  const [item, another] = [open(), open()];
   const times: (number | undefined)[] = [];
   for (let n = 0; n < 50; n += 1) {
-    for (const { fake, client } of [one, another]) {
+    for (const { fake, client } of [item, another]) {
       await client.invoke(statements.remove({ key: 'k' }));
       times.push(fake.executed.at(-1)?.options.timestamp);
       await client.invoke(put('k', n));
@@ -77,9 +81,9 @@ test('read: a version after which there is none → put says that it would be lo
 
 test('two copies of the package in one process → one clock', async () => {
   vi.resetModules();
-  const copy = await import('../../../../src/bindings/cassandra/sessions/write-clock.ts');
+  const copy = await import('../../../../src/bindings/cassandra/session-guarantees/write-clock.ts');
   expect(copy.WriteClock).not.toBe(WriteClock);
-  writeClock.passed((Date.now() + 500) * 1_000);
+  writeClock.advanceTo((Date.now() + 500) * 1_000);
   const written = writeClock.next();
   expect(copy.writeClock.next()).toBeGreaterThan(written);
 });
@@ -90,11 +94,11 @@ test('clock: set back, standing still → goes on; a version far ahead → not f
   expect([clock.next(), clock.next()]).toEqual([1_000_000, 1_000_001]);
   now = 5;
   expect([clock.current(), clock.next()]).toEqual([1_000_001, 1_000_002]);
-  clock.passed(1_000_004);
+  clock.advanceTo(1_000_004);
   expect(clock.next()).toBe(1_000_005);
-  clock.passed(3);
-  clock.passed(undefined);
-  clock.passed(2 ** 52, 'far');
+  clock.advanceTo(3);
+  clock.advanceTo(undefined);
+  clock.advanceTo(2 ** 52, 'far');
   expect([clock.next(), clock.next('near'), clock.next('far')]).toEqual([1_000_006, 1_000_007, 2 ** 52 + 1]);
 });
 
@@ -105,7 +109,7 @@ test('clock: what was written before a moment is not later, what is written afte
 
 test('clock: more objects far ahead than are kept → those seen longest ago are forgotten', () => {
   const clock = new WriteClock(() => 7);
-  for (let n = 0; n <= 10_000; n += 1) clock.passed(2 ** 40, `object ${n}`);
+  for (let n = 0; n <= 10_000; n += 1) clock.advanceTo(2 ** 40, `object ${n}`);
   expect([clock.next('object 0'), clock.next('object 1')]).toEqual([7, 2 ** 40 + 1]);
 });
 
@@ -113,7 +117,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 test('wall clock: between two milliseconds → microseconds; set forward → follows', () => {
-  const now = wallClock();
+  const now = createWallClock();
   const start = now();
   expect(Math.floor(start / 1_000)).toBe(Date.now());
   vi.setSystemTime(Date.now() + 60_000);

@@ -26,7 +26,7 @@ test('memory: read → weak from the backup at once, strong from the primary aft
   await clock.advance(1);
   expect(read.latest).toMatchObject({ value: 'v', level: 'weak' });
   await clock.advance(48);
-  expect(read.state).toBe('updating');
+  expect(read.state).toBe('pending');
   await clock.advance(1);
   expect(read.latest).toMatchObject({ value: 'v', level: 'strong', confirms: true });
 });
@@ -126,7 +126,7 @@ test('memory: in a session → a weak view behind its own write is skipped and c
   expect(read.latest).toMatchObject({ value: 1, final: true });
 });
 
-test('memory: invokeWeak in a session that the backup is behind → answered by the primary, labelled so', async () => {
+test('memory: invokeWeak in a session that the backup is behind → answered by the primary, labeled so', async () => {
   const { clock, store } = setup({ lagMs: 1000 });
   const session = store.session();
   void store.invoke(put('k', 1), { session });
@@ -202,35 +202,35 @@ test('memory: the backup is slower than the primary → it says nothing after th
   expect(Object.values(store.drops).reduce((sum, count) => sum + count, 0)).toBe(0);
 });
 
-test.each<[name: string, effect: 'read' | 'update', args: unknown, field: string]>([
-  ['put', 'update', null, 'args'],
-  ['put', 'update', 'k', 'args'],
-  ['put', 'update', { key: null }, 'args.key'],
-  ['put', 'update', {}, 'args.key'],
+test.each<[name: string, access: 'read' | 'write', args: unknown, field: string]>([
+  ['put', 'write', null, 'args'],
+  ['put', 'write', 'k', 'args'],
+  ['put', 'write', { key: null }, 'args.key'],
+  ['put', 'write', {}, 'args.key'],
   ['get', 'read', { key: '' }, 'args.key'],
   ['getMany', 'read', { keys: 5 }, 'args.keys'],
   ['getMany', 'read', { keys: ['k', null] }, 'args.keys[1]'],
-  ['enqueue', 'update', { item: 1 }, 'args.queue'],
-  ['dequeue', 'update', undefined, 'args'],
+  ['enqueue', 'write', { item: 1 }, 'args.queue'],
+  ['dequeue', 'write', undefined, 'args'],
   ['peek', 'read', { queue: {} }, 'args.queue'],
-])('memory: %s, a %s, with %j → INVALID_ARGUMENT before anything is done', async (name, effect, args, field) => {
+])('memory: %s, a %s, with %j → INVALID_ARGUMENT before anything is done', async (name, access, args, field) => {
   const { store } = setup();
-  const asked = store.invoke({ name, effect, args });
-  await expect(asked).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
+  const requested = store.invoke({ name, access, args });
+  await expect(requested).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field });
 });
 
 test('memory: a name with another effect than its own → UNSUPPORTED, and nothing is taken', async () => {
   const store = createClient(memory({ delaysMs: { weak: 0, strong: 0 } }));
   await store.invoke(enqueue('q', 'first'));
-  for (const [name, effect] of [
-    ['get', 'update'],
-    ['peek', 'update'],
+  for (const [name, access] of [
+    ['get', 'write'],
+    ['peek', 'write'],
     ['dequeue', 'read'],
     ['put', 'read'],
     ['constructor', 'read'],
   ] as const) {
-    const asked = store.invoke({ name, effect, args: { queue: 'q', key: 'k' } });
-    await expect(asked).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    const requested = store.invoke({ name, access, args: { queue: 'q', key: 'k' } });
+    await expect(requested).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   }
   expect(await store.invokeStrong(peek('q'))).toEqual({ item: 'first' });
 });

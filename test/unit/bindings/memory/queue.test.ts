@@ -1,10 +1,10 @@
 /** A queue and what is under way: what leaves takes nobody else with it. */
 import { expect, test } from 'vitest';
-import { InFlight } from '../../../../src/bindings/memory/in-flight.ts';
-import { Queue } from '../../../../src/bindings/memory/replica.ts';
+import { InFlightWrites } from '../../../../src/bindings/memory/in-flight-writes.ts';
+import { ItemQueue } from '../../../../src/bindings/memory/replica.ts';
 
 test('thousands come and go → each in its turn, also of a copy', () => {
-  const queue = new Queue();
+  const queue = new ItemQueue();
   const expected = Array.from({ length: 3000 }, (_, item) => item);
   for (const item of expected) queue.push(item);
   for (let turn = 0; expected.length > 0; turn += 1) {
@@ -20,13 +20,13 @@ test('thousands come and go → each in its turn, also of a copy', () => {
 });
 
 test('updates of one object under way, one is done → the others are there, in their order', () => {
-  const inFlight = new InFlight();
+  const inFlight = new InFlightWrites();
   const [first, second, third] = ['a', 'b', 'c'].map((name) => {
-    const update = { operation: { name, effect: 'update' as const, args: { key: 'k' } } };
+    const update = { operation: { name, access: 'write' as const, args: { key: 'k' } } };
     inFlight.add(update as never);
     return update as never;
   }) as [never, never, never];
-  const names = (before: never): string[] => inFlight.before(before).map(({ name }) => name);
+  const names = (before: never): string[] => inFlight.getEarlier(before).map(({ name }) => name);
   expect(names(third)).toEqual(['a', 'b']);
   inFlight.remove(first);
   inFlight.remove(first);

@@ -1,10 +1,10 @@
 /** What the ZooKeeper client and binding refuse before anything is sent. */
 import { expect, test } from 'vitest';
 import { checkPath, Chroot } from '../../../../src/bindings/zookeeper/client/path.ts';
-import { parseConnectString, ServerRing } from '../../../../src/bindings/zookeeper/client/server-list.ts';
+import { parseConnectString, ServerPool } from '../../../../src/bindings/zookeeper/client/server-pool.ts';
 import { ZooKeeper } from '../../../../src/bindings/zookeeper/client/zookeeper.ts';
-import { nodeName, numberOf, Paths } from '../../../../src/bindings/zookeeper/paths.ts';
-import { minimumThreshold, requireThreshold, zookeeper } from '../../../../src/bindings/zookeeper/index.ts';
+import { encodeNodeName, parseSequenceNumber, Paths } from '../../../../src/bindings/zookeeper/paths.ts';
+import { computeMinThreshold, assertThreshold, zookeeper } from '../../../../src/bindings/zookeeper/index.ts';
 
 test.each(['', 'a', '/a/', '//', '/a//b', '/./a', '/a/..', '/\u0000', '/a\ud83d\ude00'])(
   'path: %j → BAD_ARGUMENTS',
@@ -44,22 +44,22 @@ test.each(['', 'a:0', 'a:b', 'a,,b', 'a:99999', 'http://a:1'])('connect string: 
 
 test('chroot: there and back → the same path, and only below it', () => {
   const chroot = new Chroot('/app');
-  expect(chroot.outer('/')).toBe('/app');
-  expect(chroot.inner('/app')).toBe('/');
-  expect(chroot.inner(chroot.outer('/a/b'))).toBe('/a/b');
-  expect(chroot.inner('/application')).toBe('/application');
+  expect(chroot.toServerPath('/')).toBe('/app');
+  expect(chroot.toClientPath('/app')).toBe('/');
+  expect(chroot.toClientPath(chroot.toServerPath('/a/b'))).toBe('/a/b');
+  expect(chroot.toClientPath('/application')).toBe('/application');
 });
 
 test('servers: a failing one → the next; a preferred one → first in each round', () => {
   const { servers } = parseConnectString('a:1,b:2,c:3');
-  const ring = new ServerRing(servers, undefined);
-  const ports = (count: number): number[] => Array.from({ length: count }, () => ring.next().server.port);
+  const ring = new ServerPool(servers, undefined);
+  const ports = (count: number): number[] => Array.from({ length: count }, () => ring.getNext().server.port);
   expect(ports(4)).toEqual([1, 2, 3, 1]);
-  ring.succeeded('b:2');
+  ring.recordSuccess('b:2');
   expect(ports(3)).toEqual([3, 1, 2]);
-  ring.prefer('c:3');
+  ring.preferServer('c:3');
   expect(ports(3)).toEqual([3, 1, 2].toSorted((x, y) => Number(y === 3) - Number(x === 3)));
-  expect(ring.next().isNewRound).toBe(true);
+  expect(ring.getNext().isNewRound).toBe(true);
 });
 
 test('client: options and times to live that make no sense → named', async () => {
@@ -80,37 +80,37 @@ test('client: nobody answers → the request fails unsent, once the session woul
 });
 
 test('names: any → one part of a path', () => {
-  expect(['a/b', '.', '..', 'ä', 'a b'].map(nodeName)).toEqual(['a%2Fb', '%2E', '%2E%2E', '%C3%A4', 'a%20b']);
+  expect(['a/b', '.', '..', 'ä', 'a b'].map(encodeNodeName)).toEqual(['a%2Fb', '%2E', '%2E%2E', '%C3%A4', 'a%20b']);
   expect(new Paths('/r').queue('a/b').item(7)).toBe('/r/queues/a%2Fb/i/-0000000007');
-  expect(numberOf('id.3-0000000042')).toBe(42);
+  expect(parseSequenceNumber('id.3-0000000042')).toBe(42);
 });
 
 test('binding: options that make no sense → the field named', () => {
   expect(() => zookeeper({ servers: 'a:b' })).toThrow(/^servers/);
   expect(() => zookeeper({ servers: 'a', root: 'x' })).toThrow(/^root/);
-  expect(() => zookeeper({ servers: 'a', window: 0 })).toThrow(/^window/);
-  expect(() => zookeeper({ servers: 'a', turnMs: -1 })).toThrow(/^turnMs/);
+  expect(() => zookeeper({ servers: 'a', maxInFlight: 0 })).toThrow(/^window/);
+  expect(() => zookeeper({ servers: 'a', minSlotIntervalMs: -1 })).toThrow(/^turnMs/);
 });
 
 test('threshold: what others may take while agreement takes so long → no less will do', () => {
-  const sellers = { sellers: 4, window: 5, turnMs: 40, withinMs: 110 };
-  expect(minimumThreshold(sellers)).toBe(60);
-  expect(minimumThreshold({ sellers: 1, window: 100 })).toBe(0);
-  expect(() => requireThreshold(60, sellers)).not.toThrow();
-  expect(() => requireThreshold(59, sellers)).toThrow(/give at least 60/);
+  const sellers = { consumers: 4, maxInFlight: 5, minSlotIntervalMs: 40, commitLatencyMs: 110 };
+  expect(computeMinThreshold(sellers)).toBe(60);
+  expect(computeMinThreshold({ consumers: 1, maxInFlight: 100 })).toBe(0);
+  expect(() => assertThreshold(60, sellers)).not.toThrow();
+  expect(() => assertThreshold(59, sellers)).toThrow(/give at least 60/);
 });
 
 test('threshold: nothing said of how fast others are → none will do', () => {
-  expect(minimumThreshold({ sellers: 2, window: 1 })).toBe(Infinity);
-  expect(minimumThreshold({ sellers: 2, window: 1, turnMs: 40 })).toBe(Infinity);
-  expect(minimumThreshold({ sellers: 2, window: 1, withinMs: 40 })).toBe(Infinity);
-  expect(() => requireThreshold(1_000_000, { sellers: 2, window: 1 })).toThrow(/turnMs, withinMs/);
+  expect(computeMinThreshold({ consumers: 2, maxInFlight: 1 })).toBe(Infinity);
+  expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, minSlotIntervalMs: 40 })).toBe(Infinity);
+  expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, commitLatencyMs: 40 })).toBe(Infinity);
+  expect(() => assertThreshold(1_000_000, { consumers: 2, maxInFlight: 1 })).toThrow(/turnMs, withinMs/);
 });
 
 test('binding: an operation that claims another effect than it has → not supported', async () => {
   const binding = zookeeper({ servers: '127.0.0.1:1' });
-  expect(binding.supports({ name: 'dequeue', args: {}, effect: 'update' })).toBe(true);
-  expect(binding.supports({ name: 'dequeue', args: {}, effect: 'read' })).toBe(false);
-  expect(binding.supports({ name: 'peek', args: {}, effect: 'update' })).toBe(false);
+  expect(binding.supports({ name: 'dequeue', args: {}, access: 'write' })).toBe(true);
+  expect(binding.supports({ name: 'dequeue', args: {}, access: 'read' })).toBe(false);
+  expect(binding.supports({ name: 'peek', args: {}, access: 'write' })).toBe(false);
   await binding.close();
 });

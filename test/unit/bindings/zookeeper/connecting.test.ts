@@ -7,8 +7,8 @@ import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
 test('connected: a server that is there → resolves, also when asked again', async () => {
   await using ensemble = await FakeEnsemble.start();
   const binding = zookeeper({ servers: ensemble.connectString });
-  await binding.connected();
-  await binding.connected();
+  await binding.whenConnected();
+  await binding.whenConnected();
   await binding.close();
 });
 
@@ -18,7 +18,7 @@ test('connected: nobody listens → rejects within the time of a session, with w
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   const binding = zookeeper({ servers: `127.0.0.1:${port}`, sessionTimeoutMs: 200 });
-  await expect(binding.connected()).rejects.toMatchObject({
+  await expect(binding.whenConnected()).rejects.toMatchObject({
     code: 'UNAVAILABLE',
     message: expect.stringContaining('ECONNREFUSED') as string,
     cause: { code: 'CONNECTION_LOSS' },
@@ -33,7 +33,7 @@ test('connected: an identity that is refused → rejects at once', async () => {
   const binding = zookeeper({ servers: ensemble.connectString, auth });
   // The refusal comes behind the connection.
   const code = (): Promise<string> =>
-    binding.connected().then(
+    binding.whenConnected().then(
       () => '',
       (error: { code: string }) => error.code,
     );
@@ -45,5 +45,5 @@ test('connected: closed → rejects, not to be retried', async () => {
   await using ensemble = await FakeEnsemble.start();
   const binding = zookeeper({ servers: ensemble.connectString });
   await binding.close();
-  await expect(binding.connected()).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+  await expect(binding.whenConnected()).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: false });
 });

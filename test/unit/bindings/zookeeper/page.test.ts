@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { ZooKeeper } from '../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
-import { output } from '../../listings/bundle.ts';
-import { readPage } from '../../listings/guide.ts';
+import { output } from '../../../docs/bundle.ts';
+import { readPage } from '../../../docs/guide.ts';
 
 const { program, printed } = await readPage('bindings/zookeeper');
 

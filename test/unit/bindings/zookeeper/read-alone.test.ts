@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { OP } from '../../../../src/bindings/zookeeper/client/requests.ts';
 import { zookeeper, type ZooKeeperLevels } from '../../../../src/bindings/zookeeper/index.ts';
-import { createClient, type Client } from '../../../../src/correctable/made/client.ts';
+import { createClient, type Client } from '../../../../src/correctable/client/client.ts';
 import { systemClock } from '../../../../src/correctable/clock.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
@@ -10,7 +10,7 @@ import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
 async function setUp(): Promise<Client<ZooKeeperLevels>> {
   const ensemble = await FakeEnsemble.start();
   const binding = zookeeper({ servers: ensemble.connectString });
-  await binding.connected();
+  await binding.whenConnected();
   const reader = [...ensemble.server.connections].at(-1)?.session;
   const READS: readonly number[] = [OP.exists, OP.getData];
   ensemble.server.onRequest = ({ session, type }) => {

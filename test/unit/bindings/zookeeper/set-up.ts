@@ -57,7 +57,7 @@ export async function drain(shop: Shop): Promise<unknown[]> {
 }
 
 /** The session that updates: the one that has made nodes first. */
-export function writerOf(ensemble: FakeEnsemble): bigint {
+export function findLastWriter(ensemble: FakeEnsemble): bigint {
   const session = ensemble.server.requests.find(({ type }) => type === OP.create)?.session;
   if (session === undefined) throw new Error('nothing has been made yet');
   return session;

@@ -5,11 +5,11 @@ import { blue, counter, createEmbedded, defineService, set, table, type Invarian
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditAll, auditOperation, auditPages } from '../../../../demo/case-studies/audit.ts';
-import { ofAllRows, type Bonds } from '../../../../demo/case-studies/bonds.ts';
+import { ofAllRows, type Bonds } from '../../../../demo/case-studies/cross-table-invariants.ts';
 import { CountingStore } from '../../../../demo/case-studies/user.ts';
 
 const contract = defineContract('things', {
-  add: { effect: 'update', args: z.object({ keys: z.array(z.string()), amount: z.int() }), result: z.null() },
+  add: { access: 'write', args: z.object({ keys: z.array(z.string()), amount: z.int() }), result: z.null() },
   audit: auditOperation,
 });
 const tables = { things: table({ amount: counter(), tags: set<string>() }), others: table({ amount: counter() }) };
@@ -58,7 +58,7 @@ test('many rows, some of them broken → each is looked at once, and those are n
 });
 
 test('exactly as many rows as a page has → all of them, and an end; no page takes much of what a generator may', async () => {
-  const deployment = createEmbedded(service, { sites: ['ue'], generators: { stepsMax: 1000 } });
+  const deployment = createEmbedded(service, { sites: ['ue'], generators: { maxSteps: 1000 } });
   const client = createClient(deployment.site('ue'));
   await client.invoke(contract.add({ keys: KEYS.slice(0, 100), amount: 1 }));
   expect(await auditAll(service, contract.audit, new CountingStore(client))).toMatchObject({ rows: 100, broken: [] });

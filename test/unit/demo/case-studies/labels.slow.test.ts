@@ -1,9 +1,9 @@
 /**
- * The colours of RUBiS and Quoddy, as they are declared and wrong (RedBlue, OSDI 2012, Table 2). The seed is in the name of
+ * The colors of RUBiS and Quoddy, as they are declared and wrong (RedBlue, OSDI 2012, Table 2). The seed is in the name of
  * what fails.
  */
-import { recoloured } from 'correctables/server';
-import { labelService } from 'correctables/testing';
+import { withColors } from 'correctables/server';
+import { analyzeColors } from 'correctables/testing';
 import { describe, expect, test } from 'vitest';
 import * as quoddy from '../../../../demo/case-studies/quoddy/service.ts';
 import { study as quoddyStudy } from '../../../../demo/case-studies/quoddy/study.ts';
@@ -15,15 +15,15 @@ const RUNS = 3000;
 /** What is wrong shows itself soon. */
 const WRONG_RUNS = 1000;
 
-const label: typeof labelService = (service, options) => labelService(service, { seed: SEED, ...options });
+const label: typeof analyzeColors = (service, options) => analyzeColors(service, { seed: SEED, ...options });
 
 describe('rubis', () => {
   const { arbitraries, requests, service } = rubis;
 
   test(`as it is, ${RUNS} runs from seed ${SEED} → two red, all others blue, none without a try`, () => {
     const report = label(service, { runs: RUNS, arbitraries, requests: requests.length });
-    expect(report.shadows.filter(({ declared, verdict }) => verdict !== declared)).toEqual([]);
-    const reds = report.shadows.filter(({ declared }) => declared === 'red').map(({ name }) => name);
+    expect(report.shadows.filter(({ declaredColor, verdict }) => verdict !== declaredColor)).toEqual([]);
+    const reds = report.shadows.filter(({ declaredColor }) => declaredColor === 'red').map(({ name }) => name);
     expect(reds).toEqual(['registerUser', 'storeBuyNow']);
     // Now and then no bid fits its form: nobody's fault.
     expect(report.generators.filter(({ isFault }) => isFault)).toEqual([]);
@@ -39,9 +39,9 @@ describe('rubis', () => {
   });
 
   test.each(['registerUser', 'storeBuyNow'])(`%s declared blue → refused within ${WRONG_RUNS} runs`, (name) => {
-    const wrong = recoloured(service, { [name]: 'blue' });
+    const wrong = withColors(service, { [name]: 'blue' });
     const { shadows } = label(wrong, { runs: WRONG_RUNS, arbitraries });
-    expect(shadows.find((each) => each.name === name)).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
+    expect(shadows.find((item) => item.name === name)).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
   });
 });
 

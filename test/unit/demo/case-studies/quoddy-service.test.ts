@@ -3,17 +3,17 @@ import { expect, test } from 'vitest';
 import { quoddy, quoddyStudy } from '../../../../demo/case-studies/quoddy/contract.ts';
 import { service } from '../../../../demo/case-studies/quoddy/service.ts';
 import { study } from '../../../../demo/case-studies/quoddy/study.ts';
-import { finalOf, twoSites, until } from './two-sites.ts';
+import { getFinal, twoSites, until } from './two-sites.ts';
 
 const users = (found: readonly { readonly user: string }[]): string[] => found.map(({ user }) => user);
 
 test('asked and confirmed → friends of each other, at once at the site where it is said, and final there', async () => {
   await using sites = twoSites(service);
   const { east } = sites;
-  expect((await finalOf(east, quoddy.addFriend({ user: 'ann', other: 'bob' }))).level).toBe('causal');
+  expect((await getFinal(east, quoddy.addFriend({ user: 'ann', other: 'bob' }))).level).toBe('causal');
   expect(users(await east.invoke(quoddy.listFriendRequests({ user: 'bob' })))).toEqual(['ann']);
   expect(users(await east.invoke(quoddy.listFriends({ user: 'bob' })))).toEqual([]);
-  const { value, level } = await finalOf(east, quoddy.confirmFriend({ user: 'bob', other: 'ann' }));
+  const { value, level } = await getFinal(east, quoddy.confirmFriend({ user: 'bob', other: 'ann' }));
   expect([value, level]).toEqual([{ confirmed: true }, 'causal']);
   expect(users(await east.invoke(quoddy.listFriends({ user: 'ann' })))).toEqual(['bob']);
   expect(users(await east.invoke(quoddy.listFriends({ user: 'bob' })))).toEqual(['ann']);
@@ -59,7 +59,7 @@ test('statuses → the last is shown, all are listed, and friends read them newe
   await using sites = twoSites(study.service);
   const { east } = sites;
   const none = { friends: [], asking: [], follows: [], lists: [], updates: [] };
-  const profile = { firstName: 'Ann', lastName: 'Apple', email: 'a', bio: '', password: 'secret', joinedAt: 1 };
+  const profile = { firstName: 'Ann', lastName: 'Apple', email: 'a', bio: '', password: 'secret', joinedAfter: 1 };
   const bob = { user: 'bob', profile: { ...profile, firstName: 'Bob', lastName: 'Berry' }, ...none };
   const updates = [{ update: '1', text: 'long ago', at: 1000 }];
   const lists = [{ name: 'close', members: ['bob'] }];
@@ -71,8 +71,8 @@ test('statuses → the last is shown, all are listed, and friends read them newe
   const ann = await east.invoke(quoddy.findUser({ user: 'ann' }));
   expect(ann).toMatchObject({ name: 'Ann Apple', friends: 1, status: { text: 'today' } });
   expect(ann).not.toHaveProperty('password');
-  const said = await east.invoke(quoddy.listUpdates({ user: 'ann' }));
-  expect(said.map(({ text }) => text)).toEqual(['today', 'long ago']);
+  const reported = await east.invoke(quoddy.listUpdates({ user: 'ann' }));
+  expect(reported.map(({ text }) => text)).toEqual(['today', 'long ago']);
   const news = await east.invoke(quoddy.recentActivities({ user: 'bob' }));
   expect(news.map(({ owner, content }) => `${owner}: ${content}`)).toEqual([
     'bob: me too',

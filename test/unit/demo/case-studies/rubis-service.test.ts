@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { rubis, rubisStudy } from '../../../../demo/case-studies/rubis/contract.ts';
 import { service } from '../../../../demo/case-studies/rubis/service.ts';
 import { study } from '../../../../demo/case-studies/rubis/study.ts';
-import { finalOf, twoSites, until, type TwoSites } from './two-sites.ts';
+import { getFinal, twoSites, until, type TwoSites } from './two-sites.ts';
 
 const person = (nickname: string) => {
   return { nickname, password: `of ${nickname}`, firstName: 'First', lastName: 'Last', email: 'e', region: 'r1' };
@@ -32,7 +32,7 @@ const loginOf = (nickname: string) => ({ nickname, password: `of ${nickname}` })
 
 test('a nickname that is free → theirs, in the red order; one that is not → nobody', async () => {
   await using sites = twoSites(service);
-  const { value, level } = await finalOf(sites.east, rubis.registerUser(person('ann')));
+  const { value, level } = await getFinal(sites.east, rubis.registerUser(person('ann')));
   expect(level).toBe('strong');
   const user = value.user ?? '';
   expect(await sites.west.invoke(rubis.registerUser(person('ann')))).toEqual({ user: null });
@@ -63,7 +63,7 @@ test('bids → blue; the highest is the price, one on an older form is kept, one
   const { east } = sites;
   const ann = await register(sites, 'ann');
   const item = await offer(sites, 'zoe');
-  const { value, level } = await finalOf(east, bidOf(ann, item, 10_00));
+  const { value, level } = await getFinal(east, bidOf(ann, item, 10_00));
   expect(level).toBe('causal');
   expect(value.bid).not.toBeNull();
   expect((await east.invoke(bidOf('bob', item, 12_00))).bid).not.toBeNull();
@@ -88,7 +88,7 @@ test('bought at once → red; the last piece ends the sale; what is not there is
   const item = await offer(sites, 'zoe', { quantity: 2, buyNow: 50_00 });
   const buy = (quantity: number) => rubis.storeBuyNow({ user: 'ann', item, quantity });
   expect(await east.invoke(buy(3))).toEqual({ purchase: null });
-  const { value, level } = await finalOf(east, buy(1));
+  const { value, level } = await getFinal(east, buy(1));
   expect(level).toBe('strong');
   expect(value.purchase).not.toBeNull();
   expect(await east.invoke(rubis.viewItem({ item }))).toMatchObject({ stock: 1 });

@@ -52,19 +52,19 @@ test.each(RUNS)(
 
     const [mix = {}] = Object.values(study.mixes);
     const random = seeded(SEED);
-    const asked = new Set<string>();
+    const requested = new Set<string>();
     const clicks = stores.map(async (store, user) => {
       const requests = study.enter({ store, random: seeded(user), scale, user });
       // Each at least once.
       for (const name of Object.keys(mix)) await requests[name]?.();
       for (let n = 0; n < CLICKS; n += 1) {
         const name = drawnFrom(mix, random);
-        asked.add(name);
+        requested.add(name);
         await requests[name]?.();
       }
     });
     await Promise.all(clicks);
-    expect(asked.size).toBeGreaterThan(10);
+    expect(requested.size).toBeGreaterThan(10);
     const { rows, broken } = await sameAtBoth(study, sites);
     expect(broken).toEqual([]);
     expect(rows).toBeGreaterThan(loaded.rows);
@@ -76,11 +76,11 @@ test.each(RUNS)(
 test('interrupted while data is loaded → no more of it is, and all sites have what there is', async () => {
   await using sites = twoSites(quoddy.service);
   const interrupted = new AbortController();
-  let drawn = 0;
+  let generated = 0;
   const populate: CaseStudy['populate'] = function* (scale, random) {
     for (const operation of quoddy.populate(scale, random)) {
-      drawn += 1;
-      if (drawn === 3) interrupted.abort();
+      generated += 1;
+      if (generated === 3) interrupted.abort();
       yield operation;
     }
   };
@@ -89,7 +89,7 @@ test('interrupted while data is loaded → no more of it is, and all sites have 
     { site: 'uw', client: sites.west, awayMs: 0 },
   ] as const;
   const loaded = await load({ ...quoddy, populate }, doors, { scale: 0.01, seed: SEED, signal: interrupted.signal });
-  expect([drawn, loaded]).toEqual([3, 3]);
+  expect([generated, loaded]).toEqual([3, 3]);
   expect(await sameAtBoth(quoddy, sites)).toMatchObject({ rows: expect.any(Number) as number, broken: [] });
 });
 
@@ -97,8 +97,8 @@ test('interrupted while data is loaded → no more of it is, and all sites have 
 async function sameAtBoth(study: CaseStudy, { east, west }: TwoSites): Promise<Audit> {
   for (;;) {
     // Strong reads: the site has taken in what was sent to it meanwhile.
-    const [one, other] = [await study.audit({ ask: strongly(east) }), await study.audit({ ask: strongly(west) })];
-    if (one.digest === other.digest) return one;
+    const [item, other] = [await study.audit({ ask: strongly(east) }), await study.audit({ ask: strongly(west) })];
+    if (item.digest === other.digest) return item;
   }
 }
 

@@ -1,6 +1,6 @@
 /** The labels of TPC-W's shadow operations: as RedBlue (OSDI 2012, Table 2) counts them, and refused where one is wrong. */
-import { recoloured } from 'correctables/server';
-import { labelService } from 'correctables/testing';
+import { withColors } from 'correctables/server';
+import { analyzeColors } from 'correctables/testing';
 import { describe, expect, test } from 'vitest';
 import { arbitraries, requests, service } from '../../../../demo/case-studies/tpcw/service.ts';
 import { study } from '../../../../demo/case-studies/tpcw/study.ts';
@@ -16,7 +16,7 @@ const WRONG = [
 ] as const;
 
 describe('labels', () => {
-  const report = labelService(service, { runs: RUNS, seed: SEED, arbitraries });
+  const report = analyzeColors(service, { runs: RUNS, seed: SEED, arbitraries });
   const ofPaper = report.shadows.filter(({ operation }) => !study.apart.includes(operation ?? ''));
 
   test(`as declared, red is found to be red, and no alarm in ${RUNS} runs from seed ${SEED}`, () => {
@@ -24,32 +24,32 @@ describe('labels', () => {
     const silent: readonly string[] = ['blue', 'undecided'];
     const fits = (declared: string, verdict: string): boolean =>
       declared === 'red' ? verdict === 'red' : silent.includes(verdict);
-    expect(report.shadows.filter(({ declared, verdict }) => !fits(declared, verdict))).toEqual([]);
+    expect(report.shadows.filter(({ declaredColor, verdict }) => !fits(declaredColor, verdict))).toEqual([]);
     expect(report.generators).toEqual([]);
   });
 
   test('Table 2: 14 requests, 20 transactions, 29 shadow operations, of which 27 blue and 2 red', () => {
     const { operations } = service.contract;
     const ours = Object.entries(operations).filter(([name]) => !study.apart.includes(name));
-    const reads = ours.filter(([, { effect }]) => effect === 'read');
+    const reads = ours.filter(([, { access }]) => access === 'read');
     expect({ requests: requests.length, transactions: ours.length, reads: reads.length }).toEqual({
       requests: 14,
       transactions: 20,
       reads: 13,
     });
-    const red = ofPaper.filter(({ declared }) => declared === 'red').map(({ name }) => name);
+    const red = ofPaper.filter(({ declaredColor }) => declaredColor === 'red').map(({ name }) => name);
     expect(red).toEqual(WRONG.map(([name]) => name));
     expect(ofPaper.length - red.length).toBe(14);
   });
 
   test.each(WRONG)(`%s declared blue → refused within ${WRONG_RUNS} runs from seed %s`, (name, seed) => {
-    const { shadows } = labelService(recoloured(service, { [name]: 'blue' }), {
+    const { shadows } = analyzeColors(withColors(service, { [name]: 'blue' }), {
       runs: WRONG_RUNS,
       seed,
       arbitraries,
     });
-    const wrong = shadows.find((each) => each.name === name);
+    const wrong = shadows.find((item) => item.name === name);
     expect(wrong).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
-    expect(wrong?.counterexample?.story.join(' ')).toContain("breaks 'the stock is never negative'");
+    expect(wrong?.counterexample?.explanation.join(' ')).toContain("breaks 'the stock is never negative'");
   });
 });

@@ -72,8 +72,8 @@ test('followed → the steps to a purchase come in their order, from any of them
 
 test('drawn from weights → never what has none', () => {
   const random = seeded(1);
-  const drawn = new Set(Array.from({ length: 1000 }, () => drawnFrom({ never: 0, seldom: 0.1, often: 3 }, random)));
-  expect(drawn).toEqual(new Set(['seldom', 'often']));
+  const generated = new Set(Array.from({ length: 1000 }, () => drawnFrom({ never: 0, seldom: 0.1, often: 3 }, random)));
+  expect(generated).toEqual(new Set(['seldom', 'often']));
   expect(drawnFrom({ only: 1, never: 0 }, () => 0.999_999_999)).toBe('only');
 });
 

@@ -14,7 +14,7 @@ const SCALE = 0.001;
 test('every request, many times and in any order → one to four transactions, updates where TPC-W has them', async () => {
   const alarms: string[] = [];
   const onAlarm = ({ message }: { readonly message: string }): void => void alarms.push(message);
-  const deployment = createEmbedded(study.service, { sites: ['ue'], onAlarm, generators: { repeatedShare: 1 } });
+  const deployment = createEmbedded(study.service, { sites: ['ue'], onAlarm, generators: { determinismCheckRate: 1 } });
   const client = createClient(deployment.site('ue'));
   const store = new CountingStore(client);
   for (const operation of study.populate(SCALE, seeded(1))) await store.ask(operation);

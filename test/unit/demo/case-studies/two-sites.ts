@@ -16,7 +16,7 @@ export function twoSites(service: Service): TwoSites {
   const alarms: SiteAlarm[] = [];
   const deployment = createEmbedded(service, {
     sites: ['ue', 'uw'],
-    generators: { repeatedShare: 1 },
+    generators: { determinismCheckRate: 1 },
     onAlarm: (alarm) => void alarms.push(alarm),
   });
   return {
@@ -40,7 +40,7 @@ export async function until<T>(
 }
 
 /** What came of it, and at which level that is final. */
-export async function finalOf<T>(
+export async function getFinal<T>(
   client: Client<RedBlueLevels>,
   operation: Operation<T>,
 ): Promise<{ readonly value: T; readonly level: string }> {
@@ -53,6 +53,6 @@ export async function finalOf<T>(
 export function storeOf(client: Client<RedBlueLevels>): Store {
   return {
     ask: async (operation) =>
-      operation.effect === 'read' ? client.invoke(operation, { levels: ['causal'] }) : client.invoke(operation),
+      operation.access === 'read' ? client.invoke(operation, { levels: ['causal'] }) : client.invoke(operation),
   };
 }

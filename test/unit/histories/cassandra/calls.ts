@@ -12,8 +12,8 @@ export type More = Partial<Pick<Call, 'session' | 'kind' | 'key' | 'outcome' | '
 type Span = readonly [beginMs: number, endMs: number];
 
 export function call([beginMs, endMs]: Span, input: Input, { isApplied, input: more, ...rest }: More = {}): Call {
-  const what = { session: 'quorum-frk-0/a', kind: 'put', key: 'k', outcome: 'success', ...rest };
-  return { ...what, input: { ...input, ...more }, beginMs, endMs, output: isApplied, views: [] };
+  const description = { session: 'quorum-frankfurt-0/a', kind: 'put', key: 'k', outcome: 'success', ...rest };
+  return { ...description, input: { ...input, ...more }, beginMs, endMs, output: isApplied, views: [] };
 }
 
 /** Writes the key `k`; null deletes it. */

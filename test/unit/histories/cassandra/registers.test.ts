@@ -5,7 +5,7 @@ import { finally_, read, swap, write } from './calls.ts';
 
 const UNKNOWN = { outcome: 'UNKNOWN' };
 const NOT_MADE = { outcome: 'UNAVAILABLE', isRetryable: true };
-const b = { session: 'quorum-irl-1/b' };
+const b = { session: 'quorum-ireland-1/b' };
 
 function faults(...calls: readonly Call[]): string[] {
   return registerFaults(calls, { isRepaired: () => true });

@@ -1,7 +1,7 @@
 /** What both codecs do alike: the value domain, what they refuse to send, frames. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EncodedField, fitsFrame, packFrames, type Codec } from '../../../../src/protocol/codec/codec.ts';
+import { EncodedField, canFitFrame, packFrames, type Codec } from '../../../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
 
@@ -11,7 +11,7 @@ const CODECS = [
 ] as const;
 
 function throughTheWire(codec: Codec, value: unknown): unknown {
-  const [row] = codec.decode(codec.frame([codec.encodeRow([1, 'view', 0, 0, value])]));
+  const [row] = codec.decode(codec.frame([codec.encodeMessage([1, 'view', 0, 0, value])]));
   return (row as unknown[])[4];
 }
 
@@ -78,8 +78,8 @@ describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
 
   test('encoded field → the same as the field itself', () => {
     const value = { at: new Date(5), $: [1n] };
-    const spliced = codec.encodeRow([1, 'view', 0, 0, new EncodedField(codec.encodeValue(value)), 'a"b', null]);
-    const whole = codec.encodeRow([1, 'view', 0, 0, value, 'a"b', null]);
+    const spliced = codec.encodeMessage([1, 'view', 0, 0, new EncodedField(codec.encodeValue(value)), 'a"b', null]);
+    const whole = codec.encodeMessage([1, 'view', 0, 0, value, 'a"b', null]);
     expect(codec.frame([spliced])).toEqual(codec.frame([whole]));
   });
 });
@@ -121,7 +121,7 @@ describe.each(CODECS)('%s codec: refuses to send', (_name, codec) => {
 });
 
 describe.each(CODECS)('%s codec: frames', (_name, codec) => {
-  const row = (text: string) => codec.encodeRow([1, 'submit', 'a', 'read', 1, text]);
+  const row = (text: string) => codec.encodeMessage([1, 'submit', 'a', 'read', 1, text]);
 
   test('rows beyond the size limit → several frames, none above it, all rows in order', () => {
     fc.assert(
@@ -141,8 +141,8 @@ describe.each(CODECS)('%s codec: frames', (_name, codec) => {
     const needed = packFrames(codec, [encoded], Infinity)[0] as Uint8Array | string;
     const overhead = 9;
     expect(needed.length).toBeLessThanOrEqual(codec.byteLength(encoded) + overhead);
-    expect(fitsFrame(codec, encoded, codec.byteLength(encoded) + overhead)).toBe(true);
-    expect(fitsFrame(codec, encoded, codec.byteLength(encoded) + overhead - 1)).toBe(false);
+    expect(canFitFrame(codec, encoded, codec.byteLength(encoded) + overhead)).toBe(true);
+    expect(canFitFrame(codec, encoded, codec.byteLength(encoded) + overhead - 1)).toBe(false);
   });
 
   test('rows of several ticks, out of order → the frame holds them in the order given', () => {

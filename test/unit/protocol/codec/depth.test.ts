@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCorrectableError } from '../../../../src/correctable/errors.ts';
-import { checkPortable, sentCopy } from '../../../../src/protocol/codec/check-portable.ts';
-import { EncodedField, UndecodableRow, type Codec } from '../../../../src/protocol/codec/codec.ts';
-import { DEPTH_MAX } from '../../../../src/values/kinds.ts';
+import { checkPortable, copyForWire } from '../../../../src/protocol/codec/portable-values.ts';
+import { EncodedField, UndecodableMessage, type Codec } from '../../../../src/protocol/codec/codec.ts';
+import { MAX_DEPTH } from '../../../../src/values/value-kinds.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
 import { scaleRuns } from '../../../support/lane.ts';
@@ -25,9 +25,9 @@ const wrap = {
 const deep = fc
   .tuple(
     leaf,
-    fc.array(fc.constantFrom(...Object.values(wrap)), { minLength: DEPTH_MAX - 4, maxLength: DEPTH_MAX + 1 }),
+    fc.array(fc.constantFrom(...Object.values(wrap)), { minLength: MAX_DEPTH - 4, maxLength: MAX_DEPTH + 1 }),
   )
-  .map(([inner, wraps]) => wraps.reduce((value, one) => one(value), inner));
+  .map(([inner, wraps]) => wraps.reduce((value, item) => item(value), inner));
 
 /** Ways to put a value into a row. */
 const WAYS: Record<string, (codec: Codec, value: unknown) => readonly unknown[]> = {
@@ -49,7 +49,7 @@ function unlessRefused<T>(act: () => T): T | undefined {
 /** The row as the other end reads it; `undefined` for one that is refused with the field named. */
 function sent(codec: Codec, row: () => readonly unknown[]): unknown {
   return unlessRefused(() => {
-    const encoded = codec.encodeRow(row(), ['id', 'kind', 'value']);
+    const encoded = codec.encodeMessage(row(), ['id', 'kind', 'value']);
     return codec.decode(codec.frame([encoded]))[0];
   });
 }
@@ -60,7 +60,7 @@ for (const [name, codec] of Object.entries(CODECS)) {
       test(`value at the border, ${way} → what is written can be read`, () => {
         fc.assert(
           fc.property(deep, (value) => {
-            expect(sent(codec, () => rowOf(codec, value))).not.toBeInstanceOf(UndecodableRow);
+            expect(sent(codec, () => rowOf(codec, value))).not.toBeInstanceOf(UndecodableMessage);
           }),
           { numRuns: scaleRuns(300) },
         );
@@ -85,7 +85,7 @@ test('values at the border, to stay in the process or to be kept → refused whe
   fc.assert(
     fc.property(deep, (value) => {
       const canBeSent = sent(jsonCodec, () => [1, 'view', value]) !== undefined;
-      const canStay = unlessRefused(() => [sentCopy(value, 'args')]) !== undefined;
+      const canStay = unlessRefused(() => [copyForWire(value, 'args')]) !== undefined;
       const canBeKept = unlessRefused(() => [checkPortable(value, 'args')]) !== undefined;
       expect([canStay, canBeKept]).toEqual([canBeSent, canBeSent]);
     }),

@@ -1,7 +1,7 @@
 /** What is the JSON codec's own: what it refuses to read, and the size of its text. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UndecodableRow } from '../../../../src/protocol/codec/codec.ts';
+import { UndecodableMessage } from '../../../../src/protocol/codec/codec.ts';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 
 describe('JSON codec: reads what is hostile', () => {
@@ -18,8 +18,8 @@ describe('JSON codec: reads what is hostile', () => {
     ['half of a pair in a key', String.raw`[[1,"submit","a","read",1,{"x":{"\udE00":1}}]]`, [5, 'x']],
   ])('%s → that row only, with the path', (_, text, path) => {
     const [bad, good] = jsonCodec.decode(`${text.slice(0, -1)},[2,"cancel"]]`);
-    expect(bad).toBeInstanceOf(UndecodableRow);
-    expect((bad as UndecodableRow).path).toEqual(path);
+    expect(bad).toBeInstanceOf(UndecodableMessage);
+    expect((bad as UndecodableMessage).path).toEqual(path);
     expect(good).toEqual([2, 'cancel']);
   });
 
@@ -39,7 +39,7 @@ describe('JSON codec: reads what is hostile', () => {
   test('nesting without end → refused, not a stack overflow', () => {
     const depth = 200_000;
     const [row] = jsonCodec.decode(`[[1,"submit","a","read",1,${'['.repeat(depth)}${']'.repeat(depth)}]]`);
-    expect(row).toBeInstanceOf(UndecodableRow);
+    expect(row).toBeInstanceOf(UndecodableMessage);
   });
 
   test.each(['', '{', '{}', '1', 'null'])('frame %j → PROTOCOL', (frame) => {
@@ -74,7 +74,7 @@ describe('JSON codec: reads what is hostile', () => {
     fc.assert(
       fc.property(text, (value) => {
         const [row] = jsonCodec.decode(`[[1,"view",0,0,${value}]]`);
-        if (!(row instanceof UndecodableRow)) jsonCodec.encodeRow(row as unknown[]);
+        if (!(row instanceof UndecodableMessage)) jsonCodec.encodeMessage(row as unknown[]);
       }),
     );
   });

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { Packr } from 'msgpackr';
 import { describe, expect, test } from 'vitest';
-import type { EncodedRow } from '../../../../src/protocol/codec/codec.ts';
-import { UndecodableRow } from '../../../../src/protocol/codec/codec.ts';
+import type { EncodedMessage } from '../../../../src/protocol/codec/codec.ts';
+import { UndecodableMessage } from '../../../../src/protocol/codec/codec.ts';
 import { msgpackCodec } from '../../../../src/protocol/codec/msgpack-codec.ts';
-import type { Note } from '../../../support/shares.ts';
-import { sharesOf, testShares, unnoted } from '../../../support/shares.ts';
+import type { Note } from '../../../support/property-shares.ts';
+import { sharesOf, testShares, unnoted } from '../../../support/property-shares.ts';
 import { scaleRuns, slowCases } from '../../../support/lane.ts';
 
 /** Another implementation of MessagePack, without its own extensions. */
@@ -28,7 +28,7 @@ describe('msgpack codec: beside another implementation', () => {
   test('what it writes → the other reads', () => {
     fc.assert(
       fc.property(fc.array(plain), (rows) => {
-        const frame = msgpackCodec.frame(rows.map((value) => msgpackCodec.encodeRow([1, 'view', 0, 0, value])));
+        const frame = msgpackCodec.frame(rows.map((value) => msgpackCodec.encodeMessage([1, 'view', 0, 0, value])));
         expect(other.unpack(frame as Uint8Array)).toEqual(rows.map((value) => [1, 'view', 0, 0, normal(value)]));
       }),
     );
@@ -50,7 +50,7 @@ describe('msgpack codec: beside another implementation', () => {
       const map = Object.fromEntries(list.map((at) => [`k${at}`, at]));
       for (const value of [list, map, 'é'.repeat(count), 'x'.repeat(count), new Uint8Array(count).fill(7)]) {
         const row = [1, 'view', 0, 0, value] as const;
-        const frame = msgpackCodec.frame([msgpackCodec.encodeRow(row as never)]);
+        const frame = msgpackCodec.frame([msgpackCodec.encodeMessage(row as never)]);
         expect(msgpackCodec.decode(frame)).toEqual([row]);
         expect(msgpackCodec.decode(new Uint8Array(other.pack([row])))).toEqual([row]);
       }
@@ -92,11 +92,11 @@ const anyBytes = fc.oneof(
 );
 
 /** What cannot be sent is left out. */
-function encoded(value: unknown): EncodedRow {
+function encoded(value: unknown): EncodedMessage {
   try {
-    return msgpackCodec.encodeRow([1, 'view', 0, 0, value]);
+    return msgpackCodec.encodeMessage([1, 'view', 0, 0, value]);
   } catch {
-    return msgpackCodec.encodeRow([1, 'view', 0, 0, 'v']);
+    return msgpackCodec.encodeMessage([1, 'view', 0, 0, 'v']);
   }
 }
 
@@ -106,7 +106,7 @@ const readsAny = (note: Note): fc.IRawProperty<unknown> =>
       const rows = msgpackCodec.decode(new Uint8Array(bytes));
       note('rows');
       if (isDamaged) note('rows of a frame that was damaged');
-      if (rows.some((row) => row instanceof UndecodableRow)) note('a row that cannot be decoded');
+      if (rows.some((row) => row instanceof UndecodableMessage)) note('a row that cannot be decoded');
     } catch (error) {
       expect(error).toMatchObject({ code: 'PROTOCOL' });
       note('PROTOCOL');
@@ -128,9 +128,9 @@ describe('msgpack codec: reads what is hostile', () => {
     ['nesting without end', [...Array.from({ length: 100_000 }, () => 0x91), 1], undefined],
   ])('%s → that row only, with the path', (_, bytes, path) => {
     const [bad, good] = msgpackCodec.decode(frameWith(bytes));
-    expect(bad).toBeInstanceOf(UndecodableRow);
-    if (path !== undefined) expect((bad as UndecodableRow).path).toEqual(path);
-    expect((bad as UndecodableRow).row).toEqual([1, 'submit', 'a', 'read', 1]);
+    expect(bad).toBeInstanceOf(UndecodableMessage);
+    if (path !== undefined) expect((bad as UndecodableMessage).path).toEqual(path);
+    expect((bad as UndecodableMessage).message).toEqual([1, 'submit', 'a', 'read', 1]);
     expect(good).toEqual([2, 'cancel']);
   });
 
@@ -176,7 +176,9 @@ describe('msgpack codec: reads what is hostile', () => {
       const value = Object.fromEntries(
         Array.from({ length: size }, (_, n) => [`key ${n}`, n % 3 === 0 ? undefined : n]),
       );
-      const frame = msgpackCodec.frame([msgpackCodec.encodeRow([1, 'view', 0, 0, value])]) as Uint8Array<ArrayBuffer>;
+      const frame = msgpackCodec.frame([
+        msgpackCodec.encodeMessage([1, 'view', 0, 0, value]),
+      ]) as Uint8Array<ArrayBuffer>;
       const [row] = msgpackCodec.decode(frame);
       expect((row as unknown[])[4]).toEqual(JSON.parse(JSON.stringify(value)));
     }
@@ -191,14 +193,14 @@ describe('msgpack codec: reads what is hostile', () => {
     };
     const nested = {
       get nested() {
-        return msgpackCodec.encodeRow([1, 'ping']).length;
+        return msgpackCodec.encodeMessage([1, 'ping']).length;
       },
     };
-    const good = msgpackCodec.encodeRow([1, 'view', 0, 0, fickle]);
-    expect(() => msgpackCodec.encodeRow([2, 'view', 0, 0, nested])).toThrow(
+    const good = msgpackCodec.encodeMessage([1, 'view', 0, 0, fickle]);
+    expect(() => msgpackCodec.encodeMessage([2, 'view', 0, 0, nested])).toThrow(
       expect.objectContaining({ code: 'INVALID_VALUE' }) as Error,
     );
-    const frame = msgpackCodec.frame([good, msgpackCodec.encodeRow([3, 'pong'])]) as Uint8Array<ArrayBuffer>;
+    const frame = msgpackCodec.frame([good, msgpackCodec.encodeMessage([3, 'pong'])]) as Uint8Array<ArrayBuffer>;
     expect(msgpackCodec.decode(frame)).toEqual([
       [1, 'view', 0, 0, { odd: 1 }],
       [3, 'pong'],
@@ -206,7 +208,7 @@ describe('msgpack codec: reads what is hostile', () => {
   });
 
   test('bytes of the frame are used again → what was read stays as it was', () => {
-    const frame = msgpackCodec.frame([msgpackCodec.encodeRow([1, 'view', 0, 0, new Uint8Array([1, 2, 3])])]);
+    const frame = msgpackCodec.frame([msgpackCodec.encodeMessage([1, 'view', 0, 0, new Uint8Array([1, 2, 3])])]);
     const [row] = msgpackCodec.decode(frame as Uint8Array<ArrayBuffer>);
     (frame as Uint8Array).fill(0);
     expect((row as unknown[])[4]).toEqual(new Uint8Array([1, 2, 3]));

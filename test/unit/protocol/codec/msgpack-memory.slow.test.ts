@@ -15,7 +15,7 @@ for (const [name, letter] of Object.entries(letters)) {
     test(`${size} units of ${name} → written as they are, the memory fits`, () => {
       for (const value of [text, { text, more: [1, 'x'] }, [text, text]]) {
         const parts = Array.isArray(value) ? 2 : 1;
-        const row = msgpackCodec.encodeRow([1, 'view', value, null]) as Span;
+        const row = msgpackCodec.encodeMessage([1, 'view', value, null]) as Span;
         expect(row.block.length).toBeLessThanOrEqual(parts * fits);
         const encoded = msgpackCodec.encodeValue(value) as Uint8Array;
         expect(encoded.buffer.byteLength).toBeLessThanOrEqual(parts * fits);
@@ -29,8 +29,8 @@ for (const [name, letter] of Object.entries(letters)) {
     });
 
     test(`a small value after ${size} units of ${name} → holds a small block`, () => {
-      msgpackCodec.encodeRow([1, 'view', text]);
-      const small = msgpackCodec.encodeRow([2, 'view', { ok: true }]) as Span;
+      msgpackCodec.encodeMessage([1, 'view', text]);
+      const small = msgpackCodec.encodeMessage([2, 'view', { ok: true }]) as Span;
       expect(small.block.length).toBeLessThanOrEqual(BLOCK_BYTES);
     });
   }
@@ -43,6 +43,6 @@ test('a value that is refused after a large part → what comes next holds a sma
 
 test('many large parts → written in time that grows with their size', () => {
   const parts = Array.from({ length: 64 }, (_, at) => `${at}`.padEnd(100_000, 'x'));
-  const frame = msgpackCodec.frame([msgpackCodec.encodeRow([1, parts])]);
+  const frame = msgpackCodec.frame([msgpackCodec.encodeMessage([1, parts])]);
   expect(msgpackCodec.decode(frame)).toEqual([[1, parts]]);
 });

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
-import { sentCopy } from '../../../../src/protocol/codec/check-portable.ts';
+import { copyForWire } from '../../../../src/protocol/codec/portable-values.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
 function sent(value: unknown): unknown {
-  const [row] = jsonCodec.decode(jsonCodec.frame([jsonCodec.encodeRow([1, 'view', value])]));
+  const [row] = jsonCodec.decode(jsonCodec.frame([jsonCodec.encodeMessage([1, 'view', value])]));
   return (row as unknown[])[2];
 }
 
@@ -32,7 +32,7 @@ function told(act: () => unknown): unknown {
 test('objects of scalars, bytes and what is neither → as over a wire, and refused alike', () => {
   fc.assert(
     fc.property(fc.dictionary(key, leaf), (value) => {
-      expect(told(() => sentCopy(value, 'args'))).toStrictEqual(told(() => sent(value)));
+      expect(told(() => copyForWire(value, 'args'))).toStrictEqual(told(() => sent(value)));
     }),
     { numRuns: scaleRuns(500) },
   );
@@ -43,11 +43,11 @@ test.each([
   ['a date', new Date(5)],
   ['a list', [1]],
 ])('%s → another copy, alone and in an object', (_name, value) => {
-  const copies = [sentCopy(value, 'args'), (sentCopy({ value }, 'args') as { value: unknown }).value];
+  const copies = [copyForWire(value, 'args'), (copyForWire({ value }, 'args') as { value: unknown }).value];
   expect(copies).toStrictEqual([value, value]);
   expect(copies).not.toContain(value);
 });
 
 test('-0 by itself → 0, as over a wire', () => {
-  expect(sentCopy(-0, 'result')).toBe(0);
+  expect(copyForWire(-0, 'result')).toBe(0);
 });

@@ -1,13 +1,13 @@
 /** What a hook is shown of an operation: the same, and nothing that is executed. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { CheckedOperation, lent } from '../../../../src/protocol/contract/checked-operation.ts';
-import { parseArgs } from '../../../../src/protocol/contract/catalogue.ts';
+import { CheckedOperation, borrowOperation } from '../../../../src/protocol/contract/checked-operation.ts';
+import { parseArgs } from '../../../../src/protocol/contract/operation-registry.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 
 const contract = defineContract('users', {
   add: {
-    effect: 'update',
+    access: 'write',
     args: z.object({ name: z.string().transform((name) => name.length), password: z.string() }),
     result: z.null(),
     key: ({ password }) => password,
@@ -15,25 +15,25 @@ const contract = defineContract('users', {
 });
 
 test('lent → as it was checked; what is changed of it changes nothing of what is executed', () => {
-  const given = { name: 'anna', password: 'x' };
-  const operation = new CheckedOperation('add', 'update', given, contract, contract.operations);
-  const shown = lent(operation);
+  const value = { name: 'anna', password: 'x' };
+  const operation = new CheckedOperation('add', 'write', value, contract, contract.operations);
+  const shown = borrowOperation(operation);
   expect({ ...shown }).toEqual({ ...operation });
   expect(parseArgs(contract, shown)).toEqual({ name: 4, password: 'x' });
   (shown.args as { password: string }).password = '***';
   Object.freeze(operation.args);
   expect(operation.args).toEqual({ name: 4, password: 'x' });
-  expect(CheckedOperation.isBy(contract.operations, operation)).toBe(true);
-  expect(CheckedOperation.isBy(contract.operations, shown)).toBe(false);
+  expect(CheckedOperation.isCheckedBy(contract.operations, operation)).toBe(true);
+  expect(CheckedOperation.isCheckedBy(contract.operations, shown)).toBe(false);
 });
 
 test('lent → so too with what its arguments hold', () => {
   const args = z.object({ items: z.array(z.string()), nested: z.object({ a: z.string() }), since: z.date() });
-  const deep = defineContract('deep', { put: { effect: 'update', args, result: z.null() } });
-  const given = { items: ['secret'], nested: { a: 'other' }, since: new Date(5) };
-  const operation = new CheckedOperation('put', 'update', given, deep, deep.operations);
-  const shown = lent(operation).args as typeof given;
-  expect(shown).toEqual(given);
+  const deep = defineContract('deep', { put: { access: 'write', args, result: z.null() } });
+  const value = { items: ['secret'], nested: { a: 'other' }, since: new Date(5) };
+  const operation = new CheckedOperation('put', 'write', value, deep, deep.operations);
+  const shown = borrowOperation(operation).args as typeof value;
+  expect(shown).toEqual(value);
   shown.items[0] = shown.nested.a = '***';
   shown.since.setTime(6);
   expect(operation.args).toEqual({ items: ['secret'], nested: { a: 'other' }, since: new Date(5) });
@@ -52,10 +52,10 @@ test('lent → what a schema has made stays of its class, and keeps what it has'
     seen: new Map([['a', 1]]),
     [MARK]: [1],
   }));
-  const made = defineContract('made', { put: { effect: 'update', args, result: z.null() } });
-  const operation = new CheckedOperation('put', 'update', { hash: 'xy' }, made, made.operations);
+  const made = defineContract('made', { put: { access: 'write', args, result: z.null() } });
+  const operation = new CheckedOperation('put', 'write', { hash: 'xy' }, made, made.operations);
   type Made = z.output<typeof args>;
-  const [shown, own] = [lent(operation).args as Made, operation.args as Made];
+  const [shown, own] = [borrowOperation(operation).args as Made, operation.args as Made];
   expect(shown.hash.toString('hex')).toBe('7879');
   expect(shown.money).toBeInstanceOf(Money);
   expect(shown.part.buffer.byteLength).toBe(2);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { operationHash } from '../../../../src/protocol/contract/schema-hash.ts';
+import { hashOperation } from '../../../../src/protocol/contract/schema-hash.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
 /** A schema by what it says itself, and by the numbers of the schemas in it. */
@@ -12,7 +12,7 @@ interface Node {
 }
 
 /** Makes the schema number 0; `isLazy` by lazy schemas, otherwise by getters. */
-function schemaOf(nodes: readonly Node[], isLazy: boolean): z.ZodMiniType {
+function getSchema(nodes: readonly Node[], isLazy: boolean): z.ZodMiniType {
   const made = nodes.map(({ label, inner }): z.ZodMiniType => {
     const fields = inner.map((to, n): [string, PropertyDescriptor] => [
       `inner${n}`,
@@ -26,21 +26,21 @@ function schemaOf(nodes: readonly Node[], isLazy: boolean): z.ZodMiniType {
 }
 
 const hashOf = (nodes: readonly Node[], isLazy = false): string =>
-  operationHash({ effect: 'read', args: schemaOf(nodes, isLazy), result: z.null() });
+  hashOperation({ access: 'read', args: getSchema(nodes, isLazy), result: z.null() });
 
 /** Whether what two schemas take is the same, however deep it is. */
-function areAlike(one: readonly Node[], other: readonly Node[]): boolean {
+function areAlike(item: readonly Node[], other: readonly Node[]): boolean {
   const pairs = new Map<string, readonly [number, number]>([['0/0', [0, 0]]]);
   for (const [a, b] of pairs.values()) {
-    const [left, right] = [one[a] as Node, other[b] as Node];
+    const [left, right] = [item[a] as Node, other[b] as Node];
     if (left.label !== right.label || left.inner.length !== right.inner.length) return false;
     left.inner.forEach((to, n) => pairs.set(`${to}/${right.inner[n]}`, [to, right.inner[n] as number]));
   }
   return true;
 }
 
-const graph = (countMax: number): fc.Arbitrary<readonly Node[]> =>
-  fc.integer({ min: 1, max: countMax }).chain((count) => {
+const graph = (maxCount: number): fc.Arbitrary<readonly Node[]> =>
+  fc.integer({ min: 1, max: maxCount }).chain((count) => {
     const inner = fc.array(fc.nat({ max: count - 1 }), { maxLength: 3 });
     return fc.array(fc.record({ label: fc.constantFrom('a', 'b'), inner }), { minLength: count, maxLength: count });
   });
@@ -62,8 +62,8 @@ test.each([
   ['lazy schemas', true],
 ])('schemas of any form, by %s → one fingerprint exactly where they take the same', (_, isLazy) => {
   fc.assert(
-    fc.property(graph(4), graph(4), (one, other) => {
-      expect(hashOf(one, isLazy) === hashOf(other, isLazy)).toBe(areAlike(one, other));
+    fc.property(graph(4), graph(4), (item, other) => {
+      expect(hashOf(item, isLazy) === hashOf(other, isLazy)).toBe(areAlike(item, other));
     }),
     { numRuns: scaleRuns(300) },
   );

@@ -2,29 +2,29 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import * as full from 'zod';
 import * as z from 'zod/mini';
-import { operationHash, operationHashes, schemaHash } from '../../../../src/protocol/contract/schema-hash.ts';
+import { hashOperation, hashOperations, hashSchema } from '../../../../src/protocol/contract/schema-hash.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const get = { effect: 'read', args: z.object({ key: z.string() }), result: z.string() };
-const put = { effect: 'update', args: z.object({ key: z.string(), value: z.string() }), result: z.null() };
+const get = { access: 'read', args: z.object({ key: z.string() }), result: z.string() };
+const put = { access: 'write', args: z.object({ key: z.string(), value: z.string() }), result: z.null() };
 
 test('operations: one is added → the others keep their fingerprints', () => {
-  const before = operationHashes({ get });
-  const after = operationHashes({ get, put });
-  expect(after).toEqual({ get: before['get'], put: operationHash(put) });
+  const before = hashOperations({ get });
+  const after = hashOperations({ get, put });
+  expect(after).toEqual({ get: before['get'], put: hashOperation(put) });
   expect(after['put']).not.toBe(after['get']);
 });
 
 test.each([
-  ['effect', { ...get, effect: 'update' }],
+  ['access', { ...get, access: 'write' }],
   ['arguments', { ...get, args: z.object({ key: z.number() }) }],
   ['result', { ...get, result: z.nullable(z.string()) }],
-  ['no result', { effect: 'read', args: get.args }],
+  ['no result', { access: 'read', args: get.args }],
 ])('operation: another %s → another fingerprint', (_, changed) => {
-  expect(operationHash(changed)).not.toBe(operationHash(get));
+  expect(hashOperation(changed)).not.toBe(hashOperation(get));
 });
 
 test.each([
@@ -34,20 +34,20 @@ test.each([
   ['another operation below a name', 'rows', { get: { ...get, args: z.object({ key: z.number() }) }, put }],
   ['operations that have changed names', 'rows', { get: put, put: get }],
 ])('contract: %s → another fingerprint', (_, name, operations) => {
-  expect(schemaHash(name, operations)).not.toBe(schemaHash('rows', { get, put }));
+  expect(hashSchema(name, operations)).not.toBe(hashSchema('rows', { get, put }));
 });
 
 test('contract: its operations in another order → the same fingerprint', () => {
-  expect(schemaHash('rows', { put, get })).toBe(schemaHash('rows', { get, put }));
+  expect(hashSchema('rows', { put, get })).toBe(hashSchema('rows', { get, put }));
 });
 
 test('operation: the same schemas made anew → the same fingerprint', () => {
-  expect(operationHash({ effect: 'read', args: z.object({ key: z.string() }), result: z.string() })).toBe(
-    operationHash(get),
+  expect(hashOperation({ access: 'read', args: z.object({ key: z.string() }), result: z.string() })).toBe(
+    hashOperation(get),
   );
 });
 
-const hashOf = (result: z.core.$ZodType): string => operationHash({ effect: 'read', args: z.null(), result });
+const hashOf = (result: z.core.$ZodType): string => hashOperation({ access: 'read', args: z.null(), result });
 
 test.each<[what: string, one: z.core.$ZodType, other: z.core.$ZodType]>([
   ['a field called error', z.object({ error: z.string() }), z.object({ error: z.number() })],
@@ -60,8 +60,8 @@ test.each<[what: string, one: z.core.$ZodType, other: z.core.$ZodType]>([
   ['a default and none', z._default(z.number(), 1), z.number()],
   ['a default and a prefault', z._default(z.number(), 1), z.prefault(z.number(), 1)],
   ['flags of a pattern', z.string().check(z.regex(/a/i)), z.string().check(z.regex(/a/))],
-])('schemas that differ in %s → other fingerprints', (_, one, other) => {
-  expect(hashOf(one)).not.toBe(hashOf(other));
+])('schemas that differ in %s → other fingerprints', (_, item, other) => {
+  expect(hashOf(item)).not.toBe(hashOf(other));
 });
 
 test.each<[what: string, one: z.core.$ZodType, other: z.core.$ZodType]>([
@@ -79,16 +79,16 @@ test.each<[what: string, one: z.core.$ZodType, other: z.core.$ZodType]>([
     z.any().check(z.refine(() => true, { params: { in: 'German' }, path: ['a'] })),
     z.any().check(z.refine(() => true)),
   ],
-])('schemas that mean the same, %s → one fingerprint', (_, one, other) => {
-  expect(hashOf(one)).toBe(hashOf(other));
+])('schemas that mean the same, %s → one fingerprint', (_, item, other) => {
+  expect(hashOf(item)).toBe(hashOf(other));
 });
 
 test.each<[what: string, one: () => unknown, other: () => unknown]>([
   ['fixed ones', () => 1, () => 2],
   ['a random one', () => crypto.randomUUID(), () => crypto.randomUUID()],
   ['one that cannot be made here', () => Object.keys(undefined as never), () => ['a']],
-])('defaults that differ, %s → one fingerprint: a default is of the end that fills it in', (_, one, other) => {
-  expect(hashOf(z._default(z.any(), one))).toBe(hashOf(z._default(z.any(), other)));
+])('defaults that differ, %s → one fingerprint: a default is of the end that fills it in', (_, item, other) => {
+  expect(hashOf(z._default(z.any(), item))).toBe(hashOf(z._default(z.any(), other)));
 });
 
 test('default that is made by a function → never run for a fingerprint, which may count or look at the time', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/v4-mini';
-import { makesOwnObject } from '../../../../src/protocol/contract/schema-parts.ts';
+import { canCreateObject } from '../../../../src/protocol/contract/schema-parts.ts';
 
 const n = z.int();
 const shared = { n: 1 };
@@ -14,10 +14,10 @@ test.each([
   ['one with a description', z.object({ n }).describe('a number').meta({ id: 'own' })],
   ['one of zod/mini', mini.object({ n: mini.int() })],
 ])('%s → an object of its own each time', (_, schema) => {
-  expect(makesOwnObject(schema)).toBe(true);
-  const given = { n: 1 };
-  expect(z.parse(schema, given)).not.toBe(given);
-  expect(z.parse(schema, given)).not.toBe(z.parse(schema, given));
+  expect(canCreateObject(schema)).toBe(true);
+  const value = { n: 1 };
+  expect(z.parse(schema, value)).not.toBe(value);
+  expect(z.parse(schema, value)).not.toBe(z.parse(schema, value));
 });
 
 test.each([
@@ -33,5 +33,5 @@ test.each([
   ['a text', z.string()],
   ['a list', z.array(n)],
 ])('%s → not known to be its own', (_, schema) => {
-  expect(makesOwnObject(schema)).toBe(false);
+  expect(canCreateObject(schema)).toBe(false);
 });

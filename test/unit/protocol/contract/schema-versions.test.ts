@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { core } from 'zod';
 import manifest from '../../../../package.json' with { type: 'json' };
 import oldestManifest from 'zod-oldest/package.json' with { type: 'json' };
-import { operationHash } from '../../../../src/protocol/contract/schema-hash.ts';
+import { hashOperation } from '../../../../src/protocol/contract/schema-hash.ts';
 import { CHECKED, COMMON, VERSIONS } from '../../../support/zod-schemas.ts';
 
-const hashOf = (args: core.$ZodType): string => operationHash({ effect: 'read', args });
+const hashOf = (args: core.$ZodType): string => hashOperation({ access: 'read', args });
 const versions = Object.values(VERSIONS);
 
 /** The fingerprints of each meaning, by each zod. */
@@ -25,8 +25,8 @@ test('the oldest zod → is the first of the peer range', () => {
   expect(manifest.peerDependencies.zod).toBe(`^${oldestManifest.version}`);
 });
 
-test.each(hashes)('%s → one fingerprint by the oldest and the newest zod, and by zod/mini', (_, each) => {
-  expect(new Set(each).size).toBe(1);
+test.each(hashes)('%s → one fingerprint by the oldest and the newest zod, and by zod/mini', (_, item) => {
+  expect(new Set(item).size).toBe(1);
 });
 
 test('schemas that mean something else → fingerprints that all differ', () => {
@@ -48,8 +48,8 @@ test.each<[what: string, one: core.$ZodType, other: core.$ZodType]>([
   ['checks in another order', z.string().min(1).max(2), z.string().max(2).min(1)],
   ['options that are off', z.iso.datetime({ offset: false, local: false }), z.iso.datetime()],
   ['a union of one', z.union([z.string()]), z.string()],
-])('%s → one fingerprint', (_, one, other) => {
-  expect(hashOf(one)).toBe(hashOf(other));
+])('%s → one fingerprint', (_, item, other) => {
+  expect(hashOf(item)).toBe(hashOf(other));
 });
 
 test.each<[what: string, one: core.$ZodType, other: core.$ZodType]>([
@@ -59,8 +59,8 @@ test.each<[what: string, one: core.$ZodType, other: core.$ZodType]>([
   ['a format of your own', z.stringFormat('mine', /^a/), z.stringFormat('mine', /^b/)],
   ['a check after a change', z.string().min(1).trim().max(2), z.string().trim().min(1).max(2)],
   ['a codec', z.codec(z.string(), z.int(), { decode: Number, encode: String }), z.pipe(z.string(), z.int() as never)],
-])('%s → another fingerprint', (_, one, other) => {
-  expect(hashOf(one)).not.toBe(hashOf(other));
+])('%s → another fingerprint', (_, item, other) => {
+  expect(hashOf(item)).not.toBe(hashOf(other));
 });
 
 test('a domain as in http addresses → one fingerprint, though zod has changed its pattern', () => {

@@ -1,12 +1,12 @@
 /** Alarms whose text and number clients could choose. */
 import { expect, test } from 'vitest';
-import { generatorAlarm } from '../../../../src/server/site/replica-alarms.ts';
+import { createGeneratorAlarm } from '../../../../src/server/site/replica-alarms.ts';
 
 test('a generator throws 2,000 times in a second → ten alarms; the next second says how many were left out', () => {
   const messages: string[] = [];
   let nowMs = 0;
-  const threw = generatorAlarm(
-    'irl',
+  const threw = createGeneratorAlarm(
+    'ireland',
     ({ message }) => messages.push(message),
     () => nowMs,
   );
@@ -25,7 +25,7 @@ test('a generator throws 2,000 times in a second → ten alarms; the next second
 
 test('what it threw is long → its beginning, and how long it was', () => {
   const messages: string[] = [];
-  generatorAlarm('irl', ({ message }) => messages.push(message))('book', `bad ${'y'.repeat(10_000)}`);
+  createGeneratorAlarm('ireland', ({ message }) => messages.push(message))('book', `bad ${'y'.repeat(10_000)}`);
   expect(messages[0]!.length).toBeLessThan(700);
   expect(messages[0]).toMatch(/book.*bad yyy.*10004 characters/);
 });

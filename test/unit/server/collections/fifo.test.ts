@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fifo } from '../../../../src/server/collections/fifo.ts';
-import { OperationWindow } from '../../../../src/server/replica/once/operation-window.ts';
+import { OperationWindow } from '../../../../src/server/replica/exactly-once/operation-window.ts';
 
 describe('fifo', () => {
   test('any pushes, shifts and insertions → as an array would have it, at every moment', () => {
@@ -14,12 +14,12 @@ describe('fifo', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const [list, expected] = [new Fifo<number>(), [] as number[]];
-        for (const each of steps) {
-          if (each === 'shift') expect(list.shift()).toBe(expected.shift());
-          else if ('push' in each) list.push(each.push);
-          else list.insert(Math.min(each.at, list.size), each.insert);
-          if (each !== 'shift' && 'push' in each) expected.push(each.push);
-          if (each !== 'shift' && 'insert' in each) expected.splice(Math.min(each.at, expected.length), 0, each.insert);
+        for (const item of steps) {
+          if (item === 'shift') expect(list.shift()).toBe(expected.shift());
+          else if ('push' in item) list.push(item.push);
+          else list.insert(Math.min(item.at, list.size), item.insert);
+          if (item !== 'shift' && 'push' in item) expected.push(item.push);
+          if (item !== 'shift' && 'insert' in item) expected.splice(Math.min(item.at, expected.length), 0, item.insert);
           expect(list.slice()).toEqual(expected);
           expect([list.size, list.at(0), list.at(-1)]).toEqual([expected.length, expected[0], undefined]);
           expect(list.slice(1, 3)).toEqual(expected.slice(1, 3));
@@ -50,8 +50,8 @@ describe('operation window', () => {
           expect(window.get(sequence)?.sequence).toBe(sequences.includes(sequence) ? sequence : undefined);
         }
         const taken: number[] = [];
-        for (let each = window.takeUpTo(upTo); each !== undefined; each = window.takeUpTo(upTo)) {
-          taken.push(each.sequence);
+        for (let item = window.takeUpTo(upTo); item !== undefined; item = window.takeUpTo(upTo)) {
+          taken.push(item.sequence);
         }
         expect(taken).toEqual(sorted.filter((sequence) => sequence <= upTo));
         expect(window.size).toBe(sequences.length - taken.length);

@@ -7,7 +7,7 @@ import {
   createEmbedded,
   createGateway,
   listenGateways,
-  PAPER_ROUND_TRIPS_MS,
+  EU_US_ROUND_TRIPS_MS,
   serve,
 } from '../../../../src/server/index.ts';
 import { ticketService as service } from '../replica/services.ts';
@@ -20,7 +20,7 @@ const closedGateway = async () => {
 };
 
 /** Refused with what names `field` and then says something. */
-const refusal = (field: string) => ({
+const rejection = (field: string) => ({
   name: 'CorrectableError',
   code: 'INVALID_ARGUMENT',
   field,
@@ -54,16 +54,16 @@ describe('listenGateways', () => {
     ['a server that is a port', { server: 80 }, 'server'],
     ['a server that is an application', { server: () => {} }, 'server'],
     ['a logger that is none', { logger: {} }, 'logger'],
-    ['a poll time that is none', { idlePollUs: 'x' }, 'idlePollUs'],
+    ['a poll time that is none', { idlePollUs: 'x' }, 'busyPollUs'],
   ])('%s → INVALID_ARGUMENT', async (_, options, field) => {
-    const given = { sites: { a: gateway() }, ...options } as never;
-    expect(await thrownBy(() => listenGateways(given))).toMatchObject(refusal(field));
+    const value = { sites: { a: gateway() }, ...options } as never;
+    expect(await thrownBy(() => listenGateways(value))).toMatchObject(rejection(field));
     expect(existsSync('x')).toBe(false);
   });
 
   test('a gateway that has closed → INVALID_ARGUMENT', async () => {
     const sites = { open: gateway(), a: await closedGateway() };
-    expect(await thrownBy(() => listenGateways({ sites }))).toMatchObject(refusal('sites.a'));
+    expect(await thrownBy(() => listenGateways({ sites }))).toMatchObject(rejection('sites.a'));
   });
 
   test('a port that is taken → the error of the system, as it says', async () => {
@@ -85,10 +85,10 @@ describe('createGateway', () => {
     ['one origin, which would let in all that it contains', { origins: 'https://shop.example' }, 'origins'],
     ['origins that are addresses', { origins: [new URL('https://shop.example')] }, 'origins'],
     ['a logger that is none', { logger: {} }, 'logger'],
-    ['a hook that is none', { authorise: true }, 'authorise'],
+    ['a hook that is none', { authorize: true }, 'authorize'],
   ])('%s → INVALID_ARGUMENT', async (_, options, field) => {
-    const given = { binding: memory(), ...options } as never;
-    expect(await thrownBy(() => createGateway(given))).toMatchObject(refusal(field));
+    const value = { binding: memory(), ...options } as never;
+    expect(await thrownBy(() => createGateway(value))).toMatchObject(rejection(field));
   });
 });
 
@@ -98,10 +98,10 @@ describe('serve and createEmbedded', () => {
     ['a contract in the place of its service', { service: service.contract }, 'service'],
     ['no sites', { sites: [] }, 'sites'],
     ['sites that are none', { sites: undefined }, 'sites'],
-    ['one site without a list', { sites: 'irl' }, 'sites'],
+    ['one site without a list', { sites: 'ireland' }, 'sites'],
     ['a site that is a number', { sites: [1] }, 'sites'],
-    ['delays that are none', { sites: ['irl', 'frk'], wan: null }, 'wan'],
-    ['delays that nobody knows', { sites: ['irl', 'frk'], wan: 'slow' }, 'wan'],
+    ['delays that are none', { sites: ['ireland', 'frankfurt'], wan: null }, 'wan'],
+    ['delays that nobody knows', { sites: ['ireland', 'frankfurt'], wan: 'slow' }, 'wan'],
     ['a key that is a number', { clusterKey: 5 }, 'clusterKey'],
     ['a data folder without a name', { dataDir: '' }, 'dataDir'],
     ['a data folder that is a number', { dataDir: 5 }, 'dataDir'],
@@ -110,8 +110,8 @@ describe('serve and createEmbedded', () => {
   ] as const;
 
   test.each(ofDeployment)('createEmbedded with %s → INVALID_ARGUMENT', async (_, options, field) => {
-    const { service: given, ...others } = { service, sites: ['irl'], ...options };
-    expect(await thrownBy(() => createEmbedded(given as never, others as never))).toMatchObject(refusal(field));
+    const { service: value, ...others } = { service, sites: ['ireland'], ...options };
+    expect(await thrownBy(() => createEmbedded(value as never, others as never))).toMatchObject(rejection(field));
   });
 
   test.each([
@@ -122,8 +122,8 @@ describe('serve and createEmbedded', () => {
     ['a logger that is none', { logger: {} }, 'logger'],
     ['a site that cannot be a path', { sites: ['a b'] }, 'sites'],
   ] as const)('serve with %s → INVALID_ARGUMENT', async (_, options, field) => {
-    const given = { service, sites: ['irl'], ...options } as never;
-    expect(await thrownBy(() => serve(given))).toMatchObject(refusal(field));
+    const value = { service, sites: ['ireland'], ...options } as never;
+    expect(await thrownBy(() => serve(value))).toMatchObject(rejection(field));
   });
 });
 
@@ -131,7 +131,12 @@ describe('what is said of it', () => {
   const sites = ['a', 'b'];
   const otherEnds = { 'b-c-a': 10, 'c-a-b': 5, 'a-a-b': 1, 'a-c': 1, 'b-c-a-b': 1, 'b-c-c': 1 };
   test.each([
-    ['the delays of the paper, between other sites', { sites, wan: 'paper' }, 'wan.a-b', /paper.*irl, frk.*vrg/],
+    [
+      'the delays of the paper, between other sites',
+      { sites, wan: 'paper' },
+      'wan.a-b',
+      /paper.*ireland, frankfurt.*virginia/,
+    ],
     ['a pair without its delay', { sites, wan: {} }, 'wan.a-b', /is missing.*\{ 'a-b': 20 \}/],
     ['a delay that is a text', { sites, wan: { 'a-b': '5' } }, 'wan.a-b', /not '5'/],
     ['a delay from both ends', { sites, wan: { 'a-b': 5, 'b-a': 6 } }, 'wan.a-b', /given as b-a too/],
@@ -141,26 +146,30 @@ describe('what is said of it', () => {
       'wan.a-b-c',
       /a and b-c as well as a-b and c: give each from its other end/,
     ],
-    ['a time that is a text', { siteWaitMs: '5' }, 'siteWaitMs', /not the text '5'/],
-    ['a bound that is a fraction', { attemptsMax: 0.5 }, 'attemptsMax', /not 0\.5/],
+    ['a time that is a text', { siteTimeoutMs: '5' }, 'siteTimeoutMs', /not the text '5'/],
+    ['a bound that is a fraction', { maxAttempts: 0.5 }, 'maxAttempts', /not 0\.5/],
   ])('%s', async (_, options, field, says) => {
-    const error = await thrownBy(() => createEmbedded(service, { sites: ['irl'], ...options } as never));
-    expect(error).toMatchObject({ ...refusal(field), message: expect.stringMatching(says) });
+    const error = await thrownBy(() => createEmbedded(service, { sites: ['ireland'], ...options } as never));
+    expect(error).toMatchObject({ ...rejection(field), message: expect.stringMatching(says) });
   });
 
   test.each([
     ['a pair whose name reads the same from both ends', ['eu', 'eu-eu'], { 'eu-eu-eu': 20 }],
     ['pairs of one text, each from its other end', ['a', 'b-c', 'a-b', 'c'], otherEnds],
-    ['one end left out as undefined', ['irl', 'frk'], { 'irl-frk': undefined, 'frk-irl': 20 }],
-    ['some of the sites of a table of more', ['irl', 'frk'], { ...PAPER_ROUND_TRIPS_MS, 'nca-vrg': 60 }],
-  ])('nothing, for %s', async (_, given, wan) => {
-    await createEmbedded(service, { sites: given, wan } as never).close();
+    [
+      'one end left out as undefined',
+      ['ireland', 'frankfurt'],
+      { 'ireland-frankfurt': undefined, 'frankfurt-ireland': 20 },
+    ],
+    ['some of the sites of a table of more', ['ireland', 'frankfurt'], { ...EU_US_ROUND_TRIPS_MS, 'nca-virginia': 60 }],
+  ])('nothing, for %s', async (_, value, wan) => {
+    await createEmbedded(service, { sites: value, wan } as never).close();
   });
 
   test('the address of a site that there is not → its field, and those that there are', async () => {
     await using listener = closing(await listenGateways({ sites: { a: gateway() } }));
     expect(await thrownBy(() => listener.it.siteUrl('nope'))).toMatchObject({
-      ...refusal('site'),
+      ...rejection('site'),
       message: expect.stringContaining("'nope' is not one of a"),
     });
   });

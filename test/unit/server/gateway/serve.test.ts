@@ -7,8 +7,8 @@ import { blue, counter, defineService, serve, table } from '../../../../src/serv
 import { RawClient } from '../../../support/wire.ts';
 
 const contract = defineContract('counts', {
-  add: { effect: 'update', args: z.object({ key: z.string() }), result: z.null() },
-  total: { effect: 'read', args: z.object({ key: z.string() }), result: z.number() },
+  add: { access: 'write', args: z.object({ key: z.string() }), result: z.null() },
+  total: { access: 'read', args: z.object({ key: z.string() }), result: z.number() },
 });
 const service = defineService(contract, {
   tables: { counts: table({ n: counter() }) },
@@ -20,16 +20,16 @@ const service = defineService(contract, {
 });
 const levels = ['tentative', 'causal', 'strong'];
 
-test('serve with authenticate, authorise and limits → they hold at every site', async () => {
+test('serve with authenticate, authorize and limits → they hold at every site', async () => {
   const server = await serve({
     service,
-    sites: ['irl', 'frk'],
+    sites: ['ireland', 'frankfurt'],
     authenticate: (token) => {
       if (token !== 'good') throw new Error('no such token');
       return { id: 'ada' };
     },
-    authorise: async (_, { effect }) => effect === 'read',
-    limits: { inFlightMax: 5 },
+    authorize: async (_, { access }) => access === 'read',
+    limits: { maxInFlight: 5 },
   });
   for (const site of server.sites) {
     await using stranger = new RawClient(server.siteUrl(site));
@@ -37,8 +37,8 @@ test('serve with authenticate, authorise and limits → they hold at every site'
     stranger.send([0, 'hello', { ...RawClient.hello(), levels }]);
     expect((await stranger.closed).code).toBe(4401);
     await using client = new RawClient(server.siteUrl(site));
-    expect(await client.greet({ token: 'good', levels })).toMatchObject([0, 'welcome', { limits: { inFlightMax: 5 } }]);
-    client.send([1, 'submit', 'add', 'update', 2, { key: 'k' }], [2, 'submit', 'total', 'read', 2, { key: 'k' }]);
+    expect(await client.greet({ token: 'good', levels })).toMatchObject([0, 'welcome', { limits: { maxInFlight: 5 } }]);
+    client.send([1, 'submit', 'add', 'write', 2, { key: 'k' }], [2, 'submit', 'total', 'read', 2, { key: 'k' }]);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'FORBIDDEN']);
     expect(await client.row()).toEqual([2, 'view', 1, 0, 0]);
   }
@@ -46,35 +46,35 @@ test('serve with authenticate, authorise and limits → they hold at every site'
 });
 
 test('serve with limits that do not fit → INVALID_ARGUMENT, and nothing is left running', async () => {
-  const served = serve({ service, sites: ['irl'], limits: { inFlightMax: 0 } });
-  await expect(served).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'limits.inFlightMax' });
+  const served = serve({ service, sites: ['ireland'], limits: { maxInFlight: 0 } });
+  await expect(served).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'limits.maxInFlight' });
 });
 
 test('updates that are not acknowledged → the metrics say how much the site remembers of them', async () => {
-  const server = await serve({ service, sites: ['irl'] });
+  const server = await serve({ service, sites: ['ireland'] });
   const remembered = async (): Promise<string[]> => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
-    return text.match(/^correctables_answer\w+\{site="irl",log="own"\} \d+$/gm) ?? [];
+    return text.match(/^correctables_answer\w+\{site="ireland",log="own"\} \d+$/gm) ?? [];
   };
-  await using client = new RawClient(server.siteUrl('irl'));
+  await using client = new RawClient(server.siteUrl('ireland'));
   await client.greet({ levels });
-  client.send([1, 'submit', 'add', 'update', 2, { key: 'k' }], [2, 'submit', 'add', 'update', 2, { key: 'k' }]);
+  client.send([1, 'submit', 'add', 'write', 2, { key: 'k' }], [2, 'submit', 'add', 'write', 2, { key: 'k' }]);
   await client.row();
   await client.row();
   const [answers, bytes] = await remembered();
-  expect(answers).toBe('correctables_answers_remembered{site="irl",log="own"} 2');
+  expect(answers).toBe('correctables_answers_remembered{site="ireland",log="own"} 2');
   expect(Number(bytes?.split(' ')[1])).toBeGreaterThan(100);
-  client.send([2, 'ack'], [3, 'submit', 'add', 'update', 2, { key: 'k' }]);
+  client.send([2, 'ack'], [3, 'submit', 'add', 'write', 2, { key: 'k' }]);
   await client.row();
-  expect((await remembered())[0]).toBe('correctables_answers_remembered{site="irl",log="own"} 1');
+  expect((await remembered())[0]).toBe('correctables_answers_remembered{site="ireland",log="own"} 1');
   client.socket.terminate();
   await server.close();
 });
 
 test('messages between sites that are refused → counted in the metrics, by reason', async () => {
-  const server = await serve({ service, sites: ['irl', 'frk'] });
+  const server = await serve({ service, sites: ['ireland', 'frankfurt'] });
   const text = await (await fetch(`${server.url}/metrics`)).text();
-  for (const site of ['irl', 'frk'])
+  for (const site of ['ireland', 'frankfurt'])
     for (const reason of ['content', 'term', 'clock', 'room'])
       expect(text).toContain(`correctables_site_messages_refused_total{site="${site}",reason="${reason}"} 0`);
   await server.close();
@@ -83,7 +83,7 @@ test('messages between sites that are refused → counted in the metrics, by rea
 test('serve with a page that fails, and upgrades to nowhere that are reset → goes on', async () => {
   const server = await serve({
     service,
-    sites: ['irl'],
+    sites: ['ireland'],
     page: () => {
       throw new Error('of the page');
     },

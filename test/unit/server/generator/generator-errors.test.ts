@@ -1,8 +1,8 @@
 /** What leaves a site of an error in a generator (docs/spec/redblue.md, V5 and V6): declared errors, and our own words. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../src/correctable/made/client.ts';
-import type { Client } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
+import type { Client } from '../../../../src/correctable/client/client.ts';
 import { CorrectableError } from '../../../../src/correctable/errors.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -12,18 +12,18 @@ import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { counter, queue, register, stock, table } from '../../../../src/server/service/tables.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
-import { plainService } from '../../../../src/testing/plain-service.ts';
+import { singleSiteService } from '../../../../src/testing/single-site-service.ts';
 
 const SECRET = 'ann@example.org';
 const args = z.object({ n: z.number() });
-const update = { effect: 'update', args, result: z.null() } as const;
-const read = { effect: 'read', args, result: z.unknown() } as const;
+const update = { access: 'write', args, result: z.null() } as const;
+const read = { access: 'read', args, result: z.unknown() } as const;
 
 const shop = defineContract('shop', {
   typed: { ...update, errors: { gone: z.object({}) } },
   typedRead: read,
-  typedBlue: { ...update, colour: 'blue' },
-  typedRed: { ...update, colour: 'red' },
+  typedBlue: { ...update, color: 'blue' },
+  typedRed: { ...update, color: 'red' },
   borrowed: update,
   returned: update,
   reworded: update,
@@ -41,7 +41,7 @@ const shop = defineContract('shop', {
 const secret = (): never => {
   throw new CorrectableError('OVERLOADED', `${SECRET} has no money`, { field: SECRET, retryAfterMs: 7 });
 };
-let lent: unknown;
+let borrowed: unknown;
 
 const service = defineService(shop, {
   tables: { rows: table({ n: counter(), s: stock(), q: queue<number>(), any: register<object>() }) },
@@ -63,17 +63,17 @@ const service = defineService(shop, {
   }),
   generators: {
     typed: (_, { errors }) => {
-      lent = errors.gone({});
+      borrowed = errors.gone({});
       return secret();
     },
     typedRead: secret,
     typedBlue: secret,
     typedRed: secret,
     borrowed: () => {
-      throw lent;
+      throw borrowed;
     },
     // An untyped program may.
-    returned: () => lent as null,
+    returned: () => borrowed as null,
     reworded: (a, { shadow }) => {
       try {
         return shadow.add(a, null);
@@ -112,13 +112,18 @@ const ways = {
   },
   'the plain service': (): Site => {
     const alarms: SiteAlarm[] = [];
-    return { client: createClient(plainService(service, { onAlarm: (alarm) => void alarms.push(alarm) })), alarms };
+    return {
+      client: createClient(singleSiteService(service, { onAlarm: (alarm) => void alarms.push(alarm) })),
+      alarms,
+    };
   },
 };
 
 /** All that a client gets of an error, its causes too. */
-const wholeOf = (error: unknown): string =>
-  error instanceof Error ? `${JSON.stringify(error)} ${error.message} ${wholeOf(error.cause)}` : String(error);
+const getContainerCopier = (error: unknown): string =>
+  error instanceof Error
+    ? `${JSON.stringify(error)} ${error.message} ${getContainerCopier(error.cause)}`
+    : String(error);
 
 async function failureOf(client: Client<RedBlueLevels>, operation: Operation): Promise<CorrectableError> {
   const failure: unknown = await client.invoke(operation).then(
@@ -136,10 +141,10 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
       const failure = await failureOf(client, shop[name]({ n: 1 }));
       expect(failure).toMatchObject({ code: 'FINAL_FAILED', field: `generators.${name}`, retryable: false });
       expect(failure.retryAfterMs).toBeUndefined();
-      expect(wholeOf(failure)).not.toContain(SECRET);
+      expect(getContainerCopier(failure)).not.toContain(SECRET);
       expect(alarms).toContainEqual(
         expect.objectContaining({
-          kind: 'generator-threw',
+          kind: 'generator-error',
           message: expect.stringMatching(new RegExp(`'${name}'.*OVERLOADED.*${SECRET}`)),
           cause: expect.objectContaining({ code: 'OVERLOADED' }),
         }),
@@ -163,8 +168,8 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
       const failure = await failureOf(client, shop[name]({ n: 1 }));
       expect(failure).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
       expect(failure.message).toContain('has taken effect');
-      expect(wholeOf(failure)).not.toContain(SECRET);
-      expect(alarms.some(({ kind, message }) => kind === 'generator-threw' && message.includes(SECRET))).toBe(true);
+      expect(getContainerCopier(failure)).not.toContain(SECRET);
+      expect(alarms.some(({ kind, message }) => kind === 'generator-error' && message.includes(SECRET))).toBe(true);
     },
   );
 
@@ -172,8 +177,8 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     const { client, alarms } = start();
     const failure = await failureOf(client, shop.getter({ n: 1 }));
     expect(failure.code).toBe('FINAL_FAILED');
-    expect(wholeOf(failure)).not.toContain(SECRET);
-    expect(alarms.map(({ kind }) => kind)).toContain('generator-threw');
+    expect(getContainerCopier(failure)).not.toContain(SECRET);
+    expect(alarms.map(({ kind }) => kind)).toContain('generator-error');
   });
 
   test.each([
@@ -186,7 +191,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     const { client, alarms } = start();
     const failure = await failureOf(client, shop[name]({ n }));
     expect(failure).toMatchObject({ code, field, message: expect.stringContaining('whole number') });
-    expect(wholeOf(failure)).not.toMatch(/\.123|example/);
+    expect(getContainerCopier(failure)).not.toMatch(/\.123|example/);
     expect(alarms).toEqual([]);
   });
 
@@ -194,6 +199,6 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     const { client } = start();
     const failure = await failureOf(client, shop.wide({ n: 1 }));
     expect(failure).toMatchObject({ code: 'INVALID_VALUE', field: 'effects.0.value' });
-    expect(wholeOf(failure)).not.toContain(SECRET);
+    expect(getContainerCopier(failure)).not.toContain(SECRET);
   });
 });

@@ -1,7 +1,7 @@
 /** Generators: what they can read, their scratchpad, the contract's results, and what happens when they misbehave. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../src/server/embedded.ts';
@@ -20,21 +20,21 @@ describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
   const cart = z.object({ cart: z.string() });
   const shop = defineContract('shop', {
     addToCart: {
-      effect: 'update',
+      access: 'write',
       args: z.object({ cart: z.string(), item: z.string(), quantity: z.int() }),
       result: z.null(),
     },
     buy: {
-      effect: 'update',
+      access: 'write',
       args: cart,
       result: z.object({ order: z.string(), left: z.record(z.string(), z.int()) }).nullable(),
     },
-    setStock: { effect: 'update', args: z.object({ item: z.string(), stock: z.int() }), result: z.null() },
-    lines: { effect: 'read', args: cart, result: z.array(z.string()) },
-    ordersOf: { effect: 'read', args: z.object({ customer: z.string() }), result: z.array(z.string()) },
-    latest: { effect: 'read', args: z.object({ limit: z.int() }), result: z.array(z.string()) },
-    open: { effect: 'update', args: z.object({ name: z.string() }), result: z.boolean() },
-    tagged: { effect: 'read', args: z.object({ tag: z.string() }), result: z.array(z.string()) },
+    setStock: { access: 'write', args: z.object({ item: z.string(), stock: z.int() }), result: z.null() },
+    lines: { access: 'read', args: cart, result: z.array(z.string()) },
+    ordersOf: { access: 'read', args: z.object({ customer: z.string() }), result: z.array(z.string()) },
+    latest: { access: 'read', args: z.object({ limit: z.int() }), result: z.array(z.string()) },
+    open: { access: 'write', args: z.object({ name: z.string() }), result: z.boolean() },
+    tagged: { access: 'read', args: z.object({ tag: z.string() }), result: z.array(z.string()) },
   });
   type Sold = { readonly line: string; readonly item: string; readonly quantity: number };
   const service = defineService(shop, {
@@ -66,11 +66,11 @@ describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
           const [line] = tables.lines.keys({ prefix: `${id}/`, limit: 1 });
           if (line === undefined) break;
           const { item = '', quantity } = tables.lines.row(line);
-          const one = { line, item, quantity };
-          scratchpad.apply(shadow.sell({ sold: one }, null));
+          const element = { line, item, quantity };
+          scratchpad.apply(shadow.sell({ sold: element }, null));
           if (tables.items.row(item).stock < 0) return null;
           left[item] = tables.items.row(item).stock;
-          sold.push(one);
+          sold.push(element);
         }
         const order = uniqueId();
         return sold.length === 0 ? null : shadow.buy({ order, cart: id, sold }, { order, left });
@@ -83,9 +83,12 @@ describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
     },
   });
   const start = (): ReturnType<typeof createClient<readonly ['tentative', 'causal', 'strong']>>[] => {
-    const deployment = createEmbedded(service, { sites: ['irl', 'frk'], generators: { repeatedShare: 1 } });
+    const deployment = createEmbedded(service, {
+      sites: ['ireland', 'frankfurt'],
+      generators: { determinismCheckRate: 1 },
+    });
     deployments.push(deployment);
-    return (['irl', 'frk'] as const).map((site) => createClient(deployment.site(site)));
+    return (['ireland', 'frankfurt'] as const).map((site) => createClient(deployment.site(site)));
   };
 
   test('identifier at a site of any name → stands in a URL as it is', async () => {
@@ -100,36 +103,36 @@ describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
   });
 
   test('checkout by scratchpad → stock, cart and order as one operation', async () => {
-    const [irl] = start();
-    for (const item of ['apple', 'pear']) await irl?.invoke(shop.setStock({ item, stock: 5 }));
-    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
-    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'pear', quantity: 1 }));
-    await irl?.invoke(shop.addToCart({ cart: 'anna', item: 'pear', quantity: 1 }));
-    const bought = await irl?.invoke(shop.buy({ cart: 'ann' }));
+    const [ireland] = start();
+    for (const item of ['apple', 'pear']) await ireland?.invoke(shop.setStock({ item, stock: 5 }));
+    await ireland?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
+    await ireland?.invoke(shop.addToCart({ cart: 'ann', item: 'pear', quantity: 1 }));
+    await ireland?.invoke(shop.addToCart({ cart: 'anna', item: 'pear', quantity: 1 }));
+    const bought = await ireland?.invoke(shop.buy({ cart: 'ann' }));
     expect(bought?.left).toEqual({ apple: 3, pear: 4 });
-    expect(await irl?.invoke(shop.lines({ cart: 'ann' }))).toEqual([]);
-    expect(await irl?.invoke(shop.lines({ cart: 'anna' }))).toEqual(['anna/pear']);
-    expect(await irl?.invoke(shop.ordersOf({ customer: 'ann' }))).toEqual([bought?.order]);
-    expect(await irl?.invoke(shop.ordersOf({ customer: 'anna' }))).toEqual([]);
-    expect(await irl?.invoke(shop.tagged({ tag: 'n' }))).toEqual([bought?.order]);
+    expect(await ireland?.invoke(shop.lines({ cart: 'ann' }))).toEqual([]);
+    expect(await ireland?.invoke(shop.lines({ cart: 'anna' }))).toEqual(['anna/pear']);
+    expect(await ireland?.invoke(shop.ordersOf({ customer: 'ann' }))).toEqual([bought?.order]);
+    expect(await ireland?.invoke(shop.ordersOf({ customer: 'anna' }))).toEqual([]);
+    expect(await ireland?.invoke(shop.tagged({ tag: 'n' }))).toEqual([bought?.order]);
   });
 
   test('scratchpad shows too little stock → nothing chosen, nothing changed', async () => {
-    const [irl] = start();
-    await irl?.invoke(shop.setStock({ item: 'apple', stock: 1 }));
-    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
-    expect(await irl?.invoke(shop.buy({ cart: 'ann' }))).toBeNull();
-    expect(await irl?.invoke(shop.lines({ cart: 'ann' }))).toEqual(['ann/apple']);
+    const [ireland] = start();
+    await ireland?.invoke(shop.setStock({ item: 'apple', stock: 1 }));
+    await ireland?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
+    expect(await ireland?.invoke(shop.buy({ cart: 'ann' }))).toBeNull();
+    expect(await ireland?.invoke(shop.lines({ cart: 'ann' }))).toEqual(['ann/apple']);
   });
 
   test('a line put into the cart again after the sale → there again, with its own quantity', async () => {
-    const [irl, frk] = start();
-    await irl?.invoke(shop.setStock({ item: 'apple', stock: 9 }));
-    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
-    await irl?.invoke(shop.buy({ cart: 'ann' }));
-    await irl?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 3 }));
-    expect((await irl?.invoke(shop.buy({ cart: 'ann' })))?.left).toEqual({ apple: 4 });
-    expect(await frk?.invokeStrong(shop.lines({ cart: 'ann' }))).toEqual([]);
+    const [ireland, frankfurt] = start();
+    await ireland?.invoke(shop.setStock({ item: 'apple', stock: 9 }));
+    await ireland?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 2 }));
+    await ireland?.invoke(shop.buy({ cart: 'ann' }));
+    await ireland?.invoke(shop.addToCart({ cart: 'ann', item: 'apple', quantity: 3 }));
+    expect((await ireland?.invoke(shop.buy({ cart: 'ann' })))?.left).toEqual({ apple: 4 });
+    expect(await frankfurt?.invokeStrong(shop.lines({ cart: 'ann' }))).toEqual([]);
   });
 
   test('two sites open the same name at once → one is told true: an absent row was read', async () => {
@@ -144,8 +147,8 @@ describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
 
 describe('phantoms', () => {
   const contract = defineContract('rota', {
-    take: { effect: 'update', args: z.object({ day: z.string(), who: z.string() }), result: z.boolean() },
-    on: { effect: 'read', args: z.object({ day: z.string() }), result: z.array(z.string()) },
+    take: { access: 'write', args: z.object({ day: z.string(), who: z.string() }), result: z.boolean() },
+    on: { access: 'read', args: z.object({ day: z.string() }), result: z.array(z.string()) },
   });
   for (const way of ['keys', 'index'] as const) {
     const service = defineService(contract, {
@@ -165,9 +168,9 @@ describe('phantoms', () => {
     });
 
     test(`${way}: two sites insert into the same empty range at once → one is told true`, async () => {
-      const deployment = createEmbedded(service, { sites: ['irl', 'frk'] });
+      const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt'] });
       deployments.push(deployment);
-      const clients = (['irl', 'frk'] as const).map((site) => createClient(deployment.site(site)));
+      const clients = (['ireland', 'frankfurt'] as const).map((site) => createClient(deployment.site(site)));
       for (const day of ['mon', 'tue', 'wed']) {
         const outcomes = await Promise.all(
           clients.map((client, n) => client.invoke(contract.take({ day, who: `p${n}` }))),
@@ -178,9 +181,9 @@ describe('phantoms', () => {
     });
 
     test(`${way}: other ranges at once → nobody is sent back`, async () => {
-      const deployment = createEmbedded(service, { sites: ['irl', 'frk'], attemptsMax: 1 });
+      const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt'], maxAttempts: 1 });
       deployments.push(deployment);
-      const takes = (['irl', 'frk'] as const).map((site, n) =>
+      const takes = (['ireland', 'frankfurt'] as const).map((site, n) =>
         createClient(deployment.site(site)).invoke(contract.take({ day: `day${n}`, who: 'ann' })),
       );
       expect(await Promise.all(takes)).toEqual([true, true]);
@@ -191,21 +194,21 @@ describe('phantoms', () => {
 describe('misbehaving', () => {
   const none = z.object({});
   const contract = defineContract('odd', {
-    wrongResult: { effect: 'update', args: none, result: z.object({ count: z.int() }) },
-    wrongReply: { effect: 'update', args: none, result: z.object({ count: z.int() }) },
-    extra: { effect: 'read', args: none, result: z.object({ name: z.string() }) },
-    waits: { effect: 'read', args: none, result: z.unknown() },
-    thrown: { effect: 'read', args: none, result: z.unknown().refine((value) => (value as string[]).length < 5) },
-    getter: { effect: 'read', args: none, result: z.unknown() },
-    getterSold: { effect: 'update', args: none, result: z.unknown() },
-    clock: { effect: 'update', args: none, result: z.null() },
-    counts: { effect: 'read', args: none, result: z.number() },
-    steps: { effect: 'update', args: none, result: z.null() },
-    endless: { effect: 'update', args: none, result: z.null() },
-    effects: { effect: 'update', args: none, result: z.null() },
-    fine: { effect: 'update', args: none, result: z.null() },
-    heldUp: { effect: 'update', args: none, result: z.null() },
-    count: { effect: 'read', args: none, result: z.number() },
+    wrongResult: { access: 'write', args: none, result: z.object({ count: z.int() }) },
+    wrongReply: { access: 'write', args: none, result: z.object({ count: z.int() }) },
+    extra: { access: 'read', args: none, result: z.object({ name: z.string() }) },
+    waits: { access: 'read', args: none, result: z.unknown() },
+    thrown: { access: 'read', args: none, result: z.unknown().refine((value) => (value as string[]).length < 5) },
+    getter: { access: 'read', args: none, result: z.unknown() },
+    getterSold: { access: 'write', args: none, result: z.unknown() },
+    clock: { access: 'write', args: none, result: z.null() },
+    counts: { access: 'read', args: none, result: z.number() },
+    steps: { access: 'write', args: none, result: z.null() },
+    endless: { access: 'write', args: none, result: z.null() },
+    effects: { access: 'write', args: none, result: z.null() },
+    fine: { access: 'write', args: none, result: z.null() },
+    heldUp: { access: 'write', args: none, result: z.null() },
+    count: { access: 'read', args: none, result: z.number() },
   });
   const unreadable = {
     get cause() {
@@ -213,7 +216,7 @@ describe('misbehaving', () => {
     },
   };
   let calls = 0;
-  let held = (): void => {};
+  let retained = (): void => {};
   const service = defineService(contract, {
     tables: { rows: table({ n: counter(), items: queue<number>() }) },
     shadowOperations: ({ rows }) => ({
@@ -243,14 +246,17 @@ describe('misbehaving', () => {
       effects: (_, { shadow }) => shadow.many({ count: 11 }, null),
       fine: (_, { shadow }) => shadow.add({ amount: 1 }, null),
       heldUp: (_, { shadow }) => {
-        held();
+        retained();
         return shadow.add({ amount: 1 }, null);
       },
       count: (_, { tables }) => tables.rows.row('r').n,
     },
   });
   const start = (generators: GeneratorSettings = {}) => {
-    const deployment = createEmbedded(service, { sites: ['only'], generators: { repeatedShare: 0, ...generators } });
+    const deployment = createEmbedded(service, {
+      sites: ['only'],
+      generators: { determinismCheckRate: 0, ...generators },
+    });
     deployments.push(deployment);
     return createClient(deployment.site('only'));
   };
@@ -292,17 +298,17 @@ describe('misbehaving', () => {
 
   for (const name of ['clock', 'counts'] as const) {
     test(`${name}: not deterministic → FINAL_FAILED when runs are repeated`, async () => {
-      const wrong = start({ repeatedShare: 1 }).invoke(contract[name]({}));
+      const wrong = start({ determinismCheckRate: 1 }).invoke(contract[name]({}));
       await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', field: `generators.${name}` });
       await expect(wrong).rejects.toThrow('not deterministic');
     });
   }
 
   const tooLong: [name: 'steps' | 'endless' | 'effects', settings: GeneratorSettings, says: string][] = [
-    ['steps', { stepsMax: 1000 }, 'more than 1000 steps'],
-    ['steps', { stepsMax: 1e9, timeMaxMs: 250 }, 'more than 250 ms'],
-    ['endless', { timeMaxMs: 250, guarded: true }, 'more than 250 ms'],
-    ['effects', { effectsMax: 10 }, 'more than 10 effects'],
+    ['steps', { maxSteps: 1000 }, 'more than 1000 steps'],
+    ['steps', { maxSteps: 1e9, timeoutMs: 250 }, 'more than 250 ms'],
+    ['endless', { timeoutMs: 250, killOnTimeout: true }, 'more than 250 ms'],
+    ['effects', { maxEffects: 10 }, 'more than 10 effects'],
   ];
   test.each(tooLong)('%s with %o → FINAL_FAILED, and the site goes on', async (name, settings, says) => {
     const client = start(settings);
@@ -317,11 +323,11 @@ describe('misbehaving', () => {
     let heldUpMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => now() + heldUpMs);
     let runs = 0;
-    held = () => {
+    retained = () => {
       runs += 1;
       if (runs === 1 || runs === 3) heldUpMs += 60_000;
     };
-    const client = start({ repeatedShare: 1 });
+    const client = start({ determinismCheckRate: 1 });
     await client.invoke(contract.heldUp({}));
     expect(await client.invoke(contract.count({}))).toBe(1);
     expect(runs).toBe(4);
@@ -329,9 +335,9 @@ describe('misbehaving', () => {
 
   test('settings out of range → INVALID_ARGUMENT with the field', () => {
     for (const [field, value] of [
-      ['stepsMax', 0],
-      ['timeMaxMs', 0.5],
-      ['repeatedShare', 2],
+      ['maxSteps', 0],
+      ['timeoutMs', 0.5],
+      ['determinismCheckRate', 2],
     ] as const) {
       const create = (): unknown => createEmbedded(service, { sites: ['a'], generators: { [field]: value } });
       expect(create).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `generators.${field}` }));
@@ -344,7 +350,7 @@ describe('misbehaving', () => {
   });
 
   test('limit that is no count → INVALID_ARGUMENT', async () => {
-    const wrong = defineContract('wrong', { scan: { effect: 'read', args: none, result: z.unknown() } });
+    const wrong = defineContract('wrong', { scan: { access: 'read', args: none, result: z.unknown() } });
     const scanning = defineService(wrong, {
       tables: { rows: table({ n: counter() }) },
       shadowOperations: () => ({}),

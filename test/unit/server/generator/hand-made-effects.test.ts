@@ -4,21 +4,21 @@
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Effect } from '../../../../src/server/records/effect.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
-import { bounded, counter, queue, register, set, stock, table } from '../../../../src/server/service/tables.ts';
+import { boundedCounter, counter, queue, register, set, stock, table } from '../../../../src/server/service/tables.ts';
 
 const made = z.object({ table: z.string(), field: z.string(), action: z.string(), value: z.unknown().optional() });
-const update = { effect: 'update', args: made, result: z.null() } as const;
+const update = { access: 'write', args: made, result: z.null() } as const;
 
 const contract = defineContract('hand-made', {
   byBlue: update,
   byRed: update,
-  count: { effect: 'update', args: z.object({}), result: z.number() },
+  count: { access: 'write', args: z.object({}), result: z.number() },
 });
 
 /** As an author may write them: the compiler takes them too. */
@@ -26,7 +26,14 @@ const effectOf = (args: z.infer<typeof made>): readonly Effect<unknown, 'blue'>[
 
 const service = defineService(contract, {
   tables: {
-    t: table({ f: bounded({ min: 0 }), n: counter(), r: register(), s: set<string>(), k: stock(), q: queue<number>() }),
+    t: table({
+      f: boundedCounter({ min: 0 }),
+      n: counter(),
+      r: register(),
+      s: set<string>(),
+      k: stock(),
+      q: queue<number>(),
+    }),
   },
   shadowOperations: ({ t }) => ({
     byBlue: blue(effectOf),
@@ -113,20 +120,20 @@ const SPOILT: readonly (readonly [what: string, effects: unknown, field: string]
 ];
 
 const spoilt = defineContract('spoilt', {
-  byBlue: { effect: 'update', args: z.object({}), result: z.null() },
-  byDeclared: { effect: 'update', args: z.object({}), result: z.null(), colour: 'blue' },
-  byRed: { effect: 'update', args: z.object({}), result: z.null() },
+  byBlue: { access: 'write', args: z.object({}), result: z.null() },
+  byDeclared: { access: 'write', args: z.object({}), result: z.null(), color: 'blue' },
+  byRed: { access: 'write', args: z.object({}), result: z.null() },
   count: contract.operations.count,
 });
 
 describe.each(['byBlue', 'byDeclared', 'byRed'] as const)('%s', (name) => {
   test.each(SPOILT)('%s → INVALID_ARGUMENT that names its place, and the site goes on', async (_, effects, field) => {
-    const given = effects as readonly Effect<unknown, 'blue', false>[];
+    const value = effects as readonly Effect<unknown, 'blue', false>[];
     const spoiltService = defineService(spoilt, {
-      tables: { t: table({ f: bounded({ min: 0 }), n: counter() }) },
+      tables: { t: table({ f: boundedCounter({ min: 0 }), n: counter() }) },
       shadowOperations: ({ t }) => ({
-        blue: blue((_args: object) => given),
-        red: red((_args: object) => given),
+        blue: blue((_args: object) => value),
+        red: red((_args: object) => value),
         count: red((_args: object) => [t.row('k').n.add(1)]),
       }),
       generators: {

@@ -1,13 +1,13 @@
 /** An operation as large as one may be. */
 import { expect, test } from 'vitest';
 import { get, put } from '../../../../src/operations/index.ts';
-import { OPERATION_BYTES_MAX } from '../../../../src/server/records/bounds.ts';
+import { MAX_OPERATION_BYTES } from '../../../../src/server/records/retention-limits.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
 
 test('an operation as large as one may be → every site gets it, in an envelope of its own', () => {
   const sites = new Sites(notesService(), 2);
-  sites.submit(0, put('bytes', new Uint8Array(OPERATION_BYTES_MAX - 2000)));
+  sites.submit(0, put('bytes', new Uint8Array(MAX_OPERATION_BYTES - 2000)));
   sites.submit(
     0,
     put(
@@ -16,6 +16,6 @@ test('an operation as large as one may be → every site gets it, in an envelope
     ),
   );
   sites.settle();
-  expect(sites.read(1, get('bytes'))).toHaveLength(OPERATION_BYTES_MAX - 2000);
+  expect(sites.read(1, get('bytes'))).toHaveLength(MAX_OPERATION_BYTES - 2000);
   expect(sites.read(1, get('values'))).toHaveLength(1_400_000);
 });

@@ -5,8 +5,8 @@ import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { createEmbedded, type Embedded } from '../../../../src/server/embedded.ts';
 import { checkOperationSize } from '../../../../src/server/generator/generator-budget.ts';
-import type { GeneratorOutcome } from '../../../../src/server/generator/generator-run.ts';
-import { CLIENT_LENGTH_MAX, OPERATION_BYTES_MAX } from '../../../../src/server/records/bounds.ts';
+import type { GeneratorOutcome } from '../../../../src/server/generator/generator-runner.ts';
+import { MAX_CLIENT_LENGTH, MAX_OPERATION_BYTES } from '../../../../src/server/records/retention-limits.ts';
 import { notesService } from '../storage/notes-service.ts';
 
 const deployments: Embedded[] = [];
@@ -16,20 +16,23 @@ afterEach(async () => {
 
 function clientOf(): Client<RedBlueLevels> {
   // To copy much takes a busy machine longer than generators usually have.
-  const deployment = createEmbedded(notesService(), { sites: ['irl', 'frk'], generators: { timeMaxMs: 60_000 } });
+  const deployment = createEmbedded(notesService(), {
+    sites: ['ireland', 'frankfurt'],
+    generators: { timeoutMs: 60_000 },
+  });
   deployments.push(deployment);
-  return createClient(deployment.site('irl'));
+  return createClient(deployment.site('ireland'));
 }
 
 const tooLarge = (field: string): unknown =>
   expect.objectContaining({
     code: 'INVALID_VALUE',
     field,
-    message: expect.stringContaining(`an operation may come to ${OPERATION_BYTES_MAX} bytes`),
+    message: expect.stringContaining(`an operation may come to ${MAX_OPERATION_BYTES} bytes`),
   });
 
 describe('an update that is larger than any may be', () => {
-  const bytes = new Uint8Array(OPERATION_BYTES_MAX);
+  const bytes = new Uint8Array(MAX_OPERATION_BYTES);
 
   test('→ refused, and nothing is done; the site goes on', async () => {
     const client = clientOf();
@@ -44,19 +47,19 @@ describe('what counts', () => {
   const text = 'x'.repeat(1000);
   const effect = { table: 't', key: 'k', field: 'f', action: 'write', value: null };
   const reads = { names: new Set<string>(), ranges: [] };
-  const outcome = (given: Partial<GeneratorOutcome>): GeneratorOutcome => ({
+  const outcome = (value: Partial<GeneratorOutcome>): GeneratorOutcome => ({
     reads,
     choice: undefined,
     reply: { value: null },
-    ...given,
+    ...value,
   });
-  const choice = (colour: 'blue' | 'red', given: object = {}): GeneratorOutcome['choice'] => ({
+  const choice = (color: 'blue' | 'red', value: object = {}): GeneratorOutcome['choice'] => ({
     shadow: 's',
-    colour,
+    color,
     args: null,
     effects: [],
     reply: null,
-    ...given,
+    ...value,
   });
 
   test.each<[string, GeneratorOutcome]>([
@@ -67,11 +70,11 @@ describe('what counts', () => {
     ['result', outcome({ reply: { value: null, meta: { list: Array.from({ length: 40 }, () => 0) } } })],
     ['shadow', outcome({ choice: choice('red', { args: [text] }) })],
     ['result', outcome({ reply: { value: 2n ** 8000n } })],
-  ])('%s', (field, given) => {
-    expect(() => checkOperationSize(given, { bytesMax: 1000, partsMax: 2 })).toThrow(
+  ])('%s', (field, value) => {
+    expect(() => checkOperationSize(value, { maxBytes: 1000, maxParts: 2 })).toThrow(
       expect.objectContaining({ code: 'INVALID_VALUE', field }),
     );
-    expect(() => checkOperationSize(given, { bytesMax: 5000, partsMax: 2 })).not.toThrow();
+    expect(() => checkOperationSize(value, { maxBytes: 5000, maxParts: 2 })).not.toThrow();
   });
 
   test('more read than one may say, however little each takes → refused with the bound; of blue it is not said', () => {
@@ -81,8 +84,8 @@ describe('what counts', () => {
       { names, ranges: [] },
       { names: new Set<string>(), ranges },
     ]) {
-      const check = (colour: 'blue' | 'red', partsMax: number) => () =>
-        checkOperationSize(outcome({ choice: choice(colour), reads: read }), { bytesMax: 5000, partsMax });
+      const check = (color: 'blue' | 'red', maxParts: number) => () =>
+        checkOperationSize(outcome({ choice: choice(color), reads: read }), { maxBytes: 5000, maxParts });
       const refused = { code: 'INVALID_VALUE', field: 'reads', message: expect.stringContaining('may have read 2 ') };
       expect(check('red', 2)).toThrow(expect.objectContaining(refused));
       expect(check('red', 3)).not.toThrow();
@@ -91,23 +94,23 @@ describe('what counts', () => {
   });
 
   test('what a blue operation has read goes nowhere', () => {
-    const given = outcome({ choice: choice('blue', { args: text }), reads: { names: new Set([text]), ranges: [] } });
-    expect(() => checkOperationSize(given, { bytesMax: 1000, partsMax: 2 })).not.toThrow();
+    const value = outcome({ choice: choice('blue', { args: text }), reads: { names: new Set([text]), ranges: [] } });
+    expect(() => checkOperationSize(value, { maxBytes: 1000, maxParts: 2 })).not.toThrow();
   });
 });
 
 test('a name that is longer than any may be → refused with the field and the bound', async () => {
-  const deployment = createEmbedded(notesService(), { sites: ['irl'] });
+  const deployment = createEmbedded(notesService(), { sites: ['ireland'] });
   deployments.push(deployment);
   const failed: unknown[] = [];
   const sink = { update: () => {}, fail: (error: unknown) => void failed.push(error) };
-  const context = { signal: new AbortController().signal, operationId: 'x'.repeat(CLIENT_LENGTH_MAX + 1) };
-  deployment.site('irl').submitOperation(put('k', 1), ['causal'], sink as never, context as never);
+  const context = { signal: new AbortController().signal, operationId: 'x'.repeat(MAX_CLIENT_LENGTH + 1) };
+  deployment.site('ireland').submitOperation(put('k', 1), ['causal'], sink as never, context as never);
   expect(failed).toEqual([
     expect.objectContaining({
       code: 'INVALID_ARGUMENT',
       field: 'context.operationId',
-      message: expect.stringContaining(String(CLIENT_LENGTH_MAX)),
+      message: expect.stringContaining(String(MAX_CLIENT_LENGTH)),
     }),
   ]);
 });

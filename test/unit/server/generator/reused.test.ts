@@ -11,10 +11,10 @@ import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import { cell, counter, log, queue, register, table } from '../../../../src/server/service/tables.ts';
 
-const SITES = ['irl', 'frk', 'vrg'] as const;
+const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 const THREE = [1, 2, 3] as const;
 const n = z.object({ n: z.int() });
-const update = { effect: 'update', args: n, result: z.unknown() } as const;
+const update = { access: 'write', args: n, result: z.unknown() } as const;
 const contract = defineContract('reused', {
   args: update,
   poison: update,
@@ -26,8 +26,8 @@ const contract = defineContract('reused', {
   line: update,
   push: update,
   pop: update,
-  again: { effect: 'read', args: n, result: z.unknown() },
-  all: { effect: 'read', args: z.object({}), result: z.unknown() },
+  again: { access: 'read', args: n, result: z.unknown() },
+  all: { access: 'read', args: z.object({}), result: z.unknown() },
 });
 
 interface Given {
@@ -54,7 +54,7 @@ function makeService() {
     shadowOperations: ({ blues, reds }) => ({
       args: red(
         ({ n: key }: Given) => [reds.row(`k${key}`).owner.assign(key)],
-        (_, { n: told }) => told,
+        (_, { n: reported }) => reported,
       ),
       list: blue(({ n: by }: Given) => {
         LIST.splice(0, 1, blues.row('list').sum.add(by));
@@ -91,20 +91,20 @@ function makeService() {
       ),
     }),
     generators: {
-      args: (given, { shadow }) => shadow.args(Object.assign(ARGS, given)),
+      args: (value, { shadow }) => shadow.args(Object.assign(ARGS, value)),
       poison: (_, { shadow }) => shadow.args(Object.assign(ARGS, { more: new Map() })),
-      list: (given, { shadow }) => shadow.list(given, null),
-      redList: (given, { shadow }) => shadow.redList(given, null),
-      effect: (given, { shadow }) => shadow.effect(given, null),
-      getter: (given, { shadow }) => shadow.getter(given, null),
-      shared: (given, { shadow }) => shadow.shared(given, null),
-      line: (given, { shadow, tables }) => {
+      list: (value, { shadow }) => shadow.list(value, null),
+      redList: (value, { shadow }) => shadow.redList(value, null),
+      effect: (value, { shadow }) => shadow.effect(value, null),
+      getter: (value, { shadow }) => shadow.getter(value, null),
+      shared: (value, { shadow }) => shadow.shared(value, null),
+      line: (value, { shadow, tables }) => {
         for (const line of tables.reds.row('r').lines) (line as Date).setTime(9);
-        return shadow.line(given, null);
+        return shadow.line(value, null);
       },
-      push: (given, { shadow }) => shadow.push(given, null),
-      pop: (given, { shadow }) => shadow.pop(given),
-      again: (given) => Object.assign(OUT, given),
+      push: (value, { shadow }) => shadow.push(value, null),
+      pop: (value, { shadow }) => shadow.pop(value),
+      again: (value) => Object.assign(OUT, value),
       all: (_, { tables: { blues, reds } }) => ({
         args: THREE.map((key) => reds.row(`k${key}`).owner),
         redList: THREE.map((key) => reds.row(`l${key}`).owner),
@@ -121,9 +121,14 @@ function makeService() {
 let deployment: Embedded<(typeof SITES)[number]>;
 beforeEach(() => {
   [shared, popped] = [{ at: new Date(1000) }, []];
-  const wan = { 'irl-frk': 10, 'irl-vrg': 10, 'frk-vrg': 10 };
-  const rest = { redLeader: 'frk', wan, checkLabels: false, generators: { repeatedShare: 0 } } as const;
-  deployment = createEmbedded(makeService(), { sites: SITES, ...rest });
+  const latency = { 'ireland-frankfurt': 10, 'ireland-virginia': 10, 'frankfurt-virginia': 10 };
+  const remaining = {
+    redLeader: 'frankfurt',
+    latency,
+    checkColors: false,
+    generators: { determinismCheckRate: 0 },
+  } as const;
+  deployment = createEmbedded(makeService(), { sites: SITES, ...remaining });
 });
 afterEach(() => deployment.close());
 
@@ -135,7 +140,7 @@ function told(operation: Operation<unknown>, operationId: string): Promise<unkno
       if (level !== 'tentative') resolve(value);
     };
     const sink = { update, confirm: reject, fail: reject } as unknown as Sink<unknown>;
-    deployment.site('irl').submitOperation(operation, ['causal', 'strong'], sink, context);
+    deployment.site('ireland').submitOperation(operation, ['causal', 'strong'], sink, context);
   });
 }
 
@@ -187,13 +192,13 @@ test('a list of effects, red or blue → each operation has its own', async () =
 test('an effect made by hand → is what it was when it was given', async () => {
   await three('effect');
   expect(await shown('effect')).toEqual([1, 2, 3]);
-  const client = createClient(deployment.site('irl'));
+  const client = createClient(deployment.site('ireland'));
   await client.invokeStrong(contract.getter({ n: 1 }));
   expect(await shown('getter')).toBe(1);
 });
 
 test("what an effect made by hand writes is the author's as before, and the state's is another", async () => {
-  const client = createClient(deployment.site('irl'));
+  const client = createClient(deployment.site('ireland'));
   await client.invokeStrong(contract.shared({ n: 1 }));
   shared.at.setTime(777);
   expect(Object.isFrozen(shared)).toBe(false);
@@ -201,7 +206,7 @@ test("what an effect made by hand writes is the author's as before, and the stat
 });
 
 test('a read that gives the same object each time → each is told what it was then', async () => {
-  const client = createClient(deployment.site('irl'));
+  const client = createClient(deployment.site('ireland'));
   const strong = THREE.map((number) => client.invokeStrong(contract.again({ n: number })));
   const weak = THREE.map((number) => client.invokeWeak(contract.again({ n: number })));
   expect(await Promise.all([...strong, ...weak])).toEqual([...THREE, ...THREE].map((number) => ({ n: number })));
@@ -213,7 +218,7 @@ test('a generator that changes a line in flight → changes a copy', async () =>
 });
 
 test('a reply that changes the item that was popped → changes a copy, at each site', async () => {
-  const client = createClient(deployment.site('irl'));
+  const client = createClient(deployment.site('ireland'));
   await client.invokeStrong(contract.push({ n: 1000 }));
   expect(await client.invokeStrong(contract.pop({ n: 0 }))).toBe(1001);
   await shown('list');

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { GeneratorRunner } from '../../../../src/server/generator/generator-run.ts';
-import { NO_NOTES, tablesReader } from '../../../../src/server/generator/table-readers.ts';
-import { judgedService } from '../../../../src/server/label/judged-service.ts';
+import { GeneratorRunner } from '../../../../src/server/generator/generator-runner.ts';
+import { NO_READ_LISTENER, createTablesReader } from '../../../../src/server/generator/table-readers.ts';
+import { createAnalyzedService } from '../../../../src/server/color-analysis/analyzed-service.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
@@ -12,8 +12,8 @@ import { counter, register, table } from '../../../../src/server/service/tables.
 import { Store } from '../../../../src/server/state/store.ts';
 
 const contract = defineContract('rows', {
-  look: { effect: 'read', args: z.object({}), result: z.unknown(), errors: { no: z.null() } },
-  plain: { effect: 'read', args: z.object({}), result: z.unknown() },
+  look: { access: 'read', args: z.object({}), result: z.unknown(), errors: { no: z.null() } },
+  plain: { access: 'read', args: z.object({}), result: z.unknown() },
 });
 
 type Context = Readonly<Record<string, Readonly<Record<string, never>>>>;
@@ -52,7 +52,7 @@ function rowOf(tables: unknown): object {
 }
 
 test.each(TOOLS)('%s → what a generator puts there is refused, and nothing is changed', (_, toolOf) => {
-  for (const judge of [(service: Service) => service, (service: Service) => judgedService(service).runnable]) {
+  for (const judge of [(service: Service) => service, (service: Service) => createAnalyzedService(service).runnable]) {
     const seen: unknown[] = [];
     const service = serviceOf((context) => {
       const tool = toolOf(context) as Record<string, unknown>;
@@ -75,5 +75,5 @@ test.each(TOOLS)('%s → what a generator puts there is refused, and nothing is 
 
 test('readers outside of generators are the same for all, too', () => {
   const { tables } = serviceOf(() => null);
-  expect(Object.isFrozen(tablesReader(tables, new Store(tables), NO_NOTES))).toBe(true);
+  expect(Object.isFrozen(createTablesReader(tables, new Store(tables), NO_READ_LISTENER))).toBe(true);
 });

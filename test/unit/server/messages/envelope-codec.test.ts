@@ -4,22 +4,23 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   EnvelopeCodec,
-  ENVELOPE_BYTES_MAX,
-  ENVELOPE_VALUES_MAX,
+  MAX_ENVELOPE_BYTES,
+  MAX_ENVELOPE_VALUES,
   ENVELOPE_VERSION,
 } from '../../../../src/server/messages/envelope-codec.ts';
-import { RefusedMessage, RULES } from '../../../../src/server/messages/envelope.ts';
-import type { Envelope, RefusalReason } from '../../../../src/server/messages/envelope.ts';
-import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { RejectedMessageError, RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import type { Envelope, MessageRejectionReason } from '../../../../src/server/messages/envelope.ts';
+import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
-import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './some-messages.ts';
+import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './sample-messages.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
-const codec = new EnvelopeCodec(SEQUENCED_MESSAGES);
+const codec = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
 const encoded = (envelope: Envelope, bytes?: number): Uint8Array[] => codec.encode(envelope, bytes);
 const decoded = (bytes: Uint8Array): Envelope => codec.decode(bytes, ORIGINS, 'shop#1');
-const refused = (reason: RefusalReason): unknown => expect.objectContaining({ name: 'RefusedMessage', reason });
+const refused = (reason: MessageRejectionReason): unknown =>
+  expect.objectContaining({ name: 'RefusedMessage', reason });
 
 describe('envelopes', () => {
   for (const message of MESSAGES) {
@@ -50,19 +51,19 @@ describe('envelopes', () => {
       'blue.heartbeat 31318459053c',
       'blue.have 25228a268cf6',
       'blue.resend 4b32af91b6b8',
-      'slot.ask 18e2902dc4e8',
-      'slot.told dacca2f77d58',
-      'slot.told ee682990a75d',
-      'slot.told 89803f3e65db',
-      'slot.told 7e2f944ba464',
-      'rights.ask 8d25f9151164',
+      'slot.request 18e2902dc4e8',
+      'slot.answered dacca2f77d58',
+      'slot.answered ee682990a75d',
+      'slot.answered 89803f3e65db',
+      'slot.answered 7e2f944ba464',
+      'rights.request 8d25f9151164',
       'log.propose c9a223230ced',
       'log.propose b238d574ade0',
       'log.append 6e0844eaf1e1',
       'log.appended e5140beaeb74',
-      'term.passed b4abf4f2349a',
+      'term.superseded b4abf4f2349a',
     ]);
-    expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], asks: true })).toString('hex')).toBe(
+    expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
       '0199a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a461736b73c3',
     );
   });
@@ -101,7 +102,7 @@ describe('large messages', () => {
     const large = (bytes: number): Envelope =>
       envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply: { value: new Uint8Array(bytes) } }] });
     expect(encoded(large(5000), 1000)).toHaveLength(1);
-    expect(() => encoded(large(ENVELOPE_BYTES_MAX))).toThrow(refused('unreadable'));
+    expect(() => encoded(large(MAX_ENVELOPE_BYTES))).toThrow(refused('unreadable'));
   });
 });
 
@@ -117,12 +118,12 @@ describe('what is no envelope', () => {
 
   test('of others, whose messages have other shapes → refused for that, and not for what is in it', () => {
     const message = { kind: 'red.votes', yes: true } as unknown as Envelope['message'];
-    for (const [given, reason] of [
+    for (const [value, reason] of [
       [{ deployment: 'shop#2' }, 'deployment'],
-      [{ rules: RULES + 1 }, 'rules'],
+      [{ rules: RULES_VERSION + 1 }, 'rules'],
       [{}, 'content'],
     ] as const) {
-      const [bytes = new Uint8Array(0)] = encoded(envelopeOf(message, given));
+      const [bytes = new Uint8Array(0)] = encoded(envelopeOf(message, value));
       expect(() => decoded(bytes)).toThrow(refused(reason));
     }
   });
@@ -132,11 +133,11 @@ describe('what is no envelope', () => {
   });
 
   test('larger than any may be → refused before it is looked at', () => {
-    expect(() => decoded(new Uint8Array(ENVELOPE_BYTES_MAX + 1))).toThrow(refused('unreadable'));
+    expect(() => decoded(new Uint8Array(MAX_ENVELOPE_BYTES + 1))).toThrow(refused('unreadable'));
   });
 
   test('more values than any envelope has, a byte each → refused before anything is made of them', () => {
-    const reply = { value: Array.from({ length: ENVELOPE_VALUES_MAX }, () => []) };
+    const reply = { value: Array.from({ length: MAX_ENVELOPE_VALUES }, () => []) };
     const [sent] = encoded(envelopeOf({ kind: 'blue.operations', operations: [{ ...BLUE, reply }] }));
     expect(() => decoded(sent as Uint8Array)).toThrow(refused('unreadable'));
   });
@@ -146,7 +147,7 @@ describe('what is no envelope', () => {
     for (const wrong of [-1, 0.5]) {
       const address = { site: wrong as Origin, partition: 0 };
       const partition = { site: BLUE.site, partition: wrong };
-      for (const given of [
+      for (const value of [
         { rules: wrong },
         { term: wrong },
         { from: address },
@@ -154,7 +155,7 @@ describe('what is no envelope', () => {
         { to: address },
         { to: partition },
       ]) {
-        const [bytes = new Uint8Array(0)] = encoded(envelopeOf(heartbeat, given));
+        const [bytes = new Uint8Array(0)] = encoded(envelopeOf(heartbeat, value));
         expect(() => decoded(bytes)).toThrow(refused('unreadable'));
       }
     }
@@ -163,7 +164,7 @@ describe('what is no envelope', () => {
   test('a start that nobody can be at → refused', () => {
     const entry = { origin: BLUE.site, epoch: 2 ** 53 - 1, sequence: 1, record: RED };
     for (const message of [
-      { kind: 'term.passed', term: 2 ** 53 - 1 },
+      { kind: 'term.superseded', term: 2 ** 53 - 1 },
       { kind: 'log.propose', epoch: 2 ** 53 - 1, sequence: 1, record: RED },
       { kind: 'log.append', position: 0, entries: [entry], committed: 0 },
     ] as const) {
@@ -185,7 +186,7 @@ describe('what is no envelope', () => {
         try {
           decoded(changed);
         } catch (error) {
-          expect(error).toBeInstanceOf(RefusedMessage);
+          expect(error).toBeInstanceOf(RejectedMessageError);
         }
       }),
       { numRuns: scaleRuns(2000) },

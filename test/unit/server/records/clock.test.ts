@@ -1,7 +1,7 @@
 /** Clocks that are set and clocks that are wild: what is refused, and what goes on. */
 import { describe, expect, test } from 'vitest';
 import { HybridClock } from '../../../../src/server/records/clock.ts';
-import { Quarantine } from '../../../../src/server/replica/core/quarantine.ts';
+import { ClockQuarantine } from '../../../../src/server/replica/core/clock-quarantine.ts';
 import type { ReplicaOptions } from '../../../../src/server/replica/core/replica-port.ts';
 import { siteAt } from '../../../support/origins.ts';
 
@@ -24,51 +24,54 @@ describe('hybrid clock', () => {
 });
 
 describe('quarantine', () => {
-  function make(): { quarantine: Quarantine; told: string[] } {
-    const told: string[] = [];
+  function make(): { quarantine: ClockQuarantine; told: string[] } {
+    const reported: string[] = [];
     const observer = {
-      quarantined: (peer: number, aheadMs: number) => void told.push(`${peer} ${aheadMs} ms ahead`),
-      released: (peer: number) => void told.push(`${peer} released`),
+      quarantined: (peer: number, aheadMs: number) => void reported.push(`${peer} ${aheadMs} ms ahead`),
+      released: (peer: number) => void reported.push(`${peer} released`),
     };
-    return { quarantine: new Quarantine({ maxClockSkewMs: 1000, observer } as unknown as ReplicaOptions), told };
+    return {
+      quarantine: new ClockQuarantine({ maxClockSkewMs: 1000, observer } as unknown as ReplicaOptions),
+      told: reported,
+    };
   }
   const stampAt = (ms: number): number => ms * 1000;
 
   test('a stamp of the past that is far ahead, clocks alike → taken', () => {
-    const { quarantine, told } = make();
-    quarantine.pass(0, NOW_MS);
-    quarantine.hear(PEER, NOW_MS);
-    expect(quarantine.accepts(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(true);
-    expect(told).toEqual([]);
+    const { quarantine, told: reported } = make();
+    quarantine.advance(0, NOW_MS);
+    quarantine.noteClock(PEER, NOW_MS);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(true);
+    expect(reported).toEqual([]);
   });
 
   test('a peer years ahead → refused, but for what it stamped before; taken once its clock is right', () => {
-    const { quarantine, told } = make();
-    quarantine.pass(0, NOW_MS);
-    quarantine.hear(PEER, NOW_MS + YEAR_MS);
-    expect(quarantine.accepts(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(false);
-    expect(quarantine.accepts(PEER, stampAt(NOW_MS - 1))).toBe(true);
-    quarantine.hear(PEER, NOW_MS);
-    expect(quarantine.accepts(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(true);
-    expect(told).toEqual([`1 ${YEAR_MS} ms ahead`, '1 released']);
+    const { quarantine, told: reported } = make();
+    quarantine.advance(0, NOW_MS);
+    quarantine.noteClock(PEER, NOW_MS + YEAR_MS);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(false);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS - 1))).toBe(true);
+    quarantine.noteClock(PEER, NOW_MS);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(true);
+    expect(reported).toEqual([`1 ${YEAR_MS} ms ahead`, '1 released']);
   });
 
   test('the own clock set back → the others are not taken for wild', () => {
-    const { quarantine, told } = make();
-    quarantine.pass(0, NOW_MS);
-    quarantine.pass(100, NOW_MS - 60_000);
-    quarantine.hear(PEER, NOW_MS + 100);
-    expect(quarantine.accepts(PEER, stampAt(NOW_MS + 100))).toBe(true);
-    expect(told).toEqual([]);
+    const { quarantine, told: reported } = make();
+    quarantine.advance(0, NOW_MS);
+    quarantine.advance(100, NOW_MS - 60_000);
+    quarantine.noteClock(PEER, NOW_MS + 100);
+    expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + 100))).toBe(true);
+    expect(reported).toEqual([]);
   });
 
   test('a clock that drifts away → quarantined once it is too far, released when it is set', () => {
-    const { quarantine, told } = make();
+    const { quarantine, told: reported } = make();
     for (let s = 0; s <= 30; s += 1) {
-      quarantine.pass(s * 1000, NOW_MS + s * 1000);
-      quarantine.hear(PEER, NOW_MS + s * 1000 * 1.05);
+      quarantine.advance(s * 1000, NOW_MS + s * 1000);
+      quarantine.noteClock(PEER, NOW_MS + s * 1000 * 1.05);
     }
-    quarantine.hear(PEER, NOW_MS + 30_000);
-    expect(told).toEqual(['1 1050 ms ahead', '1 released']);
+    quarantine.noteClock(PEER, NOW_MS + 30_000);
+    expect(reported).toEqual(['1 1050 ms ahead', '1 released']);
   });
 });

@@ -1,6 +1,6 @@
 /** Identifiers of operations: made and taken apart, whichever came before. */
 import { expect, test } from 'vitest';
-import { clientOf, operationId, sequenceOf } from '../../../../src/server/records/operation-id.ts';
+import { getClient, formatOperationId, getSequence } from '../../../../src/server/records/operation-id.ts';
 
 test('taken apart one after the other: clients of one length, one in the other, with a separator in them', () => {
   const parts = [
@@ -14,9 +14,9 @@ test('taken apart one after the other: clients of one length, one in the other, 
     ['', 6],
     ['anna', 7],
   ] as const;
-  const ids = parts.map(([client, sequence]) => operationId(client, sequence));
-  expect(ids.map((id) => [clientOf(id), sequenceOf(id)])).toEqual(parts);
-  expect(ids.toReversed().map((id) => [sequenceOf(id), clientOf(id)])).toEqual(
+  const ids = parts.map(([client, sequence]) => formatOperationId(client, sequence));
+  expect(ids.map((id) => [getClient(id), getSequence(id)])).toEqual(parts);
+  expect(ids.toReversed().map((id) => [getSequence(id), getClient(id)])).toEqual(
     parts.toReversed().map(([client, sequence]) => [sequence, client]),
   );
 });

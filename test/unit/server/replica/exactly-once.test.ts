@@ -13,10 +13,10 @@ import { Sites } from './sites.ts';
 
 const args = z.object({ amount: z.number() });
 const contract = defineContract('till', {
-  add: { effect: 'update', args, result: z.number() },
-  take: { effect: 'update', args, result: z.boolean() },
-  order: { effect: 'update', args, result: z.null() },
-  total: { effect: 'read', args: z.object({}), result: z.number() },
+  add: { access: 'write', args, result: z.number() },
+  take: { access: 'write', args, result: z.boolean() },
+  order: { access: 'write', args, result: z.null() },
+  total: { access: 'read', args: z.object({}), result: z.number() },
 });
 /** Makes the generator of `add` throw. */
 let isBroken = false;
@@ -24,18 +24,18 @@ let isBroken = false;
 const service = defineService(contract, {
   tables: { tills: table({ total: counter() }) },
   shadowOperations: ({ tills }) => ({
-    add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
-    take: red((given: { amount: number }) => [tills.row('one').total.add(-given.amount)]),
+    add: blue((value: { amount: number }) => [tills.row('one').total.add(value.amount)]),
+    take: red((value: { amount: number }) => [tills.row('one').total.add(-value.amount)]),
   }),
   generators: {
-    add: (given, { shadow, uniqueId }) => {
+    add: (value, { shadow, uniqueId }) => {
       if (isBroken) throw new Error('no');
-      return shadow.add(given, Number(uniqueId().split('.').at(-1)));
+      return shadow.add(value, Number(uniqueId().split('.').at(-1)));
     },
     // Red, or without effects.
-    take: (given, { tables, shadow }) =>
-      tables.tills.row('one').total < given.amount ? false : shadow.take(given, true),
-    order: (given, { shadow }) => shadow.take({ amount: -given.amount }, null),
+    take: (value, { tables, shadow }) =>
+      tables.tills.row('one').total < value.amount ? false : shadow.take(value, true),
+    order: (value, { shadow }) => shadow.take({ amount: -value.amount }, null),
     total: (_, { tables }) => tables.tills.row('one').total,
   },
   alwaysRed: ['order'],
@@ -90,11 +90,11 @@ describe('exactly once: clauses', () => {
   });
 
   test('3 slots: asked for twice while it waits for its session → executed once, the second told the same', () => {
-    const sites = new Sites(service, 3, { sessionWaitMs: 1000 });
+    const sites = new Sites(service, 3, { sessionTimeoutMs: 1000 });
     sites.submit(T, add(1));
     sites.sync(T);
-    const after = [...(sites.machines[T]?.replica.state.stable ?? [])];
-    const both = [1, 2].map(() => sites.ask(S, add(1), { id: 'c/1', home: S }, { after }));
+    const sessionVector = [...(sites.machines[T]?.replica.state.stable ?? [])];
+    const both = [1, 2].map(() => sites.ask(S, add(1), { id: 'c/1', home: S }, { sessionVector }));
     sites.settle();
     expect(totals(sites)).toEqual([2, 2, 2]);
     expect(both.map(({ value }) => value)).toEqual([0, 0]);
@@ -104,7 +104,7 @@ describe('exactly once: clauses', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });
     sites.sync(H);
-    const held = sites.sent.filter(streams);
+    const retained = sites.sent.filter(streams);
     sites.sent = [];
     const moved = sites.ask(S, add(5), { id: 'c/1', hop: 1 });
     sites.settle();
@@ -113,7 +113,7 @@ describe('exactly once: clauses', () => {
       sites.settle(streams);
     }
     expect(moved).toEqual({});
-    sites.sent.push(...held);
+    sites.sent.push(...retained);
     sites.settle();
     expect([moved.value, sites.read(S, total)]).toEqual([0, 5]);
   });
@@ -134,10 +134,10 @@ describe('exactly once: clauses', () => {
 
   test('4 walk: two sites asked with the same hop → the one without the claim says that the client has moved on', () => {
     const sites = new Sites(service);
-    const asked = [S, T].map((site) => sites.ask(site, add(5), { id: 'c/1', hop: 1 }));
+    const requested = [S, T].map((site) => sites.ask(site, add(5), { id: 'c/1', hop: 1 }));
     sites.settle();
     expect(totals(sites)).toEqual([5, 5, 5]);
-    expect(asked.map(({ code }) => code)).toEqual([undefined, 'ABORTED']);
+    expect(requested.map(({ code }) => code)).toEqual([undefined, 'ABORTED']);
   });
 
   test('5 red: an operation that is always red → any site proposes it, without its home', () => {
@@ -159,7 +159,7 @@ describe('exactly once: clauses', () => {
     expect([first.code, second.code]).toEqual(['FINAL_FAILED', 'FINAL_FAILED']);
   });
 
-  test('7 watermark: acknowledged → EXPIRED_ID, at home, elsewhere, and after a restart', () => {
+  test('7 watermark: acknowledged → REPLY_EXPIRED, at home, elsewhere, and after a restart', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });
     sites.settle();
@@ -171,7 +171,7 @@ describe('exactly once: clauses', () => {
     sites.start(H);
     late.push(sites.ask(H, add(5), { id: 'c/1' }));
     expect(totals(sites)).toEqual([10, 10, 10]);
-    expect(late.map(({ code }) => code)).toEqual(['EXPIRED_ID', 'EXPIRED_ID', 'EXPIRED_ID']);
+    expect(late.map(({ code }) => code)).toEqual(['REPLY_EXPIRED', 'REPLY_EXPIRED', 'REPLY_EXPIRED']);
   });
 
   test('8 UNKNOWN: a log on the walk is out of reach → UNKNOWN; asked again once it is back → the answer', () => {
@@ -194,10 +194,10 @@ describe('exactly once: clauses', () => {
 describe('exactly once: stories that end badly under simpler rules', () => {
   test('1 two moves, both claims before the record → one of the two executes', () => {
     const sites = new Sites(service);
-    const asked = [sites.ask(S, add(5), { id: 'c/1', hop: 1 }), sites.ask(T, add(5), { id: 'c/1', hop: 2 })];
+    const requested = [sites.ask(S, add(5), { id: 'c/1', hop: 1 }), sites.ask(T, add(5), { id: 'c/1', hop: 2 })];
     sites.settle();
     expect(totals(sites)).toEqual([5, 5, 5]);
-    expect(asked[1]?.value).toBe(0);
+    expect(requested[1]?.value).toBe(0);
   });
 
   test('2 away and back home → an open slot is found there, no endless walk', () => {
@@ -291,7 +291,7 @@ describe('exactly once: stories that end badly under simpler rules', () => {
     sites.settle();
     const late = [H, S, T].map((site) => sites.ask(site, order, { id: 'c/1', home: S, hop: site === S ? 0 : 1 }));
     expect(totals(sites)).toEqual([10, 10, 10]);
-    expect(late.map(({ code }) => code)).toEqual(['EXPIRED_ID', 'EXPIRED_ID', 'EXPIRED_ID']);
+    expect(late.map(({ code }) => code)).toEqual(['REPLY_EXPIRED', 'REPLY_EXPIRED', 'REPLY_EXPIRED']);
   });
 
   test('10 restart → the table of identifiers is back with the state', () => {
@@ -309,34 +309,37 @@ describe('exactly once: stories that end badly under simpler rules', () => {
 describe('sessions over sites', () => {
   test('write here, read there → waits for the write, and shows it', () => {
     const sites = new Sites(service);
-    const write = sites.submit(H, add(5), { after: [0, 0, 0, 0] });
+    const write = sites.submit(H, add(5), { sessionVector: [0, 0, 0, 0] });
     sites.sync(H);
-    const after = write.seen ?? [];
-    const read = sites.submit(S, total, { after });
+    const sessionVector = write.seen ?? [];
+    const read = sites.submit(S, total, { sessionVector });
     expect(read).toEqual({});
     sites.settle();
     expect(read.value).toBe(5);
-    expect(read.seen).toEqual(after);
+    expect(read.seen).toEqual(sessionVector);
   });
 
-  test('what the session has seen does not come → SESSION_BEHIND, and an update has done nothing', () => {
+  test('what the session has seen does not come → REPLICA_BEHIND, and an update has done nothing', () => {
     const sites = new Sites(service);
-    const write = sites.submit(H, add(5), { after: [0, 0, 0, 0] });
+    const write = sites.submit(H, add(5), { sessionVector: [0, 0, 0, 0] });
     sites.sync(H);
     sites.crash(H);
     sites.sent = [];
-    const after = write.seen ?? [];
-    const asked = [sites.submit(S, total, { after }), sites.ask(S, add(1), { id: 'c/1', home: S }, { after })];
+    const sessionVector = write.seen ?? [];
+    const requested = [
+      sites.submit(S, total, { sessionVector }),
+      sites.ask(S, add(1), { id: 'c/1', home: S }, { sessionVector }),
+    ];
     sites.pass(150);
-    expect(asked.map(({ code }) => code)).toEqual(['SESSION_BEHIND', 'SESSION_BEHIND']);
+    expect(requested.map(({ code }) => code)).toEqual(['REPLICA_BEHIND', 'REPLICA_BEHIND']);
     expect(sites.read(S, total)).toBe(0);
   });
 
   test('a session far ahead → moves neither the clock nor the snapshot of the site', () => {
     const sites = new Sites(service);
-    const far = sites.submit(S, total, { after: [1e15, 0, 0, 0] });
+    const far = sites.submit(S, total, { sessionVector: [1e15, 0, 0, 0] });
     sites.pass(150);
-    expect(far.code).toBe('SESSION_BEHIND');
+    expect(far.code).toBe('REPLICA_BEHIND');
     sites.submit(S, add(1));
     sites.settle();
     expect(Math.max(...(sites.machines[S]?.replica.state.stable ?? []))).toBeLessThan(1e9);

@@ -10,23 +10,23 @@ import { Sites, type Outcome } from './sites.ts';
 
 const args = z.object({ amount: z.number() });
 const contract = defineContract('till', {
-  add: { effect: 'update', args, result: z.number() },
-  take: { effect: 'update', args, result: z.boolean() },
-  order: { effect: 'update', args, result: z.number() },
-  total: { effect: 'read', args: z.object({}), result: z.number() },
+  add: { access: 'write', args, result: z.number() },
+  take: { access: 'write', args, result: z.boolean() },
+  order: { access: 'write', args, result: z.number() },
+  total: { access: 'read', args: z.object({}), result: z.number() },
 });
 
 const service = defineService(contract, {
   tables: { tills: table({ total: counter() }) },
   shadowOperations: ({ tills }) => ({
-    add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
-    take: red((given: { amount: number }) => [tills.row('one').total.add(-given.amount)]),
+    add: blue((value: { amount: number }) => [tills.row('one').total.add(value.amount)]),
+    take: red((value: { amount: number }) => [tills.row('one').total.add(-value.amount)]),
   }),
   generators: {
-    add: (given, { shadow, tables }) => shadow.add(given, tables.tills.row('one').total),
-    take: (given, { tables, shadow }) =>
-      tables.tills.row('one').total < given.amount ? false : shadow.take(given, true),
-    order: (given, { shadow, tables }) => shadow.add(given, tables.tills.row('one').total),
+    add: (value, { shadow, tables }) => shadow.add(value, tables.tills.row('one').total),
+    take: (value, { tables, shadow }) =>
+      tables.tills.row('one').total < value.amount ? false : shadow.take(value, true),
+    order: (value, { shadow, tables }) => shadow.add(value, tables.tills.row('one').total),
     total: (_, { tables }) => tables.tills.row('one').total,
   },
   alwaysRed: ['order'],
@@ -146,12 +146,12 @@ describe('idempotency keys', () => {
   }
 
   test('another operation under the key while the first waits for its session → refused', () => {
-    const sites = new Sites(service, 3, { sessionWaitMs: 1000 });
+    const sites = new Sites(service, 3, { sessionTimeoutMs: 1000 });
     sites.submit(T, contract.add({ amount: 1 }));
     sites.sync(T);
-    const after = [...(sites.machines[T]?.replica.state.stable ?? [])];
+    const sessionVector = [...(sites.machines[T]?.replica.state.stable ?? [])];
     const outcomes = [1, 2].map((variant) =>
-      sites.ask(H, add, { id: keyedOperationId('k', variant), home: H, hop: 1 }, { after }),
+      sites.ask(H, add, { id: keyedOperationId('k', variant), home: H, hop: 1 }, { sessionVector }),
     );
     expect(totals(sites)).toEqual([6, 6, 6]);
     expect(values(outcomes)).toEqual([1, 'INVALID_ARGUMENT']);
@@ -185,10 +185,10 @@ describe('idempotency keys', () => {
 
   test('a session that is behind → nothing is kept under the key, and a retry executes', () => {
     const sites = new Sites(service);
-    const after = [0, 0, 0, 1_000];
-    const behind = sites.ask(H, add, { id: keyedOperationId('k', 1), home: H, hop: 1 }, { after });
+    const sessionVector = [0, 0, 0, 1_000];
+    const behind = sites.ask(H, add, { id: keyedOperationId('k', 1), home: H, hop: 1 }, { sessionVector });
     sites.pass(200);
-    expect(behind.code).toBe('SESSION_BEHIND');
+    expect(behind.code).toBe('REPLICA_BEHIND');
     const again = ask(sites, H);
     expect(totals(sites)).toEqual([5, 5, 5]);
     expect(again.value).toBe(0);
@@ -200,16 +200,16 @@ describe('idempotency keys', () => {
       const random = randomOf(seed);
       const sites = new Sites(service);
       const variants = [contract.add({ amount: 5 }), contract.order({ amount: 7 }), contract.take({ amount: -9 })];
-      const asked: { readonly variant: number; readonly outcome: Outcome }[] = [];
-      const askAt = (site: number, variant = random(4) > 0 ? seed % 3 : random(3)): void => {
+      const requested: { readonly variant: number; readonly outcome: Outcome }[] = [];
+      const requestAt = (site: number, variant = random(4) > 0 ? seed % 3 : random(3)): void => {
         const identity = { id: keyedOperationId('k', variant + 1), home: seed % 2 === 0 ? H : T, hop: 1 };
         if (sites.machines[site] === undefined) sites.start(site);
-        asked.push({ variant, outcome: sites.ask(site, variants[variant]!, identity) });
+        requested.push({ variant, outcome: sites.ask(site, variants[variant]!, identity) });
       };
       for (let step = 0; step < 40; step += 1) {
         const site = random(3);
         const act = random(10);
-        if (act < 2) askAt(site);
+        if (act < 2) requestAt(site);
         else if (act < 5) sites.sync(site);
         else if (act < 8) sites.deliver(() => random(2) === 0);
         else if (act === 8) sites.tick();
@@ -219,13 +219,13 @@ describe('idempotency keys', () => {
       for (const site of ALL) if (sites.machines[site] === undefined) sites.start(site);
       sites.pass(300);
       // A key may be bound to an update whose site has crashed before it was executed: that one is still to be asked for.
-      for (const variant of variants.keys()) askAt(random(3), variant);
+      for (const variant of variants.keys()) requestAt(random(3), variant);
       sites.pass(300);
       const done = ALL.map((site) => sites.read(site, total));
       expect(new Set(done).size, `seed ${seed}: ${done.join()}`).toBe(1);
       expect([5, 7, 9], `seed ${seed}`).toContain(done[0]);
       const winner = [5, 7, 9].indexOf(done[0] as number);
-      for (const { variant, outcome } of asked) {
+      for (const { variant, outcome } of requested) {
         if (outcome.value !== undefined) {
           expect([variant, outcome.value], `seed ${seed}`).toEqual([winner, winner === 2 ? true : 0]);
           answered.results += 1;

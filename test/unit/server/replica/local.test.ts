@@ -1,11 +1,11 @@
 /** `local` where it has no place (docs/spec/redblue.md, V1, V4 and V4a): refused with what to do, and nothing is done. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../src/correctable/made/client.ts';
-import type { Client } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
+import type { Client } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { local, withMeta } from '../../../../src/server/records/reply.ts';
+import { uncertified, withMeta } from '../../../../src/server/records/reply.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
@@ -13,7 +13,7 @@ import { counter, queue, table } from '../../../../src/server/service/tables.ts'
 
 const args = z.object({});
 // Lets through whatever is an object, and keeps nothing of it.
-const loose = { effect: 'update', args, result: z.object({}) } as const;
+const loose = { access: 'write', args, result: z.object({}) } as const;
 
 const contract = defineContract('odd', {
   effects: loose,
@@ -26,16 +26,16 @@ const contract = defineContract('odd', {
   besideBlue: loose,
   inReply: loose,
   chosenInReply: loose,
-  declaredRed: { ...loose, colour: 'red' },
-  declaredBlue: { ...loose, colour: 'blue' },
+  declaredRed: { ...loose, color: 'red' },
+  declaredBlue: { ...loose, color: 'blue' },
   named: loose,
   plain: loose,
-  total: { effect: 'read', args, result: z.int() },
-  size: { effect: 'read', args, result: z.int() },
+  total: { access: 'read', args, result: z.int() },
+  size: { access: 'read', args, result: z.int() },
 });
 
 /** As a service in JavaScript has it, where no types stand in the way. */
-const untyped = (given: unknown): never => given as never;
+const untyped = (value: unknown): never => value as never;
 
 const service = defineService(contract, {
   tables: { rows: table({ n: counter(), q: queue<number>() }) },
@@ -44,28 +44,28 @@ const service = defineService(contract, {
     take: red((_args: object) => [rows.row('r').n.add(-1)]),
     push: red(
       (_args: object) => [rows.row('r').q.push(1)],
-      (): Record<string, never> => untyped(local({})),
+      (): Record<string, never> => untyped(uncertified({})),
     ),
     chain: red(
       (_args: object) => [rows.row('r').q.push(1)],
-      (): Record<string, never> => untyped(withMeta(untyped(local({})), {})),
+      (): Record<string, never> => untyped(withMeta(untyped(uncertified({})), {})),
     ),
   }),
   generators: {
-    effects: (_, { shadow }) => untyped(local(untyped(shadow.take({}, {})))),
-    blueEffects: (_, { shadow }) => untyped(local(untyped(shadow.add({}, {})))),
-    nested: () => untyped(local(untyped(local({})))),
-    aroundMeta: () => local(withMeta({}, { at: 'site' })),
-    inMeta: () => untyped(withMeta(local({}), {})),
+    effects: (_, { shadow }) => untyped(uncertified(untyped(shadow.take({}, {})))),
+    blueEffects: (_, { shadow }) => untyped(uncertified(untyped(shadow.add({}, {})))),
+    nested: () => untyped(uncertified(untyped(uncertified({})))),
+    aroundMeta: () => uncertified(withMeta({}, { at: 'site' })),
+    inMeta: () => untyped(withMeta(uncertified({}), {})),
     twiceMeta: () => untyped(withMeta(withMeta({}, {}), {})),
-    beside: (_, { shadow }) => untyped(shadow.take({}, local({}))),
-    besideBlue: (_, { shadow }) => untyped(shadow.add({}, local({}))),
+    beside: (_, { shadow }) => untyped(shadow.take({}, uncertified({}))),
+    besideBlue: (_, { shadow }) => untyped(shadow.add({}, uncertified({}))),
     inReply: (_, { shadow }) => shadow.push({}),
     chosenInReply: (_, { shadow }) => shadow.chain({}),
-    declaredRed: () => untyped(local({})),
-    declaredBlue: () => local({}),
-    named: () => local({}),
-    plain: () => local({}),
+    declaredRed: () => untyped(uncertified({})),
+    declaredBlue: () => uncertified({}),
+    named: () => uncertified({}),
+    plain: () => uncertified({}),
     total: (_, { tables }) => tables.rows.row('r').n,
     size: (_, { tables }) => tables.rows.row('r').q.size,
   },
@@ -73,15 +73,15 @@ const service = defineService(contract, {
 });
 
 function start(): Client<RedBlueLevels> {
-  const deployment = createEmbedded(service, { sites: ['a'], generators: { repeatedShare: 1 } });
+  const deployment = createEmbedded(service, { sites: ['a'], generators: { determinismCheckRate: 1 } });
   onTestFinished(() => deployment.close());
   return createClient(deployment.site('a'));
 }
 
 async function finalLevelOf(name: 'named' | 'plain' | 'declaredBlue' | 'aroundMeta'): Promise<string | undefined> {
-  const told = start().invoke(contract[name]({}));
-  await told;
-  return told.latest?.level;
+  const reported = start().invoke(contract[name]({}));
+  await reported;
+  return reported.latest?.level;
 }
 
 describe('local', () => {
@@ -93,15 +93,18 @@ describe('local', () => {
     ['twiceMeta', 'withMeta()'],
     ['beside', 'local()'],
     ['besideBlue', 'local()'],
-  ] as const)('%s: where a result belongs → INVALID_ARGUMENT that names %s, nothing changed', async (name, what) => {
-    const client = start();
-    await expect(client.invoke(contract[name]({}))).rejects.toMatchObject({
-      code: 'INVALID_ARGUMENT',
-      field: `generators.${name}`,
-      message: expect.stringContaining(what),
-    });
-    expect(await client.invokeStrong(contract.total({}))).toBe(0);
-  });
+  ] as const)(
+    '%s: where a result belongs → INVALID_ARGUMENT that names %s, nothing changed',
+    async (name, description) => {
+      const client = start();
+      await expect(client.invoke(contract[name]({}))).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        field: `generators.${name}`,
+        message: expect.stringContaining(description),
+      });
+      expect(await client.invokeStrong(contract.total({}))).toBe(0);
+    },
+  );
 
   test.each(['inReply', 'chosenInReply'] as const)('%s: given by a reply → UNKNOWN, for it is done', async (name) => {
     const client = start();
@@ -110,10 +113,10 @@ describe('local', () => {
     expect(await client.invokeStrong(contract.size({}))).toBe(1);
   });
 
-  test('of an operation that is declared red → INVALID_ARGUMENT naming the colour', async () => {
+  test('of an operation that is declared red → INVALID_ARGUMENT naming the color', async () => {
     await expect(start().invoke(contract.declaredRed({}))).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
-      field: 'operations.declaredRed.colour',
+      field: 'operations.declaredRed.color',
     });
   });
 

@@ -1,9 +1,9 @@
 /** What is sent again: what was missing, and hardly more than that. */
 import { describe, expect, test } from 'vitest';
-import type { LogEntry } from '../../../../src/server/log/log.ts';
+import type { LogEntry } from '../../../../src/server/log/red-log.ts';
 import { SequencedLog } from '../../../../src/server/log/sequenced/sequenced-log.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
-import { IncomingStream } from '../../../../src/server/replica/causal/streams.ts';
+import { IncomingStream } from '../../../../src/server/replica/causal/blue-streams.ts';
 import { bank, bankService } from './services.ts';
 import { Sites } from './sites.ts';
 import { siteAt, sitesTo } from '../../../support/origins.ts';
@@ -12,24 +12,24 @@ const SILENT_MS = 1000;
 const WINDOW = 10;
 
 describe('an incoming stream', () => {
-  const ask = (stream: IncomingStream, nowMs: number): boolean => stream.takeAsking(nowMs, SILENT_MS, WINDOW);
+  const ask = (stream: IncomingStream, nowMs: number): boolean => stream.takeRequest(nowMs, SILENT_MS, WINDOW);
 
   test('many messages beyond a gap → it is asked for once', () => {
     const stream = new IncomingStream();
-    stream.hear(100);
+    stream.noteAnnounced(100);
     expect([ask(stream, 0), ask(stream, 1), ask(stream, 999)]).toEqual([true, false, false]);
   });
 
   test('nothing came → asked for again after a while', () => {
     const stream = new IncomingStream();
-    stream.hear(100);
+    stream.noteAnnounced(100);
     ask(stream, 0);
     expect(ask(stream, SILENT_MS)).toBe(true);
   });
 
   test('a window of it came, more is lacking → the next window is asked for at once', () => {
     const stream = new IncomingStream();
-    stream.hear(100);
+    stream.noteAnnounced(100);
     ask(stream, 0);
     for (let count = 1; count < WINDOW; count += 1) stream.takeNext(1);
     expect(ask(stream, 1)).toBe(false);
@@ -39,7 +39,7 @@ describe('an incoming stream', () => {
 
   test('nothing is lacking → not asked', () => {
     const stream = new IncomingStream();
-    stream.hear(1);
+    stream.noteAnnounced(1);
     stream.takeNext(0);
     expect(ask(stream, 5000)).toBe(false);
   });
@@ -70,9 +70,9 @@ test('all sites start again, each with what it had synced → what is red goes o
   for (const site of [0, 1, 2]) sites.crash(site);
   sites.sent = [];
   for (const site of [0, 1, 2]) sites.start(site);
-  const asked = sites.submit(1, bank.withdraw({ account: 'b', amount: 2 }));
+  const requested = sites.submit(1, bank.withdraw({ account: 'b', amount: 2 }));
   sites.settle();
-  expect([done.value, asked.value]).toEqual([null, { paid: true }]);
+  expect([done.value, requested.value]).toEqual([null, { paid: true }]);
   const balances = (account: string) => [0, 1, 2].map((site) => sites.read(site, bank.balance({ account })));
   expect([balances('a'), balances('b')]).toEqual([
     [4, 4, 4],
@@ -81,7 +81,7 @@ test('all sites start again, each with what it had synced → what is red goes o
 });
 
 describe('the red log', () => {
-  const windows = { appended: 4, proposed: 3 };
+  const windows = { maxAppended: 4, maxProposed: 3 };
   const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];
   const make = (site: number): SequencedLog<string> =>
     new SequencedLog({

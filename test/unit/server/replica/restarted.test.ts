@@ -9,20 +9,20 @@ import { Sites } from './sites.ts';
 
 const args = z.object({ amount: z.number() });
 const contract = defineContract('till', {
-  add: { effect: 'update', args, result: z.null() },
-  order: { effect: 'update', args, result: z.null() },
-  total: { effect: 'read', args: z.object({}), result: z.number() },
+  add: { access: 'write', args, result: z.null() },
+  order: { access: 'write', args, result: z.null() },
+  total: { access: 'read', args: z.object({}), result: z.number() },
 });
 
 const service = defineService(contract, {
   tables: { tills: table({ total: counter() }) },
   shadowOperations: ({ tills }) => {
-    const add = (given: { amount: number }) => [tills.row('one').total.add(given.amount)];
+    const add = (value: { amount: number }) => [tills.row('one').total.add(value.amount)];
     return { add: blue(add), order: red(add) };
   },
   generators: {
-    add: (given, { shadow }) => shadow.add(given, null),
-    order: (given, { shadow }) => shadow.order(given, null),
+    add: (value, { shadow }) => shadow.add(value, null),
+    order: (value, { shadow }) => shadow.order(value, null),
     total: (_, { tables }) => tables.tills.row('one').total,
   },
 });

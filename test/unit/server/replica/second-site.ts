@@ -7,8 +7,8 @@ import type { SiteDriverOptions } from '../../../../src/server/site/site-driver.
 import { VolatileStorage } from '../../../../src/server/storage/volatile-storage.ts';
 import { siteAt } from '../../../support/origins.ts';
 
-export function startSecondSite(service: Service, given: Partial<SiteDriverOptions> = {}): SiteDriver {
-  const origins = Origins.of(['a', 'b']);
+export function startSecondSite(service: Service, options: Partial<SiteDriverOptions> = {}): SiteDriver {
+  const origins = Origins.create(['a', 'b']);
   const [leader, site] = [siteAt(0), siteAt(1)];
   const driver = new SiteDriver({
     service,
@@ -19,16 +19,16 @@ export function startSecondSite(service: Service, given: Partial<SiteDriverOptio
     storage: new VolatileStorage(1),
     send: () => {},
     tokens: new SignedTokens({ key: 'k'.repeat(32), sites: origins.names, site }),
-    tickMs: 5,
-    inFlightMax: 10,
-    redInFlightMax: 10,
-    backlogMax: 100,
-    attemptsMax: 10,
+    tickIntervalMs: 5,
+    maxInFlight: 10,
+    maxRedInFlight: 10,
+    maxBacklogEntries: 100,
+    maxAttempts: 10,
     maxClockSkewMs: 10_000,
     reachTimeoutMs: 5000,
-    sessionWaitMs: 5000,
+    sessionTimeoutMs: 5000,
     resendAfterMs: 1000,
-    ...given,
+    ...options,
   });
   driver.start();
   return driver;

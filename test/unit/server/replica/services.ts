@@ -1,8 +1,8 @@
 /** Services for tests: a ticket queue, and the bank of RedBlue (OSDI 2012, §4-5). */
 import { z } from 'zod';
-import type { Pace } from '../../../../src/correctable/pace/unseen.ts';
+import type { Throttle } from '../../../../src/correctable/throttle/concurrent-writes.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { queueOperations } from '../../../../src/protocol/contract/portable.ts';
+import { queueOperations } from '../../../../src/protocol/contract/portable-operations.ts';
 import { withMeta } from '../../../../src/server/records/reply.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
@@ -11,7 +11,7 @@ import { counter, queue, table } from '../../../../src/server/service/tables.ts'
 export const tickets = defineContract('tickets', { ...queueOperations });
 
 /** The ticket queue; given a pace, tickets are taken at that. */
-export const ticketServiceAt = (pace?: Pace) =>
+export const ticketServiceAt = (pace?: Throttle) =>
   defineService(tickets, {
     tables: { queues: table({ items: queue<unknown>() }) },
     shadowOperations: ({ queues }) => ({
@@ -29,7 +29,7 @@ export const ticketServiceAt = (pace?: Pace) =>
         return items.size === 0 ? null : { item: items.at(0) };
       },
     },
-    ...(pace && { alwaysRed: ['dequeue'], paced: { operations: ['dequeue'], ...pace } }),
+    ...(pace && { alwaysRed: ['dequeue'], throttled: { operations: ['dequeue'], ...pace } }),
   });
 
 export const ticketService = ticketServiceAt();
@@ -38,14 +38,14 @@ const account = z.string().min(1);
 const cents = z.number().int().positive();
 
 export const bank = defineContract('bank', {
-  deposit: { effect: 'update', args: z.object({ account, amount: cents }), result: z.null() },
-  withdraw: { effect: 'update', args: z.object({ account, amount: cents }), result: z.object({ paid: z.boolean() }) },
-  accrueInterest: { effect: 'update', args: z.object({ account, percent: z.number() }), result: z.number() },
-  balance: { effect: 'read', args: z.object({ account }), result: z.number() },
+  deposit: { access: 'write', args: z.object({ account, amount: cents }), result: z.null() },
+  withdraw: { access: 'write', args: z.object({ account, amount: cents }), result: z.object({ paid: z.boolean() }) },
+  accrueInterest: { access: 'write', args: z.object({ account, percent: z.number() }), result: z.number() },
+  balance: { access: 'read', args: z.object({ account }), result: z.number() },
 });
 
-/** The bank with `withdrawAck` of one colour or the other: only red keeps balances from going below zero. */
-export const bankService = (withdrawColour: 'red' | 'blue' = 'red') =>
+/** The bank with `withdrawAck` of one color or the other: only red keeps balances from going below zero. */
+export const bankService = (withdrawColor: 'red' | 'blue' = 'red') =>
   defineService(bank, {
     tables: { accounts: table({ balance: counter() }) },
     shadowOperations: ({ accounts }) => {
@@ -54,7 +54,7 @@ export const bankService = (withdrawColour: 'red' | 'blue' = 'red') =>
       return {
         deposit: blue(add),
         accrueInterest: blue(add),
-        withdrawAck: withdrawColour === 'red' ? red(take) : blue(take),
+        withdrawAck: withdrawColor === 'red' ? red(take) : blue(take),
       };
     },
     generators: {

@@ -1,18 +1,18 @@
 /** Sites whose disks sync, and whose messages arrive, when the test says so: for stories told step by step. */
-import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
-import type { LogMessage } from '../../../../src/server/log/log.ts';
+import type { LogMessage } from '../../../../src/server/log/red-log.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
-import type { Identity, Submission } from '../../../../src/server/records/submissions.ts';
+import type { SubmissionIdentity, Submission } from '../../../../src/server/records/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
-import { kindOf } from '../../../../src/server/log/log-id.ts';
-import type { StoredSite } from '../../../../src/server/log/stored-site.ts';
+import { getLogKind } from '../../../../src/server/log/log-id.ts';
+import type { RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-machine.ts';
-import { placeOf, siteAt } from '../../../support/origins.ts';
+import { getSiteIndex, siteAt } from '../../../support/origins.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
 
 /** What these sites send each other: their red log is the one that is built in. */
@@ -36,14 +36,14 @@ export interface Outcome {
 }
 
 /** Options of the sites, and the epoch of the n-th start of all: its number unless given. */
-type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly epochOf?: (count: number) => number };
+type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly createEpoch?: (count: number) => number };
 
 /** The home by its place, as all sites here. */
-type Named = Pick<Identity, 'id'> & Partial<Omit<Identity, 'home'>> & { readonly home?: number };
+type Named = Pick<SubmissionIdentity, 'id'> & Partial<Omit<SubmissionIdentity, 'home'>> & { readonly home?: number };
 
-const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGES);
+const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
 const NAMES = ['h', 's', 't', 'u'];
-const LIMITS = { attemptsMax: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionWaitMs: 100, maxClockSkewMs: 1000 };
+const LIMITS = { maxAttempts: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionTimeoutMs: 100, maxClockSkewMs: 1000 };
 
 export class Sites {
   readonly machines: (SiteMachine | undefined)[];
@@ -68,10 +68,10 @@ export class Sites {
   /** Starts of all sites. */
   #count = 0;
 
-  constructor(service: Service, siteCount = 3, given: Given = {}) {
+  constructor(service: Service, siteCount = 3, value: Given = {}) {
     this.#service = service;
-    this.origins = Origins.of(NAMES.slice(0, siteCount));
-    this.#given = given;
+    this.origins = Origins.create(NAMES.slice(0, siteCount));
+    this.#given = value;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
     this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
     this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
@@ -82,16 +82,16 @@ export class Sites {
   }
 
   /** Starts a site on what it has synced; or on what another one has given it, with nothing of its own. */
-  start(site: number, given?: StoredSite): void {
-    if (given !== undefined) {
-      this.#logs[site] = { local: [], red: Array.from({ length: given.red.start }) };
-      this.#synced[site] = { local: 0, red: given.red.start };
+  start(site: number, value?: RecoveredState): void {
+    if (value !== undefined) {
+      this.#logs[site] = { local: [], red: Array.from({ length: value.red.start }) };
+      this.#synced[site] = { local: 0, red: value.red.start };
     }
     const logs = this.#logs[site] as { local: unknown[]; red: unknown[] };
     const own = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
-    const stored = given ?? own;
+    const stored = value ?? own;
     const { origins } = this;
-    const observer = { quarantined: (peer: Origin) => void this.quarantined.push([site, placeOf(peer)]) };
+    const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, getSiteIndex(peer)]) };
     this.#count += 1;
     this.#serials[site] = 0;
     this.#starts[site] = this.#count;
@@ -101,7 +101,7 @@ export class Sites {
       site: siteAt(site),
       origins,
       redLeader: siteAt(0),
-      epoch: this.#given.epochOf?.(this.#count) ?? this.#count,
+      epoch: this.#given.createEpoch?.(this.#count) ?? this.#count,
       observer,
       ...LIMITS,
       ...this.#given,
@@ -128,15 +128,22 @@ export class Sites {
   }
 
   /** Submits at a site; the outcome is filled in when there is one. */
-  submit(site: number, operation: { name: string; args: unknown }, given: Partial<Submission> = {}): Outcome {
+  submit(site: number, operation: { name: string; args: unknown }, value: Partial<Submission> = {}): Outcome {
     this.#serial = (this.#serials[site] ?? 0) + 1;
     this.#serials[site] = this.#serial;
     const outcome: Outcome = {};
     this.#outcomes.set(this.#keyOf(site, this.#serial), outcome);
-    const isRead = this.#service.contract.operations[operation.name]?.effect === 'read';
-    const wants = { tentative: false, causal: isRead, strong: !isRead };
+    const isRead = this.#service.contract.operations[operation.name]?.access === 'read';
+    const wantedStages = { tentative: false, causal: isRead, strong: !isRead };
     const submittedAtMs = this.#clockOf(site);
-    const submission = { operation: operation.name, args: operation.args, seed: 1, submittedAtMs, wants, ...given };
+    const submission = {
+      operation: operation.name,
+      args: operation.args,
+      seed: 1,
+      submittedAtMs,
+      wantedStages,
+      ...value,
+    };
     this.machines[site]?.submit({ ...submission, serial: this.#serial }, this.nowMs, submittedAtMs);
     this.#act(site);
     return outcome;
@@ -147,11 +154,11 @@ export class Sites {
     site: number,
     operation: { name: string; args: unknown },
     named: Named,
-    given: Partial<Submission> = {},
+    value: Partial<Submission> = {},
   ): Outcome {
     const { home = 0, ...rest } = named;
     const identity = { hop: 0, acknowledged: 0, ...rest, home: siteAt(home) };
-    return this.submit(site, operation, { identity, ...given });
+    return this.submit(site, operation, { identity, ...value });
   }
 
   /** What the latest submission is called. */
@@ -182,7 +189,7 @@ export class Sites {
     }
   }
 
-  /** Lets messages arrive: all that there are, or those that `isMeant`. Says whether there were any. */
+  /** Lets messages arrive: all that there are, or those that `isStillWanted`. Says whether there were any. */
   deliver(isMeant: (sent: Sent) => boolean = () => true): boolean {
     const now = this.sent.filter(isMeant);
     this.sent = this.sent.filter((sent) => !isMeant(sent));
@@ -225,10 +232,10 @@ export class Sites {
   }
 
   /** As bytes, so that no site has what belongs to another. */
-  #send(given: Envelope): void {
-    for (const bytes of CODEC.encode(given)) {
-      const envelope = CODEC.decode(bytes, this.origins, given.deployment);
-      const [from, to] = [placeOf(envelope.from.site), placeOf(envelope.to.site)];
+  #send(value: Envelope): void {
+    for (const bytes of CODEC.encode(value)) {
+      const envelope = CODEC.decode(bytes, this.origins, value.deployment);
+      const [from, to] = [getSiteIndex(envelope.from.site), getSiteIndex(envelope.to.site)];
       this.sent.push({ from, to, message: envelope.message as SentMessage, envelope });
     }
   }
@@ -236,11 +243,11 @@ export class Sites {
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
-      else if (output.kind === 'store') this.#logs[site]?.[kindOf(output.log)].push(...output.entries);
+      else if (output.kind === 'store') this.#logs[site]?.[getLogKind(output.log)].push(...output.entries);
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));
-        if (output.last && outcome !== undefined)
+        if (output.isLast && outcome !== undefined)
           Object.assign(outcome, { value: output.reply.value, seen: output.seen });
       } else if (output.kind === 'failed' && output.stage === undefined) {
         const { code, retryable } = output.error;

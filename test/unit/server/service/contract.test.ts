@@ -3,10 +3,10 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { dequeue, enqueue, peek } from '../../../../src/operations/index.ts';
-import { applied, defineStatements } from '../../../../src/bindings/cassandra/index.ts';
-import { checkOperation, parseArgs } from '../../../../src/protocol/contract/catalogue.ts';
+import { wasApplied, defineStatements } from '../../../../src/bindings/cassandra/index.ts';
+import { checkOperation, parseArgs } from '../../../../src/protocol/contract/operation-registry.ts';
 import { defineContract, operation } from '../../../../src/protocol/contract/contract.ts';
-import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable.ts';
+import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable-operations.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
@@ -15,11 +15,11 @@ import { bank, tickets } from '../replica/services.ts';
 const args = z.object({ key: z.string() });
 
 test('a result that was forgotten → INVALID_VALUE that says where it is given', () => {
-  const one = defineContract('one', { go: { effect: 'update', args, result: z.boolean() } });
-  const service = defineService(one, {
+  const item = defineContract('one', { go: { access: 'write', args, result: z.boolean() } });
+  const service = defineService(item, {
     tables: { rows: table({ n: counter() }) },
     shadowOperations: ({ rows }) => ({ add: blue((a: { key: string }) => [rows.row(a.key).n.add(1)]) }),
-    generators: { go: (given, { shadow }) => shadow.add(given, true) },
+    generators: { go: (value, { shadow }) => shadow.add(value, true) },
   });
   const message = expect.stringMatching(/received undefined.* beside the arguments: shadow\.x\(args, result\)/);
   expect(() => service.checkResult('go', undefined)).toThrow(
@@ -31,14 +31,19 @@ test('a result that was forgotten → INVALID_VALUE that says where it is given'
 describe('contract', () => {
   test('builder → plain data with the effect, and a typed result', () => {
     const withdrawal = bank.withdraw({ account: 'a', amount: 5 });
-    expect(withdrawal).toEqual({ name: 'withdraw', args: { account: 'a', amount: 5 }, effect: 'update' });
+    expect(withdrawal).toEqual({ name: 'withdraw', args: { account: 'a', amount: 5 }, access: 'write' });
     expectTypeOf(withdrawal).toExtend<Operation<{ paid: boolean }>>();
     // @ts-expect-error an amount is needed
     bank.withdraw({ account: 'a' });
   });
 
   test('portable builders: same name, arguments, effect and key as the contract', () => {
-    const plain = ({ name, args: given, effect, key }: Operation): unknown => ({ name, args: given, effect, key });
+    const plain = ({ name, args: value, access, key }: Operation): unknown => ({
+      name,
+      args: value,
+      effect: access,
+      key,
+    });
     expect(plain(enqueue('q', 1))).toEqual(plain(tickets.enqueue({ queue: 'q', item: 1 })));
     expect(plain(dequeue('q'))).toEqual(plain(tickets.dequeue({ queue: 'q' })));
     expect(plain(peek('q'))).toEqual(plain(tickets.peek({ queue: 'q' })));
@@ -49,14 +54,14 @@ describe('contract', () => {
   });
 
   test('hash: same schemas → same; another name, effect, field or check → another', () => {
-    const spec = { effect: 'read', args, result: z.string() } as const;
+    const spec = { access: 'read', args, result: z.string() } as const;
     const hash = (operations: Parameters<typeof defineContract>[1], name = 'c'): string =>
       defineContract(name, operations).hash;
     const variants = [
       hash({ a: spec }),
       hash({ a: spec }, 'd'),
       hash({ b: spec }),
-      hash({ a: { ...spec, effect: 'update' } }),
+      hash({ a: { ...spec, access: 'write' } }),
       hash({ a: { ...spec, args: z.object({ key: z.string().min(1) }) } }),
       hash({ a: { ...spec, args: z.object({ key: z.string().min(2) }) } }),
       hash({ a: { ...spec, args: z.object({ key: z.string().regex(/a/) }) } }),
@@ -66,7 +71,7 @@ describe('contract', () => {
       hash({ a: { ...spec, result: z.enum(['y']) } }),
     ];
     expect(new Set(variants).size).toBe(variants.length);
-    const again = { effect: 'read', args: z.object({ key: z.string() }), result: z.string() } as const;
+    const again = { access: 'read', args: z.object({ key: z.string() }), result: z.string() } as const;
     expect(hash({ a: again, b: spec })).toBe(hash({ b: again, a: spec }));
     expect(variants[0]).toMatch(/^[0-9a-f]{16}$/);
   });
@@ -80,13 +85,13 @@ describe('contract', () => {
         return z.array(tree);
       },
     });
-    const recursive = defineContract('c', { a: { effect: 'read', args: tree, result: z.null() } });
+    const recursive = defineContract('c', { a: { access: 'read', args: tree, result: z.null() } });
     expect(recursive.hash).toMatch(/^[0-9a-f]{16}$/);
   });
 
   /** An object with a member of this name, of `__proto__` too. */
   const having = <T>(name: string, value: T): Readonly<Record<string, T>> => Object.fromEntries([[name, value]]);
-  const read = { effect: 'read', args, result: z.null() } as const;
+  const read = { access: 'read', args, result: z.null() } as const;
   const fields = { n: counter() };
 
   describe.each(['then', '__proto__', '', '\ud800', 'a\udc00'])(
@@ -123,7 +128,7 @@ describe('contract', () => {
         [
           'a statement',
           'statements',
-          () => defineStatements(having(name, { effect: 'update', cql: 'INSERT', args, result: applied() })),
+          () => defineStatements(having(name, { access: 'write', cql: 'INSERT', args, result: wasApplied() })),
         ],
       ])('of %s', (_, field, define) => {
         expect(define).toThrow(
@@ -149,26 +154,26 @@ describe('contract', () => {
     for (const name of ['constructor', 'toString', 'toJSON', 'hasOwnProperty', 'prototype', ' ', '💩']) {
       const named = defineContract('c', having(name, read));
       const made = named[name]?.({ key: 'k' });
-      expect(made).toEqual({ name, effect: 'read', args: { key: 'k' } });
+      expect(made).toEqual({ name, access: 'read', args: { key: 'k' } });
       expect(parseArgs(named, made as Operation)).toEqual({ key: 'k' });
     }
   });
 
   test('an operation without a schema of its arguments → the error says that it is missing', () => {
-    const spec: object = { effect: 'read', result: z.null() };
+    const spec: object = { access: 'read', result: z.null() };
     const define = () => defineContract('shop', { get: spec as Parameters<typeof operation>[0] });
     expect(define).toThrow('operations.get.args: is missing: write z.object({ key: z.string() })');
   });
 
   test('arguments: unknown operation → UNSUPPORTED, bad field → its path', () => {
     const nested = defineContract('c', {
-      put: { effect: 'update', args: z.object({ rows: z.array(z.object({ n: z.number() })) }), result: z.null() },
+      put: { access: 'write', args: z.object({ rows: z.array(z.object({ n: z.number() })) }), result: z.null() },
     });
-    const bad = { name: 'put', args: { rows: [{ n: 1 }, { n: 'x' }] }, effect: 'update' } as const;
+    const bad = { name: 'put', args: { rows: [{ n: 1 }, { n: 'x' }] }, access: 'write' } as const;
     expect(() => parseArgs(nested, bad)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.rows.1.n' }),
     );
-    const unknown = { name: 'toString', args: {}, effect: 'read' } as const;
+    const unknown = { name: 'toString', args: {}, access: 'read' } as const;
     expect(() => parseArgs(nested, unknown)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
   });
 
@@ -182,7 +187,7 @@ describe('contract', () => {
   test('key: made of the parsed arguments; what does not fit → none, and refused where it is checked', () => {
     const queues = defineContract('c', {
       push: operation({
-        effect: 'update',
+        access: 'write',
         args: z.object({ queue: z.string().default('Main'), at: z.coerce.date() }),
         result: z.null(),
         key: ({ queue: name, at }) => `${name.toLowerCase()}/${at.getTime()}`,
@@ -202,7 +207,7 @@ describe('contract', () => {
       [later, 'UNSUPPORTED'],
       [broken, 'INVALID_ARGUMENT'],
     ] as const) {
-      const spec = { effect: 'update', args: schema, result: z.null() } as const;
+      const spec = { access: 'write', args: schema, result: z.null() } as const;
       const odd = defineContract('c', { plain: spec, keyed: { ...spec, key: () => 'k' } });
       expect(() => checkOperation(odd, odd.keyed({ at: 1 }))).toThrow(expect.objectContaining({ code, field: 'args' }));
       const error = expect.objectContaining({ code, field: 'args' });
@@ -212,31 +217,31 @@ describe('contract', () => {
   });
 
   test('operation(): key typed by the arguments', () => {
-    const spec = operation({ effect: 'read', args, result: z.null(), key: (given) => given.key });
+    const spec = operation({ access: 'read', args, result: z.null(), key: (value) => value.key });
     expect(spec.key?.({ key: 'k' })).toBe('k');
     expect(keyValueOperations.get.key?.({ key: 'k' })).toBe('k');
   });
 });
 
 describe('service', () => {
-  const contract = defineContract('c', { add: { effect: 'update', args, result: z.number() } });
+  const contract = defineContract('c', { add: { access: 'write', args, result: z.number() } });
   const tables = { rows: table({ n: counter(), name: register<string>(), items: queue<number>() }) };
 
   test('types: tables → effects → shadow operations → generators', () => {
     defineService(contract, {
       tables,
       shadowOperations: ({ rows }) => ({
-        add: blue((given: { key: string; by: number }) => [rows.row(given.key).n.add(given.by)]),
+        add: blue((value: { key: string; by: number }) => [rows.row(value.key).n.add(value.by)]),
       }),
       generators: {
-        add: (given, { tables: { rows }, shadow, uniqueId, now }) => {
-          expectTypeOf(given).toEqualTypeOf<{ key: string }>();
+        add: (value, { tables: { rows }, shadow, uniqueId, now }) => {
+          expectTypeOf(value).toEqualTypeOf<{ key: string }>();
           expectTypeOf(rows.row('k').n).toEqualTypeOf<number>();
           expectTypeOf(rows.row('k').name).toEqualTypeOf<string | undefined>();
           expectTypeOf(rows.row('k').items.at(0)).toEqualTypeOf<number | undefined>();
           expectTypeOf(uniqueId()).toEqualTypeOf<string>();
           expectTypeOf(now).toEqualTypeOf<number>();
-          return shadow.add({ key: given.key, by: 1 }, rows.row(given.key).n + 1);
+          return shadow.add({ key: value.key, by: 1 }, rows.row(value.key).n + 1);
         },
       },
     });
@@ -244,7 +249,7 @@ describe('service', () => {
       tables,
       shadowOperations: ({ rows }) => ({
         // @ts-expect-error a blue shadow operation may not pop
-        pop: blue((given: { key: string }) => [rows.row(given.key).items.pop()]),
+        pop: blue((value: { key: string }) => [rows.row(value.key).items.pop()]),
       }),
       // @ts-expect-error the result is a number
       generators: { add: () => 'one' },
@@ -252,8 +257,8 @@ describe('service', () => {
   });
 
   test('counter: amounts that are not whole → INVALID_ARGUMENT with the field', async () => {
-    const { effectTables } = await import('../../../../src/server/service/table-effects.ts');
-    const { n } = effectTables(tables).rows.row('k');
+    const { createEffectTables: createEffectTables } = await import('../../../../src/server/service/table-effects.ts');
+    const { n } = createEffectTables(tables).rows.row('k');
     expect(() => n.add(0.5)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'rows.n' }));
   });
 });

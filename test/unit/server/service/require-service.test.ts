@@ -1,8 +1,8 @@
 /** A service is run by the copy of the package that made it: what another one's generators choose looks like plain values. */
 import { beforeAll, expect, test, vi } from 'vitest';
-import { recoloured, type Service } from '../../../../src/server/service/service.ts';
+import { withColors, type Service } from '../../../../src/server/service/service.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
-import { checkService, labelService, plainService } from '../../../../src/testing/index.ts';
+import { simulateService, analyzeColors, singleSiteService } from '../../../../src/testing/index.ts';
 import { service as own } from '../../../../demo/bank/service.ts';
 
 let service: Service;
@@ -14,12 +14,12 @@ beforeAll(async () => {
 
 const OTHER = 'service: was made by another copy of this package';
 
-test.each<[string, (given: Service) => unknown]>([
-  ['createEmbedded', (given) => createEmbedded(given, { sites: ['irl'] })],
-  ['plainService', (given) => plainService(given)],
-  ['checkService', (given) => checkService(given, { draw: () => undefined as never })],
-  ['labelService', (given) => labelService(given, { runs: 1 })],
-  ['recoloured', (given) => recoloured(given, {})],
+test.each<[string, (value: Service) => unknown]>([
+  ['createEmbedded', (value) => createEmbedded(value, { sites: ['ireland'] })],
+  ['plainService', (value) => singleSiteService(value)],
+  ['checkService', (value) => simulateService(value, { draw: () => undefined as never })],
+  ['labelService', (value) => analyzeColors(value, { runs: 1 })],
+  ['withColors', (value) => withColors(value, {})],
 ])('%s, of a service that another copy of the package made → refused with what to do', (_, run) => {
   expect(() => run(service)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'service' }));
   expect(() => run(service)).toThrow(OTHER);
@@ -28,6 +28,6 @@ test.each<[string, (given: Service) => unknown]>([
 
 test('a service that was made of another one → is run', async () => {
   const made = { ...own, generators: { ...own.generators } } as unknown as Service;
-  const deployment = createEmbedded(made, { sites: ['irl'] });
+  const deployment = createEmbedded(made, { sites: ['ireland'] });
   await deployment.close();
 });

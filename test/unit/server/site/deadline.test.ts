@@ -7,12 +7,15 @@ import { notesService } from '../storage/notes-service.ts';
 test('drops a read a tick after its deadline, so that its client reports the timeout first', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
-  const deployment = createEmbedded(notesService(), { sites: ['irl', 'frk'], wan: { 'irl-frk': 60_000 } });
+  const deployment = createEmbedded(notesService(), {
+    sites: ['ireland', 'frankfurt'],
+    latency: { 'ireland-frankfurt': 60_000 },
+  });
   onTestFinished(() => deployment.close());
   const fail = vi.fn<(error: unknown) => void>();
   const context = { signal: new AbortController().signal, deadlineAt: Date.now() + 500, session: undefined };
-  const sink = { update: () => 0, confirm: () => {}, fail };
-  deployment.site('frk').submitOperation(get('k'), ['strong'], sink, { ...context, trace: undefined });
+  const sink = { view: () => 0, confirm: () => {}, fail };
+  deployment.site('frankfurt').submitOperation(get('k'), ['strong'], sink, { ...context, trace: undefined });
   await new Promise((resolve) => setImmediate(resolve));
   await vi.advanceTimersByTimeAsync(500);
   expect(fail).not.toHaveBeenCalled();

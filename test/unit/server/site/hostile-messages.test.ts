@@ -3,19 +3,19 @@
  * are refused and counted, the site goes on, and what its sender says in earnest is taken.
  */
 import { beforeEach, expect, test } from 'vitest';
-import { RULES } from '../../../../src/server/messages/envelope.ts';
-import type { RefusedMessage } from '../../../../src/server/messages/envelope.ts';
+import { RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import type { RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
-import { SEQUENCED_MESSAGES } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { BlueOperation, RedOperation } from '../../../../src/server/records/records.ts';
-import { STAMP_MAX } from '../../../../src/server/records/clock.ts';
+import { MAX_STAMP } from '../../../../src/server/records/clock.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Sites } from '../replica/sites.ts';
 import type { SentMessage } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
 
-const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGES);
+const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
 const [SENDER, RECEIVER] = [1, 0];
 const WRITE = { table: 'values', key: 'k', field: 'value', action: 'write', value: 1 };
 const PUSH = { table: 'queues', key: 'q', field: 'items', action: 'push', value: 1 };
@@ -46,33 +46,33 @@ const RED: RedOperation = {
 };
 
 let sites: Sites;
-let told: RefusedMessage[];
+let reported: RejectedMessageError[];
 beforeEach(() => {
-  told = [];
-  sites = new Sites(notesService(), 3, { onRefused: (refusal) => void told.push(refusal) });
+  reported = [];
+  sites = new Sites(notesService(), 3, { onMessageRejected: (rejection) => void reported.push(rejection) });
 });
 
 /** The message comes from the sender's start, as its bytes say it. */
 function send(message: SentMessage): void {
   const [from, to] = [SENDER, RECEIVER].map((site) => ({ site: siteAt(site), partition: 0 }));
-  const term = sites.machines[SENDER]?.door.term ?? 0;
-  const given = { deployment: 'test', rules: RULES, from: from!, to: to!, term, message };
-  for (const bytes of CODEC.encode(given)) {
+  const term = sites.machines[SENDER]?.messageFilter.term ?? 0;
+  const value = { deployment: 'test', rules: RULES_VERSION, from: from!, to: to!, term, message };
+  for (const bytes of CODEC.encode(value)) {
     const envelope = CODEC.decode(bytes, sites.origins, 'test');
     sites.sent.push({ from: SENDER, to: RECEIVER, message, envelope });
   }
   sites.settle();
 }
 
-const blue = (given: Partial<BlueOperation>): SentMessage => ({
+const blue = (value: Partial<BlueOperation>): SentMessage => ({
   kind: 'blue.operations',
-  operations: [{ ...BLUE, ...given }],
+  operations: [{ ...BLUE, ...value }],
 });
-const proposal = (given: Partial<RedOperation>): SentMessage => ({
+const proposal = (value: Partial<RedOperation>): SentMessage => ({
   kind: 'log.propose',
   epoch: 2,
   sequence: 1,
-  record: { ...RED, ...given },
+  record: { ...RED, ...value },
 });
 
 test.each<[string, SentMessage, RegExp]>([
@@ -87,7 +87,7 @@ test.each<[string, SentMessage, RegExp]>([
   ['a row that stays, removed', blue({ effects: [{ ...WRITE, field: '', action: 'remove' }] }), /whose rows stay/],
   ['blue, on a queue', blue({ effects: [PUSH] }), /only red ones/],
   ['a stamp of 2^53 - 1', blue({ vector: [0, 0, 2 ** 53 - 1, 0] }), /no clock can have given the stamp/],
-  ['a stamp of another that no clock gives', blue({ vector: [STAMP_MAX + 1, 0, 5, 0] }), /no clock/],
+  ['a stamp of another that no clock gives', blue({ vector: [MAX_STAMP + 1, 0, 5, 0] }), /no clock/],
   ['no stamp of its own', blue({ vector: [3] }), /no stamp of its own/],
   ['a floor without a vector', blue({ shadow: '', effects: [], reply: { value: 'all' } }), /floor/],
   ['a red record on an unknown table', proposal({ effects: [{ ...PUSH, table: 'nothing' }] }), /table 'nothing'/],
@@ -105,14 +105,14 @@ test.each<[string, SentMessage, RegExp]>([
   ],
   [
     'an answer that rests on what no clock gives',
-    { kind: 'slot.told', id: 'a/1', hop: 0, by: 1, decision: { kind: 'record', vector: [2 ** 53 - 1] } },
+    { kind: 'slot.answered', id: 'a/1', hop: 0, by: 1, decision: { kind: 'record', vector: [2 ** 53 - 1] } },
     /no clock/,
   ],
-])('%s → refused and counted; the site goes on, and takes what comes next', (_, message, why) => {
+])('%s → refused and counted; the site goes on, and takes what comes next', (_, message, reason) => {
   send(message);
-  expect(told).toEqual([expect.objectContaining({ reason: 'content', from: siteAt(SENDER) })]);
-  expect(told[0]?.message).toMatch(why);
-  expect(sites.machines[RECEIVER]?.refusals.content).toBe(1);
+  expect(reported).toEqual([expect.objectContaining({ reason: 'content', from: siteAt(SENDER) })]);
+  expect(reported[0]?.message).toMatch(reason);
+  expect(sites.machines[RECEIVER]?.rejections.content).toBe(1);
 
   sites.submit(SENDER, put('k', 'in earnest'));
   sites.submit(SENDER, enqueue('q', 'a'));
@@ -130,6 +130,6 @@ test('a stamp of a clock that is far ahead → refused, and counted apart', () =
   sites.submit(SENDER, put('k', 1));
   sites.settle();
   expect(sites.quarantined).toContainEqual([RECEIVER, SENDER]);
-  expect(sites.machines[RECEIVER]?.refusals.clock).toBeGreaterThan(0);
+  expect(sites.machines[RECEIVER]?.rejections.clock).toBeGreaterThan(0);
   expect(sites.read(RECEIVER, get('k'))).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 /** Conditions on all tables, at a site: when they are asked, what is told of them, and how much time they may take. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
@@ -11,9 +11,9 @@ import type { TablesReader } from '../../../../src/server/service/readers.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
-import { effectTables } from '../../../../src/server/service/table-effects.ts';
+import { createEffectTables } from '../../../../src/server/service/table-effects.ts';
 import { register, table } from '../../../../src/server/service/tables.ts';
-import { invariantObserver } from '../../../../src/server/site/invariant-alarm.ts';
+import { createInvariantObserver } from '../../../../src/server/site/invariant-alarm.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import { siteAt } from '../../../support/origins.ts';
 
@@ -21,10 +21,10 @@ const tables = {
   people: table({ name: register<string>() }, { indexes: ['name'] }),
   notes: table({ text: register<string>() }),
 };
-const { people, notes } = effectTables(tables);
+const { people, notes } = createEffectTables(tables);
 
 const contract = defineContract('people', {
-  rename: { effect: 'update', args: z.object({ id: z.string(), name: z.string() }), result: z.null() },
+  rename: { access: 'write', args: z.object({ id: z.string(), name: z.string() }), result: z.null() },
 });
 
 type Reader = TablesReader<typeof tables>;
@@ -48,14 +48,14 @@ const serviceWith = (snapshotInvariants: Readonly<Record<string, (reader: Reader
 /** A site's observer, what it has told, and a way to apply effects. */
 function observed(service: Service, elapsedMs = (): number => 0) {
   const alarms: SiteAlarm[] = [];
-  const observer = invariantObserver(service, 'irl', (alarm) => alarms.push(alarm), elapsedMs);
-  const state = new SiteState(service, Origins.of(['irl']), { name: 'irl' });
+  const observer = createInvariantObserver(service, 'ireland', (alarm) => alarms.push(alarm), elapsedMs);
+  const state = new SiteState(service, Origins.create(['ireland']), { identifierPrefix: 'ireland' });
   let version = 0;
   const apply = (...effects: readonly Effect[]): void => {
     version += 1;
     const stamp = { time: version, site: siteAt(0), entry: siteAt(0), version, seen: [0, version] };
     for (const effect of effects) state.store.apply(effect, stamp);
-    observer.applied({ id: `irl/${version}`, shadow: 'rename', effects }, state);
+    observer.onApplied({ id: `ireland/${version}`, shadow: 'rename', effects }, state);
   };
   return { alarms, apply };
 }
@@ -64,27 +64,27 @@ describe('invariants of the snapshot', () => {
   test('broken by two rows together → one alarm that names it and the operation', async () => {
     const alarms: SiteAlarm[] = [];
     const service = serviceWith({ 'names are unique': areUnique });
-    const deployment = createEmbedded(service, { sites: ['irl'], onAlarm: (alarm) => alarms.push(alarm) });
-    const client = createClient(deployment.site('irl'));
+    const deployment = createEmbedded(service, { sites: ['ireland'], onAlarm: (alarm) => alarms.push(alarm) });
+    const client = createClient(deployment.site('ireland'));
     for (const id of ['a', 'b', 'c']) await client.invoke(contract.rename({ id, name: 'ann' }));
     await deployment.close();
-    expect(alarms).toEqual([expect.objectContaining({ kind: 'invariant-broken', site: 'irl' })]);
+    expect(alarms).toEqual([expect.objectContaining({ kind: 'invariant-broken', site: 'ireland' })]);
     expect(alarms[0]?.message).toMatch(/"names are unique" .*after rename \(/);
   });
 
   test('in production → not asked', async () => {
     let count = 0;
     const service = serviceWith({ counted: () => (count += 1) > 0 });
-    const deployment = createEmbedded(service, { sites: ['irl'], checkInvariants: false });
-    await createClient(deployment.site('irl')).invoke(contract.rename({ id: 'a', name: 'ann' }));
+    const deployment = createEmbedded(service, { sites: ['ireland'], checkInvariants: false });
+    await createClient(deployment.site('ireland')).invoke(contract.rename({ id: 'a', name: 'ann' }));
     await deployment.close();
     expect(count).toBe(0);
   });
 
   test('asked at first, and again only when a table has changed that it read', () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const noting = (name: string, holds: (reader: Reader) => boolean) => (reader: Reader) => {
-      asked.push(name);
+      requested.push(name);
       return holds(reader);
     };
     const { apply, alarms } = observed(
@@ -97,16 +97,16 @@ describe('invariants of the snapshot', () => {
         ofNothing: noting('nothing', () => true),
       }),
     );
-    const askedBy = (...effects: readonly Effect[]): readonly string[] => {
-      asked.length = 0;
+    const findBySubmission = (...effects: readonly Effect[]): readonly string[] => {
+      requested.length = 0;
       apply(...effects);
-      return [...asked];
+      return [...requested];
     };
-    expect(askedBy()).toEqual(['people', 'keys', 'one', 'having', 'names', 'nothing']);
-    expect(askedBy()).toEqual([]);
-    expect(askedBy(notes.row('a').text.write('hello'))).toEqual(['keys', 'having']);
-    expect(askedBy(people.row('a').name.write('ann'))).toEqual(['people', 'one', 'names']);
-    expect(askedBy(people.row('b').name.write('ann'), notes.insert('b'))).toHaveLength(5);
+    expect(findBySubmission()).toEqual(['people', 'keys', 'one', 'having', 'names', 'nothing']);
+    expect(findBySubmission()).toEqual([]);
+    expect(findBySubmission(notes.row('a').text.write('hello'))).toEqual(['keys', 'having']);
+    expect(findBySubmission(people.row('a').name.write('ann'))).toEqual(['people', 'one', 'names']);
+    expect(findBySubmission(people.row('b').name.write('ann'), notes.insert('b'))).toHaveLength(5);
     expect(alarms).toEqual([expect.objectContaining({ message: expect.stringContaining('"ofPeople"') })]);
   });
 
@@ -188,8 +188,8 @@ describe('invariants of the snapshot', () => {
     ],
     ['a list', { snapshotInvariants: [() => true] }, 'snapshotInvariants'],
     ['a condition that is none', { snapshotInvariants: { unique: 'names' } }, 'snapshotInvariants.unique'],
-  ])('declared: %s → INVALID_ARGUMENT naming it', (_what, given, field) => {
-    const parts = { tables, shadowOperations: () => ({}), generators: { rename: () => null }, ...given };
+  ])('declared: %s → INVALID_ARGUMENT naming it', (_what, value, field) => {
+    const parts = { tables, shadowOperations: () => ({}), generators: { rename: () => null }, ...value };
     expect(() => defineService(contract, parts as never)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
     );

@@ -5,7 +5,7 @@ import { Link } from '../../../../src/server/site/link.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-function linkOf(limits?: { messagesMax: number; bytesMax: number }): {
+function linkOf(limits?: { maxMessages: number; maxBytes: number }): {
   link: Link<string>;
   came: string[];
   dropped: () => number;
@@ -22,7 +22,7 @@ function linkOf(limits?: { messagesMax: number; bytesMax: number }): {
 }
 
 test('as many messages as it may hold → the next is dropped, until some have arrived', () => {
-  const { link, came, dropped } = linkOf({ messagesMax: 2, bytesMax: 100 });
+  const { link, came, dropped } = linkOf({ maxMessages: 2, maxBytes: 100 });
   for (const message of ['a', 'b', 'c']) link.send(message);
   vi.advanceTimersByTime(10);
   link.send('d');
@@ -31,7 +31,7 @@ test('as many messages as it may hold → the next is dropped, until some have a
 });
 
 test('as many bytes → likewise; one message goes, however large it is', () => {
-  const { link, came, dropped } = linkOf({ messagesMax: 10, bytesMax: 100 });
+  const { link, came, dropped } = linkOf({ maxMessages: 10, maxBytes: 100 });
   link.send('large', 1000);
   link.send('small', 1);
   vi.advanceTimersByTime(10);

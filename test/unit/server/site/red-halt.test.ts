@@ -1,17 +1,17 @@
 /** A red log that does not go on as it should: its site takes nothing more of it and says so, and blue goes on. */
 import { beforeEach, expect, test } from 'vitest';
-import { SEQUENCED } from '../../../../src/server/log/sequenced/engine.ts';
+import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
-import { redHaltedAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { createRedHaltedAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { Random } from '../../../../src/server/collections/random.ts';
-import { UnsteadyLog } from '../../../../src/testing/simulator/unsteady-log.ts';
+import { FaultyLog } from '../../../../src/testing/simulator/faulty-log.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const FAULTY = 1;
-const READ_STRONGLY = { wants: { tentative: false, causal: false, strong: true } };
+const READ_STRONGLY = { wantedStages: { tentative: false, causal: false, strong: true } };
 
 let chances: { repeatChance: number; jumpChance: number; regressChance: number };
 let sites: Sites;
@@ -20,8 +20,8 @@ beforeEach(() => {
   const random = new Random(1);
   const how = {
     random,
-    isSteady: () => false,
-    repeated: () => {},
+    isHealthy: () => false,
+    onRepeated: () => {},
     get repeatChance() {
       return chances.repeatChance;
     },
@@ -34,10 +34,10 @@ beforeEach(() => {
   };
   sites = new Sites(notesService(), 3, {
     redLog: {
-      ...SEQUENCED,
-      make: (options) => {
-        const log = SEQUENCED.make(options);
-        return options.site === siteAt(FAULTY) ? new UnsteadyLog(log, how) : log;
+      ...SEQUENCED_ENGINE,
+      createNode: (options) => {
+        const log = SEQUENCED_ENGINE.createNode(options);
+        return options.site === siteAt(FAULTY) ? new FaultyLog(log, how) : log;
       },
     },
   });
@@ -70,7 +70,7 @@ test('a record is left out → nothing behind it is taken; blue goes on; what ne
   expect(written).toHaveProperty('value');
   expect(sites.read(0, get('k'))).toBe('blue');
   // Its checkpoint would say of the log what was never taken.
-  expect(() => sites.machines[FAULTY]?.cut()).toThrow(/it goes on at 2, and 1 was to come/);
+  expect(() => sites.machines[FAULTY]?.createCut()).toThrow(/it goes on at 2, and 1 was to come/);
 
   sites.crash(FAULTY);
   sites.start(FAULTY);
@@ -128,7 +128,7 @@ test('asked for by a name → refused, and nothing is decided by that: asked aga
 test('another copy waits for what its session has seen → nobody knows what becomes of it', () => {
   halt();
   const named = { id: 'c/1', home: FAULTY };
-  sites.ask(FAULTY, dequeue('q'), named, { after: [0, Infinity, 0, 0] });
+  sites.ask(FAULTY, dequeue('q'), named, { sessionVector: [0, Infinity, 0, 0] });
   expect(sites.ask(FAULTY, dequeue('q'), named).code).toBe('UNKNOWN');
 });
 
@@ -163,13 +163,13 @@ test('it delivers again what it has delivered → taken once', () => {
 
 test('the operator is told what is wrong, and what to do', () => {
   const alarms: SiteAlarm[] = [];
-  const tell = redHaltedAlarm('frk', (alarm) => alarms.push(alarm));
+  const tell = createRedHaltedAlarm('frankfurt', (alarm) => alarms.push(alarm));
   tell({ reason: 'gap', message: 'it goes on at 2, and 1 was to come' });
   tell({ reason: 'regressed', message: 'it ends early' });
   expect(alarms).toEqual([
     expect.objectContaining({
       kind: 'red-log-halted',
-      site: 'frk',
+      site: 'frankfurt',
       message: expect.stringContaining('records of the red log are missing (it goes on at 2'),
     }),
     expect.objectContaining({

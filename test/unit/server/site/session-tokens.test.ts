@@ -1,12 +1,12 @@
 /** Session tokens: only the deployment that made one takes it. */
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../src/correctable/client/client.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { SignedTokens } from '../../../../src/server/site/session-tokens.ts';
 import { bank, bankService } from '../replica/services.ts';
 import { siteAt } from '../../../support/origins.ts';
 
-const sites = ['irl', 'frk'];
+const sites = ['ireland', 'frankfurt'];
 const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: siteAt(0) });
 const refused = expect.objectContaining({ code: 'UNAUTHENTICATED', field: 'session' });
 
@@ -53,13 +53,13 @@ describe('session tokens', () => {
   test('another key, or other sites → UNAUTHENTICATED', () => {
     const others = [
       new SignedTokens({ key: 'l'.repeat(32), sites, site: siteAt(0) }),
-      new SignedTokens({ key: 'k'.repeat(32), sites: ['irl', 'vrg'], site: siteAt(0) }),
+      new SignedTokens({ key: 'k'.repeat(32), sites: ['ireland', 'virginia'], site: siteAt(0) }),
     ];
     for (const other of others) expect(() => other.open(sealed)).toThrow(refused);
   });
 
   test('clusterKey too short → INVALID_ARGUMENT', () => {
-    const options = { sites: ['irl'], clusterKey: 'short' } as const;
+    const options = { sites: ['ireland'], clusterKey: 'short' } as const;
     expect(() => createEmbedded(bankService(), options)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'clusterKey' }),
     );
@@ -68,8 +68,8 @@ describe('session tokens', () => {
 
 describe('sessions of clients', () => {
   test('nothing new is seen → the token stays; something is → another', async () => {
-    const deployment = createEmbedded(bankService(), { sites: ['irl'] });
-    const client = createClient(deployment.site('irl'));
+    const deployment = createEmbedded(bankService(), { sites: ['ireland'] });
+    const client = createClient(deployment.site('ireland'));
     const first = client.session();
     await client.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: first });
     const tokenList = first.tokens ?? [];
@@ -82,21 +82,21 @@ describe('sessions of clients', () => {
   });
 
   test('tokens handed to a client at another site → it reads what the session wrote', async () => {
-    const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
-    const [irl, vrg] = [createClient(deployment.site('irl')), createClient(deployment.site('vrg'))];
-    const here = irl.session();
-    await irl.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
+    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
+    const [ireland, virginia] = [createClient(deployment.site('ireland')), createClient(deployment.site('virginia'))];
+    const here = ireland.session();
+    await ireland.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
     expect(here.tokens).toHaveLength(1);
-    const there = vrg.session({ tokens: here.tokens });
-    expect(await vrg.invokeWeak(bank.balance({ account: 'a' }), { session: there })).toBe(5);
+    const there = virginia.session({ tokens: here.tokens });
+    expect(await virginia.invokeWeak(bank.balance({ account: 'a' }), { session: there })).toBe(5);
     await deployment.close();
   });
 
   test.each([
-    ['one', ['irl', 'frk']],
-    ['the other', ['frk', 'irl']],
+    ['one', ['ireland', 'frankfurt']],
+    ['the other', ['frankfurt', 'ireland']],
   ] as const)('tokens of two sites, %s first → it reads what both sessions wrote', async (_, places) => {
-    const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
+    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
     const tokenLists = await Promise.all(
       places.map(async (place) => {
         const client = createClient(deployment.site(place));
@@ -105,20 +105,20 @@ describe('sessions of clients', () => {
         return session.tokens ?? [];
       }),
     );
-    const vrg = createClient(deployment.site('vrg'));
-    const session = vrg.session({ tokens: tokenLists.flat() });
-    const read = (account: string): PromiseLike<number> => vrg.invokeWeak(bank.balance({ account }), { session });
+    const virginia = createClient(deployment.site('virginia'));
+    const session = virginia.session({ tokens: tokenLists.flat() });
+    const read = (account: string): PromiseLike<number> => virginia.invokeWeak(bank.balance({ account }), { session });
     expect(await Promise.all(places.map(read))).toEqual([5, 5]);
     await deployment.close();
   });
 
   test('a guess → does not enter the session', async () => {
-    const deployment = createEmbedded(bankService(), { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
-    const irl = createClient(deployment.site('irl'));
-    await irl.invoke(bank.deposit({ account: 'a', amount: 5 }));
-    const session = irl.session();
+    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
+    const ireland = createClient(deployment.site('ireland'));
+    await ireland.invoke(bank.deposit({ account: 'a', amount: 5 }));
+    const session = ireland.session();
     const before = session.tokens;
-    const withdrawal = irl.invoke(bank.withdraw({ account: 'a', amount: 5 }), { session });
+    const withdrawal = ireland.invoke(bank.withdraw({ account: 'a', amount: 5 }), { session });
     await withdrawal.when('tentative');
     expect(session.tokens).toEqual(before);
     await withdrawal;

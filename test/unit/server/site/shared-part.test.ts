@@ -1,12 +1,12 @@
 /** A checkpoint is in two parts: of what all sites share another site can begin, with nothing of its own. */
 import { beforeEach, expect, test } from 'vitest';
-import { sharedPart, siteFromShared } from '../../../../src/server/log/stored-site.ts';
-import { partOf, sectionsOf } from '../../../../src/server/records/checkpoint.ts';
+import { getSharedPart, createSiteFromShared } from '../../../../src/server/log/recovered-state.ts';
+import { getPart, getSections } from '../../../../src/server/records/checkpoint.ts';
 import type { Checkpoint } from '../../../../src/server/records/checkpoint.ts';
 import type { SiteMachine } from '../../../../src/server/site/site-machine.ts';
-import { fromText, toText } from '../../../../src/server/storage/format/values.ts';
+import { decodeValue, encodeValue } from '../../../../src/server/storage/format/value-text.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
-import { bank, bankService } from '../label/bank.ts';
+import { bank, bankService } from '../color-analysis/bank.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
 
@@ -26,12 +26,12 @@ function checkpointOf(site: number): Checkpoint {
   const saved = Object.entries(machine.sections).map(([name, section]) => {
     section.changeAll();
     const rows = section.takeChanges(Infinity).filter(([, value]) => value !== undefined);
-    return [name, new Map(fromText(toText(rows)) as [string, unknown][])] as const;
+    return [name, new Map(decodeValue(encodeValue(rows)) as [string, unknown][])] as const;
   });
-  return { sections: Object.fromEntries(saved), rest: fromText(toText(machine.cut().rest)) };
+  return { sections: Object.fromEntries(saved), smallParts: decodeValue(encodeValue(machine.createCut().smallParts)) };
 }
 
-/** Both colours at the first two sites, one of them with a name. */
+/** Both colors at the first two sites, one of them with a name. */
 function work(text: string): void {
   sites.submit(0, put('k', `${text} of 0`));
   sites.settle();
@@ -47,12 +47,12 @@ test('sections → in one part each; what is of the site alone is in its own', (
   sites.ask(0, put('m', 1), { id: 'named/1' });
   sites.settle();
   const checkpoint = checkpointOf(0);
-  expect(Object.keys(checkpoint.sections).filter((name) => partOf(name) === 'own')).toEqual([
+  expect(Object.keys(checkpoint.sections).filter((name) => getPart(name) === 'own')).toEqual([
     'own.slots.clients',
     'own.slots',
   ]);
-  expect(sectionsOf('own', checkpoint)['own.slots']?.size).toBeGreaterThan(0);
-  expect(Object.keys(sharedPart(checkpoint).sections)).toEqual(
+  expect(getSections('own', checkpoint)['own.slots']?.size).toBeGreaterThan(0);
+  expect(Object.keys(getSharedPart(checkpoint).sections)).toEqual(
     expect.arrayContaining(['rows', 'commits', 'endings', 'endings.clients', 'redAnswers', 'redAnswers.clients']),
   );
 });
@@ -62,13 +62,15 @@ test('the shared part of the first site and an empty own part → another site s
   sites.submit(0, dequeue('q'));
   sites.settle();
   sites.pass(100);
-  const shared = sharedPart(checkpointOf(0));
+  const shared = getSharedPart(checkpointOf(0));
   const before = stateOf(0);
   // What comes after it was made, the new site is sent.
   work('second');
-  sites.start(2, siteFromShared(shared));
+  sites.start(2, createSiteFromShared(shared));
   expect(stateOf(2)).toEqual(before);
-  expect(machineAt(2).replica.state.stable).toEqual((shared.rest as { replica: { stable: unknown } }).replica.stable);
+  expect(machineAt(2).replica.state.stable).toEqual(
+    (shared.smallParts as { replica: { stable: unknown } }).replica.stable,
+  );
   sites.pass(2000);
   for (const site of [1, 2]) expect(stateOf(site)).toEqual(stateOf(0));
   const [value, popped] = [sites.submit(2, put('own', 1)), sites.submit(2, dequeue('q'))];
@@ -89,17 +91,17 @@ test('blue operations that add, of before and after the shared part → counted 
   };
   const balances = (): unknown[] => [0, 1, 2].map((site) => sites.read(site, bank.balance({ account: 'a' })));
   deposit(1);
-  const shared = sharedPart(checkpointOf(0));
+  const shared = getSharedPart(checkpointOf(0));
   deposit(10);
-  sites.start(2, siteFromShared(shared));
+  sites.start(2, createSiteFromShared(shared));
   sites.pass(2000);
   expect(balances()).toEqual([22, 22, 22]);
 });
 
 test('a repetition of what was answered before, at the new site → the same answer, done once', () => {
   work('first');
-  const shared = sharedPart(checkpointOf(1));
-  sites.start(2, siteFromShared(shared));
+  const shared = getSharedPart(checkpointOf(1));
+  sites.start(2, createSiteFromShared(shared));
   sites.pass(500);
   const size = JSON.stringify(stateOf(0));
   const again = sites.ask(2, enqueue('q', 'first of 0'), { id: 'first-0/1', home: 0, hop: 1 });

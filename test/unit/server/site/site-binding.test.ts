@@ -5,7 +5,7 @@ import { CorrectableError, createClient } from '../../../../src/index.ts';
 import { enqueue } from '../../../../src/operations/index.ts';
 import { SiteBinding, type SubmissionPort, type Submitter } from '../../../../src/server/site/site-binding.ts';
 import { tickets } from '../replica/services.ts';
-import { tellView } from '../../../../src/server/site/telling.ts';
+import { deliverView } from '../../../../src/server/site/notify-submitter.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 
@@ -13,10 +13,10 @@ import { Origins } from '../../../../src/server/records/origin.ts';
 function scripted(say: (submitter: Submitter) => void): SiteBinding {
   const tokens = { seal: () => '', open: () => [0] };
   const submit: SubmissionPort['submit'] = (submitter) => queueMicrotask(() => say(submitter));
-  return new SiteBinding('irl', {
+  return new SiteBinding('ireland', {
     contract: tickets,
     site: siteAt(0),
-    origins: Origins.of(['irl']),
+    origins: Origins.create(['ireland']),
     tokens,
     submit,
     endSubmissions() {},
@@ -24,10 +24,10 @@ function scripted(say: (submitter: Submitter) => void): SiteBinding {
 }
 
 const noGuess = new CorrectableError('CONFLICT', 'the guess could not be made');
-const final = (submitter: Submitter): void => submitter.view('strong', { value: null }, undefined);
+const final = (submitter: Submitter): void => submitter.onView('strong', { value: null }, undefined);
 
 test.each([
-  ['fails', (submitter: Submitter) => submitter.failed(noGuess, 'tentative')],
+  ['fails', (submitter: Submitter) => submitter.onFailure(noGuess, 'tentative')],
   ['is never told, as for a repetition', () => {}],
 ])('red update: the guess %s, and nothing else was requested → the final answers', async (_what, guess) => {
   const site = scripted((submitter) => {
@@ -43,7 +43,7 @@ test.each([
 test('red update: the guess was told, and nothing else was requested → no second view', async () => {
   const client = createClient(
     scripted((submitter) => {
-      submitter.view('tentative', { value: null }, undefined);
+      submitter.onView('tentative', { value: null }, undefined);
       final(submitter);
     }),
   );
@@ -54,21 +54,21 @@ test('red update: the guess was told, and nothing else was requested → no seco
 });
 
 test('red update: the update itself fails → that is told, whatever was requested', async () => {
-  const client = createClient(scripted((submitter) => submitter.failed(noGuess, undefined)));
+  const client = createClient(scripted((submitter) => submitter.onFailure(noGuess, undefined)));
   const failing = client.invoke(enqueue('q', 1), { levels: ['tentative'] });
   await expect(failing).rejects.toMatchObject({ code: 'CONFLICT' });
 });
 
 test('whoever is told a failure changes its data → who asks again gets what the site keeps', async () => {
   const data = { left: 0, seats: ['1a'] };
-  const kept = new CorrectableError('DOMAIN', 'take: soldOut', { field: 'f', domain: { name: 'soldOut', data } });
-  const client = createClient(scripted((submitter) => submitter.failed(kept, undefined)));
+  const retained = new CorrectableError('DOMAIN', 'take: soldOut', { field: 'f', domain: { name: 'soldOut', data } });
+  const client = createClient(scripted((submitter) => submitter.onFailure(retained, undefined)));
   const failureOf = async (): Promise<CorrectableError> =>
     (await client.invoke(enqueue('q', 1)).catch((error: unknown) => error)) as CorrectableError;
   const first = await failureOf();
-  const told = first.domain!.data as typeof data;
-  told.left = 777;
-  told.seats.push('2b');
+  const reported = first.domain!.data as typeof data;
+  reported.left = 777;
+  reported.seats.push('2b');
   Object.assign(first, { message: 'changed' });
   const second = await failureOf();
   expect(second).toMatchObject({ code: 'DOMAIN', field: 'f', retryable: false, message: 'take: soldOut' });
@@ -78,8 +78,8 @@ test('whoever is told a failure changes its data → who asks again gets what th
 
 test('a sink that throws at a guess, where nothing else was requested → the end answers', async () => {
   const site = scripted((submitter) => {
-    tellView(submitter, { stage: 'tentative', reply: { value: null }, last: false });
-    tellView(submitter, { stage: 'strong', reply: { value: null }, last: true });
+    deliverView(submitter, { stage: 'tentative', reply: { value: null }, isLast: false });
+    deliverView(submitter, { stage: 'strong', reply: { value: null }, isLast: true });
   });
   const heard: unknown[] = [];
   await new Promise<void>((resolve) => {

@@ -8,15 +8,15 @@ import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { notesService } from '../storage/notes-service.ts';
 
 test('a read, a red and a blue update of one turn → all views before a tick that the first view has queued', async () => {
-  const deployment = createEmbedded(notesService(), { sites: ['irl'] });
+  const deployment = createEmbedded(notesService(), { sites: ['ireland'] });
   onTestFinished(() => deployment.close());
-  const binding = deployment.site('irl');
+  const binding = deployment.site('ireland');
   const context = { signal: new AbortController().signal } as InvocationContext;
   const seen: string[] = [];
   const ticked = new Promise<void>((resolve) => {
     const submit = (operation: Operation, levels: readonly RedBlueLevel[]): void => {
       const sink: Sink<unknown, RedBlueLevel> = {
-        update: (_value, level) => {
+        view: (_value, level) => {
           if (seen.length === 0) {
             process.nextTick(() => {
               seen.push('tick');

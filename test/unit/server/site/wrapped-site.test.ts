@@ -24,8 +24,8 @@ const counted = z.object({ names }).transform((args) => {
   return args;
 });
 const contract = defineContract('wrapped', {
-  put: { effect: 'update', args: counted, result: z.unknown() },
-  get: { effect: 'read', args: z.object({}), result: names },
+  put: { access: 'write', args: counted, result: z.unknown() },
+  get: { access: 'read', args: z.object({}), result: names },
 });
 const service = defineService(contract, {
   tables: { rows: table({ names: register<readonly string[]>() }) },
@@ -38,24 +38,28 @@ const service = defineService(contract, {
   },
 });
 
-const deployment = createEmbedded(service, { sites: ['irl'], generators: { repeatedShare: 0 }, checkLabels: false });
-const site = deployment.site('irl');
+const deployment = createEmbedded(service, {
+  sites: ['ireland'],
+  generators: { determinismCheckRate: 0 },
+  checkColors: false,
+});
+const site = deployment.site('ireland');
 
 /** Adds to what it shows, and to the arguments that it has submitted. */
 const adding: Binding<RedBlueLevels> = {
   name: 'adding',
-  executesOnce: true,
+  isExactlyOnce: true,
   consistencyLevels: () => site.consistencyLevels(),
-  supports: (asked) => site.supports(asked),
-  submitOperation: (asked, levels, sink, context) => {
-    const update: typeof sink.update = (value, level, details) => {
-      if (asked.effect === 'update') Object.assign(value as object, { shownBy: 'adding' });
-      return sink.update(value, level, details);
+  supports: (requested) => site.supports(requested),
+  submitOperation: (requested, levels, sink, context) => {
+    const view: typeof sink.view = (value, level, details) => {
+      if (requested.access === 'write') Object.assign(value as object, { shownBy: 'adding' });
+      return sink.view(value, level, details);
     };
     const confirm: typeof sink.confirm = (...told) => sink.confirm(...told);
     const fail: typeof sink.fail = (...told) => sink.fail(...told);
-    site.submitOperation(asked, levels, { update, confirm, fail }, context);
-    (asked.args as { names?: string[] }).names?.push('submitted');
+    site.submitOperation(requested, levels, { view, confirm, fail }, context);
+    (requested.args as { names?: string[] }).names?.push('submitted');
   },
   close: async () => {},
 };
@@ -91,7 +95,7 @@ test('checked by a gateway, asked for thrice by one that changes its answers →
   const ask = (): Promise<number> =>
     new Promise((resolve, reject) => {
       const { operations } = contract;
-      const put = new CheckedOperation('put', 'update', { names: ['a'] }, contract, operations);
+      const put = new CheckedOperation('put', 'write', { names: ['a'] }, contract, operations);
       const update = (value: unknown): number => {
         const { bytes } = value as { bytes: Uint8Array };
         bytes[0] = (bytes[0] ?? 0) + 1;

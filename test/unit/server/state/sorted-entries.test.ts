@@ -8,16 +8,16 @@ const COUNT = 40;
 const all: readonly Entry[] = Array.from({ length: COUNT }, (_, at) => ({ key: `k${at}`, value: 2 * at }));
 const shuffled = all.map((_, at) => all[(at * 7) % COUNT] as Entry);
 
-function sorted(chunkMax: number): SortedEntries {
-  const entries = new SortedEntries(chunkMax);
+function sorted(maxChunk: number): SortedEntries {
+  const entries = new SortedEntries(maxChunk);
   for (const entry of shuffled) expect(entries.add(entry)).toBe(true);
   return entries;
 }
 
 const values = (entries: Iterable<Entry>): unknown[] => [...entries].map(({ value }) => value);
 
-describe.each([2, 5, 1000])('chunks of at most %i', (chunkMax) => {
-  const entries = sorted(chunkMax);
+describe.each([2, 5, 1000])('chunks of at most %i', (maxChunk) => {
+  const entries = sorted(maxChunk);
 
   test.each([false, true])('every interval, reverse: %s → what lies in it, in order', (reverse) => {
     let scans = 0;
@@ -37,12 +37,12 @@ describe.each([2, 5, 1000])('chunks of at most %i', (chunkMax) => {
   });
 
   test('one is there already, or gone already → said so, and nothing changes', () => {
-    const some = sorted(chunkMax);
+    const some = sorted(maxChunk);
     expect([some.add(all[9] as Entry), some.size]).toEqual([false, COUNT]);
     for (const [at, entry] of shuffled.entries()) {
       expect([some.delete(entry), some.delete(entry), some.size]).toEqual([true, false, COUNT - 1 - at]);
       const left = new Set(shuffled.slice(at + 1));
-      expect([...some.scan({ table: 't' })]).toEqual(all.filter((each) => left.has(each)));
+      expect([...some.scan({ table: 't' })]).toEqual(all.filter((item) => left.has(item)));
     }
   });
 });

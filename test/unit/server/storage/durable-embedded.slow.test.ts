@@ -9,10 +9,10 @@ import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../src/server/embedded.ts';
 import { serve } from '../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
-import { openStorage } from '../../../../src/server/storage/folder/open-storage.ts';
+import { openStorage } from '../../../../src/server/storage/directory/open-storage.ts';
 import { cellsService, notesService, valuesService } from './notes-service.ts';
 
-const SITES = ['irl', 'frk', 'vrg'] as const;
+const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 type Site = (typeof SITES)[number];
 
 let dataDir: string;
@@ -21,7 +21,7 @@ beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
 });
 afterEach(async () => {
-  await Promise.all(open.map((each) => each.close()));
+  await Promise.all(open.map((item) => item.close()));
   open = [];
   rmSync(dataDir, { recursive: true, force: true });
 });
@@ -37,7 +37,7 @@ function start(
 
 async function stop(embedded: Embedded<Site>): Promise<void> {
   await embedded.close();
-  open = open.filter((each) => each !== embedded);
+  open = open.filter((item) => item !== embedded);
 }
 
 /** What there is in the folder, in bytes. */
@@ -49,27 +49,31 @@ const everyFile = (): Record<string, string> =>
   );
 
 const places = { local: 0, red: 0 };
-const nothingToSave = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
+const nothingToSave = {
+  sections: {},
+  createCut: () => ({ smallParts: null, contained: places }),
+  retainedFrom: places,
+};
 
 describe('data folder', () => {
   test('restart → blue and red operations that were answered are there, at every site', async () => {
     const first = start();
-    const irl = createClient(first.site('irl'));
-    await irl.invoke(put('k', { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n }));
-    for (const seat of ['a', 'b', 'c']) await irl.invoke(enqueue('q', seat));
-    expect(await irl.invokeStrong(dequeue('q'))).toEqual({ item: 'a' });
+    const ireland = createClient(first.site('ireland'));
+    await ireland.invoke(put('k', { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n }));
+    for (const subscriber of ['a', 'b', 'c']) await ireland.invoke(enqueue('q', subscriber));
+    expect(await ireland.invokeStrong(dequeue('q'))).toEqual({ item: 'a' });
     await stop(first);
     const second = start();
-    const frk = createClient(second.site('frk'));
-    expect(await frk.invokeStrong(dequeue('q'))).toEqual({ item: 'b' });
-    const kept = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n };
-    for (const site of SITES) expect(await createClient(second.site(site)).invokeStrong(get('k'))).toEqual(kept);
+    const frankfurt = createClient(second.site('frankfurt'));
+    expect(await frankfurt.invokeStrong(dequeue('q'))).toEqual({ item: 'b' });
+    const retained = { at: new Date(5), bytes: new Uint8Array([1, 2]), big: 7n };
+    for (const site of SITES) expect(await createClient(second.site(site)).invokeStrong(get('k'))).toEqual(retained);
   });
 
   test.each([3, 5])(
     '%i sites start again → the first read of each holds the red update that it has answered',
     async (n) => {
-      const sites = ['irl', 'frk', 'vrg', 'tyo', 'syd'].slice(0, n) as [string, ...string[]];
+      const sites = ['ireland', 'frankfurt', 'virginia', 'tyo', 'syd'].slice(0, n) as [string, ...string[]];
       const first = createEmbedded<string>(cellsService(), { sites, dataDir });
       for (const site of sites) await createClient(first.site(site)).invoke(put(site, 'here'));
       await first.close();
@@ -81,30 +85,32 @@ describe('data folder', () => {
   );
 
   test('a start that lacks a delay → INVALID_ARGUMENT, and the folder is not left locked', async () => {
-    const wan = { 'irl-frk': 0, 'irl-vrg': 0 };
-    expect(() => start({ wan })).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'wan.frk-vrg' }));
-    const irl = createClient(start({ wan: { ...wan, 'frk-vrg': 0 } }).site('irl'));
-    expect(await irl.invokeStrong(get('k'))).toBeUndefined();
+    const latency = { 'ireland-frankfurt': 0, 'ireland-virginia': 0 };
+    expect(() => start({ latency })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'wan.frankfurt-virginia' }),
+    );
+    const ireland = createClient(start({ latency: { ...latency, 'frankfurt-virginia': 0 } }).site('ireland'));
+    expect(await ireland.invokeStrong(get('k'))).toBeUndefined();
   });
 
   test('many restarts → log files are made into a checkpoint, and none is lost', async () => {
     const rounds = 7;
     for (let round = 1; round <= rounds; round += 1) {
       const embedded = start();
-      const irl = createClient(embedded.site('irl'));
-      expect(await irl.invokeStrong(get('round'))).toEqual(round === 1 ? undefined : round - 1);
-      await irl.invoke(put('round', round));
+      const ireland = createClient(embedded.site('ireland'));
+      expect(await ireland.invokeStrong(get('round'))).toEqual(round === 1 ? undefined : round - 1);
+      await ireland.invoke(put('round', round));
       // A strong read at another site: all sites have worked, and had turns for a checkpoint.
-      expect(await createClient(embedded.site('vrg')).invokeStrong(get('round'))).toBeDefined();
+      expect(await createClient(embedded.site('virginia')).invokeStrong(get('round'))).toBeDefined();
       await stop(embedded);
     }
     const files = (ending: string): number =>
-      readdirSync(join(dataDir, 'sites', 'irl')).filter((name) => name.endsWith(ending)).length;
-    const irl = createClient(start().site('irl'));
+      readdirSync(join(dataDir, 'sites', 'ireland')).filter((name) => name.endsWith(ending)).length;
+    const ireland = createClient(start().site('ireland'));
     // Old files go when a checkpoint is done and the other sites have said what they have: at a start, or at the next
     // write. Every start made one file.
     const fewer = async (): Promise<boolean> => {
-      await irl.invoke(put('round', rounds));
+      await ireland.invoke(put('round', rounds));
       return files('.checkpoint') === 1 && files('.log') < rounds;
     };
     await expect.poll(fewer, { timeout: 20_000 }).toBe(true);
@@ -124,8 +130,8 @@ describe('data folder', () => {
   });
 
   test.each([
-    ['other sites', { sites: ['irl', 'vrg', 'frk'] as const }, 'in this order'],
-    ['another leader', { redLeader: 'frk' as const }, 'led by irl, not by frk'],
+    ['other sites', { sites: ['ireland', 'virginia', 'frankfurt'] as const }, 'in this order'],
+    ['another leader', { redLeader: 'frankfurt' as const }, 'led by ireland, not by frankfurt'],
   ])('%s → INVALID_ARGUMENT that says what differs', async (_, options, message) => {
     await stop(start());
     expect(() => start(options)).toThrow(message);
@@ -142,23 +148,27 @@ describe('data folder', () => {
 
   test('whole files that make no state → refused, told; nothing is changed, and the folder is not left locked', async () => {
     await stop(start({}, valuesService()));
-    const deployment = { service: valuesService(), sites: SITES, redLeader: 'irl', onAlarm: () => {} };
+    const deployment = { service: valuesService(), sites: SITES, redLeader: 'ireland', onAlarm: () => {} };
     const storage = openStorage(dataDir, deployment);
     for (const site of storage.sites) {
-      site.attach(nothingToSave, { synced: () => {}, fenced: () => {}, failed: () => {} });
+      site.attach(nothingToSave, { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} });
       if (site === storage.sites[1]) site.append('local', [{ kind: 'slot', id: 5 }]);
     }
     await storage.close();
     const before = everyFile();
     const alarms: string[] = [];
     const onAlarm = ({ kind, site }: SiteAlarm): void => void alarms.push(`${kind} ${site}`);
-    const refused = { code: 'UNAVAILABLE', field: 'dataDir', message: expect.stringContaining('what frk has saved') };
+    const refused = {
+      code: 'UNAVAILABLE',
+      field: 'dataDir',
+      message: expect.stringContaining('what frankfurt has saved'),
+    };
     // One that would write down that there is a table more.
     for (const service of [valuesService(), notesService()]) {
       expect(() => start({ onAlarm }, service)).toThrow(expect.objectContaining(refused));
       await vi.waitUntil(() => !readdirSync(dataDir).includes('lock'));
     }
-    expect(alarms).toEqual(['data-damaged frk', 'data-damaged frk']);
+    expect(alarms).toEqual(['data-damaged frankfurt', 'data-damaged frankfurt']);
     expect(everyFile()).toEqual(before);
   });
 
@@ -169,14 +179,14 @@ describe('data folder', () => {
   });
 
   test('a site whose name is no folder name → INVALID_ARGUMENT', () => {
-    const sites = ['../irl'] as const;
+    const sites = ['../ireland'] as const;
     expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'sites' }),
     );
   });
 
   test('a site whose name is too long for a folder → INVALID_ARGUMENT, and nothing is made', async () => {
-    const sites = ['irl', 'f'.repeat(300)] as const;
+    const sites = ['ireland', 'f'.repeat(300)] as const;
     const message = expect.stringMatching(/has 300 letters.* 255/);
     expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'sites', message }),
@@ -193,7 +203,7 @@ describe('data folder', () => {
   ])('a data folder that is %s → INVALID_ARGUMENT that says so, from serve too', async (_, path, says) => {
     writeFileSync(join(dataDir, 'taken'), 'mine');
     const refused = { code: 'INVALID_ARGUMENT', field: 'dataDir', message: expect.stringContaining(says) };
-    const options = { sites: ['irl'], dataDir: path() } as const;
+    const options = { sites: ['ireland'], dataDir: path() } as const;
     expect(() => createEmbedded(notesService(), options)).toThrow(expect.objectContaining(refused));
     await expect(serve({ service: notesService(), ...options })).rejects.toMatchObject(refused);
     expect(readFileSync(join(dataDir, 'taken'), 'utf8')).toBe('mine');

@@ -1,7 +1,7 @@
 /** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
 import { describe, expect, test } from 'vitest';
 import { readCheckpoint } from '../../../../src/server/storage/format/checkpoint-file.ts';
-import { checkpointName } from '../../../../src/server/storage/format/names.ts';
+import { formatCheckpointName } from '../../../../src/server/storage/format/file-names.ts';
 import { FOLDER, numbers, SMALL, TestSite, VirtualMachine, virtualStorage, write } from './virtual-storage.ts';
 
 /** How many checkpoints are on the disk. */
@@ -49,10 +49,10 @@ describe('durable storage: logs', () => {
     const site = machine.start();
     let writes = 0;
     const write = machine.disk.write.bind(machine.disk);
-    machine.disk.write = (one, isMounted, done) => {
+    machine.disk.write = (item, isMounted, done) => {
       writes += 1;
       const isFirst = writes === 1;
-      write(one, isMounted, (...outcome) => {
+      write(item, isMounted, (...outcome) => {
         done(...outcome);
         if (isFirst) for (const entry of numbers(16, 17)) site.append('local', entry);
       });
@@ -167,13 +167,13 @@ describe('durable storage: large groups', () => {
   test.each([
     { largeGroup: 3, given: [3, 2, 3, 1], writes: 2, why: 'does not wait for the write before it; a third one does' },
     { largeGroup: 4, given: [3, 2, 1], writes: 1, why: 'smaller ones wait' },
-  ])('groups of $given, large ones of $largeGroup → $why', ({ largeGroup, given, writes }) => {
+  ])('groups of $given, large ones of $largeGroup → $why', ({ largeGroup, given: value, writes }) => {
     const machine = new VirtualMachine(1, { largeGroup });
     const site = machine.start();
     const begun: (() => void)[] = [];
     const write = machine.disk.write.bind(machine.disk);
     machine.disk.write = (...args) => begun.push(() => write(...args));
-    for (const count of given) {
+    for (const count of value) {
       site.append('local', ...numbers(count, site.entries.local.length));
       machine.run(1);
     }
@@ -328,9 +328,9 @@ describe('durable storage: checkpoints', () => {
     machine.run();
     const names = new Set<string>();
     const write = machine.disk.write.bind(machine.disk);
-    machine.disk.write = (one, ...rest) => {
-      names.add(one.path);
-      write(one, ...rest);
+    machine.disk.write = (item, ...rest) => {
+      names.add(item.path);
+      write(item, ...rest);
     };
     site.storage.checkpoint();
     machine.run(20_000);
@@ -392,7 +392,7 @@ describe('durable storage: checkpoints', () => {
     site.storage.checkpoint();
     machine.run();
     const [newest] = machine.files('.checkpoint');
-    machine.disk.mount().replace(`${FOLDER}/${checkpointName(0)}`, machine.disk.read(`${FOLDER}/${newest}`));
+    machine.disk.mount().replace(`${FOLDER}/${formatCheckpointName(0)}`, machine.disk.read(`${FOLDER}/${newest}`));
     machine.disk.crash();
     expect(machine.start().entries.local).toEqual(numbers(10));
     machine.run();
@@ -424,8 +424,8 @@ describe('durable storage: its beginning and its end', () => {
     const storage = virtualStorage(machine, {});
     expect(storage.stored.local.entries).toEqual([]);
     const places = { local: 0, red: 0 };
-    const source = { sections: {}, cut: () => ({ rest: null, contained: places }), keptFrom: places };
-    storage.attach(source, { synced: () => {}, fenced: () => {}, failed: () => {} });
+    const source = { sections: {}, createCut: () => ({ smallParts: null, contained: places }), retainedFrom: places };
+    storage.attach(source, { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} });
     expect(() => storage.stored).toThrow('taken up already');
   });
 

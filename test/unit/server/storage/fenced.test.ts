@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
-import { storageAlarms } from '../../../../src/server/alarms/site-alarm.ts';
+import { createStorageAlarms } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
 import { isFenced } from '../../../../src/server/storage/disk/files.ts';
-import { takenOver } from '../../../../src/server/storage/disk/folder-lock.ts';
+import { lockLostError } from '../../../../src/server/storage/disk/directory-lock.ts';
 import { encodeFrame, sealFrame } from '../../../../src/server/storage/format/frames.ts';
-import { FORMAT } from '../../../../src/server/storage/format/names.ts';
-import { pack } from '../../../../src/server/storage/format/packed-entries.ts';
+import { FORMAT_VERSION } from '../../../../src/server/storage/format/file-names.ts';
+import { packEntries } from '../../../../src/server/storage/format/packed-entries.ts';
 import { readLog } from '../../../../src/server/storage/format/log-file.ts';
 import { valuesService } from './notes-service.ts';
 import { startSite } from './virtual-site.ts';
@@ -22,25 +22,25 @@ const isLog = (path: string): boolean => path.endsWith('.log');
 test('taken over while an update is under way → UNKNOWN, an alarm, and the next holder lacks it', async () => {
   const machine = new VirtualMachine(1);
   const alarms: SiteAlarm[] = [];
-  const events = storageAlarms('irl', (alarm) => alarms.push(alarm));
+  const events = createStorageAlarms('ireland', (alarm) => alarms.push(alarm));
   const site = startSite(machine, { service: valuesService(), sizes: { events } });
-  const client = createClient(new SiteBinding('irl', site));
-  const kept = client.invoke(put('k', 'kept'));
+  const client = createClient(new SiteBinding('ireland', site));
+  const retained = client.invoke(put('k', 'kept'));
   await endOfTurn();
   machine.run(100);
-  await kept;
+  await retained;
 
   machine.disk.depose();
   const lost = client.invoke(put('k', 'lost'));
   await endOfTurn();
   machine.run(100);
   await expect(lost).rejects.toMatchObject({ code: 'UNKNOWN' });
-  expect(alarms).toEqual([expect.objectContaining({ kind: 'site-fenced', site: 'irl' })]);
+  expect(alarms).toEqual([expect.objectContaining({ kind: 'site-fenced', site: 'ireland' })]);
   await expect(client.invoke(get('k'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(site.failure?.message).toContain('another one has its data');
 
   const next = startSite(machine, { service: valuesService() });
-  const read = createClient(new SiteBinding('irl', next)).invoke(get('k'));
+  const read = createClient(new SiteBinding('ireland', next)).invoke(get('k'));
   await endOfTurn();
   machine.run(100);
   expect(await read).toBe('kept');
@@ -48,7 +48,7 @@ test('taken over while an update is under way → UNKNOWN, an alarm, and the nex
 });
 
 test('a folder whose lock another process has → says that it is fenced, not that its disk failed', () => {
-  expect(isFenced(takenOver())).toBe(true);
+  expect(isFenced(lockLostError())).toBe(true);
   expect(isFenced(new Error('EIO'))).toBe(false);
 });
 
@@ -64,8 +64,8 @@ test.each([
     machine.run(50);
   }
   // What is on its way to the disk by then has been written before.
-  machine.disk.write = (one, isMounted, done) =>
-    isLog(one.path) ? write(one, () => false, done) : write(one, isMounted, done);
+  machine.disk.write = (item, isMounted, done) =>
+    isLog(item.path) ? write(item, () => false, done) : write(item, isMounted, done);
   machine.disk.depose();
   for (let written = 0; written < count; written += 1) site.append('local', 'x'.repeat(120));
   if (count === 0) site.storage.checkpoint();
@@ -98,8 +98,8 @@ test('a file that a deposed holder has begun after it → counts for nothing, an
   machine.run();
   machine.disk.crash();
   const late = 3;
-  const header = { format: FORMAT, term: 1, local: 1, red: 0 };
-  const entries = pack([{ log: 'local', entry: 'never acknowledged' }], HEAD_BYTES, 1000).bytes;
+  const header = { format: FORMAT_VERSION, term: 1, local: 1, red: 0 };
+  const entries = packEntries([{ log: 'local', entry: 'never acknowledged' }], HEAD_BYTES, 1000).bytes;
   const frames = [
     encodeFrame(JSON.stringify(header), { file: late, index: 0 }),
     sealFrame(entries, { file: late, index: 1 }),

@@ -55,7 +55,7 @@ describe('durable storage: a full disk', () => {
 
   test('one is made before the next try is due → it is not tried again', () => {
     const { machine, site } = checkpointWithoutRoom(500);
-    const cut = vi.spyOn(site, 'cut');
+    const cut = vi.spyOn(site, 'createCut');
     site.storage.checkpoint();
     machine.run(100_000);
     expect(cut).toHaveBeenCalledTimes(1);

@@ -1,6 +1,6 @@
 /** Values and queues, in versions that differ as a service may over the years. */
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable.ts';
+import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable-operations.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';

@@ -9,31 +9,31 @@ import type { VirtualMachine } from './virtual-storage.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const DEFAULTS = {
-  attemptsMax: 3,
-  inFlightMax: 1000,
-  backlogMax: 1000,
+  maxAttempts: 3,
+  maxInFlight: 1000,
+  maxBacklogEntries: 1000,
   maxClockSkewMs: 1000,
   reachTimeoutMs: 1000,
-  sessionWaitMs: 1000,
+  sessionTimeoutMs: 1000,
   resendAfterMs: 1000,
-  tickMs: 1000,
+  tickIntervalMs: 1000,
 };
 
 export interface VirtualSiteOptions {
   readonly service: Service;
   /** The site is the first of them; it alone unless given. */
   readonly sites?: readonly string[];
-  readonly backlogMax?: number;
+  readonly maxBacklogEntries?: number;
   readonly sizes?: Partial<DurableStorageOptions>;
 }
 
 /** Starts the site on a machine. To be closed by the test. */
 export function startSite(
   machine: VirtualMachine,
-  { service, sites = ['irl'], sizes = {}, ...limits }: VirtualSiteOptions,
+  { service, sites = ['ireland'], sizes = {}, ...limits }: VirtualSiteOptions,
 ): SiteDriver {
   const storage = virtualStorage(machine, sizes);
-  const origins = Origins.of(sites);
+  const origins = Origins.create(sites);
   const site = siteAt(0);
   const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site });
   const place = { deployment: 'test', service, site, origins, redLeader: site, storage, tokens, send: () => {} };

@@ -1,15 +1,15 @@
 /** Storage of production on a virtual disk and clock, with a state that shows what came back. */
 import assert from 'node:assert/strict';
-import { Changes } from '../../../../src/server/records/checkpoint.ts';
+import { RowChanges } from '../../../../src/server/records/checkpoint.ts';
 import type { Section } from '../../../../src/server/records/checkpoint.ts';
-import type { CheckpointSource } from '../../../../src/server/log/storage.ts';
-import { kindOf } from '../../../../src/server/log/log-id.ts';
+import type { CheckpointSource } from '../../../../src/server/log/site-storage.ts';
+import { getLogKind } from '../../../../src/server/log/log-id.ts';
 import type { LogKind } from '../../../../src/server/log/log-id.ts';
-import type { Cut, LogPlaces, StoredSite } from '../../../../src/server/log/stored-site.ts';
+import type { CheckpointCut, LogPositions, RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
 import type { Timing } from '../../../../src/server/storage/disk/files.ts';
-import type { StorageEvents } from '../../../../src/server/log/storage.ts';
+import type { StorageEvents } from '../../../../src/server/log/site-storage.ts';
 import { SimulatedDisk } from '../../../../src/testing/simulator/disk.ts';
 import type { SimulatedDiskOptions } from '../../../../src/testing/simulator/disk.ts';
 import { Random } from '../../../../src/server/collections/random.ts';
@@ -21,28 +21,28 @@ export const FOLDER = 'site';
 export class TestSite implements CheckpointSource {
   readonly storage: DurableStorage;
   /** What was found. */
-  readonly stored: StoredSite;
+  readonly stored: RecoveredState;
   readonly synced: Record<LogKind, number>;
   readonly events: string[] = [];
   /** All entries of the logs from their beginning: from the checkpoint, and after it. */
   readonly entries: Record<LogKind, unknown[]> = { local: [], red: [] };
   /** Other sites are said to need entries from here on, of both logs or of each. */
-  neededFrom: number | LogPlaces = Infinity;
+  neededFrom: number | LogPositions = Infinity;
   readonly sections: Record<LogKind | 'lengths', Section>;
-  readonly #lengthsChanges = new Changes<'now'>();
+  readonly #lengthsChanges = new RowChanges<'now'>();
 
   constructor(timeline: Timeline, disk: SimulatedDisk, sizes: Partial<DurableStorageOptions> = {}) {
     const events: StorageEvents = {
-      fullChanged: (because) => this.events.push(because === undefined ? 'room' : 'full'),
-      checkpointFailed: ({ message }) => this.events.push(`checkpoint: ${message}`),
-      damaged: (what) => this.events.push(`damaged: ${what}`),
-      stopped: ({ message }) => this.events.push(`stopped: ${message}`),
-      fenced: ({ message }) => this.events.push(`fenced: ${message}`),
+      onFullChanged: (because) => this.events.push(because === undefined ? 'room' : 'full'),
+      onCheckpointFailed: ({ message }) => this.events.push(`checkpoint: ${message}`),
+      onDamaged: (description) => this.events.push(`damaged: ${description}`),
+      onStopped: ({ message }) => this.events.push(`stopped: ${message}`),
+      onFenced: ({ message }) => this.events.push(`fenced: ${message}`),
     };
     this.storage = new DurableStorage({
       files: disk.mount(),
       timing: timingOf(timeline),
-      folder: FOLDER,
+      directory: FOLDER,
       events,
       ...sizes,
     });
@@ -50,7 +50,7 @@ export class TestSite implements CheckpointSource {
     const { checkpoint, local, red } = this.stored;
     this.sections = { lengths: this.#lengths(), local: this.#section('local'), red: this.#section('red') };
     // A checkpoint is of one moment: its rows say the same as the rest of it.
-    assert.deepEqual(checkpoint?.sections['lengths']?.get('now'), checkpoint?.rest);
+    assert.deepEqual(checkpoint?.sections['lengths']?.get('now'), checkpoint?.smallParts);
     for (const log of ['local', 'red'] as const) {
       for (const [index, entry] of checkpoint?.sections[log] ?? []) this.entries[log][Number(index)] = entry;
       const { start, entries } = log === 'local' ? local : red;
@@ -58,24 +58,24 @@ export class TestSite implements CheckpointSource {
     }
     this.synced = { local: this.entries.local.length, red: this.entries.red.length };
     this.storage.attach(this, {
-      synced: (id, length) => {
-        const log = kindOf(id);
+      onSynced: (id, length) => {
+        const log = getLogKind(id);
         for (let index = this.synced[log]; index < length; index += 1) this.#changes[log].add(index);
         this.synced[log] = length;
         this.#lengthsChanges.add('now');
       },
-      fenced: () => {},
-      failed: () => {},
+      onFenced: () => {},
+      onFailed: () => {},
     });
   }
 
-  get keptFrom(): LogPlaces {
+  get retainedFrom(): LogPositions {
     const from = this.neededFrom;
     return typeof from === 'number' ? { local: from, red: from } : from;
   }
 
-  cut(): Cut {
-    return { rest: { ...this.synced }, contained: { ...this.synced } };
+  createCut(): CheckpointCut {
+    return { smallParts: { ...this.synced }, contained: { ...this.synced } };
   }
 
   append(log: LogKind, ...entries: unknown[]): void {
@@ -83,13 +83,13 @@ export class TestSite implements CheckpointSource {
     this.storage.append(log, entries);
   }
 
-  readonly #changes: Record<LogKind, Changes<number>> = { local: new Changes(), red: new Changes() };
+  readonly #changes: Record<LogKind, RowChanges<number>> = { local: new RowChanges(), red: new RowChanges() };
 
   /** One row that changes all the time. */
   #lengths(): Section {
     const changes = this.#lengthsChanges;
     return {
-      get changes() {
+      get changeCount() {
         return changes.size;
       },
       changeAll: () => changes.addAll(['now']),
@@ -103,7 +103,7 @@ export class TestSite implements CheckpointSource {
     const changes = this.#changes[log];
     const all = this.entries[log];
     return {
-      get changes() {
+      get changeCount() {
         return changes.size;
       },
       changeAll: () => changes.addAll(all.slice(0, this.synced[log]).keys()),
@@ -115,9 +115,9 @@ export class TestSite implements CheckpointSource {
 
 function timingOf(timeline: Timeline): Timing {
   return {
-    soon: (run) => timeline.after(0, run),
-    later: (run) => timeline.after(0, run),
-    afterMs: (delayMs, run) => timeline.after(delayMs, run),
+    soon: (run) => timeline.schedule(0, run),
+    later: (run) => timeline.schedule(0, run),
+    afterMs: (delayMs, run) => timeline.schedule(delayMs, run),
   };
 }
 
@@ -126,7 +126,7 @@ export function virtualStorage(
   { timeline, disk }: VirtualMachine,
   sizes: Partial<DurableStorageOptions>,
 ): DurableStorage {
-  return new DurableStorage({ files: disk.mount(), timing: timingOf(timeline), folder: FOLDER, ...sizes });
+  return new DurableStorage({ files: disk.mount(), timing: timingOf(timeline), directory: FOLDER, ...sizes });
 }
 
 /** A clock, a disk, and one start of a site after the other. */

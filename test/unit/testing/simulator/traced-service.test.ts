@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
-import { GeneratorRunner } from '../../../../src/server/generator/generator-run.ts';
-import { HERE, Stamps } from '../../../../src/server/label/site.ts';
+import { GeneratorRunner } from '../../../../src/server/generator/generator-runner.ts';
+import { HERE, StampGenerator } from '../../../../src/server/color-analysis/analysis-site.ts';
 import type { TablesReader } from '../../../../src/server/service/readers.ts';
 import { defineService, type Service } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
@@ -12,11 +12,11 @@ import { Store } from '../../../../src/server/state/store.ts';
 import { TracedService } from '../../../../src/testing/simulator/traced-service.ts';
 
 const contract = defineContract('notes', {
-  put: { effect: 'update', args: z.object({ key: z.string(), owner: z.string() }), result: z.null() },
-  look: { effect: 'read', args: z.object({}), result: z.unknown(), errors: { no: z.null() } },
+  put: { access: 'write', args: z.object({ key: z.string(), owner: z.string() }), result: z.null() },
+  look: { access: 'read', args: z.object({}), result: z.unknown(), errors: { no: z.null() } },
 });
 const tables = { notes: table({ owner: register<string>(), sum: counter() }, { indexes: ['owner'] }) };
-type Reads = (given: TablesReader<typeof tables>) => unknown;
+type Reads = (value: TablesReader<typeof tables>) => unknown;
 
 /** What one run of `look` has asked and given, of three notes: `a` and `c` of ann, `b` of bob. */
 function traced(reads: Reads): { asked: readonly string[]; gave: unknown; thrown: string | undefined } {
@@ -29,9 +29,9 @@ function traced(reads: Reads): { asked: readonly string[]; gave: unknown; thrown
       generators: {
         put: (args, { shadow }) => shadow.put(args, null),
         look: (_args, context) => {
-          const given = reads(context.tables);
-          if (given === 'refused') throw context.errors.no(null);
-          return given;
+          const value = reads(context.tables);
+          if (value === 'refused') throw context.errors.no(null);
+          return value;
         },
       },
     }) as unknown as Service,
@@ -39,17 +39,17 @@ function traced(reads: Reads): { asked: readonly string[]; gave: unknown; thrown
   const store = new Store(service.service.tables);
   const runner = new GeneratorRunner(service.service, store);
   const input = { serial: 1, submittedAtMs: 0, seed: 2 ** 32 - 1 };
-  const stamps = new Stamps();
-  for (const [key, owner] of ['a ann', 'b bob', 'c ann'].map((each) => each.split(' '))) {
+  const stamps = new StampGenerator();
+  for (const [key, owner] of ['a ann', 'b bob', 'c ann'].map((item) => item.split(' '))) {
     const { choice } = runner.run({ ...input, operation: 'put', args: { key, owner } });
     const stamp = stamps.next(HERE, false);
     for (const effect of choice?.effects ?? []) store.apply(effect, stamp);
   }
   try {
     const { reply } = runner.run({ ...input, operation: 'look', args: {} });
-    return { asked: service.asked(), gave: reply.value, thrown: service.thrown() };
+    return { asked: service.lookups(), gave: reply.value, thrown: service.thrown() };
   } catch {
-    return { asked: service.asked(), gave: undefined, thrown: service.thrown() };
+    return { asked: service.lookups(), gave: undefined, thrown: service.thrown() };
   }
 }
 
@@ -70,8 +70,8 @@ test.each<[string, Reads, readonly string[], unknown]>([
   ['all of an index', ({ notes }) => notes.by.owner(), ['notes.by.owner'], ['a', 'c', 'b']],
   ['nothing', () => 'none', [], 'none'],
   ['one thing twice', ({ notes }) => [notes.has('a'), notes.has('a')].length, ['notes.has a'], 2],
-])('asks for %s → noted with all that it goes by, and given', (_, reads, asked, gave) => {
-  expect(traced(reads)).toEqual({ asked, gave, thrown: undefined });
+])('asks for %s → noted with all that it goes by, and given', (_, reads, requested, gave) => {
+  expect(traced(reads)).toEqual({ asked: requested, gave, thrown: undefined });
 });
 
 test('throws → noted, with what it asked before; an error of the domain is none', () => {

@@ -5,7 +5,7 @@ import { Outage } from '../../../../src/transport/operations/outage.ts';
 test('a minute without a connection → said in seconds', () => {
   let now = 0;
   const outage = new Outage(() => now);
-  outage.attempt('ws://server.test/');
+  outage.recordAttempt('ws://server.test/');
   now = 60_000;
-  expect(outage.obstacle?.message).toContain('for 60.0 s (1 attempt)');
+  expect(outage.blockedBy?.message).toContain('for 60.0 s (1 attempt)');
 });

@@ -2,17 +2,19 @@
 import { expect, test } from 'vitest';
 import { CorrectableError, type ErrorCode } from '../../../../src/correctable/errors.ts';
 import type { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
-import { failedBy } from '../../../../src/transport/operations/in-flight.ts';
+import { toOperationError } from '../../../../src/transport/operations/in-flight-operations.ts';
 
-test.each<[sentBefore: boolean, code: ErrorCode, memory: string | undefined, isKnown: boolean, told: ErrorCode]>([
+test.each<[wasSentBefore: boolean, code: ErrorCode, memory: string | undefined, isKnown: boolean, told: ErrorCode]>([
   [false, 'FORBIDDEN', undefined, false, 'FORBIDDEN'],
   [true, 'CONFLICT', undefined, false, 'CONFLICT'],
   [true, 'FORBIDDEN', undefined, false, 'UNKNOWN'],
   [true, 'FORBIDDEN', 'm', false, 'UNKNOWN'],
   [true, 'FORBIDDEN', 'm', true, 'FORBIDDEN'],
 ])('an update, sent before: %s; %s of a server with the memory %s, which knows of it: %s → %s', (...given) => {
-  const [sentBefore, code, memory, isKnown, told] = given;
-  const operation = { name: 'put', effect: 'update', mayHaveLeft: true, sentBefore, line: { memory } };
+  const [wasSentBefore, code, memory, isKnown, reported] = given;
+  const operation = { name: 'put', access: 'write', mayHaveBeenSent: true, wasSentBefore, line: { memory } };
   const known = { ...operation, isUnknownTo: () => !isKnown };
-  expect(failedBy(known as unknown as InFlightOperation, new CorrectableError(code, 'why')).code).toBe(told);
+  expect(toOperationError(known as unknown as InFlightOperation, new CorrectableError(code, 'why')).code).toBe(
+    reported,
+  );
 });

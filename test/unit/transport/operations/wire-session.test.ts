@@ -1,17 +1,17 @@
 /** What a session over the wire keeps of the tokens that servers gave it. */
 import { expect, test } from 'vitest';
-import { WireSession } from '../../../../src/transport/operations/submit-row.ts';
+import { WireSession } from '../../../../src/transport/operations/submit-message.ts';
 
 test('tokens of two sites → both are kept: neither contains what the other says', () => {
   const session = new WireSession();
-  session.learn('0.seen-at-irl.signature');
-  session.learn('1.seen-at-vrg.signature');
-  expect(session.tokens).toEqual(['0.seen-at-irl.signature', '1.seen-at-vrg.signature']);
+  session.addToken('0.seen-at-ireland.signature');
+  session.addToken('1.seen-at-virginia.signature');
+  expect(session.tokens).toEqual(['0.seen-at-ireland.signature', '1.seen-at-virginia.signature']);
 });
 
 test('a newer token of the same site → takes the place of the older one', () => {
   const session = new WireSession(['0.older.signature', '1.other.signature']);
-  session.learn('0.newer.signature');
+  session.addToken('0.newer.signature');
   expect(session.tokens).toEqual(['0.newer.signature', '1.other.signature']);
 });
 

@@ -13,7 +13,7 @@ test('request numbers: a lost connection → the next one goes on counting', asy
   await using zk = new ZooKeeper(ensemble.connectString);
   for (let n = 0; n < 3; n += 1) {
     await zk.create(`/n${n}`, null);
-    zk.cut();
+    zk.dropConnection();
     await zk.sync();
   }
   const xids = ensemble.server.requests.filter(({ xid }) => xid > 0).map(({ xid }) => xid);
@@ -24,7 +24,7 @@ test('request numbers: the last one → 1 again; none has the bits that say some
   const numbers = new RequestNumbers(NUMBER_MAX);
   expect([numbers.next(), numbers.next()]).toEqual([NUMBER_MAX, 1]);
   for (let n = 0; n < 1_000; n += 1) {
-    const number = RequestNumbers.anywhere().next();
+    const number = RequestNumbers.startAtRandom().next();
     expect(number >= 1 && number <= NUMBER_MAX).toBe(true);
   }
 });
@@ -47,7 +47,7 @@ test('a move while a create waits for agreement → the next create has a node o
   await using admin = new ZooKeeper(ensemble.connectString);
   await admin.create('/x', null);
   await using zk = new ZooKeeper(ensemble.connectString);
-  await zk.connected();
+  await zk.whenConnected();
   ensemble.leader.agreement.hold();
   const first = zk.create('/x/-', 'first', SEQUENTIAL).catch(() => undefined);
   await expect.poll(() => ensemble.children('/x')).toHaveLength(1);

@@ -95,7 +95,7 @@ test('very many watches → asked for again in portions that a server takes', as
   const name = 'x'.repeat(200);
   const { heard, watch } = listener();
   await Promise.all(Array.from({ length: 1_500 }, (_, n) => zk.exists(`/${name}-${n}`, { watch })));
-  zk.cut();
+  zk.dropConnection();
   await zk.create(`/${name}-7`, null);
   const portions = ensemble.server.requests.filter(({ type }) => type === OP.setWatches);
   expect(portions).toHaveLength(3);
@@ -137,9 +137,9 @@ test.each(['data', 'exists', 'children'] as const)(
       exists: () => zk.exists('/w', { watch }),
       children: () => zk.children('/w', { watch }),
     };
-    const asked = asking[kind]();
+    const requested = asking[kind]();
     const stopped = stop();
-    await Promise.all([asked, stopped]);
+    await Promise.all([requested, stopped]);
     if (kind === 'children') await zk.create('/w/a', null);
     else await zk.set('/w', 'x');
     expect(heard).toHaveLength(1);

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isZooKeeperError } from '../../../../../src/bindings/zookeeper/client/errors.ts';
-import { juteFrames, JuteReader, JuteWriter } from '../../../../../src/bindings/zookeeper/client/jute.ts';
+import { createJuteSplitter, JuteReader, JuteWriter } from '../../../../../src/bindings/zookeeper/client/jute.ts';
 import { readMulti } from '../../../../../src/bindings/zookeeper/client/multi.ts';
 import {
   readAcls,
@@ -12,8 +12,8 @@ import {
   readData,
 } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
-import { spoiledFrames } from '../../../../support/spoiled-frames.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/property-shares.ts';
+import { createCorruptFrames } from '../../../../support/corrupt-frames.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -27,7 +27,7 @@ test('frames: cut anywhere → each content whole and in order', () => {
   fc.assert(
     fc.property(contents, fc.array(fc.integer({ min: 1, max: 97 }), { minLength: 1 }), (frames, cuts) => {
       const stream = framed(frames);
-      const splitter = juteFrames(MAX_BYTES);
+      const splitter = createJuteSplitter(MAX_BYTES);
       const seen: string[] = [];
       for (let at = 0, n = 0; at < stream.length; n += 1) {
         const size = cuts[n % cuts.length] as number;
@@ -39,12 +39,12 @@ test('frames: cut anywhere → each content whole and in order', () => {
   );
 });
 
-const anyBytes = spoiledFrames(contents.map(framed));
+const anyBytes = createCorruptFrames(contents.map(framed));
 
 const framesOrError = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(anyBytes, (bytes) => {
     const once = onceEach(note);
-    const splitter = juteFrames(300);
+    const splitter = createJuteSplitter(300);
     const failure = failureOf(() => splitter.push(bytes, () => once('a frame')));
     expect(failure).toBeOneOf([undefined, 'PROTOCOL_ERROR']);
     if (failure !== undefined) once('PROTOCOL_ERROR');
@@ -56,7 +56,8 @@ test('frames: any bytes → frames or PROTOCOL_ERROR, nothing else', async () =>
 
 testShares('frames: the bytes → frames in many runs, and what is none', async () => {
   const shares = await sharesOf(framesOrError, 200);
-  for (const what of ['a frame', 'PROTOCOL_ERROR']) expect(shares[what], what).toBeGreaterThan(0.2);
+  for (const description of ['a frame', 'PROTOCOL_ERROR'])
+    expect(shares[description], description).toBeGreaterThan(0.2);
 });
 
 test('jute: any values → the same values', () => {
@@ -71,7 +72,7 @@ test('jute: any values → the same values', () => {
   fc.assert(
     fc.property(values, ({ int, long, bool, text, bytes, list }) => {
       const writer = new JuteWriter().int(int).long(long).bool(bool).string(text).buffer(bytes);
-      const frame = writer.list(list, (to, each) => to.string(each)).frame();
+      const frame = writer.list(list, (to, item) => to.string(item)).frame();
       const reader = new JuteReader(frame.subarray(4));
       expect(frame.readInt32BE(0)).toBe(frame.length - 4);
       expect([reader.int(), reader.long(), reader.bool(), reader.string(), reader.buffer()]).toEqual([
@@ -81,8 +82,8 @@ test('jute: any values → the same values', () => {
         text,
         bytes,
       ]);
-      expect(reader.list((each) => each.string())).toEqual(list);
-      expect(reader.rest).toBe(0);
+      expect(reader.list((item) => item.string())).toEqual(list);
+      expect(reader.remaining).toBe(0);
     }),
   );
 });
@@ -127,7 +128,7 @@ describe('replies', () => {
 
   test.each(Object.entries(readers))('%s: the bytes → now and then a value', async (_name, read) => {
     const shares = await sharesOf(valueOrError(read), 200);
-    for (const what of ['a value', 'an error']) expect(shares[what], what).toBeGreaterThan(0.05);
+    for (const description of ['a value', 'an error']) expect(shares[description], description).toBeGreaterThan(0.05);
   });
 
   test('a list longer than its frame → refused before memory is set aside', () => {
@@ -147,7 +148,7 @@ test('client: a server that talks nonsense → requests fail typed, nothing unca
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 120 });
-  const likely = fc.uint8Array({ minLength: 36, maxLength: 80 }).map((each) => Uint8Array.from([0, 0, 0, 32, ...each]));
+  const likely = fc.uint8Array({ minLength: 36, maxLength: 80 }).map((item) => Uint8Array.from([0, 0, 0, 32, ...item]));
   await fc.assert(
     fc.asyncProperty(fc.oneof(bytes, likely), async (sent) => {
       nonsense = sent;

@@ -17,8 +17,8 @@ test.concurrent.each(Object.entries(ERRORS))(
     await using ensemble = await FakeEnsemble.start();
     await using shop = open(ensemble);
     await stock(shop, 3);
-    let refusals = 2;
-    ensemble.server.onRequest = (seen) => (isItemRead(seen) && refusals-- > 0 ? { error } : undefined);
+    let rejections = 2;
+    ensemble.server.onRequest = (seen) => (isItemRead(seen) && rejections-- > 0 ? { error } : undefined);
     expect(await drain(shop)).toEqual(['T0', 'T1', 'T2']);
   },
 );

@@ -7,13 +7,13 @@ import { come, cutOff, open, outcomeOf, QUEUE, sale, stock } from '../set-up.ts'
 
 test('what was sent and is not answered in time → UNKNOWN; what was not → UNAVAILABLE, not to be retried', async () => {
   await using ensemble = await FakeEnsemble.start();
-  const shop = open(ensemble, { window: 1 });
+  const shop = open(ensemble, { maxInFlight: 1 });
   await stock(shop, 2);
   expect(await sale(shop)).toBe('T0');
   ensemble.leader.agreement.hold();
   const { client } = shop;
   ensemble.server.requests.length = 0;
-  const told = [
+  const reported = [
     sale(shop),
     outcomeOf(client.invokeStrong(enqueue(QUEUE, 'T9'))),
     outcomeOf(client.invokeStrong(put('k', 1))),
@@ -21,7 +21,7 @@ test('what was sent and is not answered in time → UNKNOWN; what was not → UN
   ];
   await come(ensemble.server, 3, ({ type }) => type === OP.create || type === OP.setData);
   await client.close();
-  expect(await Promise.all(told)).toEqual(['UNKNOWN', 'UNKNOWN', 'UNKNOWN', 'UNAVAILABLE']);
+  expect(await Promise.all(reported)).toEqual(['UNKNOWN', 'UNKNOWN', 'UNKNOWN', 'UNAVAILABLE']);
 });
 
 test('without a connection: nothing was sent → UNAVAILABLE, not to be retried here', async () => {
@@ -29,8 +29,8 @@ test('without a connection: nothing was sent → UNAVAILABLE, not to be retried 
   const shop = open(ensemble);
   await stock(shop, 1);
   await cutOff(ensemble.server);
-  const told = [sale(shop), outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, 'T9')))];
+  const reported = [sale(shop), outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, 'T9')))];
   await new Promise((resolve) => setImmediate(resolve));
   await shop.client.close();
-  expect(await Promise.all(told)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
+  expect(await Promise.all(reported)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
 });

@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
-import { Window } from '../../../../../src/bindings/zookeeper/queue/window.ts';
+import { ThrottleGate } from '../../../../../src/bindings/zookeeper/queue/throttle-gate.ts';
 import { dequeue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, cutOff, drain, open, outcomeOf, QUEUE, sale, stock, type Shop } from '../set-up.ts';
@@ -31,55 +31,58 @@ async function beyond({ client }: Shop): Promise<void> {
   }
 }
 
-test.each(WAYS)('waiting for a place, %s → not sent, and the next in line is served', async (_what, options, told) => {
-  await using ensemble = await FakeEnsemble.start();
-  await using shop = open(ensemble, { window: 1 });
-  await using other = open(ensemble);
-  await stock(other, 4);
-  expect(await sale(shop)).toBe('T0');
-  ensemble.leader.agreement.hold();
-  const first = sale(shop);
-  const gone = [1, 2, 3].map(() => attempt(shop, options()));
-  const last = sale(shop);
-  expect(await Promise.all(gone)).toEqual([told, told, told]);
-  ensemble.leader.agreement.release();
-  expect(await Promise.all([first, last])).toEqual(['T1', 'T2']);
-  expect(await drain(other)).toEqual(['T3']);
-});
+test.each(WAYS)(
+  'waiting for a place, %s → not sent, and the next in line is served',
+  async (_what, options, reported) => {
+    await using ensemble = await FakeEnsemble.start();
+    await using shop = open(ensemble, { maxInFlight: 1 });
+    await using other = open(ensemble);
+    await stock(other, 4);
+    expect(await sale(shop)).toBe('T0');
+    ensemble.leader.agreement.hold();
+    const first = sale(shop);
+    const gone = [1, 2, 3].map(() => attempt(shop, options()));
+    const last = sale(shop);
+    expect(await Promise.all(gone)).toEqual([reported, reported, reported]);
+    ensemble.leader.agreement.release();
+    expect(await Promise.all([first, last])).toEqual(['T1', 'T2']);
+    expect(await drain(other)).toEqual(['T3']);
+  },
+);
 
-test.each(WAYS)('asking whether anything is left, %s → not sent', async (_what, options, told) => {
+test.each(WAYS)('asking whether anything is left, %s → not sent', async (_what, options, reported) => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await using other = open(ensemble);
   await stock(other, 2);
   const { until, release } = held();
   ensemble.server.onRequest = ({ type }) => (type === OP.exists ? { until } : undefined);
-  expect(await attempt(shop, options())).toBe(told);
+  expect(await attempt(shop, options())).toBe(reported);
   release();
   await beyond(shop);
   expect(await drain(other)).toEqual(['T0', 'T1']);
 });
 
-test.each(WAYS)('registering, %s → not sent', async (_what, options, told) => {
+test.each(WAYS)('registering, %s → not sent', async (_what, options, reported) => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await using other = open(ensemble);
   await stock(other, 2);
   const { until, release } = held();
   ensemble.server.onRequest = ({ path }) => (path.includes('/consumers/') ? { until } : undefined);
-  expect(await attempt(shop, options())).toBe(told);
+  expect(await attempt(shop, options())).toBe(reported);
   release();
   await beyond(shop);
   expect(ensemble.children(CLAIMS)).toEqual([]);
 });
 
-test.each(WAYS)('without a connection, %s → not sent', async (_what, options, told) => {
+test.each(WAYS)('without a connection, %s → not sent', async (_what, options, reported) => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 3);
   expect(await sale(shop)).toBe('T0');
   await cutOff(ensemble.server);
-  expect(await attempt(shop, options())).toBe(told);
+  expect(await attempt(shop, options())).toBe(reported);
   ensemble.server.connectionsMax = Infinity;
   expect(await drain(shop)).toEqual(['T1', 'T2']);
 });
@@ -95,37 +98,37 @@ test.each(WAYS)('the claim was sent, %s → UNKNOWN', async (_what, options) => 
 });
 
 test('window: whoever gives up waits no more; more than ten thousand do not wait', async () => {
-  const window = new Window({ window: 1, turnMs: 0 }, () => 0);
+  const window = new ThrottleGate({ maxInFlight: 1, minSlotIntervalMs: 0 }, () => 0);
   const patient = { signal: new AbortController().signal, deadlineAt: undefined };
   expect(window.enter(patient)).toBeUndefined();
   const hasty = new AbortController();
-  const given = window.enter({ ...patient, signal: hasty.signal });
+  const value = window.enter({ ...patient, signal: hasty.signal });
   const next = window.enter(patient);
   for (let n = 2; n < 10_000; n += 1) void window.enter(patient)?.catch(() => {});
   expect(() => window.enter(patient)).toThrow(
     expect.objectContaining({ code: 'OVERLOADED', retryable: true }) as Error,
   );
   hasty.abort();
-  await expect(given).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect(value).rejects.toMatchObject({ code: 'ABORTED' });
   void window.enter(patient)?.catch(() => {});
-  window.leave(0);
+  window.release(0);
   await next;
   window.close(new Error('end'));
 });
 
 test('window: whoever would give up before the end gets no place, and the next one has it', async () => {
-  const window = new Window({ window: 1, turnMs: 0 }, () => 10_000);
+  const window = new ThrottleGate({ maxInFlight: 1, minSlotIntervalMs: 0 }, () => 10_000);
   const patient = { signal: new AbortController().signal, deadlineAt: undefined };
   expect(window.enter({ ...patient, deadlineAt: Date.now() + 5_000 })).toBeUndefined();
   const late = window.enter({ ...patient, deadlineAt: Date.now() + 5_000 });
   const next = window.enter({ ...patient, deadlineAt: Date.now() + 60_000 });
-  window.leave(0);
+  window.release(0);
   await expect(late).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });
   await next;
 });
 
 test('window: who has entered, was refused or gave up → listens to no signal any more', async () => {
-  const window = new Window({ window: 1, turnMs: 0 }, () => 0);
+  const window = new ThrottleGate({ maxInFlight: 1, minSlotIntervalMs: 0 }, () => 0);
   const { signal } = new AbortController();
   const hasty = new AbortController();
   void window.enter({ signal, deadlineAt: undefined });
@@ -134,7 +137,7 @@ test('window: who has entered, was refused or gave up → listens to no signal a
   const refused = window.enter({ signal, deadlineAt: undefined });
   hasty.abort();
   await expect(left).rejects.toMatchObject({ code: 'ABORTED' });
-  window.leave(0);
+  window.release(0);
   await entered;
   window.close(new Error('end'));
   await expect(refused).rejects.toThrow('end');

@@ -1,11 +1,11 @@
 /** Guesses that fail, are cut off, or come too late: the update is made all the same, and its caller is told. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
-import { length, ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
-import { dequeue, enqueue, remaining, safeThreshold } from '../../../../../src/operations/index.ts';
+import { queueLength, ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
+import { dequeue, enqueue, getRemaining, getSafeThreshold } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import type { Fault } from '../../../../support/zookeeper-server/server.ts';
-import { drain, ITEMS, open, pause, QUEUE, sale, stock, writerOf, type Shop } from '../set-up.ts';
+import { drain, ITEMS, open, pause, QUEUE, sale, stock, findLastWriter, type Shop } from '../set-up.ts';
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   fails: { error: -127 },
@@ -16,7 +16,7 @@ const READS: readonly number[] = [OP.exists, OP.getData];
 
 /** From now on this becomes of whatever the reader asks. */
 function spoilGuesses(ensemble: FakeEnsemble, fault: Fault): void {
-  const writer = writerOf(ensemble);
+  const writer = findLastWriter(ensemble);
   ensemble.server.onRequest = ({ session, type }) => (session !== writer && READS.includes(type) ? fault : undefined);
 }
 
@@ -59,7 +59,7 @@ test('dequeue, a guess of nothing was all that was asked for, and it was wrong â
   expect(await shop.client.invokeWeak(dequeue(QUEUE))).toBeNull();
   await pause(200);
   expect(await sale(shop)).toBe('T0');
-  expect(await other.client.invokeStrong(length(QUEUE))).toBe(0);
+  expect(await other.client.invokeStrong(queueLength(QUEUE))).toBe(0);
 });
 
 /** So many customers at once: who was told early that there is enough, and was told `null` in the end. */
@@ -68,7 +68,7 @@ async function brokenPromises({ client }: Shop, customers: number): Promise<numb
   const buy = async (): Promise<void> => {
     let isPromised = false;
     const ticket = await client.invoke(dequeue(QUEUE)).onUpdate((value, view) => {
-      isPromised = value !== null && remaining(view) >= safeThreshold(view);
+      isPromised = value !== null && getRemaining(view) >= getSafeThreshold(view);
     });
     if (isPromised && ticket === null) broken += 1;
   };
@@ -85,7 +85,7 @@ test.each(['that has not looked yet', 'that has sold out before'])(
     await stock(stocker, 1);
     if (which === 'that has sold out before') expect(await drain(shop)).toEqual(['T0']);
     await stock(stocker, 10);
-    await shop.binding.leastThreshold();
+    await shop.binding.getMinThreshold();
     expect(await brokenPromises(shop, 40)).toBe(0);
   },
 );
@@ -96,7 +96,7 @@ test.each([
 ])('dequeue of a queue with %s, others take too â†’ a threshold is safe unless fillers count as left', async (...row) => {
   const [, fillers, isUnsafe] = row;
   await using ensemble = await FakeEnsemble.start();
-  const pace = { window: 2, turnMs: 300 };
+  const pace = { maxInFlight: 2, minSlotIntervalMs: 300 };
   await using other = open(ensemble, pace);
   await using shop = open(ensemble, pace);
   await stock(shop, 4);
@@ -105,7 +105,7 @@ test.each([
   for (const data of fillers) await zk.create(`${ITEMS}/-`, data, { mode: 'persistent-sequential' });
   const safeFrom: number[] = [];
   await shop.client.invoke(dequeue(QUEUE)).onUpdate((_, view) => {
-    if (view.level === 'weak') safeFrom.push(safeThreshold(view));
+    if (view.level === 'weak') safeFrom.push(getSafeThreshold(view));
   });
   expect(safeFrom).toEqual([isUnsafe ? Infinity : expect.closeTo(4, -1)]);
 });

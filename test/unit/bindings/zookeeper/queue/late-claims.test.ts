@@ -1,6 +1,6 @@
 /** Claims that came before their items: each adds one filler, and none is too many. */
 import { expect, test } from 'vitest';
-import { length } from '../../../../../src/bindings/zookeeper/index.ts';
+import { queueLength } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, drain, ITEMS, open, QUEUE, sale, stock } from '../set-up.ts';
 
@@ -13,14 +13,14 @@ test.concurrent('sell-out by several sellers at once → as many fillers as late
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 2, fromLeaderMs: 2 });
   const shops = Array.from({ length: 4 }, () => open(ensemble));
   await stock(shops[0]!, 40);
-  const told = await Promise.all(shops.flatMap((shop) => Array.from({ length: 50 }, () => sale(shop))));
-  expect(told.filter((each) => each !== null).toSorted()).toEqual(
+  const reported = await Promise.all(shops.flatMap((shop) => Array.from({ length: 50 }, () => sale(shop))));
+  expect(reported.filter((item) => item !== null).toSorted()).toEqual(
     Array.from({ length: 40 }, (_, n) => `T${n}`).toSorted(),
   );
-  expect(told.filter((each) => each === null)).toHaveLength(160);
+  expect(reported.filter((item) => item === null)).toHaveLength(160);
   expect(everMade(ensemble, CLAIMS)).toBeLessThanOrEqual(200);
   expect(everMade(ensemble, ITEMS)).toBe(everMade(ensemble, CLAIMS));
-  expect(await shops[0]!.client.invokeStrong(length(QUEUE))).toBe(0);
+  expect(await shops[0]!.client.invokeStrong(queueLength(QUEUE))).toBe(0);
   await Promise.all(shops.map(({ client }) => client.close()));
   expect([ensemble.children(ITEMS), ensemble.children(CLAIMS)]).toEqual([[], []]);
 });
@@ -46,8 +46,8 @@ test.concurrent('restocked while claims are late → every item is sold', async 
   await stock(shops[0]!, 20);
   const sales = Promise.all(shops.flatMap((shop) => Array.from({ length: 20 }, () => sale(shop))));
   await stock(shops[1]!, 20);
-  const told = [...(await sales), ...(await drain(shops[2]!))].filter((each) => each !== null);
-  expect(told).toHaveLength(40);
+  const reported = [...(await sales), ...(await drain(shops[2]!))].filter((item) => item !== null);
+  expect(reported).toHaveLength(40);
   await Promise.all(shops.map(({ client }) => client.close()));
 });
 

@@ -1,7 +1,7 @@
 /** The number of the next child, over all answers, whatever the counter of the server does. */
 import { expect, test } from 'vitest';
-import { NextNumber, nextNumber } from '../../../../../src/bindings/zookeeper/queue/next-number.ts';
-import { length } from '../../../../../src/bindings/zookeeper/index.ts';
+import { NextNumber, computeNextNumber } from '../../../../../src/bindings/zookeeper/queue/next-number.ts';
+import { queueLength } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, drain, ITEMS, open, QUEUE, stock } from '../set-up.ts';
 
@@ -10,16 +10,16 @@ const HALF = 2 ** 30;
 const stat = (made: number, left: number) => ({ cversion: (2 * made - left) | 0, numChildren: left });
 
 test.each([0, 1, HALF - 1, HALF, HALF + 5, 2 ** 31 - 1])('%i children ever made → that number is next', (made) => {
-  for (const left of [0, 1, 2, 100]) expect(nextNumber(stat(made, left))).toBe(made);
+  for (const left of [0, 1, 2, 100]) expect(computeNextNumber(stat(made, left))).toBe(made);
 });
 
 test('answers of one node → the highest; of one made anew → its own; of the old one → ignored', () => {
   const next = new NextNumber();
   expect(next.value).toBeUndefined();
-  expect(next.see(null)).toBe(false);
+  expect(next.observeStat(null)).toBe(false);
   expect(next.value).toBe(0);
   const tell = (czxid: bigint, made: number): [boolean, number | undefined] => [
-    next.see({ czxid, ...stat(made, 0) }),
+    next.observeStat({ czxid, ...stat(made, 0) }),
     next.value,
   ];
   expect(tell(5n, 7)).toEqual([false, 7]);
@@ -30,12 +30,12 @@ test('answers of one node → the highest; of one made anew → its own; of the 
 
 test('a node that is gone → answers of servers that still have it say nothing', () => {
   const next = new NextNumber();
-  next.see({ czxid: 5n, ...stat(7, 0) });
-  next.forget();
+  next.observeStat({ czxid: 5n, ...stat(7, 0) });
+  next.reset();
   expect(next.value).toBeUndefined();
-  expect(next.see({ czxid: 5n, ...stat(8, 0) })).toBe(false);
+  expect(next.observeStat({ czxid: 5n, ...stat(8, 0) })).toBe(false);
   expect(next.value).toBe(0);
-  expect(next.see({ czxid: 6n, ...stat(1, 0) })).toBe(true);
+  expect(next.observeStat({ czxid: 6n, ...stat(1, 0) })).toBe(true);
   expect(next.value).toBe(1);
 });
 
@@ -50,6 +50,6 @@ test('a queue past half of the server’s counter → goes on as before', async 
   }
   await using next = open(ensemble);
   await stock(next, 5);
-  expect(await next.client.invokeStrong(length(QUEUE))).toBe(5);
+  expect(await next.client.invokeStrong(queueLength(QUEUE))).toBe(5);
   expect(await drain(next)).toEqual(['T0', 'T1', 'T2', 'T3', 'T4']);
 });

@@ -9,12 +9,12 @@ const COUNT = 20;
 
 /** One a millisecond, nobody waits. */
 async function enqueueAll({ client }: Shop): Promise<unknown[]> {
-  const told: Promise<unknown>[] = [];
+  const reported: Promise<unknown>[] = [];
   for (let n = 0; n < COUNT; n += 1) {
-    told.push(outcomeOf(client.invokeStrong(enqueue(QUEUE, `T${n}`))));
+    reported.push(outcomeOf(client.invokeStrong(enqueue(QUEUE, `T${n}`))));
     await pause(1);
   }
-  return Promise.all(told);
+  return Promise.all(reported);
 }
 
 const inOrder = Array.from({ length: COUNT }, (_, n) => `T${n}`);
@@ -56,8 +56,10 @@ test('the queue cannot be made → none was added, and that is told', async () =
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   ensemble.server.onRequest = ({ path }) => (path === ITEMS ? { error: -102 } : undefined);
-  const told = await Promise.all([1, 2, 3].map((item) => outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, item)))));
-  expect(told).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
+  const reported = await Promise.all(
+    [1, 2, 3].map((item) => outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, item)))),
+  );
+  expect(reported).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
   ensemble.server.onRequest = undefined;
   expect(await outcomeOf(shop.client.invokeStrong(enqueue(QUEUE, 'T')))).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, drain, open, sale, stock, writerOf } from '../set-up.ts';
+import { CLAIMS, drain, open, sale, stock, findLastWriter } from '../set-up.ts';
 
 const CONSUMERS = '/correctables/consumers';
 const [THROTTLED, NODE_EXISTS] = [-127, -110];
@@ -15,21 +15,21 @@ test('the session expires, and the next registration is refused once → claims 
   await stock(shop, 4);
   expect(await sale(shop)).toBe('T0');
   const { server } = ensemble;
-  const writer = writerOf(ensemble);
-  let refusals = 0;
+  const writer = findLastWriter(ensemble);
+  let rejections = 0;
   const registeredAtClaims: number[] = [];
   server.onRequest = ({ type, path }) => {
     if (type !== OP.create) return undefined;
     if (path.startsWith(`${CLAIMS}/`)) registeredAtClaims.push(ensemble.children(CONSUMERS).length);
-    if (!path.startsWith(`${CONSUMERS}/`) || refusals > 0) return undefined;
-    refusals += 1;
+    if (!path.startsWith(`${CONSUMERS}/`) || rejections > 0) return undefined;
+    rejections += 1;
     return { error: THROTTLED };
   };
   ensemble.leader.expire(writer);
   server.connectionOf(writer)?.cut();
   expect(await Promise.all([sale(shop), sale(shop)])).toEqual(['T1', 'T2']);
-  expect([refusals, registeredAtClaims]).toEqual([1, [1, 1]]);
-  expect(await other.binding.recover('at-most-once')).toBe(0);
+  expect([rejections, registeredAtClaims]).toEqual([1, [1, 1]]);
+  expect(await other.binding.recoverOrphans('at-most-once')).toBe(0);
   expect(await drain(other)).toEqual(['T3']);
 });
 
@@ -37,9 +37,9 @@ test('what stood in the way of the registration is gone already → registered',
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 1);
-  let refusals = 0;
+  let rejections = 0;
   ensemble.server.onRequest = ({ type, path }) =>
-    type === OP.create && path.startsWith(`${CONSUMERS}/`) && refusals++ === 1 ? { error: NODE_EXISTS } : undefined;
+    type === OP.create && path.startsWith(`${CONSUMERS}/`) && rejections++ === 1 ? { error: NODE_EXISTS } : undefined;
   expect(await sale(shop)).toBe('T0');
   expect(ensemble.children(CONSUMERS)).toHaveLength(1);
 });
@@ -49,7 +49,7 @@ test('the session expires while nobody asks for anything → registered again al
   await using shop = open(ensemble);
   await stock(shop, 1);
   expect(await sale(shop)).toBe('T0');
-  const writer = writerOf(ensemble);
+  const writer = findLastWriter(ensemble);
   ensemble.leader.expire(writer);
   expect(ensemble.children(CONSUMERS)).toEqual([]);
   ensemble.server.connectionOf(writer)?.cut();
@@ -63,9 +63,9 @@ test('the registration of the session before still stands → it is replaced by 
   expect(await sale(shop)).toBe('T0');
   const [name] = ensemble.children(CONSUMERS);
   const path = `${CONSUMERS}/${name}`;
-  const writer = writerOf(ensemble);
+  const writer = findLastWriter(ensemble);
   await using before = new ZooKeeper(ensemble.connectString);
-  await before.connected();
+  await before.whenConnected();
   ensemble.leader.expire(writer);
   await before.create(path, null, { mode: 'ephemeral' });
   ensemble.server.connectionOf(writer)?.cut();

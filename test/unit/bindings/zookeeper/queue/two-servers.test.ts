@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import type { Operation } from '../../../../../src/index.ts';
-import { length } from '../../../../../src/bindings/zookeeper/index.ts';
+import { queueLength } from '../../../../../src/bindings/zookeeper/index.ts';
 import { dequeue, enqueue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, ITEMS, open, pause, QUEUE, sale, stock, writerOf } from '../set-up.ts';
+import { CLAIMS, ITEMS, open, pause, QUEUE, sale, stock, findLastWriter } from '../set-up.ts';
 
 test('the reader has seen an item that the writer’s server has not → it is brought, not given up', async () => {
   await using ensemble = await FakeEnsemble.start(2);
@@ -15,7 +15,7 @@ test('the reader has seen an item that the writer’s server has not → it is b
   // There is room for one connection only: the second one of the binding goes elsewhere.
   behind.connectionsMax = 1;
   await using shop = open(ensemble, { servers: `${behind.address},${ahead.address}` });
-  await shop.binding.connected();
+  await shop.binding.whenConnected();
   expect(behind.connections.size).toBe(1);
   expect(await sale(shop)).toBe('T0');
   expect(await sale(other)).toBe('T1');
@@ -23,21 +23,21 @@ test('the reader has seen an item that the writer’s server has not → it is b
   const late = sale(shop);
   await expect.poll(() => ensemble.leader.tree.nodes.get(`/correctables/queues/${QUEUE}/c`)?.creates).toBe(3);
   await stock(other, 1);
-  expect(await shop.client.invokeWeak(length(QUEUE))).toBe(0);
+  expect(await shop.client.invokeWeak(queueLength(QUEUE))).toBe(0);
   expect(await late).toBe('T0');
   await expect.poll(() => ensemble.children(ITEMS)).toEqual([]);
 });
 
 test.each([
   ['a value', put('k', 'new'), get('k'), 'new'],
-  ['a length', enqueue(QUEUE, 'T0'), length(QUEUE), 1],
+  ['a length', enqueue(QUEUE, 'T0'), queueLength(QUEUE), 1],
 ])('%s read in a session behind its own write, a later answer in the same piece → not the old one', async (...row) => {
   const [, write, read, expected] = row;
   await using ensemble = await FakeEnsemble.start(2);
   const [near, far] = [ensemble.at(0), ensemble.at(1)];
   near.connectionsMax = 1;
   await using shop = open(ensemble, { servers: `${near.address},${far.address}` });
-  await shop.binding.connected();
+  await shop.binding.whenConnected();
   await shop.client.invokeStrong(put('k', 'old'));
   await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
   const session = shop.client.session();
@@ -45,14 +45,14 @@ test.each([
   await shop.client.invokeStrong(write as Operation<unknown>, { session });
   const [reader] = far.connections;
   reader?.cork();
-  const [before, asked] = [far.requests.length, (): number => far.requests.length];
+  const [before, requested] = [far.requests.length, (): number => far.requests.length];
   const reading = shop.client.invokeWeak(read as Operation<unknown>, { session });
-  await expect.poll(asked).toBeGreaterThan(before);
+  await expect.poll(requested).toBeGreaterThan(before);
   far.fromLeader.release();
   await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
-  const between = asked();
+  const between = requested();
   const later = shop.client.invokeWeak(get('other'));
-  await expect.poll(asked).toBeGreaterThan(between);
+  await expect.poll(requested).toBeGreaterThan(between);
   reader?.uncork();
   await later;
   expect(await reading).toBe(expected);
@@ -62,11 +62,11 @@ test('one item, taken for somebody else by who was told that there is none → t
   await using ensemble = await FakeEnsemble.start(2);
   const [near, far] = [ensemble.at(0), ensemble.at(1)];
   await using seller = open(ensemble, { servers: near.address });
-  await seller.binding.connected();
+  await seller.binding.whenConnected();
   await stock(seller, 1);
   near.connectionsMax = near.connections.size + 1;
   await using shop = open(ensemble, { servers: `${near.address},${far.address}` });
-  await shop.binding.connected();
+  await shop.binding.whenConnected();
   expect([await sale(shop), await sale(shop)]).toEqual(['T0', null]);
   far.fromLeader.hold();
   await stock(seller, 1);
@@ -92,14 +92,14 @@ test('the reader’s connection ends, and the other server has not what the writ
   const [near, far] = [ensemble.at(0), ensemble.at(1)];
   far.connectionsMax = 0;
   await using shop = open(ensemble);
-  await shop.binding.connected();
+  await shop.binding.whenConnected();
   await shop.client.invokeStrong(put('k', 'old'));
   await expect.poll(() => far.tree.zxid).toBe(near.tree.zxid);
   far.fromLeader.hold();
   await shop.client.invokeStrong(put('k', 'new'));
   far.connectionsMax = Infinity;
   near.connectionsMax = 1;
-  const writer = writerOf(ensemble);
+  const writer = findLastWriter(ensemble);
   for (const connection of near.connections) if (connection.session !== writer) connection.cut();
   await expect.poll(() => far.greetings.length).toBeGreaterThan(0);
   expect(far.greetings[0]).toMatchObject({ isAccepted: false });

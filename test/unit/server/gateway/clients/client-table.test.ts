@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { costOf } from '../../../../../src/server/gateway/clients/client-table.ts';
+import { measureRecord } from '../../../../../src/server/gateway/clients/client-table.ts';
 import { ClientTable } from '../../../../../src/server/gateway/clients/client-table.ts';
-import { boundsFrom, limitsFrom, type ByteBudget } from '../../../../../src/server/gateway/limits/limits.ts';
-import type { RepeatableUpdate } from '../../../../../src/server/gateway/submission/submission-parts.ts';
+import { deriveLimits, fillLimits, type ByteBudget } from '../../../../../src/server/gateway/limits/limits.ts';
+import type { RepeatableWrite } from '../../../../../src/server/gateway/operations/submission-types.ts';
 
-const submission = (id: number): RepeatableUpdate & { id: number } => ({
+const submission = (id: number): RepeatableWrite & { id: number } => ({
   id,
   repeat: () => {},
   detach: () => {},
   forget: () => 0,
 });
-const usual = boundsFrom(limitsFrom(), true).budget;
+const usual = deriveLimits(fillLimits(), true).budget;
 const table = (budget: Partial<ByteBudget> = {}): ClientTable => new ClientTable({ ...usual, ...budget });
-const connection = { attempt: 1, replaced: () => {} };
+const connection = { attempt: 1, onReplaced: () => {} };
 
 test('acknowledged → forgotten up to that number, later ones kept', () => {
   const record = table().open('', 'c', 'json');
@@ -20,7 +20,7 @@ test('acknowledged → forgotten up to that number, later ones kept', () => {
   record.acknowledge(2);
   expect([1, 2, 3].map((id) => record.find(id) !== undefined)).toEqual([false, false, true]);
   record.acknowledge(1);
-  expect(record.acked).toBe(2);
+  expect(record.acknowledged).toBe(2);
 });
 
 test('principals whose names run into the client id → kept apart', () => {
@@ -32,23 +32,23 @@ test('principals whose names run into the client id → kept apart', () => {
 test('clients that are gone → kept for a while if they have replies, else forgotten at once', () => {
   const clients = table();
   const here = clients.open('', 'here', 'json');
-  clients.came(here, connection);
+  clients.onConnected(here, connection);
   const owed = clients.open('', 'owed', 'json');
   owed.record(submission(1));
-  clients.left(owed, 100);
-  clients.left(clients.open('', 'done', 'json'), 100);
+  clients.onDisconnected(owed, 100);
+  clients.onDisconnected(clients.open('', 'done', 'json'), 100);
   expect(clients.size).toBe(2);
   expect(clients.forgetGone(50)).toBe(0);
   expect(clients.forgetGone(101)).toBe(1);
-  expect([clients.size, clients.bytes]).toEqual([1, costOf(here)]);
+  expect([clients.size, clients.bytes]).toEqual([1, measureRecord(here)]);
 });
 
 test('client that came back → not forgotten', () => {
   const clients = table();
   const record = clients.open('', 'c', 'json');
   record.record(submission(1));
-  clients.left(record, 100);
-  clients.came(clients.open('', 'c', 'json'), connection);
+  clients.onDisconnected(record, 100);
+  clients.onConnected(clients.open('', 'c', 'json'), connection);
   expect(clients.forgetGone(1_000)).toBe(0);
   expect(record.find(1)).toBeDefined();
 });
@@ -66,7 +66,7 @@ describe('memory', () => {
     const before = known.memory;
     const lost = clients.open('', 'lost', 'json');
     lost.record(submission(1));
-    clients.left(lost, 0);
+    clients.onDisconnected(lost, 0);
     clients.forgetGone(1);
     expect(clients.open('', 'lost', 'json').memory).not.toBe(before);
     expect(clients.open('', 'known', 'json').memory).toBe(before);
@@ -76,7 +76,7 @@ describe('memory', () => {
     const clients = table();
     const record = clients.open('', 'c', 'json');
     const { memory } = record;
-    clients.left(record, 0);
+    clients.onDisconnected(record, 0);
     expect(clients.open('', 'c', 'json').memory).toBe(memory);
   });
 });
@@ -85,10 +85,15 @@ describe('bytes', () => {
   test('of one client up to its bound, whatever the others have', () => {
     const clients = table({ client: 1_000 });
     const [a, b] = [clients.open('', 'a', 'json'), clients.open('', 'b', 'json')];
-    expect([a.take(600), a.take(600), b.take(600), a.take(400)]).toEqual([true, false, true, true]);
-    expect(clients.bytes).toBe(1_600 + costOf(a) + costOf(b));
-    a.give(1_000);
-    expect(a.take(600)).toBe(true);
+    expect([a.tryReserve(600), a.tryReserve(600), b.tryReserve(600), a.tryReserve(400)]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
+    expect(clients.bytes).toBe(1_600 + measureRecord(a) + measureRecord(b));
+    a.release(1_000);
+    expect(a.tryReserve(600)).toBe(true);
   });
 
   test('of all beyond the bound → who has been gone for longest is forgotten, as many as it takes', () => {
@@ -98,16 +103,16 @@ describe('bytes', () => {
     const [first, second, here] = [open('first'), open('second'), open('here')];
     for (const record of [second, first]) {
       record.record(submission(1));
-      record.take(300_000);
+      record.tryReserve(300_000);
     }
-    clients.left(first, 1);
-    clients.left(second, 2);
+    clients.onDisconnected(first, 1);
+    clients.onDisconnected(second, 2);
     const before = clients.bytes;
-    const ofFirst = first.bytes + costOf(first);
-    expect(here.take(250_000)).toBe(true);
+    const ofFirst = first.bytes + measureRecord(first);
+    expect(here.tryReserve(250_000)).toBe(true);
     expect(forgotten).toEqual([1]);
     // What the forgotten one had is not given back twice.
-    first.give(300_000);
+    first.release(300_000);
     expect(clients.bytes).toBe(before - ofFirst + 250_000);
     expect(open('second')).toBe(second);
     expect(open('first')).not.toBe(first);
@@ -117,19 +122,19 @@ describe('bytes', () => {
     const clients = table({ total: 1_000_000, client: 200_000, share: 12_500 });
     for (let n = 0; n < 20; n++) {
       const greedy = clients.open('', `greedy ${n}`, 'json');
-      while (greedy.take(1_000));
+      while (greedy.tryReserve(1_000));
     }
     expect(clients.bytes).toBeLessThanOrEqual(1_000_000);
-    expect(clients.open('', 'honest', 'json').take(10_000)).toBe(true);
+    expect(clients.open('', 'honest', 'json').tryReserve(10_000)).toBe(true);
   });
 
   test('who is here asks for more than its share → nobody is forgotten for that', () => {
     const clients = table({ total: 1_000_000 });
     const [gone, greedy] = [clients.open('', 'gone', 'json'), clients.open('', 'greedy', 'json')];
     gone.record(submission(1));
-    gone.take(100_000);
-    clients.left(gone, 0);
-    expect(greedy.take(800_000)).toBe(false);
+    gone.tryReserve(100_000);
+    clients.onDisconnected(gone, 0);
+    expect(greedy.tryReserve(800_000)).toBe(false);
     expect(clients.open('', 'gone', 'json')).toBe(gone);
   });
 
@@ -137,8 +142,8 @@ describe('bytes', () => {
     const clients = table({ total: 1_000_000 });
     for (let n = 0; n < 2_000; n++) {
       const record = clients.open('', `visitor ${n}`, 'json');
-      if (clients.fullBy(record, 1_000) === undefined) record.record(submission(1));
-      clients.left(record, n);
+      if (clients.findFullBudget(record, 1_000) === undefined) record.record(submission(1));
+      clients.onDisconnected(record, n);
     }
     expect(clients.size).toBeLessThan(1_000);
     expect(clients.bytes).toBeLessThanOrEqual(1_000_000);
@@ -148,9 +153,9 @@ describe('bytes', () => {
     const clients = table();
     const record = clients.open('', 'c', 'json');
     record.record(submission(1));
-    clients.left(record, 0);
+    clients.onDisconnected(record, 0);
     clients.forgetGone(1);
-    expect([record.take(100), clients.bytes]).toEqual([false, 0]);
+    expect([record.tryReserve(100), clients.bytes]).toEqual([false, 0]);
   });
 
   test('numbers far from each other → cost more than those in a row', () => {
@@ -168,35 +173,39 @@ describe('bytes', () => {
 
 describe('limits', () => {
   test.each([
-    ['inFlightMax', 0],
-    ['inFlightMax', Number.NaN],
-    ['inFlightMax', 1.5],
-    ['heartbeatMs', -1],
-    ['frameBytesMax', Infinity],
-    ['memoryBytesMax', 0.5],
-    ['memoryBytesMax', '5'],
+    ['maxInFlight', 0],
+    ['maxInFlight', Number.NaN],
+    ['maxInFlight', 1.5],
+    ['heartbeatIntervalMs', -1],
+    ['maxFrameBytes', Infinity],
+    ['maxMemoryBytes', 0.5],
+    ['maxMemoryBytes', '5'],
     ['inflightMax', 5],
   ])('%s: %s → INVALID_ARGUMENT naming it', (name, value) => {
     const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: `limits.${name}` }) as Error;
-    expect(() => limitsFrom({ [name]: value })).toThrow(expected);
+    expect(() => fillLimits({ [name]: value })).toThrow(expected);
   });
 
   test.each([null, 5, 'none', true, [[]], () => {}])('%j for all of them → INVALID_ARGUMENT', (limits) => {
     const expected = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'limits' }) as Error;
-    expect(() => limitsFrom(limits as object)).toThrow(expected);
+    expect(() => fillLimits(limits as object)).toThrow(expected);
   });
 
   test('Infinity → none, wherever that makes sense; undefined → the default', () => {
-    const names = Object.keys(limitsFrom()).filter((name) => name !== 'frameBytesMax');
-    for (const name of names) expect(limitsFrom({ [name]: Infinity })).toMatchObject({ [name]: Infinity });
-    expect(limitsFrom({ inFlightMax: undefined } as object)).toEqual(limitsFrom());
+    const names = Object.keys(fillLimits()).filter((name) => name !== 'maxFrameBytes');
+    for (const name of names) expect(fillLimits({ [name]: Infinity })).toMatchObject({ [name]: Infinity });
+    expect(fillLimits({ maxInFlight: undefined } as object)).toEqual(fillLimits());
   });
 
   test.each([
     [true, { client: 100_000, principal: 200_000, total: 400_000, share: 10_000 }, 5],
     [false, { client: 100_000, principal: 400_000, total: 400_000, share: 10_000 }, Infinity],
-  ])('clients are told apart: %s → the bounds that follow', (hasPrincipals, budget, connectionsPerPrincipalMax) => {
-    const bounds = boundsFrom(limitsFrom({ memoryBytesMax: 800_000, connectionsMax: 10 }), hasPrincipals);
-    expect(bounds).toMatchObject({ budget, connectionsPerPrincipalMax, sendBufferBytesMax: 12_500 });
+  ])('clients are told apart: %s → the bounds that follow', (hasPrincipals, budget, maxConnectionsPerPrincipal) => {
+    const bounds = deriveLimits(fillLimits({ maxMemoryBytes: 800_000, maxConnections: 10 }), hasPrincipals);
+    expect(bounds).toMatchObject({
+      budget,
+      maxConnectionsPerPrincipal: maxConnectionsPerPrincipal,
+      maxSendBufferBytes: 12_500,
+    });
   });
 });

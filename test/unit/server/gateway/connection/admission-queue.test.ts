@@ -1,24 +1,24 @@
 /** The turns of submissions that wait to be decided, when one of them does not wait any more. */
 import { describe, expect, test } from 'vitest';
 import { AdmissionQueue } from '../../../../../src/server/gateway/connection/admission-queue.ts';
-import { LoadPlace, ReceivedFrame } from '../../../../../src/server/gateway/limits/load.ts';
-import { turn } from '../listen/socket-by-hand.ts';
-import { newLoad } from '../submission/submission-doubles.ts';
+import { LoadSlot, ReceivedFrame } from '../../../../../src/server/gateway/limits/in-flight-load.ts';
+import { turn } from '../listen/raw-socket.ts';
+import { newLoad } from '../operations/submission-doubles.ts';
 
 function start() {
   const log: unknown[] = [];
   const load = newLoad();
   const queue = new AdmissionQueue(() => log.push('empty'));
-  const decisions = new Map<number, (refusal?: Error) => void>();
+  const decisions = new Map<number, (rejection?: Error) => void>();
   const add = (id: number): void => {
     const decision = new Promise<void>((resolve, reject) => {
-      decisions.set(id, (refusal) => (refusal === undefined ? resolve() : reject(refusal)));
+      decisions.set(id, (rejection) => (rejection === undefined ? resolve() : reject(rejection)));
     });
-    queue.add(id, decision, new LoadPlace(load, new ReceivedFrame(1)), (refusal) => log.push([id, refusal]));
+    queue.add(id, decision, new LoadSlot(load, new ReceivedFrame(1)), (rejection) => log.push([id, rejection]));
   };
   for (const id of [1, 2, 3]) add(id);
-  const decide = async (id: number, refusal?: Error): Promise<void> => {
-    decisions.get(id)?.(refusal);
+  const decide = async (id: number, rejection?: Error): Promise<void> => {
+    decisions.get(id)?.(rejection);
     await turn();
   };
   return { queue, load, log, decide };
@@ -27,12 +27,12 @@ function start() {
 describe('admission queue', () => {
   test('the first is removed → those behind it that are decided have their turn', async () => {
     const { queue, log, decide } = start();
-    const refusal = new Error('no');
-    await decide(2, refusal);
+    const rejection = new Error('no');
+    await decide(2, rejection);
     await decide(3);
     expect(log).toEqual([]);
     queue.remove(1);
-    expect(log).toEqual([[2, refusal], [3, undefined], 'empty']);
+    expect(log).toEqual([[2, rejection], [3, undefined], 'empty']);
   });
 
   test('one in the middle is removed → the others go on in their order', async () => {

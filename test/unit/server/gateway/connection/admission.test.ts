@@ -2,22 +2,22 @@
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import { operationHash } from '../../../../../src/protocol/contract/schema-hash.ts';
-import type { Welcome } from '../../../../../src/protocol/rows/welcome.ts';
-import type { Authorise, Principal } from '../../../../../src/server/gateway/host/host.ts';
+import { hashOperation } from '../../../../../src/protocol/contract/schema-hash.ts';
+import type { Welcome } from '../../../../../src/protocol/messages/welcome.ts';
+import type { Authorize, Principal } from '../../../../../src/server/gateway/context/gateway-context.ts';
 import { RawClient, startGateway, StoreDouble } from '../../../../support/wire.ts';
 
-const UPDATE = ['put', 'update', 2, { key: 'x' }];
+const UPDATE = ['put', 'write', 2, { key: 'x' }];
 const READ = ['get', 'read', 2, { key: 'x' }];
 /** The rest of a row up to `again`. */
 const AGAIN = [null, null, null, null, null, true];
 
 /** Decisions that the test makes by hand, in any order. */
-function byHand(): { authorise: Authorise; decide: (index: number, allowed: boolean) => void } {
+function byHand(): { authorize: Authorize; decide: (index: number, allowed: boolean) => void } {
   const decisions: ((allowed: boolean) => void)[] = [];
   return {
     decide: (index, allowed) => decisions[index]?.(allowed),
-    authorise: () => new Promise((resolve) => decisions.push(resolve)),
+    authorize: () => new Promise((resolve) => decisions.push(resolve)),
   };
 }
 
@@ -30,8 +30,8 @@ const executed = (store: StoreDouble): unknown[] => store.submitted.map(({ conte
 
 describe('admission that takes time', () => {
   test('decided in another order → executed in the order of submission', async () => {
-    const { authorise, decide } = byHand();
-    await using server = await startGateway({ authorise });
+    const { authorize: authorize, decide } = byHand();
+    await using server = await startGateway({ authorize });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ], [3, 'submit', ...UPDATE]);
@@ -46,10 +46,10 @@ describe('admission that takes time', () => {
   });
 
   test('decided at once while an earlier one waits → waits for its turn', async () => {
-    const { authorise, decide } = byHand();
-    const slow: Authorise = (principal, operation) =>
-      operation.effect === 'read' ? true : authorise(principal, operation);
-    await using server = await startGateway({ authorise: slow });
+    const { authorize, decide } = byHand();
+    const slow: Authorize = (principal, operation) =>
+      operation.access === 'read' ? true : authorize(principal, operation);
+    await using server = await startGateway({ authorize: slow });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ]);
@@ -62,9 +62,9 @@ describe('admission that takes time', () => {
   });
 
   test('submitted again meanwhile → executed once, answered once', async () => {
-    const { authorise, decide } = byHand();
-    await using server = await startGateway({ authorise });
-    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    const { authorize: authorize, decide } = byHand();
+    await using server = await startGateway({ authorize });
+    server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE]);
@@ -76,8 +76,8 @@ describe('admission that takes time', () => {
   });
 
   test('the connection is gone meanwhile → nothing begins; the client asks anew on the next one', async () => {
-    const { authorise, decide } = byHand();
-    await using server = await startGateway({ authorise });
+    const { authorize: authorize, decide } = byHand();
+    await using server = await startGateway({ authorize });
     await using first = new RawClient(server.url);
     await first.greet({ attempt: 1 });
     first.send([1, 'submit', ...UPDATE]);
@@ -95,9 +95,9 @@ describe('admission that takes time', () => {
   });
 
   test('the token ends meanwhile → not executed', async () => {
-    const { authorise, decide } = byHand();
+    const { authorize: authorize, decide } = byHand();
     const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
-    await using server = await startGateway({ authorise, authenticate: () => principal });
+    await using server = await startGateway({ authorize, authenticate: () => principal });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE]);
@@ -109,8 +109,8 @@ describe('admission that takes time', () => {
   });
 
   test('the server drains meanwhile → it waits for the decision and for the answer', async () => {
-    const { authorise, decide } = byHand();
-    await using server = await startGateway({ authorise });
+    const { authorize: authorize, decide } = byHand();
+    await using server = await startGateway({ authorize });
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE]);
@@ -120,7 +120,7 @@ describe('admission that takes time', () => {
     expect(await client.row()).toEqual([1, 'ping']);
     client.send([1, 'pong']);
     decide(0, true);
-    (await server.store.next()).sink.update('v', 'strong');
+    (await server.store.next()).sink.view('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
     await closed;
   });
@@ -162,7 +162,7 @@ describe('update that was sent before, under another memory', () => {
 
   test('known here → its reply', async () => {
     await using server = await startGateway();
-    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, ...AGAIN]);
@@ -173,7 +173,7 @@ describe('update that was sent before, under another memory', () => {
 
   test('to a store that executes each name once → handed to it', async () => {
     const store = new StoreDouble();
-    store.executesOnce = true;
+    store.isExactlyOnce = true;
     await using server = await startGateway({ store });
     await using client = new RawClient(server.url);
     await client.greet();
@@ -182,25 +182,25 @@ describe('update that was sent before, under another memory', () => {
   });
 
   test('moved on while it is under way here, to a store that keeps no names → not executed twice', async () => {
-    await using server = await startGateway({ site: 'irl' });
+    await using server = await startGateway({ site: 'ireland' });
     await using client = new RawClient(server.url);
     await client.greet();
-    client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, null, null, null, null, ['irl', 2], true]);
-    (await server.store.next()).sink.update('v', 'strong');
+    client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, null, null, null, null, ['ireland', 2], true]);
+    (await server.store.next()).sink.view('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
     expect(executed(server.store)).toEqual([1]);
   });
 });
 
 describe('numbers', () => {
-  test('up to the acknowledged one → EXPIRED_ID for an update, executed for a read', async () => {
+  test('up to the acknowledged one → REPLY_EXPIRED for an update, executed for a read', async () => {
     await using server = await startGateway();
-    server.store.answer = ({ sink }) => sink.update('v', 'strong');
+    server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([7, 'ack'], [3, 'submit', ...READ], [4, 'submit', ...UPDATE], [7, 'submit', ...UPDATE]);
     expect(await client.row()).toEqual([3, 'view', 1, 0, 'v']);
-    for (const id of [4, 7]) expect((await client.row()).slice(0, 3)).toEqual([id, 'fail', 'EXPIRED_ID']);
+    for (const id of [4, 7]) expect((await client.row()).slice(0, 3)).toEqual([id, 'fail', 'REPLY_EXPIRED']);
   });
 });
 
@@ -212,13 +212,13 @@ describe('welcome', () => {
 
   test('principal → a tag: the same for the same one wherever, never its name; none without authenticate', async () => {
     const authenticate = (token: string | undefined) => ({ id: `user ${token}` });
-    await using irl = await startGateway({ authenticate });
-    await using frk = await startGateway({ authenticate });
+    await using ireland = await startGateway({ authenticate });
+    await using frankfurt = await startGateway({ authenticate });
     await using open = await startGateway();
     const [ada, adaElsewhere, eve] = [
-      await welcomeOf(irl.url, { token: 'ada' }),
-      await welcomeOf(frk.url, { token: 'ada' }),
-      await welcomeOf(irl.url, { token: 'eve', attempt: 2 }),
+      await welcomeOf(ireland.url, { token: 'ada' }),
+      await welcomeOf(frankfurt.url, { token: 'ada' }),
+      await welcomeOf(ireland.url, { token: 'eve', attempt: 2 }),
     ].map(({ principal }) => principal);
     expect(ada).toBe(adaElsewhere);
     expect(ada).not.toBe(eve);
@@ -229,14 +229,14 @@ describe('welcome', () => {
   test('memory → the same on the next connection, another at another gateway', async () => {
     await using server = await startGateway();
     await using other = await startGateway();
-    const { memory } = await welcomeOf(server.url, { attempt: 1 });
-    expect(memory).toEqual(expect.any(String));
-    expect((await welcomeOf(server.url, { attempt: 2 })).memory).toBe(memory);
-    expect((await welcomeOf(other.url)).memory).not.toBe(memory);
+    const { memoryId } = await welcomeOf(server.url, { attempt: 1 });
+    expect(memoryId).toEqual(expect.any(String));
+    expect((await welcomeOf(server.url, { attempt: 2 })).memoryId).toBe(memoryId);
+    expect((await welcomeOf(other.url)).memoryId).not.toBe(memoryId);
   });
 
   test('contract of another version → let in, with the fingerprint of each operation; of the same → without', async () => {
-    const put = { effect: 'update', args: z.object({ key: z.string() }), result: z.null() } as const;
+    const put = { access: 'write', args: z.object({ key: z.string() }), result: z.null() } as const;
     const contract = defineContract('shop', { put });
     await using server = await startGateway({ contract });
     const { name, hash } = contract;
@@ -244,13 +244,13 @@ describe('welcome', () => {
     expect((await welcomeOf(server.url, { contract: { name, hash: 'older' }, attempt: 2 })).contract).toEqual({
       name,
       hash,
-      operations: { put: operationHash(put) },
+      operations: { put: hashOperation(put) },
     });
   });
 
   test('limits without end → a number that the client can read', async () => {
-    await using server = await startGateway({ limits: { inFlightMax: Infinity } });
-    expect((await welcomeOf(server.url)).limits.inFlightMax).toBe(Number.MAX_SAFE_INTEGER);
+    await using server = await startGateway({ limits: { maxInFlight: Infinity } });
+    expect((await welcomeOf(server.url)).limits.maxInFlight).toBe(Number.MAX_SAFE_INTEGER);
   });
 });
 
@@ -271,7 +271,7 @@ describe('time limits', () => {
 });
 
 describe('idempotency keys', () => {
-  const withKey = (id: number, effect = 'update'): unknown[] => {
+  const withKey = (id: number, effect = 'write'): unknown[] => {
     const nothing = Array.from({ length: 6 }, () => null);
     return [id, 'submit', effect === 'read' ? 'get' : 'put', effect, 2, {}, ...nothing, 'order-4711'];
   };

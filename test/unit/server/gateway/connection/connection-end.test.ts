@@ -1,9 +1,9 @@
 /** What a connection leaves behind, and what one waits for whose server goes away. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { greetAt, openByHand, turn, type SocketByHand } from '../listen/socket-by-hand.ts';
+import { greetAt, openByHand, turn, type SocketByHand } from '../listen/raw-socket.ts';
 
 const READ = ['get', 'read', 2, { key: 'x' }];
-const UPDATE = ['put', 'update', 2, { key: 'x' }];
+const UPDATE = ['put', 'write', 2, { key: 'x' }];
 
 afterEach(() => {
   vi.useRealTimers();
@@ -13,17 +13,17 @@ test('closed before its token has ended → the timer of the token is gone', asy
   vi.useFakeTimers();
   const { socket } = await openByHand({
     authenticate: () => ({ id: 'ada', expiresAt: Date.now() + 60_000 }),
-    limits: { heartbeatMs: Infinity },
+    limits: { heartbeatIntervalMs: Infinity },
   });
   const before = vi.getTimerCount();
-  socket.events.closed();
+  socket.events.onClose();
   expect(vi.getTimerCount()).toBe(before - 1);
 });
 
 test('closed while a fresh token waits to be checked → it is not checked any more', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
   const authenticate = vi.fn(() => ({ id: 'ada', expiresAt: Date.now() + 60_000 }));
-  const { socket } = await openByHand({ authenticate, limits: { heartbeatMs: Infinity } });
+  const { socket } = await openByHand({ authenticate, limits: { heartbeatIntervalMs: Infinity } });
   const renew = async (n: number): Promise<void> => {
     socket.say([0, 'renew', `token ${n}`]);
     await turn();
@@ -31,7 +31,7 @@ test('closed while a fresh token waits to be checked → it is not checked any m
   for (let n = 0; n < 10; n += 1) await renew(n);
   const checked = authenticate.mock.calls.length;
   expect(checked).toBeLessThan(10);
-  socket.events.closed();
+  socket.events.onClose();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(authenticate).toHaveBeenCalledTimes(checked);
 });
@@ -39,7 +39,7 @@ test('closed while a fresh token waits to be checked → it is not checked any m
 test('cut off because it takes nothing, and goes on taking nothing → the socket is let go of', async () => {
   vi.useFakeTimers();
   const { gateway, store, socket } = await openByHand({ bounds: { stallTimeoutMs: 200 } });
-  store.answer = ({ sink }) => sink.update('x'.repeat(200_000), 'strong');
+  store.answer = ({ sink }) => sink.view('x'.repeat(200_000), 'strong');
   socket.bufferedBytes = 1e6;
   socket.say([1, 'submit', ...READ]);
   await turn();
@@ -54,7 +54,7 @@ test('cut off because it takes nothing, and goes on taking nothing → the socke
 });
 
 describe('refused although its token is good, since its principal has as many connections as it may', () => {
-  const bounds = { connectionsPerPrincipalMax: 1 };
+  const bounds = { maxConnectionsPerPrincipal: 1 };
   const remembered = ({ gateway }: Awaited<ReturnType<typeof openByHand>>): object => {
     const { connections, clients, replyBytes } = gateway.status();
     return { connections, clients, replyBytes };
@@ -66,10 +66,10 @@ describe('refused although its token is good, since its principal has as many co
     for (let n = 0; n < 5; n += 1) {
       const socket = await greetAt(opened.gateway, { client: String(n).repeat(32) });
       expect(socket.calls).toEqual(['close 1013']);
-      socket.events.closed();
+      socket.events.onClose();
     }
     expect(remembered(opened)).toEqual(before);
-    opened.socket.events.closed();
+    opened.socket.events.onClose();
     expect(remembered(opened)).toEqual({ connections: 0, clients: 0, replyBytes: 0 });
   });
 
@@ -77,15 +77,15 @@ describe('refused although its token is good, since its principal has as many co
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
     const opened = await openByHand({ bounds: { ...bounds, clientIdleMs: 1_000 } });
     opened.socket.say([1, 'submit', ...UPDATE]);
-    opened.socket.events.closed();
+    opened.socket.events.onClose();
     const other = await greetAt(opened.gateway, { client: 'b'.repeat(32) });
     const refused = await greetAt(opened.gateway, { attempt: 2 });
     expect(refused.calls).toEqual(['close 1013']);
-    refused.events.closed();
+    refused.events.onClose();
     expect(remembered(opened)).toMatchObject({ connections: 1, clients: 2 });
     vi.advanceTimersByTime(3_000);
     expect(remembered(opened)).toMatchObject({ connections: 1, clients: 1 });
-    other.events.closed();
+    other.events.onClose();
     expect(remembered(opened)).toEqual({ connections: 0, clients: 0, replyBytes: 0 });
   });
 
@@ -102,7 +102,7 @@ describe('the server goes away, and the client has seen that', () => {
 
   test('the client has not taken yet what waits for it → closed once it has', async () => {
     const { gateway, store, socket } = await openByHand();
-    store.answer = ({ sink }) => sink.update('x'.repeat(200_000), 'strong');
+    store.answer = ({ sink }) => sink.view('x'.repeat(200_000), 'strong');
     socket.bufferedBytes = 200_000;
     socket.say([1, 'submit', ...READ]);
     await turn();
@@ -112,7 +112,7 @@ describe('the server goes away, and the client has seen that', () => {
     socket.drain();
     expect(socket.rows.map(([, kind]) => kind)).toEqual(['welcome', 'incoming', 'view', 'goaway', 'ping']);
     expect(isClosed(socket)).toBe(true);
-    socket.events.closed();
+    socket.events.onClose();
     await closed;
   });
 
@@ -125,15 +125,15 @@ describe('the server goes away, and the client has seen that', () => {
     expect(late.rows.map(([, kind]) => kind)).toEqual(['welcome', 'goaway', 'ping']);
     late.say([1, 'pong']);
     expect(isClosed(late)).toBe(true);
-    for (const { events } of [late, socket]) events.closed();
+    for (const { events } of [late, socket]) events.onClose();
     await closed;
   });
 
   /** One operation waits to be allowed when the server goes. */
   async function undecided() {
     let decide: (allowed: boolean) => void = () => {};
-    const authorise = (): Promise<boolean> => new Promise((resolve) => (decide = resolve));
-    const opened = await openByHand({ authorise });
+    const authorize = (): Promise<boolean> => new Promise((resolve) => (decide = resolve));
+    const opened = await openByHand({ authorize });
     const { gateway, socket } = opened;
     socket.say([1, 'submit', ...UPDATE]);
     await turn();
@@ -153,7 +153,7 @@ describe('the server goes away, and the client has seen that', () => {
     await turn();
     expect(socket.rows.at(-1)?.slice(0, 3)).toEqual([1, 'fail', code]);
     expect(isClosed(socket)).toBe(true);
-    socket.events.closed();
+    socket.events.onClose();
     await closed;
   });
 
@@ -162,10 +162,10 @@ describe('the server goes away, and the client has seen that', () => {
     decide(true);
     const { sink } = await store.next();
     expect(isClosed(socket)).toBe(false);
-    sink.update('v', 'strong');
+    sink.view('v', 'strong');
     expect(socket.rows.at(-1)).toEqual([1, 'view', 1, 0, 'v']);
     expect(isClosed(socket)).toBe(true);
-    socket.events.closed();
+    socket.events.onClose();
     await closed;
   });
 });

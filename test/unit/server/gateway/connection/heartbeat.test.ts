@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createGatewayWith, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
 import { RawClient, StoreDouble } from '../../../../support/wire.ts';
-import { SocketByHand } from '../listen/socket-by-hand.ts';
+import { SocketByHand } from '../listen/raw-socket.ts';
 
 /** Notes what is sent as well: nothing should be. */
 class QuietSocket extends SocketByHand {
@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 function accept(): { gateway: Gateway; socket: QuietSocket } {
-  const bounds = { heartbeatMs: 1_000, helloTimeoutMs: 1e6 };
+  const bounds = { heartbeatIntervalMs: 1_000, helloTimeoutMs: 1e6 };
   const gateway = createGatewayWith(bounds, { binding: new StoreDouble() });
   const socket = new QuietSocket();
   gateway.accept(socket, { remoteAddress: undefined, origin: undefined });
@@ -33,7 +33,7 @@ test('heartbeat: answered every time → the connection stays', () => {
   const { gateway, socket } = accept();
   for (let i = 0; i < 5; i++) {
     vi.advanceTimersByTime(CHECK_MS);
-    socket.events.alive();
+    socket.events.onPong();
   }
   expect(socket.calls).toEqual(['ping', 'ping', 'ping', 'ping', 'ping']);
   expect(gateway.status().connections).toBe(1);
@@ -51,7 +51,7 @@ test('a pong that waits in the socket behind a blocked event loop counts', () =>
   vi.advanceTimersByTime(CHECK_MS);
   // The timer of the next check fires first; the pong is read in the poll that follows the timers.
   vi.advanceTimersByTime(1_000);
-  socket.events.alive();
+  socket.events.onPong();
   vi.advanceTimersByTime(1);
   expect(gateway.status().connections).toBe(1);
 });

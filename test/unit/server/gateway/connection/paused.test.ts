@@ -1,14 +1,14 @@
 /** A socket that is paused, and one that is closed meanwhile. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { openByHand, turn } from '../listen/socket-by-hand.ts';
+import { openByHand, turn } from '../listen/raw-socket.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
 test('far too much waits for the client → not read from until it has taken that; then all that it said is served', async () => {
-  const { store, socket } = await openByHand({ bounds: { sendBufferBytesMax: 1_000 } });
-  store.answer = ({ sink }) => sink.update('x'.repeat(5_000), 'strong');
+  const { store, socket } = await openByHand({ bounds: { maxSendBufferBytes: 1_000 } });
+  store.answer = ({ sink }) => sink.view('x'.repeat(5_000), 'strong');
   socket.say([1, 'submit', 'get', 'read', 2, null], [2, 'ping']);
   expect(socket.calls).toEqual(['pause']);
   // It had been read from the network before.
@@ -26,14 +26,14 @@ test('far too much waits for the client → not read from until it has taken tha
 });
 
 test('closed by a row in the middle of a frame → is read from, or the answer to its close would never come', async () => {
-  const { socket } = await openByHand({ bounds: { malformedMax: 1 } });
+  const { socket } = await openByHand({ bounds: { maxMalformedMessages: 1 } });
   socket.say(['nonsense'], [1, 'ping']);
   expect(socket.calls).toEqual(['close 4400']);
 });
 
 test('silent at two heartbeats while something waits for it to move → not cut off', async () => {
   vi.useFakeTimers();
-  const { socket } = await openByHand({ bounds: { heartbeatMs: 1_000, stallTimeoutMs: 60_000 } });
+  const { socket } = await openByHand({ bounds: { heartbeatIntervalMs: 1_000, stallTimeoutMs: 60_000 } });
   socket.bufferedBytes = 1e6;
   socket.say([1, 'ping']);
   await vi.advanceTimersByTimeAsync(1);

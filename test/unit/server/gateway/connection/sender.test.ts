@@ -29,14 +29,14 @@ class SlowSocket {
     const announced = /^\[\[(\d+),"incoming"\]\]$/.exec(text)?.[1];
     if (announced !== undefined) {
       this.announced.push(Number(announced));
-      part?.sent?.();
+      part?.onSent?.();
       return;
     }
     this.parts.push(text.length);
     this.#given += text.length;
     this.#unfinished += text;
     this.bufferedBytes += text.length;
-    this.#held.push({ bytes: text.length, sent: part?.sent.bind(part) });
+    this.#held.push({ bytes: text.length, sent: part?.onSent.bind(part) });
     if (part?.isLast === false) return;
     this.messages.push(this.#unfinished);
     this.#unfinished = '';
@@ -64,7 +64,7 @@ function start(stallTimeoutMs = STALL_MS, { windowBytes = Infinity, isAwaited = 
   const sender = new Sender({
     codec: jsonCodec,
     socket,
-    frameBytesMax: 1 << 20,
+    maxFrameBytes: 1 << 20,
     stallTimeoutMs,
     windowBytes,
     isAwaited: () => isAwaited,
@@ -72,7 +72,7 @@ function start(stallTimeoutMs = STALL_MS, { windowBytes = Infinity, isAwaited = 
     onStalled: () => events.push('stalled'),
   });
   const push = (kib: number, id = 1): void => {
-    sender.push(jsonCodec.encodeRow([id, 'view', 0, 0, 'x'.repeat(kib * KIB)]));
+    sender.push(jsonCodec.encodeMessage([id, 'view', 0, 0, 'x'.repeat(kib * KIB)]));
     sender.flush();
   };
   return { socket, events, sender, push };
@@ -131,7 +131,7 @@ describe('sender', () => {
 
   test('rows that are no frame yet → counted too', () => {
     const { sender } = start();
-    sender.push(jsonCodec.encodeRow([1, 'view', 0, 0, 'x'.repeat(KIB)]));
+    sender.push(jsonCodec.encodeMessage([1, 'view', 0, 0, 'x'.repeat(KIB)]));
     expect(sender.waitingBytes).toBeGreaterThan(KIB);
     sender.clear();
     expect(sender.waitingBytes).toBe(0);
@@ -151,7 +151,7 @@ describe('sender', () => {
     push(3_000);
     for (let n = 0; n < 5; n++) {
       vi.advanceTimersByTime(STALL_MS - 1);
-      sender.alive();
+      sender.onAlive();
     }
     expect(events).not.toContain('stalled');
     vi.advanceTimersByTime(STALL_MS + 1);
@@ -163,7 +163,7 @@ describe('sender', () => {
     ['many small frames', 1_000, 1],
   ])('%s → a peer that answers is asked for a sign of life at least every 80 KiB', (_, frames, kib) => {
     const { socket, push, sender } = start();
-    socket.onPing = () => sender.alive(socket.asked);
+    socket.onPing = () => sender.onAlive(socket.asked);
     for (let id = 1; id <= frames; id++) push(kib, id);
     while (socket.drainOne());
     expect(gapsOf(socket).length).toBeGreaterThan(10);
@@ -182,12 +182,12 @@ describe('sender', () => {
     expect(Math.max(...gapsOf(socket))).toBeLessThanOrEqual(320 * KIB);
     drain(20_000);
     expect(socket.pings).toHaveLength(48);
-    expect(sender.isAsking).toBe(true);
+    expect(sender.isAwaitingPing).toBe(true);
     for (let n = 1; n <= 48; n++) {
-      expect(sender.isAsking).toBe(true);
-      sender.alive(String(n));
+      expect(sender.isAwaitingPing).toBe(true);
+      sender.onAlive(String(n));
     }
-    expect(sender.isAsking).toBe(false);
+    expect(sender.isAwaitingPing).toBe(false);
     drain(100);
     expect(socket.pings.length).toBeGreaterThan(48);
   });
@@ -202,8 +202,8 @@ describe('sender', () => {
     push(500);
     while (socket.drainOne());
     expect(socket.pings.length).toBeGreaterThan(5);
-    sender.alive(answerOf(socket));
-    expect(sender.isAsking).toBe(false);
+    sender.onAlive(answerOf(socket));
+    expect(sender.isAwaitingPing).toBe(false);
   });
 
   test('peer that answers an earlier question → those after it are open, also if one before comes again', () => {
@@ -211,11 +211,11 @@ describe('sender', () => {
     push(200);
     while (socket.drainOne());
     expect(socket.asked).toBe('3');
-    sender.alive('2');
-    sender.alive('1');
-    expect(sender.isAsking).toBe(true);
-    sender.alive('3');
-    expect(sender.isAsking).toBe(false);
+    sender.onAlive('2');
+    sender.onAlive('1');
+    expect(sender.isAwaitingPing).toBe(true);
+    sender.onAlive('3');
+    expect(sender.isAwaitingPing).toBe(false);
   });
 
   test.each([
@@ -232,7 +232,7 @@ describe('sender', () => {
   test('rows that have come meanwhile → sent before it is told that something moved', () => {
     const { socket, events, push, sender } = start();
     push(200);
-    sender.push(jsonCodec.encodeRow([2, 'view', 0, 0, 'x']));
+    sender.push(jsonCodec.encodeMessage([2, 'view', 0, 0, 'x']));
     while (events.length === 0) socket.drainOne();
     while (socket.drainOne());
     expect([socket.messages.length, sender.waitingBytes]).toEqual([2, 0]);

@@ -4,7 +4,7 @@ import { BOUNDLESS, RawClient, startGateway } from '../../../../support/wire.ts'
 
 const MIB = 1 << 20;
 const READ = ['get', 'read', 2, { key: 'x' }];
-const UPDATE = ['put', 'update', 2, { key: 'x' }];
+const UPDATE = ['put', 'write', 2, { key: 'x' }];
 
 describe('slow reader', () => {
   test.each([
@@ -14,7 +14,7 @@ describe('slow reader', () => {
   ])('%i views of %i bytes at once → all arrive, on one connection', async (count, bytes) => {
     await using server = await startGateway();
     const text = 'x'.repeat(bytes);
-    server.store.answer = ({ sink }) => setImmediate(() => sink.update(text, 'strong'));
+    server.store.answer = ({ sink }) => setImmediate(() => sink.view(text, 'strong'));
     await using client = new RawClient(server.url);
     await client.greet();
     client.send(...Array.from({ length: count }, (_, n) => [n + 1, 'submit', ...READ]));
@@ -27,9 +27,9 @@ describe('slow reader', () => {
   test.each([1, 100, 16 << 10])(
     'a send buffer of %i bytes → all is answered, however much waits at times',
     async (max) => {
-      await using server = await startGateway({ bounds: { sendBufferBytesMax: max } });
+      await using server = await startGateway({ bounds: { maxSendBufferBytes: max } });
       server.store.answer = ({ operation, sink }) => {
-        sink.update(operation.args === null ? 'x'.repeat(70_000) : 'small', 'strong');
+        sink.view(operation.args === null ? 'x'.repeat(70_000) : 'small', 'strong');
       };
       await using client = new RawClient(server.url);
       await client.greet();
@@ -44,10 +44,10 @@ describe('slow reader', () => {
   );
 
   test('reader that pauses again and again, longer than the heartbeat → all arrive', async () => {
-    const [heartbeatMs, pauseMs] = [50, 120];
-    await using server = await startGateway({ bounds: { heartbeatMs, stallTimeoutMs: 10_000 } });
+    const [heartbeatIntervalMs, pauseMs] = [50, 120];
+    await using server = await startGateway({ bounds: { heartbeatIntervalMs, stallTimeoutMs: 10_000 } });
     const text = 'x'.repeat(4 * MIB);
-    server.store.answer = ({ sink }) => setImmediate(() => sink.update(text, 'strong'));
+    server.store.answer = ({ sink }) => setImmediate(() => sink.view(text, 'strong'));
     await using client = new RawClient(server.url);
     await client.greet();
     client.socket.pause();
@@ -70,7 +70,7 @@ describe('slow reader', () => {
   });
 
   test('reader that answers the last of several pings alone, as the websocket lets it → not cut when it is idle', async () => {
-    await using server = await startGateway({ limits: { heartbeatMs: 150 } });
+    await using server = await startGateway({ limits: { heartbeatIntervalMs: 150 } });
     await using client = new RawClient(server.url, { autoPong: false });
     let pings = 0;
     let last: Buffer | undefined;
@@ -78,14 +78,14 @@ describe('slow reader', () => {
       client.socket.pong(last);
       last = undefined;
     };
-    client.socket.on('ping', (asked: Buffer) => {
+    client.socket.on('ping', (requested: Buffer) => {
       pings++;
       if (last === undefined) setTimeout(answerLast, 10);
-      last = asked;
+      last = requested;
     });
     await client.greet();
     client.send([1, 'submit', ...READ]);
-    (await server.store.next()).sink.update('x'.repeat(MIB), 'strong');
+    (await server.store.next()).sink.view('x'.repeat(MIB), 'strong');
     await client.row();
     const pingsBefore = pings;
     expect(pingsBefore).toBeGreaterThan(5);
@@ -99,7 +99,7 @@ describe('slow reader', () => {
     const logger = { debug: () => {}, info: () => {}, warn: () => cut(), error: () => {} };
     await using server = await startGateway({ bounds: { stallTimeoutMs: 300 }, logger });
     const text = 'x'.repeat(8 * MIB);
-    server.store.answer = ({ sink }) => setImmediate(() => sink.update(text, 'strong'));
+    server.store.answer = ({ sink }) => setImmediate(() => sink.view(text, 'strong'));
     await using client = new RawClient(server.url);
     await client.greet();
     client.socket.pause();
@@ -110,8 +110,8 @@ describe('slow reader', () => {
   });
 
   test('asks for the same reply over and over without reading → what waits is bounded, all is answered once it reads', async () => {
-    await using server = await startGateway({ bounds: { sendBufferBytesMax: MIB } });
-    server.store.answer = ({ sink }) => sink.update('x'.repeat(100_000), 'strong');
+    await using server = await startGateway({ bounds: { maxSendBufferBytes: MIB } });
+    server.store.answer = ({ sink }) => sink.view('x'.repeat(100_000), 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     client.send([1, 'submit', ...UPDATE]);
@@ -133,16 +133,16 @@ describe('slow reader', () => {
   });
 
   test('submits on and on without reading → OVERLOADED, then not read from', async () => {
-    await using server = await startGateway({ bounds: { sendBufferBytesMax: 100_000 } });
-    server.store.answer = ({ sink }) => sink.update('x'.repeat(50_000), 'strong');
+    await using server = await startGateway({ bounds: { maxSendBufferBytes: 100_000 } });
+    server.store.answer = ({ sink }) => sink.view('x'.repeat(50_000), 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     client.send(...Array.from({ length: 200 }, (_, n) => [n + 1, 'submit', ...READ]));
     const codes = new Map<unknown, number>();
     for (let n = 0; n < 200; n++) {
       const row = await client.row();
-      const what = row[1] === 'fail' ? row[2] : row[1];
-      codes.set(what, (codes.get(what) ?? 0) + 1);
+      const description = row[1] === 'fail' ? row[2] : row[1];
+      codes.set(description, (codes.get(description) ?? 0) + 1);
     }
     expect([...codes.keys()]).toEqual(['view', 'OVERLOADED']);
     expect(codes.get('view')).toBeLessThan(10);
@@ -152,7 +152,7 @@ describe('slow reader', () => {
 describe('replies that are kept', () => {
   test('of one client beyond its bytes → its updates are refused until it acknowledges, reads are served', async () => {
     await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 50_000 } } });
-    server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(20_000) }, 'strong');
+    server.store.answer = ({ sink }) => sink.view({ text: 'x'.repeat(20_000) }, 'strong');
     await using client = new RawClient(server.url);
     await client.greet();
     for (const id of [1, 2]) {
@@ -172,7 +172,7 @@ describe('replies that are kept', () => {
 
   test('of all clients beyond their bytes → who is gone is forgotten, and is told another memory', async () => {
     await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, total: 50_000 } } });
-    server.store.answer = ({ sink }) => sink.update({ text: 'x'.repeat(20_000) }, 'strong');
+    server.store.answer = ({ sink }) => sink.view({ text: 'x'.repeat(20_000) }, 'strong');
     const memories: unknown[] = [];
     for (const client of ['a', 'b', 'a']) {
       await using visitor = new RawClient(server.url);

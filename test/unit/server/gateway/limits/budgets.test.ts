@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { msgpackCodec } from '../../../../../src/protocol/codec/msgpack-codec.ts';
 import { createGatewayWith, type Gateway } from '../../../../../src/server/gateway/gateway.ts';
-import { HeldViews, isHeld } from '../../../../../src/server/gateway/submission/held-views.ts';
-import type { ByteBudget, GatewayBounds, GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
+import { ConfirmableViews, isConfirmable } from '../../../../../src/server/gateway/operations/confirmable-views.ts';
+import type { ByteBudget, InternalLimits, GatewayLimits } from '../../../../../src/server/gateway/limits/limits.ts';
 import { Sender } from '../../../../../src/server/gateway/connection/sender.ts';
 import { BOUNDLESS, RawClient, StoreDouble } from '../../../../support/wire.ts';
-import { SocketByHand, turn } from '../listen/socket-by-hand.ts';
+import { SocketByHand, turn } from '../listen/raw-socket.ts';
 
 const KB = 1_000;
 
@@ -23,11 +23,11 @@ class Visitor {
   #id = 0;
 
   /** Submits what travels in about so many bytes; the code that it is refused with, and why, or the kind of the answer. */
-  async submit(bytes: number, effect: 'read' | 'update' = 'update'): Promise<string | undefined> {
+  async submit(bytes: number, access: 'read' | 'write' = 'write'): Promise<string | undefined> {
     const id = ++this.#id;
-    this.socket.say([id, 'submit', effect === 'read' ? 'get' : 'put', effect, 2, 'x'.repeat(bytes)]);
+    this.socket.say([id, 'submit', access === 'read' ? 'get' : 'put', access, 2, 'x'.repeat(bytes)]);
     await turn();
-    const row = this.socket.rows.find(([each]) => each === id);
+    const row = this.socket.rows.find(([item]) => item === id);
     return row?.[1] === 'fail' ? `${String(row[2])} ${String(row[3])}` : (row?.[1] as string | undefined);
   }
 
@@ -36,7 +36,7 @@ class Visitor {
   }
 }
 
-function open(bounds: Partial<GatewayBounds>, { authenticated = true } = {}): Shop {
+function open(bounds: Partial<InternalLimits>, { authenticated = true } = {}): Shop {
   const store = new StoreDouble();
   const authenticate = (token: string | undefined): { id: string } => ({ id: String(token) });
   const gateway = createGatewayWith(bounds, { binding: store, ...(authenticated && { authenticate }) });
@@ -50,12 +50,14 @@ function open(bounds: Partial<GatewayBounds>, { authenticated = true } = {}): Sh
   return { gateway, store, join };
 }
 
-const budget = (of: Partial<ByteBudget>): Partial<GatewayBounds> => ({ budget: { ...BOUNDLESS, ...of } });
+const budget = (of: Partial<ByteBudget>): Partial<InternalLimits> => ({ budget: { ...BOUNDLESS, ...of } });
 
-const named = (limit: keyof GatewayLimits, what = ''): unknown =>
-  expect.stringMatching(new RegExp(`^OVERLOADED limits\\.${limit}: at most \\d+ .*${what}; nothing was done: .{10}`));
-const OF_PRINCIPAL = named('memoryBytesMax', 'of all clients of this principal');
-const OF_ALL = named('memoryBytesMax', 'of all clients');
+const named = (limit: keyof GatewayLimits, description = ''): unknown =>
+  expect.stringMatching(
+    new RegExp(`^OVERLOADED limits\\.${limit}: at most \\d+ .*${description}; nothing was done: .{10}`),
+  );
+const OF_PRINCIPAL = named('maxMemoryBytes', 'of all clients of this principal');
+const OF_ALL = named('maxMemoryBytes', 'of all clients');
 
 describe('bytes of requests under way', () => {
   test('of one principal over several connections → refused by name; another one is served', async () => {
@@ -65,9 +67,9 @@ describe('bytes of requests under way', () => {
     expect(await second.submit(6 * KB)).toEqual(OF_PRINCIPAL);
     expect(await other.submit(6 * KB)).toBeUndefined();
     expect(gateway.status().inFlightBytes).toBeGreaterThan(12 * KB);
-    store.submitted[0]?.sink.update('v', 'strong');
+    store.submitted[0]?.sink.view('v', 'strong');
     expect(await second.submit(6 * KB)).toBeUndefined();
-    for (const { sink } of store.submitted.slice(1)) sink.update('v', 'strong');
+    for (const { sink } of store.submitted.slice(1)) sink.view('v', 'strong');
     expect(gateway.status()).toMatchObject({ inFlight: 0, inFlightBytes: 0, overloaded: 1 });
   });
 
@@ -78,7 +80,7 @@ describe('bytes of requests under way', () => {
     first.leave();
     const second = await join('ada', 'a2');
     expect(await second.submit(6 * KB)).toEqual(OF_PRINCIPAL);
-    store.submitted[0]?.sink.update('v', 'strong');
+    store.submitted[0]?.sink.view('v', 'strong');
     expect(await second.submit(6 * KB)).toBeUndefined();
   });
 
@@ -86,7 +88,7 @@ describe('bytes of requests under way', () => {
     const { gateway, join } = open(budget({ total: 44 * KB, share: 2 * KB }));
     const greedy = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => join(name)));
     const answers: (string | undefined)[] = [];
-    for (const each of greedy) answers.push(await each.submit(7 * KB));
+    for (const item of greedy) answers.push(await item.submit(7 * KB));
     expect(answers.slice(0, 4)).toEqual([undefined, undefined, undefined, undefined]);
     expect(answers.slice(4)).toEqual([OF_ALL, OF_ALL]);
     expect(await (await join('small')).submit(500)).toBeUndefined();
@@ -102,9 +104,9 @@ describe('bytes of requests under way', () => {
 });
 
 describe('bytes of replies', () => {
-  const answered = (bounds: Partial<GatewayBounds>, given = {}): Shop => {
-    const shop = open(bounds, given);
-    shop.store.answer = ({ sink }) => sink.update('r'.repeat(4 * KB), 'strong');
+  const answered = (bounds: Partial<InternalLimits>, value = {}): Shop => {
+    const shop = open(bounds, value);
+    shop.store.answer = ({ sink }) => sink.view('r'.repeat(4 * KB), 'strong');
     return shop;
   };
 
@@ -133,64 +135,64 @@ describe('bytes of replies', () => {
     }
     expect(gateway.status().replyBytes).toBeLessThan(30 * KB);
     const back = await join('bob');
-    back.socket.say([1, 'submit', 'put', 'update', 2, 'again']);
+    back.socket.say([1, 'submit', 'put', 'write', 2, 'again']);
     await turn();
     expect(back.socket.rows.at(-1)?.[4]).toBe('r'.repeat(4 * KB));
   });
 });
 
 test.each([
-  ['inFlightMax', { inFlightMax: 1 }, 'operations under way on this connection'],
-  ['memoryBytesMax', budget({ client: 1_000 }), 'bytes of requests under way of this client'],
-  ['operationsPerSecondMax', { operationsPerSecondMax: 1 }, 'operations a second of this principal'],
-] as const)('%s met → OVERLOADED that names it and says what to do', async (limit, bounds, what) => {
+  ['maxInFlight', { maxInFlight: 1 }, 'operations under way on this connection'],
+  ['maxMemoryBytes', budget({ client: 1_000 }), 'bytes of requests under way of this client'],
+  ['maxOperationsPerSecond', { maxOperationsPerSecond: 1 }, 'operations a second of this principal'],
+] as const)('%s met → OVERLOADED that names it and says what to do', async (limit, bounds, description) => {
   const { join } = open(bounds);
   const ada = await join('ada');
   await ada.submit(10);
   await ada.submit(10);
-  expect(await ada.submit(10)).toEqual(named(limit, what));
+  expect(await ada.submit(10)).toEqual(named(limit, description));
 });
 
 test('operations a second without authenticate → each connection has its own', async () => {
-  const { join } = open({ operationsPerSecondMax: 1 }, { authenticated: false });
+  const { join } = open({ maxOperationsPerSecond: 1 }, { authenticated: false });
   const [first, second] = [await join('', 'a1'), await join('', 'a2')];
   expect([await first.submit(10), await second.submit(10)]).toEqual([undefined, undefined]);
-  expect(await first.submit(10)).toEqual(named('operationsPerSecondMax', 'operations a second on this connection'));
+  expect(await first.submit(10)).toEqual(named('maxOperationsPerSecond', 'operations a second on this connection'));
 });
 
 describe('what is small and kept', () => {
-  const hold = (views: HeldViews, text: string): void => {
+  const hold = (views: ConfirmableViews, text: string): void => {
     const value = msgpackCodec.encodeValue(text);
-    views.set({ seq: 0, level: 0, value, details: undefined, at: 0, told: undefined, bytes: 0 });
+    views.set({ seq: 0, level: 0, value, details: undefined, sentSeq: 0, sentDetails: undefined, bytes: 0 });
   };
 
   test('views that may be confirmed, of very many operations → apart from the rest of their blocks', () => {
     const all = Array.from({ length: 20 }, (_, n) => {
-      const views = new HeldViews();
+      const views = new ConfirmableViews();
       hold(views, `seat ${n}`);
       return views;
     });
-    const kept = all.map((views) => {
+    const retained = all.map((views) => {
       const view = views.get(0);
-      return isHeld(view) && typeof view.value !== 'string' ? view.value.buffer.byteLength : 0;
+      return isConfirmable(view) && typeof view.value !== 'string' ? view.value.buffer.byteLength : 0;
     });
-    expect(Math.max(...kept)).toBeLessThan(20);
+    expect(Math.max(...retained)).toBeLessThan(20);
   });
 
   test('frames for a client that reads slowly → each in memory of its own', () => {
-    const given: Uint8Array[] = [];
+    const value: Uint8Array[] = [];
     const socket = {
       bufferedBytes: 0,
       ping: () => {},
       send: (data: string | Uint8Array) => {
-        given.push(data as Uint8Array);
+        value.push(data as Uint8Array);
         socket.bufferedBytes += data.length;
       },
     };
     const sender = new Sender({
       codec: msgpackCodec,
       socket,
-      frameBytesMax: 1 << 20,
+      maxFrameBytes: 1 << 20,
       stallTimeoutMs: Infinity,
       windowBytes: 8 * KB,
       isAwaited: () => false,
@@ -198,11 +200,11 @@ describe('what is small and kept', () => {
       onStalled: () => {},
     });
     for (let n = 0; n < 400; n += 1) {
-      sender.push(msgpackCodec.encodeRow([n, 'view', 0, 0, 'x'.repeat(30)]));
+      sender.push(msgpackCodec.encodeMessage([n, 'view', 0, 0, 'x'.repeat(30)]));
       sender.flush();
     }
-    const shared = given.filter((frame) => frame.buffer.byteLength > frame.length);
+    const shared = value.filter((frame) => frame.buffer.byteLength > frame.length);
     expect(shared.reduce((bytes, frame) => bytes + frame.length, 0)).toBeLessThan(5 * KB);
-    expect(given.length - shared.length).toBeGreaterThan(50);
+    expect(value.length - shared.length).toBeGreaterThan(50);
   });
 });

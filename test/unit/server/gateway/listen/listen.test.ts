@@ -201,7 +201,7 @@ describe('upgrades to something else than a websocket', () => {
     const listener = await listen();
     const peer = new RawPeer(port(listener)).send(...h2c('GET', path), '', '').send(...last);
     await peer.ended;
-    const statuses = [...peer.text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, told]) => Number(told));
+    const statuses = [...peer.text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, reported]) => Number(reported));
     expect(statuses).toEqual([status, 404]);
   });
 
@@ -209,13 +209,13 @@ describe('upgrades to something else than a websocket', () => {
     'with a body of which "%s" comes at once → read whole, with its headers',
     async (now) => {
       const server = await ownServer('127.0.0.1');
-      const asked = new Promise((resolve) => server.once('request', resolve));
+      const requested = new Promise((resolve) => server.once('request', resolve));
       server.on('request', echo);
       await listen({ server });
       const lines = h2c('POST', '/', 'Content-Length: 5', 'X-Name: Zo\u00eb', '', now);
       const peer = new RawPeer(portOf(server));
       peer.socket.write(Buffer.from(lines.join('\r\n'), 'latin1'));
-      await asked;
+      await requested;
       peer.send('hello'.slice(now.length) + last.join('\r\n'));
       await peer.ended;
       expect(peer.text).toContain('POST Zo\u00eb hello.');

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { BEGINNING } from '../../../../../src/server/log/position.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
-import { epochOf, START_MAX } from '../../../../../src/server/records/epoch.ts';
+import { createEpoch, MAX_START } from '../../../../../src/server/records/epoch.ts';
 import { siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const [LEADER, SITE] = [siteAt(0), siteAt(1)];
@@ -43,81 +43,81 @@ const proposedBy = (log: SequencedLog<string>): (readonly [epoch: number, sequen
   });
 
 test('a start with a number that its log shows it has had → above that, and no two starts alike', () => {
-  const had = epochOf(6, 0.5);
+  const had = createEpoch(6, 0.5);
   const entries = [{ origin: SITE, epoch: had, sequence: 1, record: 'before' }];
   const saved = { delivered: 1, position: { seq: 1, index: 0 }, progress: [[SITE, had, 2]] as const };
   for (const known of [{ entries }, { saved, start: 1 }]) {
     const begun = (number: number, chance: number): unknown => {
-      const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(number, chance), ...known });
+      const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(number, chance), ...known });
       log.propose('a', 0);
       return proposedBy(log);
     };
-    expect(begun(5, 0.25)).toEqual([[epochOf(7, 0.25), 1, 'a']]);
-    expect(begun(5, 0.75)).toEqual([[epochOf(7, 0.75), 1, 'a']]);
-    expect(begun(6, 0.25)).toEqual([[epochOf(7, 0.25), 1, 'a']]);
-    expect(begun(6, 0.75)).toEqual([[epochOf(6, 0.75), 1, 'a']]);
+    expect(begun(5, 0.25)).toEqual([[createEpoch(7, 0.25), 1, 'a']]);
+    expect(begun(5, 0.75)).toEqual([[createEpoch(7, 0.75), 1, 'a']]);
+    expect(begun(6, 0.25)).toEqual([[createEpoch(7, 0.25), 1, 'a']]);
+    expect(begun(6, 0.75)).toEqual([[createEpoch(6, 0.75), 1, 'a']]);
   }
 });
 
 test('a start with a number below one that the leader knows → proposes anew, once it hears of that', () => {
-  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0.25) });
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25) });
   log.propose('a', 0);
   log.propose('b', 0);
   expect(proposedBy(log)).toEqual([
-    [epochOf(5, 0.25), 1, 'a'],
-    [epochOf(5, 0.25), 2, 'b'],
+    [createEpoch(5, 0.25), 1, 'a'],
+    [createEpoch(5, 0.25), 2, 'b'],
   ]);
-  const before = { origin: SITE, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
+  const before = { origin: SITE, epoch: createEpoch(6, 0.5), sequence: 1, record: 'before' };
   log.receive(LEADER, { kind: 'log.append', position: 0, entries: [before], committed: 0 }, 0);
   expect(proposedBy(log)).toEqual([
-    [epochOf(7, 0.25), 1, 'a'],
-    [epochOf(7, 0.25), 2, 'b'],
+    [createEpoch(7, 0.25), 1, 'a'],
+    [createEpoch(7, 0.25), 2, 'b'],
   ]);
 });
 
 test('what has come before a late proposal of an earlier start → is not proposed anew', () => {
-  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(6, 0.25) });
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(6, 0.25) });
   for (const record of ['a', 'b', 'c']) log.propose(record, 0);
   log.takeOutputs();
-  const own = { origin: SITE, epoch: epochOf(6, 0.25), sequence: 1, record: 'a' };
-  const late = { origin: SITE, epoch: epochOf(6, 0.5), sequence: 1, record: 'before' };
+  const own = { origin: SITE, epoch: createEpoch(6, 0.25), sequence: 1, record: 'a' };
+  const late = { origin: SITE, epoch: createEpoch(6, 0.5), sequence: 1, record: 'before' };
   log.receive(LEADER, { kind: 'log.append', position: 0, entries: [own, late], committed: 0 }, 0);
   expect(proposedBy(log)).toEqual([
-    [epochOf(7, 0.25), 1, 'b'],
-    [epochOf(7, 0.25), 2, 'c'],
+    [createEpoch(7, 0.25), 1, 'b'],
+    [createEpoch(7, 0.25), 2, 'c'],
   ]);
 });
 
 test('a late proposal of an earlier start, with a number that this one has used → does not stand for it', () => {
-  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(6, 0.5) });
+  const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(6, 0.5) });
   log.propose('a', 0);
   log.takeOutputs();
-  const late = { origin: SITE, epoch: epochOf(5, 0.5), sequence: 1, record: 'before' };
+  const late = { origin: SITE, epoch: createEpoch(5, 0.5), sequence: 1, record: 'before' };
   log.receive(LEADER, { kind: 'log.append', position: 0, entries: [late], committed: 0 }, 0);
   for (const nowMs of [0, 10]) log.tick(nowMs);
-  expect(proposedBy(log)).toEqual([[epochOf(6, 0.5), 1, 'a']]);
+  expect(proposedBy(log)).toEqual([[createEpoch(6, 0.5), 1, 'a']]);
 });
 
 describe('an entry of its own, of a start above which there is none', () => {
-  const last = { origin: SITE, epoch: START_MAX, sequence: 1, record: 'of nobody' };
+  const last = { origin: SITE, epoch: MAX_START, sequence: 1, record: 'of nobody' };
   const before = { origin: LEADER, epoch: 5, sequence: 1, record: 'before' };
 
   test('comes from the leader → it is said; nothing of that message is taken, and none is proposed above it', () => {
-    const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0.25) });
+    const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25) });
     log.propose('a', 0);
     log.takeOutputs();
     log.receive(LEADER, { kind: 'log.append', position: 0, entries: [before, last], committed: 0 }, 0);
-    const message = `it has an entry of start ${START_MAX} of this site, above which nothing can be proposed`;
+    const message = `it has an entry of start ${MAX_START} of this site, above which nothing can be proposed`;
     expect([log.takeOutputs(), log.length]).toEqual([[{ kind: 'regressed', message }], 0]);
   });
 
   test('comes after one of the largest that can begin above another → so does that one, which is its own', () => {
-    const largest = START_MAX - 2 ** 20;
-    const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0) });
+    const largest = MAX_START - 2 ** 20;
+    const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0) });
     const first = { ...last, epoch: largest };
     log.receive(LEADER, { kind: 'log.append', position: 0, entries: [first], committed: 0 }, 0);
     log.propose('a', 0);
-    expect(proposedBy(log)).toEqual([[START_MAX, 1, 'a']]);
+    expect(proposedBy(log)).toEqual([[MAX_START, 1, 'a']]);
     log.receive(LEADER, { kind: 'log.append', position: 1, entries: [{ ...last, record: 'a' }], committed: 0 }, 0);
     expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['store']);
   });
@@ -125,9 +125,9 @@ describe('an entry of its own, of a start above which there is none', () => {
   test('is there at its start → what it has is delivered, then it is said', () => {
     for (const known of [
       { entries: [before, last] },
-      { entries: [before], saved: { delivered: 0, position: BEGINNING, progress: [[SITE, START_MAX, 2]] as const } },
+      { entries: [before], saved: { delivered: 0, position: BEGINNING, progress: [[SITE, MAX_START, 2]] as const } },
     ]) {
-      const log = new SequencedLog<string>({ ...FOLLOWER, epoch: epochOf(5, 0.25), ...known });
+      const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25), ...known });
       expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['deliver', 'regressed']);
     }
   });

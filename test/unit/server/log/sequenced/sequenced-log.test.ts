@@ -1,11 +1,11 @@
 /** The red log, message by message: who sends what to whom, and what loss, repetition and restarts do. */
 import { describe, expect, test } from 'vitest';
-import type { LogEntry, SavedLog } from '../../../../../src/server/log/log.ts';
-import { RedFeed } from '../../../../../src/server/log/red-feed.ts';
+import type { LogEntry, SavedLog } from '../../../../../src/server/log/red-log.ts';
+import { RedLogReader } from '../../../../../src/server/log/red-log-reader.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
-import { WINDOWS } from '../../../../../src/server/records/windows.ts';
-import { placeOf, siteAt, sitesTo } from '../../../../support/origins.ts';
+import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
+import { getSiteIndex, siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const RESEND_AFTER_MS = 10;
 const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];
@@ -63,7 +63,7 @@ class Cluster {
     for (let outputs = node.takeOutputs(); outputs.length > 0; outputs = node.takeOutputs()) {
       for (const output of outputs) {
         if (output.kind === 'send') {
-          const to = placeOf(output.to);
+          const to = getSiteIndex(output.to);
           this.sent.push({ from: site, to, message: output.message });
           this.trace.push(`${site}>${to} ${output.message.kind}`);
         } else if (output.kind === 'deliver') this.delivered[site]?.push(...output.records);
@@ -134,8 +134,8 @@ test('leader restarts without its first entries, what a follower said before com
   const sent = leader
     .takeOutputs()
     .flatMap((output) => (output.kind === 'send' && output.message.kind === 'log.append' ? [output.message] : []));
-  const told = sent.flatMap(({ position, entries: news }) => news.map(({ record }, at) => [position + at, record]));
-  expect(new Set(told.map(String))).toEqual(new Set(['3,d']));
+  const reported = sent.flatMap(({ position, entries: news }) => news.map(({ record }, at) => [position + at, record]));
+  expect(new Set(reported.map(String))).toEqual(new Set(['3,d']));
 });
 
 describe('sequenced log', () => {
@@ -219,7 +219,7 @@ describe('sequenced log', () => {
 
   test('more than a window, to a site that answers → all of it, without a reminder', () => {
     const cluster = new Cluster(3);
-    const records = Array.from({ length: 3 * WINDOWS.appended }, (_, n) => `${n}`);
+    const records = Array.from({ length: 3 * DEFAULT_SEND_WINDOWS.maxAppended }, (_, n) => `${n}`);
     for (const record of records) cluster.propose(0, record);
     cluster.run();
     expect(cluster.delivered[1]).toEqual(records);
@@ -246,12 +246,12 @@ describe('sequenced log', () => {
     const [leader] = cluster.nodes;
     cluster.propose(0, 'a');
     cluster.run(({ from, to }) => from === 2 || to === 2);
-    expect([cluster.delivered[0], leader?.keptFrom, leader?.backlog]).toEqual([['a'], 0, 1]);
+    expect([cluster.delivered[0], leader?.retainedFrom, leader?.backlogLength]).toEqual([['a'], 0, 1]);
     for (const times of [1, 2]) {
       cluster.tick(times * RESEND_AFTER_MS);
       cluster.run();
     }
-    expect([cluster.delivered[2], leader?.keptFrom, leader?.backlog]).toEqual([['a'], 1, 0]);
+    expect([cluster.delivered[2], leader?.retainedFrom, leader?.backlogLength]).toEqual([['a'], 1, 0]);
   });
 });
 
@@ -276,8 +276,8 @@ describe('digest', () => {
     const saved = node(['c']).save();
     const again = node(['c'], saved);
     expect(again.save()).toMatchObject({ digest: saved.digest });
-    expect(new RedFeed(again, saved).halt).toBeUndefined();
+    expect(new RedLogReader(again, saved).halt).toBeUndefined();
     const other = node(['c'], undefined, FOLLOWER);
-    expect(new RedFeed(other, saved).halt).toMatchObject({ reason: 'regressed' });
+    expect(new RedLogReader(other, saved).halt).toMatchObject({ reason: 'regressed' });
   });
 });

@@ -1,6 +1,6 @@
 /** What those who carry the messages of the sequenced log's nodes are told of them. */
 import { expect, test } from 'vitest';
-import { SEQUENCED_MESSAGES } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { SEQUENCED_MESSAGE_FORMAT } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { RedRecord } from '../../../../../src/server/records/records.ts';
 import { siteAt } from '../../../../support/origins.ts';
@@ -21,9 +21,9 @@ const NEWS: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, ent
 const ANSWER: SequencedMessage<RedRecord> = { kind: 'log.appended', length: 3, committed: 3 };
 
 test('what a message brings → the proposal of its sender, or entries with who has proposed them', () => {
-  const proposedIn = (message: SequencedMessage<RedRecord>): unknown =>
-    SEQUENCED_MESSAGES.proposedIn(message, FROM).map(({ origin, record }) => [origin, record]);
-  expect([PROPOSAL, APPEND, NEWS, ANSWER].map(proposedIn)).toEqual([
+  const getProposedRecords = (message: SequencedMessage<RedRecord>): unknown =>
+    SEQUENCED_MESSAGE_FORMAT.getProposedRecords(message, FROM).map(({ origin, record }) => [origin, record]);
+  expect([PROPOSAL, APPEND, NEWS, ANSWER].map(getProposedRecords)).toEqual([
     [[FROM, FIRST]],
     [
       [SITE, FIRST],
@@ -38,17 +38,17 @@ test('what a message brings → the proposal of its sender, or entries with who 
 test('without room → what brings records is not taken; what says how far others are is', () => {
   const single = { ...APPEND, entries: entries.slice(0, 1) };
   const all = [PROPOSAL, APPEND, single, NEWS, ANSWER];
-  expect(all.map((message) => SEQUENCED_MESSAGES.needsRoom(message))).toEqual([true, true, true, false, false]);
+  expect(all.map((message) => SEQUENCED_MESSAGE_FORMAT.needsRoom(message))).toEqual([true, true, true, false, false]);
 });
 
 test('a message in two → entries are divided, each half with its place; what has no parts is not', () => {
-  expect(SEQUENCED_MESSAGES.halvesOf(APPEND)).toEqual([
+  expect(SEQUENCED_MESSAGE_FORMAT.split(APPEND)).toEqual([
     { kind: 'log.append', position: 7, entries: entries.slice(0, 1), committed: 5 },
     { kind: 'log.append', position: 8, entries: entries.slice(1), committed: 5 },
   ]);
   expect(
-    [PROPOSAL, NEWS, ANSWER, { ...APPEND, entries: entries.slice(0, 1) }].map((each) =>
-      SEQUENCED_MESSAGES.halvesOf(each),
+    [PROPOSAL, NEWS, ANSWER, { ...APPEND, entries: entries.slice(0, 1) }].map((item) =>
+      SEQUENCED_MESSAGE_FORMAT.split(item),
     ),
   ).toEqual([undefined, undefined, undefined, undefined]);
 });

@@ -1,7 +1,7 @@
 /** The red leader is away: what waits for it gives its place back when it is given up, and leaves room for all else. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createClient } from '../../../../../src/correctable/made/client.ts';
+import { createClient } from '../../../../../src/correctable/client/client.ts';
 import type { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import type { SiteOptions } from '../../../../../src/server/site/site-machine.ts';
@@ -15,28 +15,28 @@ import type { Outcome } from '../sites.ts';
 
 const args = z.object({ amount: z.number() });
 const contract = defineContract('till', {
-  add: { effect: 'update', args, result: z.null() },
-  take: { effect: 'update', args, result: z.null() },
-  order: { effect: 'update', args, result: z.null() },
-  spare: { effect: 'update', args, result: z.boolean() },
-  total: { effect: 'read', args: z.object({}), result: z.number() },
-  found: { effect: 'read', args: z.object({}), result: z.number(), errors: { missing: z.null() } },
-  push: { effect: 'update', args: z.object({}), result: z.null() },
-  size: { effect: 'read', args: z.object({}), result: z.number() },
+  add: { access: 'write', args, result: z.null() },
+  take: { access: 'write', args, result: z.null() },
+  order: { access: 'write', args, result: z.null() },
+  spare: { access: 'write', args, result: z.boolean() },
+  total: { access: 'read', args: z.object({}), result: z.number() },
+  found: { access: 'read', args: z.object({}), result: z.number(), errors: { missing: z.null() } },
+  push: { access: 'write', args: z.object({}), result: z.null() },
+  size: { access: 'read', args: z.object({}), result: z.number() },
 });
 const service = defineService(contract, {
   tables: { tills: table({ total: counter(), items: queue<number>() }) },
   shadowOperations: ({ tills }) => ({
-    add: blue((given: { amount: number }) => [tills.row('one').total.add(given.amount)]),
-    take: red((given: { amount: number }) => [tills.row('one').total.add(-given.amount)]),
+    add: blue((value: { amount: number }) => [tills.row('one').total.add(value.amount)]),
+    take: red((value: { amount: number }) => [tills.row('one').total.add(-value.amount)]),
     push: red((_args: object) => [tills.row('one').items.push(1)]),
   }),
   generators: {
-    add: (given, { shadow }) => shadow.add(given, null),
-    take: (given, { shadow }) => shadow.take(given, null),
-    order: (given, { shadow }) => shadow.take(given, null),
+    add: (value, { shadow }) => shadow.add(value, null),
+    take: (value, { shadow }) => shadow.take(value, null),
+    order: (value, { shadow }) => shadow.take(value, null),
     // Says no where there is too little, which may be news to nobody but this site.
-    spare: (given, { tables, shadow }) => tables.tills.row('one').total >= 1000 && shadow.take(given, true),
+    spare: (value, { tables, shadow }) => tables.tills.row('one').total >= 1000 && shadow.take(value, true),
     total: (_, { tables }) => tables.tills.row('one').total,
     found: (_, { tables, errors }) => {
       if (!tables.tills.has('one')) throw errors.missing(null);
@@ -47,7 +47,7 @@ const service = defineService(contract, {
     size: (_, { tables }) => tables.tills.row('one').items.size,
   },
   alwaysRed: ['order'],
-  paced: { operations: ['order'], window: 1, turnMs: 1 },
+  throttled: { operations: ['order'], maxInFlight: 1, minSlotIntervalMs: 1 },
 });
 
 const [LEADER, S] = [0, 1] as const;
@@ -58,11 +58,11 @@ const spare = contract.spare({ amount: 1 });
 const push = contract.push({});
 const total = contract.total({});
 const size = contract.size({});
-const STRONG = { wants: { tentative: false, causal: false, strong: true } };
+const STRONG = { wantedStages: { tentative: false, causal: false, strong: true } };
 
 /** The leader is down, and one proposal is on its way to it: others wait behind it. */
-function withoutLeader(given: Partial<SiteOptions> = {}): Sites {
-  const sites = new Sites(service, 3, { windows: { proposed: 1 }, ...given });
+function withoutLeader(options: Partial<SiteOptions> = {}): Sites {
+  const sites = new Sites(service, 3, { windows: { maxProposed: 1 }, ...options });
   sites.crash(LEADER);
   sites.submit(S, take);
   sites.sync(S);
@@ -106,10 +106,10 @@ describe('what is given up', () => {
   test('an update that waits for a place of a pace → the one behind it gets that', () => {
     const sites = withoutLeader();
     sites.submit(S, order);
-    const given = sites.submit(S, order);
+    const value = sites.submit(S, order);
     sites.abandon(S);
     const behind = sites.submit(S, order);
-    expect(given.code).toBe('ABORTED');
+    expect(value.code).toBe('ABORTED');
     comeBack(sites);
     expect([behind.value, sites.read(S, total)]).toEqual([null, -3]);
   });
@@ -117,11 +117,11 @@ describe('what is given up', () => {
   test('an update that two asked for, both gone → it never takes effect, of which neither can be sure', () => {
     const sites = withoutLeader();
     const named = { id: 'c/1', home: S };
-    const asked = [sites.ask(S, push, named), sites.ask(S, push, named)];
+    const requested = [sites.ask(S, push, named), sites.ask(S, push, named)];
     sites.sync(S);
     sites.abandon(S);
     sites.abandon(S, sites.lastSerial - 1);
-    expect(asked.map(({ code }) => code)).toEqual(['UNKNOWN', 'UNKNOWN']);
+    expect(requested.map(({ code }) => code)).toEqual(['UNKNOWN', 'UNKNOWN']);
     comeBack(sites);
     expect(sites.read(S, size)).toBe(0);
   });
@@ -144,8 +144,8 @@ describe('what waits for its session', () => {
     ['an update that is always red', order],
   ])('%s is given up → ends at once, and never takes effect', (_, operation) => {
     const sites = new Sites(service);
-    const after = [0, 0, 0, 5e15];
-    const waiting = sites.submit(S, operation, { after });
+    const sessionVector = [0, 0, 0, 5e15];
+    const waiting = sites.submit(S, operation, { sessionVector });
     sites.abandon(S);
     expect(waiting.code).toBe('ABORTED');
     sites.pass(200);
@@ -156,13 +156,13 @@ describe('what waits for its session', () => {
 
 test('a named update waits for its session and is given up → UNKNOWN, since it may have been begun elsewhere', () => {
   const sites = new Sites(service);
-  const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { after: [0, 0, 0, 5e15] });
+  const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { sessionVector: [0, 0, 0, 5e15] });
   sites.abandon(S);
   expect(waiting.code).toBe('UNKNOWN');
 });
 
 test('a held update is given up and asked for again, then its hand-over is synced → its chain goes on', () => {
-  const sites = new Sites(service, 3, { attemptsMax: 5 });
+  const sites = new Sites(service, 3, { maxAttempts: 5 });
   sites.ask(S, take, { id: 'c/1', home: S });
   sites.abandon(S);
   const again = sites.ask(S, take, { id: 'c/1', home: S });
@@ -177,13 +177,13 @@ describe('asked for again and again', () => {
 
   test('more often than it may → the first are told that it goes on, the last ones by its end', () => {
     const sites = withoutLeader();
-    const asked = Array.from({ length: 10 }, (_, hop) => again(sites, hop));
-    expect(asked.map(({ code }) => code)).toEqual([
+    const requested = Array.from({ length: 10 }, (_, hop) => again(sites, hop));
+    expect(requested.map(({ code }) => code)).toEqual([
       ...Array.from({ length: 6 }, () => 'UNKNOWN'),
       ...Array.from({ length: 4 }),
     ]);
     comeBack(sites);
-    expect(asked.slice(6).map(({ value }) => value)).toEqual([null, null, null, null]);
+    expect(requested.slice(6).map(({ value }) => value)).toEqual([null, null, null, null]);
     expect(sites.read(S, total)).toBe(-2);
   });
 
@@ -199,7 +199,7 @@ describe('asked for again and again', () => {
 });
 
 describe('budget of what waits for the red order', () => {
-  const full = (): Sites => withoutLeader({ redInFlightMax: 1 });
+  const full = (): Sites => withoutLeader({ maxRedInFlight: 1 });
 
   test('spent → a "no" that would have to be certified is refused', () => {
     const sites = full();
@@ -207,7 +207,7 @@ describe('budget of what waits for the red order', () => {
   });
 
   test('spent by strong reads that were given up after they had been proposed → refused until the log delivers', () => {
-    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
+    const sites = new Sites(service, 3, { windows: { maxProposed: 1 }, maxRedInFlight: 2 });
     for (let read = 0; read < 3; read += 1) {
       sites.submit(LEADER, total, STRONG);
       sites.abandon(LEADER);
@@ -220,10 +220,10 @@ describe('budget of what waits for the red order', () => {
   });
 
   test('spent by others while updates waited for their session → refused when it is their turn', () => {
-    const sites = new Sites(service, 3, { windows: { proposed: 1 }, redInFlightMax: 2 });
+    const sites = new Sites(service, 3, { windows: { maxProposed: 1 }, maxRedInFlight: 2 });
     sites.crash(LEADER);
-    const after = [0, 0, 0, 5e15];
-    const waiting = Array.from({ length: 5 }, () => sites.submit(S, order, { after }));
+    const sessionVector = [0, 0, 0, 5e15];
+    const waiting = Array.from({ length: 5 }, () => sites.submit(S, order, { sessionVector }));
     sites.pass(200);
     expect(waiting.filter(({ code }) => code === 'OVERLOADED')).toHaveLength(3);
   });
@@ -240,9 +240,9 @@ describe('budget of what waits for the red order', () => {
   test('spent, a read at both levels → the causal view, then the refusal', () => {
     const sites = full();
     const kinds: unknown[] = [];
-    const wants = { tentative: false, causal: true, strong: true };
+    const wantedStages = { tentative: false, causal: true, strong: true };
     const machine = sites.machines[S];
-    machine?.submit({ serial: 99, operation: 'total', args: {}, seed: 1, submittedAtMs: 0, wants }, 0);
+    machine?.submit({ serial: 99, operation: 'total', args: {}, seed: 1, submittedAtMs: 0, wantedStages }, 0);
     for (const output of machine?.takeOutputs() ?? []) kinds.push('stage' in output ? [output.kind, output.stage] : 0);
     expect(kinds).toEqual([
       ['view', 'causal'],
@@ -251,7 +251,7 @@ describe('budget of what waits for the red order', () => {
   });
 
   test('spent by what was sent and given up → room for as many as are sent at a time, and no more', () => {
-    const sites = new Sites(service, 3, { windows: { proposed: 2 }, redInFlightMax: 3 });
+    const sites = new Sites(service, 3, { windows: { maxProposed: 2 }, maxRedInFlight: 3 });
     sites.crash(LEADER);
     const sent = [sites.submit(S, push), sites.submit(S, push)];
     sites.abandon(S);

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
-import { fieldName, rowName } from '../../../../../src/server/generator/read-set.ts';
-import { plainBytes } from '../../../../../src/values/size.ts';
+import { toFieldName, toRowName } from '../../../../../src/server/generator/read-set.ts';
+import { measurePlainData } from '../../../../../src/values/estimate-bytes.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
-const LIMITS = { windowCommits: 2, endings: { operationsMax: 2, clientsMax: 10 } };
+const LIMITS = { maxWindowCommits: 2, maxOutcomes: { maxOperations: 2, maxClients: 10 } };
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
 
 function operation(id: string, details: Partial<RedOperation> = {}): RedOperation {
@@ -21,7 +21,7 @@ describe('certifier: memory', () => {
     certifier.decide(operation('a/1', { effects: [write('k')] }));
     certifier.decide(operation('b/1', { effects: [write('k')] }));
     certifier.decide(operation('d/1', { effects: [write('other')] }));
-    const late = operation('e/1', { reads: [fieldName('t', 'k', 'f')], snapshot: [1, 0] });
+    const late = operation('e/1', { reads: [toFieldName('t', 'k', 'f')], snapshot: [1, 0] });
     expect(certifier.decide(late)).toMatchObject({ kind: 'reject' });
   });
 
@@ -45,18 +45,18 @@ describe('certifier: memory', () => {
   });
 
   test('a window of so many bytes → keeps as many commits as go into it', () => {
-    const windowBytes = 3 * plainBytes([write('k')]);
-    const certifier = new Certifier({ ...LIMITS, windowCommits: 100, windowBytes });
+    const maxWindowBytes = 3 * measurePlainData([write('k')]);
+    const certifier = new Certifier({ ...LIMITS, maxWindowCommits: 100, maxWindowBytes });
     for (let n = 1; n <= 10; n += 1) certifier.decide(operation(`${n}/1`, { effects: [write('k')] }));
     const reading = (id: string, snapshot: number): RedOperation =>
-      operation(id, { reads: [fieldName('t', 'other', 'f')], snapshot: [snapshot, 0] });
+      operation(id, { reads: [toFieldName('t', 'other', 'f')], snapshot: [snapshot, 0] });
     expect(certifier.decide(reading('late/1', 6))).toMatchObject({ kind: 'reject' });
     expect(certifier.decide(reading('in time/1', 7))).toMatchObject({ kind: 'commit' });
   });
 
   test('restart → what rows a commit brought in is known, to those who scanned', () => {
     const [before, after] = [new Certifier(), new Certifier()];
-    before.decide(operation('a/1', { effects: [write('k')], created: [rowName('t', 'k')] }));
+    before.decide(operation('a/1', { effects: [write('k')], created: [toRowName('t', 'k')] }));
     before.changeAll();
     after.load(before.save());
     after.restore(new Map(before.takeChanges(10)));

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import type { ReadRange } from '../../../../../src/server/records/key-range.ts';
-import { fieldName, removalName, rowName } from '../../../../../src/server/generator/read-set.ts';
+import { toFieldName, toRemovalName, toRowName } from '../../../../../src/server/generator/read-set.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
-import { removeEffect } from '../../../../../src/server/service/row-effects.ts';
+import { createRemoveEffect } from '../../../../../src/server/service/row-effects.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/property-shares.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
 const write = (key: string): Effect => ({ table: 't', key, field: 'f', action: 'add', value: 1 });
@@ -45,7 +45,7 @@ describe('certifier', () => {
   test('read field written after the stamp that was read → reject, and no stamp is taken', () => {
     const certifier = new Certifier();
     certifier.decide(operation(0, { effects: [write('k')] }));
-    const reads = [fieldName('t', 'k', 'f')];
+    const reads = [toFieldName('t', 'k', 'f')];
     expect(certifier.decide(operation(0, { reads }))).toEqual({
       kind: 'reject',
       conflict: { reason: 'name', name: expect.any(String) as string },
@@ -54,7 +54,7 @@ describe('certifier', () => {
   });
 
   test('several of what was read were written → the first is named, and the others', () => {
-    const [k, l, m] = ['k', 'l', 'm'].map((key) => fieldName('t', key, 'f')) as [string, string, string];
+    const [k, l, m] = ['k', 'l', 'm'].map((key) => toFieldName('t', key, 'f')) as [string, string, string];
     const certifier = new Certifier();
     for (const key of ['m', 'k']) certifier.decide(operation(0, { effects: [write(key)] }));
     const conflict = { reason: 'name', name: k, others: [m] };
@@ -63,23 +63,23 @@ describe('certifier', () => {
 
   test('row created → conflict with whoever missed it; only written → not', () => {
     const certifier = new Certifier();
-    certifier.decide(operation(0, { effects: [write('new')], created: [rowName('t', 'new')] }));
+    certifier.decide(operation(0, { effects: [write('new')], created: [toRowName('t', 'new')] }));
     certifier.decide(operation(0, { effects: [write('old')] }));
     const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
-    expect(decide(rowName('t', 'new'))).toBe('reject');
-    expect(decide(rowName('t', 'old'))).toBe('commit');
-    expect(decide(rowName('t', 'other'))).toBe('commit');
-    expect(decide(fieldName('t', 'old', 'f'))).toBe('reject');
-    expect(decide(fieldName('t', 'other', 'f'))).toBe('commit');
+    expect(decide(toRowName('t', 'new'))).toBe('reject');
+    expect(decide(toRowName('t', 'old'))).toBe('commit');
+    expect(decide(toRowName('t', 'other'))).toBe('commit');
+    expect(decide(toFieldName('t', 'old', 'f'))).toBe('reject');
+    expect(decide(toFieldName('t', 'other', 'f'))).toBe('commit');
   });
 
   test('row removed → conflict with whoever read it or one of its fields', () => {
     const certifier = new Certifier();
-    certifier.decide(operation(0, { effects: [removeEffect('t', 'k')] }));
+    certifier.decide(operation(0, { effects: [createRemoveEffect('t', 'k')] }));
     const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
-    expect(decide(rowName('t', 'k'))).toBe('reject');
-    expect(decide(removalName('t', 'k'))).toBe('reject');
-    expect(decide(removalName('t', 'other'))).toBe('commit');
+    expect(decide(toRowName('t', 'k'))).toBe('reject');
+    expect(decide(toRemovalName('t', 'k'))).toBe('reject');
+    expect(decide(toRemovalName('t', 'other'))).toBe('commit');
   });
 
   test('scan: a row that came or went inside it → reject; outside it → commit', () => {
@@ -88,14 +88,14 @@ describe('certifier', () => {
       certifier.decide(operation(0, change));
       return certifier.decide(operation(0, { ranges: [range] })).kind;
     };
-    const created = { effects: [write('m')], created: [rowName('t', 'm')] };
+    const created = { effects: [write('m')], created: [toRowName('t', 'm')] };
     expect(decideAfter(created, { table: 't' })).toBe('reject');
     expect(decideAfter(created, { table: 't', from: 'm', before: 'n' })).toBe('reject');
     expect(decideAfter(created, { table: 't', from: 'a', upTo: 'm' })).toBe('reject');
     expect(decideAfter(created, { table: 't', before: 'm' })).toBe('commit');
     expect(decideAfter(created, { table: 'other' })).toBe('commit');
     expect(decideAfter({ effects: [write('m')] }, { table: 't' })).toBe('commit');
-    expect(decideAfter({ effects: [removeEffect('t', 'm')] }, { table: 't', from: 'm' })).toBe('reject');
+    expect(decideAfter({ effects: [createRemoveEffect('t', 'm')] }, { table: 't', from: 'm' })).toBe('reject');
   });
 
   test('scan of an index: a value that came into it → reject, even of a row that was there', () => {
@@ -124,27 +124,27 @@ describe('certifier', () => {
     expect(certifier.decide({ kind: 'close', id: once.id, site: siteAt(0), failure }).kind).toBe('void');
     expect(certifier.decide({ kind: 'close', id: 'other/1', site: siteAt(0), failure }).kind).toBe('closed');
     expect(certifier.decide(operation(0, { id: 'other/1' })).kind).toBe('void');
-    expect(certifier.endingOf('other/1')).toBe('conflict');
+    expect(certifier.getOutcome('other/1')).toBe('conflict');
   });
 
   const windowed = (note: Note): fc.IRawProperty<unknown> => {
-    const endings = { operationsMax: 1000, clientsMax: 1000 };
+    const maxOutcomes = { maxOperations: 1000, maxClients: 1000 };
     const key = fc.constantFrom('a', 'b', 'c');
     const step = fc.record({ written: key, read: key, age: fc.nat(6), isScan: fc.boolean() });
-    return fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (windowCommits, steps) => {
+    return fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 40 }), (maxWindowCommits, steps) => {
       const once = onceEach(note);
-      const small = new Certifier({ windowCommits, endings });
-      const all = new Certifier({ windowCommits: 1000, endings });
+      const small = new Certifier({ maxWindowCommits, maxOutcomes });
+      const all = new Certifier({ maxWindowCommits: 1000, maxOutcomes });
       let commits = 0;
       for (const { written, read, age, isScan } of steps) {
         const snapshot = Math.max(0, commits - age);
-        const created = isScan ? [rowName('t', written)] : [];
-        const wanted = isScan
+        const created = isScan ? [toRowName('t', written)] : [];
+        const requested = isScan
           ? { ranges: [{ table: 't', from: read, upTo: read }] }
-          : { reads: [fieldName('t', read, 'f')] };
-        const record = operation(snapshot, { ...wanted, effects: [write(written)], created });
+          : { reads: [toFieldName('t', read, 'f')] };
+        const record = operation(snapshot, { ...requested, effects: [write(written)], created });
         const { kind } = small.decide(record);
-        if (snapshot < commits - windowCommits) {
+        if (snapshot < commits - maxWindowCommits) {
           expect(kind).toBe('reject');
           once('a snapshot older than the window');
           continue;
@@ -153,7 +153,7 @@ describe('certifier', () => {
         if (kind === 'commit') commits += 1;
         else once(isScan ? 'a scan is rejected within the window' : 'a read is rejected within the window');
       }
-      if (commits > 2 * windowCommits) once('the window has moved by more than itself');
+      if (commits > 2 * maxWindowCommits) once('the window has moved by more than itself');
     });
   };
 
@@ -163,42 +163,42 @@ describe('certifier', () => {
 
   testShares('the commits → the window moves, and rejections lie on both sides of it, in most runs', async () => {
     const shares = await sharesOf(windowed, 300);
-    for (const what of [
+    for (const description of [
       'a snapshot older than the window',
       'a scan is rejected within the window',
       'a read is rejected within the window',
       'the window has moved by more than itself',
     ]) {
-      expect(shares[what], what).toBeGreaterThan(0.5);
+      expect(shares[description], description).toBeGreaterThan(0.5);
     }
   });
 
   test('more bytes than the window may have → its oldest commits go, the latest stays; after a restart as well', () => {
-    const limits = { windowCommits: 100, windowBytes: 1000, endings: { operationsMax: 100, clientsMax: 10 } };
+    const limits = { maxWindowCommits: 100, maxWindowBytes: 1000, maxOutcomes: { maxOperations: 100, maxClients: 10 } };
     const certifier = new Certifier(limits);
     const large = (key: string): Effect => ({ ...write(key), value: 'x'.repeat(200) });
     for (let count = 0; count < 3; count += 1) certifier.decide(operation(0, { effects: [large('k')] }));
-    const reads = [fieldName('t', 'never written', 'f')];
+    const reads = [toFieldName('t', 'never written', 'f')];
     certifier.changeAll();
     const rows = JSON.parse(JSON.stringify(certifier.takeChanges(Infinity).filter(([, saved]) => saved !== undefined)));
     const again = new Certifier(limits);
     again.load(certifier.save());
     again.restore(new Map(rows));
-    for (const each of [certifier, again]) {
-      expect(each.decide(operation(0, { reads, id: 'old/1' })).kind).toBe('reject');
-      expect(each.decide(operation(2, { reads, id: 'new/1' })).kind).toBe('commit');
-      each.decide(operation(0, { effects: [large('k')], id: 'next/1' }));
-      expect(each.decide(operation(2, { reads, id: 'new/2' })).kind).toBe('reject');
+    for (const item of [certifier, again]) {
+      expect(item.decide(operation(0, { reads, id: 'old/1' })).kind).toBe('reject');
+      expect(item.decide(operation(2, { reads, id: 'new/1' })).kind).toBe('commit');
+      item.decide(operation(0, { effects: [large('k')], id: 'next/1' }));
+      expect(item.decide(operation(2, { reads, id: 'new/2' })).kind).toBe('reject');
     }
   });
 });
 
 describe('what stands on others', () => {
-  const FIELD = [fieldName('t', 'k', 'f')];
+  const FIELD = [toFieldName('t', 'k', 'f')];
   const START = { site: siteAt(1), epoch: 7 };
   const executed = (id: string, details: Partial<RedOperation> = {}): RedOperation =>
     operation(0, { id, ...START, reads: FIELD, effects: [write('k')], ...details });
-  const STANDING = { after: [['a/1', 1]] as const };
+  const STANDING = { dependencies: [['a/1', 1]] as const };
   const decisionOf = (certifier: Certifier, record: RedOperation): unknown => {
     const decision = certifier.decide(record);
     return decision.kind === 'reject' ? decision.conflict?.reason : decision.kind;
@@ -228,7 +228,7 @@ describe('what stands on others', () => {
     const [a, c] = [
       executed('a/1', { reads: [] }),
       executed('c/1', {
-        after: [
+        dependencies: [
           ['a/1', 1],
           ['b/1', 1],
         ],
@@ -238,13 +238,13 @@ describe('what stands on others', () => {
     const foreign = executed('x/1', { site: siteAt(2), reads: [] });
     for (const place of [0, 1, 2]) {
       const certifier = new Certifier();
-      for (const each of [a, b].toSpliced(place, 0, foreign)) certifier.decide(each);
+      for (const item of [a, b].toSpliced(place, 0, foreign)) certifier.decide(item);
       expect(decisionOf(certifier, c)).toBe('name');
     }
   });
 
   test('others have written several of what was read → all are named, but for what those wrote that it stands on', () => {
-    const [k, l, m] = ['k', 'l', 'm'].map((key) => fieldName('t', key, 'f')) as [string, string, string];
+    const [k, l, m] = ['k', 'l', 'm'].map((key) => toFieldName('t', key, 'f')) as [string, string, string];
     const certifier = new Certifier();
     const foreign = { site: siteAt(2), reads: [] };
     certifier.decide(executed('x/1', { ...foreign, effects: [write('m')] }));
@@ -256,12 +256,12 @@ describe('what stands on others', () => {
 
   test('a row that came into what was scanned → reject, unless by what is named', () => {
     const brings = (id: string, details: Partial<RedOperation> = {}): RedOperation =>
-      executed(id, { reads: [], created: [rowName('t', 'k')], ...details });
+      executed(id, { reads: [], created: [toRowName('t', 'k')], ...details });
     const scans = executed('c/1', { reads: [], ranges: [{ table: 't' }], ...STANDING });
-    const [one, other] = [new Certifier(), new Certifier()];
-    for (const certifier of [one, other]) certifier.decide(brings('a/1'));
+    const [item, other] = [new Certifier(), new Certifier()];
+    for (const certifier of [item, other]) certifier.decide(brings('a/1'));
     other.decide(brings('x/1', { site: siteAt(2) }));
-    expect(decisionOf(one, scans)).toBe('commit');
+    expect(decisionOf(item, scans)).toBe('commit');
     expect(decisionOf(other, scans)).toBe('range');
   });
 
@@ -269,13 +269,13 @@ describe('what stands on others', () => {
     const certifier = new Certifier();
     certifier.decide(executed('a/1'));
     certifier.decide(executed('b/1', STANDING));
-    const standing = { after: [['b/1', 1]] as const };
+    const standing = { dependencies: [['b/1', 1]] as const };
     expect(decisionOf(certifier, executed('c/1', standing))).toBe('commit');
     expect(decisionOf(certifier, executed('d/1', { ...standing, snapshot: [1, 0], reads: [] }))).toBe('commit');
   });
 
   test('after a restart → decided alike', () => {
-    const limits = { windowCommits: 100, endings: { operationsMax: 100, clientsMax: 10 } };
+    const limits = { maxWindowCommits: 100, maxOutcomes: { maxOperations: 100, maxClients: 10 } };
     const certifier = new Certifier(limits);
     certifier.changeAll();
     certifier.decide(executed('a/1'));
@@ -284,13 +284,13 @@ describe('what stands on others', () => {
     const again = new Certifier(limits);
     again.load(certifier.save());
     again.restore(new Map(rows));
-    expect(decisionOf(again, executed('c/1', { after: [['b/1', 1]] }))).toBe('commit');
+    expect(decisionOf(again, executed('c/1', { dependencies: [['b/1', 1]] }))).toBe('commit');
   });
 
   test('a snapshot older than the window → reject', () => {
-    const certifier = new Certifier({ windowCommits: 1, endings: { operationsMax: 10, clientsMax: 10 } });
+    const certifier = new Certifier({ maxWindowCommits: 1, maxOutcomes: { maxOperations: 10, maxClients: 10 } });
     certifier.decide(executed('a/1', { reads: [] }));
     certifier.decide(executed('b/1', { reads: [] }));
-    expect(decisionOf(certifier, executed('c/1', { after: [['b/1', 1]] }))).toBe('window');
+    expect(decisionOf(certifier, executed('c/1', { dependencies: [['b/1', 1]] }))).toBe('window');
   });
 });

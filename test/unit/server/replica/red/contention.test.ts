@@ -1,13 +1,13 @@
 /** What operations of other sites have met, and which of this site read of it (docs/spec/redblue.md, R13). */
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { fieldName, removalName, rowName, tableName } from '../../../../../src/server/generator/read-set.ts';
+import { toFieldName, toRemovalName, toRowName, toTableName } from '../../../../../src/server/generator/read-set.ts';
 import type { ReadSet } from '../../../../../src/server/generator/read-set.ts';
-import { rangeOf } from '../../../../../src/server/records/key-range.ts';
-import { namesMet } from '../../../../../src/server/records/verdict.ts';
-import type { Conflict } from '../../../../../src/server/records/verdict.ts';
+import { toReadRange } from '../../../../../src/server/records/key-range.ts';
+import { getConflictingNames } from '../../../../../src/server/records/certification-result.ts';
+import type { Conflict } from '../../../../../src/server/records/certification-result.ts';
 import { Contention } from '../../../../../src/server/replica/red/contention.ts';
-import { RIGHTS_SHADOW } from '../../../../../src/server/replica/core/rights-port.ts';
+import { RIGHTS_TRANSFER_SHADOW } from '../../../../../src/server/replica/core/rights-port.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
 const RESEND_MS = 100;
@@ -20,78 +20,78 @@ function contention(): { core: { nowMs: number }; met: Contention } {
 }
 
 const changed = (name: string, ...others: string[]): Conflict => ({ reason: 'name', name, others });
-const scanned = (table: string): Conflict => ({ reason: 'range', range: rangeOf(table, undefined, {}) });
+const scanned = (table: string): Conflict => ({ reason: 'range', range: toReadRange(table, undefined, {}) });
 
 const reading = (...names: string[]): ReadSet => ({ names: new Set(names), ranges: [] });
 const scanning = (...tables: string[]): ReadSet => ({
   names: new Set(),
-  ranges: tables.map((table) => rangeOf(table, undefined, {})),
+  ranges: tables.map((table) => toReadRange(table, undefined, {})),
 });
 
-const SEATS = fieldName('t', 'a', 'seats');
+const SEATS = toFieldName('t', 'a', 'seats');
 
 test.each([
   ['a field', reading(SEATS), true],
-  ['another one of the row', reading(fieldName('t', 'a', 'name')), true],
-  ['whether the row is there', reading(rowName('t', 'a')), true],
-  ['that it is not removed', reading(removalName('t', 'a')), true],
-  ['another row', reading(fieldName('t', 'aa', 'seats')), false],
-  ['the row of this key in another table', reading(fieldName('tt', 'a', 'seats')), false],
+  ['another one of the row', reading(toFieldName('t', 'a', 'name')), true],
+  ['whether the row is there', reading(toRowName('t', 'a')), true],
+  ['that it is not removed', reading(toRemovalName('t', 'a')), true],
+  ['another row', reading(toFieldName('t', 'aa', 'seats')), false],
+  ['the row of this key in another table', reading(toFieldName('tt', 'a', 'seats')), false],
   ['a scan', scanning('t'), true],
   ['a scan of another table', scanning('tt'), false],
   ['nothing', reading(), false],
 ])('a field was changed, and %s is read → it waits: %#', (_what, reads, waits) => {
-  const { met } = contention();
-  met.meet({ id: 'far/1', shadow: 'sell' }, changed(SEATS));
-  expect(met.about(reads, OWN) !== undefined).toBe(waits);
+  const { met: encountered } = contention();
+  encountered.onRejected({ id: 'far/1', shadow: 'sell' }, changed(SEATS));
+  expect(encountered.findBlocker(reads, OWN) !== undefined).toBe(waits);
 });
 
 test.each([
   ['a field', reading(SEATS), true],
-  ['which rows there are', reading(tableName('t')), true],
+  ['which rows there are', reading(toTableName('t')), true],
   ['a scan', scanning('t'), true],
-  ['a field of another table', reading(fieldName('tt', 'a', 'seats')), false],
+  ['a field of another table', reading(toFieldName('tt', 'a', 'seats')), false],
 ])('a scan was changed, and %s is read → it waits: %#', (_what, reads, waits) => {
-  const { met } = contention();
-  met.meet({ id: 'far/1', shadow: 'sell' }, scanned('t'));
-  expect(met.about(reads, OWN) !== undefined).toBe(waits);
+  const { met: encountered } = contention();
+  encountered.onRejected({ id: 'far/1', shadow: 'sell' }, scanned('t'));
+  expect(encountered.findBlocker(reads, OWN) !== undefined).toBe(waits);
 });
 
 test('what was met of a key with any text in it → is met by who reads all of that row', () => {
   const key = fc.string({ unit: fc.constantFrom('a', '\u0000'), maxLength: 4 });
   fc.assert(
     fc.property(key, (odd) => {
-      const { met } = contention();
-      met.meet({ id: 'far/1', shadow: 'sell' }, changed(fieldName('t', odd, 'seats')));
-      for (const name of [fieldName('t', odd, 'name'), rowName('t', odd), removalName('t', odd)]) {
-        expect(met.about(reading(name), OWN)).toBeDefined();
+      const { met: encountered } = contention();
+      encountered.onRejected({ id: 'far/1', shadow: 'sell' }, changed(toFieldName('t', odd, 'seats')));
+      for (const name of [toFieldName('t', odd, 'name'), toRowName('t', odd), toRemovalName('t', odd)]) {
+        expect(encountered.findBlocker(reading(name), OWN)).toBeDefined();
       }
     }),
   );
 });
 
 test('it is the very one that was rejected, and its client has moved here → it waits for nobody', () => {
-  const { met } = contention();
-  met.meet({ id: OWN, shadow: 'sell' }, changed(SEATS));
-  expect(met.about(reading(SEATS), OWN)).toBeUndefined();
-  expect(met.about(reading(SEATS), 'other/1')).toBeDefined();
+  const { met: encountered } = contention();
+  encountered.onRejected({ id: OWN, shadow: 'sell' }, changed(SEATS));
+  expect(encountered.findBlocker(reading(SEATS), OWN)).toBeUndefined();
+  expect(encountered.findBlocker(reading(SEATS), 'other/1')).toBeDefined();
 });
 
 test('what a site does by itself was rejected → nobody waits: it is not tried again', () => {
-  const { met } = contention();
-  met.meet({ id: 'far/1', shadow: RIGHTS_SHADOW }, changed(SEATS));
-  expect(met.about(reading(SEATS), OWN)).toBeUndefined();
+  const { met: encountered } = contention();
+  encountered.onRejected({ id: 'far/1', shadow: RIGHTS_TRANSFER_SHADOW }, changed(SEATS));
+  expect(encountered.findBlocker(reading(SEATS), OWN)).toBeUndefined();
 });
 
 test.each([
   [RESEND_MS - 1, true],
   [RESEND_MS, false],
 ])('rejected, and not again for %i ms of 100 → others wait: %s', (ms, waits) => {
-  const { core, met } = contention();
-  met.meet({ id: 'far/1', shadow: 'sell' }, changed(SEATS));
+  const { core, met: encountered } = contention();
+  encountered.onRejected({ id: 'far/1', shadow: 'sell' }, changed(SEATS));
   core.nowMs = ms;
-  met.takeHeirs();
-  expect(met.about(reading(SEATS), OWN) !== undefined).toBe(waits);
+  encountered.takeWaiters();
+  expect(encountered.findBlocker(reading(SEATS), OWN) !== undefined).toBe(waits);
 });
 
 /** What it looks up while `run` goes on, and how much of `read` it goes through. */
@@ -113,12 +113,12 @@ function looksOf(read: readonly string[], run: (reads: ReadSet) => void): number
 }
 
 test.each([3, 200])('many have met many rows, and one reads %i others → it looks for what it reads alone', (count) => {
-  const { met } = contention();
+  const { met: encountered } = contention();
   const rows = (of: string, to: number): string[] =>
-    Array.from({ length: to }, (_, n) => fieldName('t', of + n, 'seats'));
+    Array.from({ length: to }, (_, n) => toFieldName('t', of + n, 'seats'));
   for (let n = 0; n < 256; n += 1)
-    met.meet({ id: `far/${n}`, shadow: 'sell' }, changed(...(rows(`${n}-`, 200) as [string])));
-  const looks = looksOf(rows('own-', count), (reads) => expect(met.about(reads, OWN)).toBeUndefined());
+    encountered.onRejected({ id: `far/${n}`, shadow: 'sell' }, changed(...(rows(`${n}-`, 200) as [string])));
+  const looks = looksOf(rows('own-', count), (reads) => expect(encountered.findBlocker(reads, OWN)).toBeUndefined());
   // A name is looked for in its row and in its table, which all of them are of.
   expect(looks).toBeLessThanOrEqual(2 * count + 1);
 });
@@ -126,8 +126,8 @@ test.each([3, 200])('many have met many rows, and one reads %i others → it loo
 /** What was met and read of two tables of two rows. */
 const tables = fc.constantFrom('t', 'u');
 const names = fc.oneof(
-  fc.tuple(tables, fc.constantFrom('a', 'b'), fc.constantFrom('seats', 'name')).map((parts) => fieldName(...parts)),
-  tables.map(tableName),
+  fc.tuple(tables, fc.constantFrom('a', 'b'), fc.constantFrom('seats', 'name')).map((parts) => toFieldName(...parts)),
+  tables.map(toTableName),
 );
 const conflicts = fc.oneof(
   fc.array(names, { minLength: 1, maxLength: 3 }).map((all) => changed(...(all as [string]))),
@@ -142,7 +142,7 @@ function isMet({ names: read, ranges }: ReadSet, conflict: Conflict): boolean {
   const places =
     conflict.reason === 'range'
       ? [conflict.range.table]
-      : namesMet(conflict).map((name) => name.split('\u0000', 2).join('\u0000'));
+      : getConflictingNames(conflict).map((name) => name.split('\u0000', 2).join('\u0000'));
   return places.some(
     (place) => [...read].some((name) => isIn(name, place)) || ranges.some(({ table }) => isIn(place, table)),
   );
@@ -157,19 +157,19 @@ test('whatever was met and has ended → it waits for the first of them that met
   });
   fc.assert(
     fc.property(events, read, ids, (all, reads, by) => {
-      const { met } = contention();
-      const rest = new Map<string, Conflict>();
+      const { met: encountered } = contention();
+      const remaining = new Map<string, Conflict>();
       for (const [id, conflict] of all) {
-        rest.delete(id);
+        remaining.delete(id);
         if (conflict === undefined) {
-          met.end(id);
+          encountered.onEnded(id);
         } else {
-          met.meet({ id, shadow: 'sell' }, conflict);
-          rest.set(id, conflict);
+          encountered.onRejected({ id, shadow: 'sell' }, conflict);
+          remaining.set(id, conflict);
         }
       }
-      const first = [...rest].find(([id, conflict]) => id !== by && isMet(reads, conflict));
-      expect(met.about(reads, by)?.id).toBe(first?.[0]);
+      const first = [...remaining].find(([id, conflict]) => id !== by && isMet(reads, conflict));
+      expect(encountered.findBlocker(reads, by)?.id).toBe(first?.[0]);
     }),
     { numRuns: scaleRuns(500) },
   );

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
-import { insertEffect, removeEffect } from '../../../../../src/server/service/row-effects.ts';
+import { createInsertEffect, createRemoveEffect } from '../../../../../src/server/service/row-effects.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import type { GeneratorContext } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
@@ -171,17 +171,17 @@ export const CHANGES: Readonly<Record<string, ChangeCase>> = {
   'tag b z': on('b', 'tags', 'add', 'z'),
   'untag b x': on('b', 'tags', 'remove', 'x'),
   'line b': on('b', 'lines', 'append', 'one'),
-  'insert b': { effects: (name) => [insertEffect(name, 'b')] },
-  'insert bb': { effects: (name) => [insertEffect(name, 'bb')] },
-  'remove b': { removes: true, effects: (name) => [removeEffect(name, 'b')] },
-  'remove bb': { removes: true, effects: (name) => [removeEffect(name, 'bb')] },
+  'insert b': { effects: (name) => [createInsertEffect(name, 'b')] },
+  'insert bb': { effects: (name) => [createInsertEffect(name, 'bb')] },
+  'remove b': { removes: true, effects: (name) => [createRemoveEffect(name, 'b')] },
+  'remove bb': { removes: true, effects: (name) => [createRemoveEffect(name, 'bb')] },
   'remove and write b': {
     removes: true,
-    effects: (name) => [removeEffect(name, 'b'), ...on('b', 'duty', 'write', 'on').effects(name)],
+    effects: (name) => [createRemoveEffect(name, 'b'), ...on('b', 'duty', 'write', 'on').effects(name)],
   },
   'write and remove bb': {
     removes: true,
-    effects: (name) => [...on('bb', 'duty', 'write', 'on').effects(name), removeEffect(name, 'bb')],
+    effects: (name) => [...on('bb', 'duty', 'write', 'on').effects(name), createRemoveEffect(name, 'bb')],
   },
   'post b': { isRedOnly: true, ...on('b', 'post', 'assign', 'chief') },
   'post bb': { isRedOnly: true, ...on('bb', 'post', 'assign', 'clerk') },
@@ -201,10 +201,10 @@ export function isFor(name: TableName, { isRedOnly, removes }: Pick<ChangeCase, 
 
 const target = { name: z.enum(TABLE_NAMES), kind: z.string() };
 const contract = defineContract('pairs', {
-  read: { effect: 'update', args: z.object(target), result: z.unknown() },
-  change: { effect: 'update', args: z.object(target), result: z.null() },
-  changeBlue: { effect: 'update', args: z.object(target), result: z.null() },
-  look: { effect: 'read', args: z.object(target), result: z.unknown() },
+  read: { access: 'write', args: z.object(target), result: z.unknown() },
+  change: { access: 'write', args: z.object(target), result: z.null() },
+  changeBlue: { access: 'write', args: z.object(target), result: z.null() },
+  look: { access: 'read', args: z.object(target), result: z.unknown() },
 });
 
 type Target = z.infer<z.ZodObject<typeof target>>;

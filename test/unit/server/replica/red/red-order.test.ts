@@ -159,18 +159,18 @@ describe.each(TABLE_NAMES)('the red order, table %s', (name) => {
       const seen = plainTable(read);
       for (const [kind, { value, code }] of reads) {
         const expected = JSON.stringify(READS[kind]?.plain(seen));
-        const told = JSON.stringify(value);
-        if (code === undefined ? told !== expected : story.first === 'reader' || code !== 'CONFLICT') {
-          faults.push(`${title}: ${kind} gave ${code ?? told}, not ${expected}`);
+        const reported = JSON.stringify(value);
+        if (code === undefined ? reported !== expected : story.first === 'reader' || code !== 'CONFLICT') {
+          faults.push(`${title}: ${kind} gave ${code ?? reported}, not ${expected}`);
         }
         // What the change does not touch is no reason to reject.
         if (code !== undefined && / bb/u.test(story.change) && NAMED.test(kind))
           faults.push(`${title}: ${kind} rejected`);
       }
-      const end = change.code === undefined ? final : final.filter((effect) => !isOf(story, effect));
+      const end = change.code === undefined ? final : final.filter((effect) => !isCurrentEpoch(story, effect));
       const rows = plainTable(end);
       for (const site of sites.machines.keys()) {
-        for (const kind of readsOf(name).filter((each) => !each.startsWith('scratchpad'))) {
+        for (const kind of readsOf(name).filter((item) => !item.startsWith('scratchpad'))) {
           const shown = JSON.stringify(sites.read(site, { name: 'look', args: { name, kind } }));
           const expected = JSON.stringify(READS[kind]?.plain(rows));
           if (shown !== expected) faults.push(`${title}: in the end ${kind} at ${site} is ${shown}, not ${expected}`);
@@ -184,7 +184,7 @@ describe.each(TABLE_NAMES)('the red order, table %s', (name) => {
 /** Runs two changes at two sites at once, on a row that both have; the first is first in the red order. */
 function runBlindly(name: TableName, [first, second]: readonly [string, string], ahead: Party): Sites {
   const sites = new Sites(service, 2);
-  for (const kind of BOTH_HAVE.filter((each) => isFor(name, CHANGES[each]!))) {
+  for (const kind of BOTH_HAVE.filter((item) => isFor(name, CHANGES[item]!))) {
     sites.submit(0, { name: 'change', args: { name, kind } });
     sites.settle();
   }
@@ -206,8 +206,8 @@ describe.each(TABLE_NAMES)('effects that nothing was read for, table %s', (name)
       const sites = runBlindly(name, [first, second], ahead);
       const isRejected = /^(remove|write and remove)/u.test(first) && !/^remove bb?$/u.test(second);
       const kinds = [...BOTH_HAVE, first, ...(isRejected && sameRow(first, second) ? [] : [second])];
-      const rows = plainTable(kinds.filter((each) => isFor(name, CHANGES[each]!)).flatMap(of(name)));
-      for (const kind of readsOf(name).filter((each) => !each.startsWith('scratchpad'))) {
+      const rows = plainTable(kinds.filter((item) => isFor(name, CHANGES[item]!)).flatMap(of(name)));
+      for (const kind of readsOf(name).filter((item) => !item.startsWith('scratchpad'))) {
         const expected = JSON.stringify(READS[kind]?.plain(rows));
         for (const site of [0, 1]) {
           const shown = JSON.stringify(sites.read(site, { name: 'look', args: { name, kind } }));
@@ -225,8 +225,8 @@ const of =
   (kind: string): readonly Effect[] =>
     (CHANGES[kind] as (typeof CHANGES)[string]).effects(name);
 
-const sameRow = (one: string, other: string): boolean => / bb/u.test(one) === / bb/u.test(other);
+const sameRow = (item: string, other: string): boolean => / bb/u.test(item) === / bb/u.test(other);
 
-function isOf({ change, name }: Story, effect: Effect): boolean {
-  return (CHANGES[change]?.effects(name) ?? []).some((each) => JSON.stringify(each) === JSON.stringify(effect));
+function isCurrentEpoch({ change, name }: Story, effect: Effect): boolean {
+  return (CHANGES[change]?.effects(name) ?? []).some((item) => JSON.stringify(item) === JSON.stringify(effect));
 }

@@ -6,14 +6,18 @@ import { siteAt } from '../../../../support/origins.ts';
 
 test('strong read after a move, the own blue update still under way → waits for it, and shows it', () => {
   const sites = new Sites(bankService(), 3);
-  const after = [0, 0, 0, 0];
+  const sessionVector = [0, 0, 0, 0];
   const identity = { id: 'c/1', home: siteAt(1), hop: 0, acknowledged: 0 };
-  const deposited = sites.submit(1, { name: 'deposit', args: { account: 'a', amount: 100 } }, { after, identity });
+  const deposited = sites.submit(
+    1,
+    { name: 'deposit', args: { account: 'a', amount: 100 } },
+    { sessionVector, identity },
+  );
   sites.sync(1);
   expect(deposited.seen?.[siteAt(1)]).toBeGreaterThan(0);
-  const wants = { tentative: false, causal: false, strong: true };
+  const wantedStages = { tentative: false, causal: false, strong: true };
   const balance = { name: 'balance', args: { account: 'a' } };
-  const read = sites.submit(2, balance, { after: deposited.seen, wants });
+  const read = sites.submit(2, balance, { sessionVector: deposited.seen, wantedStages });
   sites.settle(({ message }) => message.kind.startsWith('blue.'));
   expect(read).toEqual({});
   sites.settle();

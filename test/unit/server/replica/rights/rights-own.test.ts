@@ -1,6 +1,6 @@
 /** Of one site: what it gives is shared once, what it asks for is what it lacks, who has gone does not wait. */
 import { expect, test } from 'vitest';
-import { contract, held, ledgerAt, one, opened, pooled, service } from './sale.ts';
+import { contract, held, ledgerAt, item, opened, pooled, service } from './sale.ts';
 import { Sites } from '../sites.ts';
 
 test('given in the red order, then its site is started again → it does not share once more', () => {
@@ -15,7 +15,7 @@ test('given in the red order, then its site is started again → it does not sha
 });
 
 test('another site has a start of the same number → it shares nothing of what it has not given', () => {
-  const sites = new Sites(service, 3, { attemptsMax: 5, epochOf: () => 1 });
+  const sites = new Sites(service, 3, { maxAttempts: 5, createEpoch: () => 1 });
   for (const seats of [30, 30]) {
     sites.submit(0, contract.openInOrder({ seats }));
     sites.settle();
@@ -39,7 +39,7 @@ test('who waits for rights in the red order is given up → at the next tick nob
   sites.crash(2);
   sites.submit(1, contract.sellInOrder({ seats: 3 }));
   sites.settle();
-  const isBusy = (): unknown => sites.machines[1]?.replica.rights?.busy;
+  const isBusy = (): unknown => sites.machines[1]?.replica.rights?.isBusy;
   expect(isBusy()).toBe(true);
   sites.abandon(1);
   sites.tick();
@@ -50,7 +50,7 @@ test('one draws on the pool while a larger one waits for more of it → nothing 
   const sites = pooled(12, 10);
   sites.crash(2);
   const large = sites.submit(1, contract.sell({ seats: 11 }));
-  const small = sites.submit(1, one);
+  const small = sites.submit(1, item);
   sites.settle();
   expect([small.value, large, held(sites)]).toEqual([{ sold: true }, {}, [0, 0, 2, 9]]);
   sites.start(2);
@@ -66,5 +66,5 @@ test('most of it has come together in the pool → who has his share of what sit
   expect(held(sites)).toEqual([5, 0, 10, 15]);
   sites.submit(2, contract.sell({ seats: 7 }));
   sites.sync(2);
-  expect(sites.sent.filter(({ message }) => message.kind === 'rights.ask')).toEqual([]);
+  expect(sites.sent.filter(({ message }) => message.kind === 'rights.request')).toEqual([]);
 });

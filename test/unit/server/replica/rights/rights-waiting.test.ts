@@ -1,27 +1,27 @@
 /** Who waits for rights: how many may, and what is told to those who give up. */
 import { describe, expect, test, vi } from 'vitest';
-import { contract, held, ledgerAt, one, opened } from './sale.ts';
+import { contract, held, ledgerAt, item, opened } from './sale.ts';
 import type { Sites } from '../sites.ts';
 
 const { left, sell, sellInOrder } = contract;
 
 /** All but questions for rights arrives. */
 function settleUnasked(sites: Sites): void {
-  sites.settle(({ message }) => message.kind === 'rights.ask');
+  sites.settle(({ message }) => message.kind === 'rights.request');
 }
 
 describe('as many as may wait for rights', () => {
   test('one more → OVERLOADED, and nothing is done; reads go on, and there is room again later', () => {
-    const sites = opened(3, { redInFlightMax: 2 });
-    sites.submit(0, one);
+    const sites = opened(3, { maxRedInFlight: 2 });
+    sites.submit(0, item);
     sites.settle();
     for (const site of [1, 2]) sites.crash(site);
-    const takes = [1, 2, 3].map(() => sites.submit(0, one));
+    const takes = [1, 2, 3].map(() => sites.submit(0, item));
     expect(takes.map(({ code }) => code)).toEqual([undefined, undefined, 'OVERLOADED']);
     expect(sites.read(0, left({}))).toEqual([2, 0]);
     sites.pass(110);
     expect(takes.map(({ code }) => code)).toEqual(['UNAVAILABLE', 'UNAVAILABLE', 'OVERLOADED']);
-    const again = sites.submit(0, one);
+    const again = sites.submit(0, item);
     expect(again).toEqual({});
     for (const site of [1, 2]) sites.start(site);
     sites.pass(60);
@@ -29,16 +29,16 @@ describe('as many as may wait for rights', () => {
   });
 
   test('named → its refusal is its answer, whenever it is asked for', () => {
-    const sites = opened(3, { redInFlightMax: 1 });
-    sites.submit(0, one);
+    const sites = opened(3, { maxRedInFlight: 1 });
+    sites.submit(0, item);
     sites.settle();
     for (const site of [1, 2]) sites.crash(site);
-    sites.submit(0, one);
-    const refused = [0, 0].map(() => sites.ask(0, one, { id: 'ann/1' }));
+    sites.submit(0, item);
+    const refused = [0, 0].map(() => sites.ask(0, item, { id: 'ann/1' }));
     sites.sync(0);
     for (const site of [1, 2]) sites.start(site);
     sites.pass(60);
-    refused.push(sites.ask(0, one, { id: 'ann/1' }));
+    refused.push(sites.ask(0, item, { id: 'ann/1' }));
     sites.settle();
     expect(refused.map(({ code }) => code)).toEqual(['OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
     expect(ledgerAt(sites, 0).left).toBe(1);
@@ -46,26 +46,26 @@ describe('as many as may wait for rights', () => {
 
   test('several copies of a named one, whose time is over at once → one answer, decided once', () => {
     const sites = opened(3);
-    sites.submit(0, one);
+    sites.submit(0, item);
     sites.settle();
     for (const site of [1, 2]) sites.crash(site);
     const replica = sites.machines[0]?.replica;
     if (replica === undefined) throw new Error('it is down');
     const store = vi.spyOn(replica, 'store');
-    const takes = [1, 2, 3, 4].map(() => sites.ask(0, one, { id: 'ann/1' }));
+    const takes = [1, 2, 3, 4].map(() => sites.ask(0, item, { id: 'ann/1' }));
     sites.pass(110);
     expect(takes.map(({ code }) => code)).toEqual(takes.map(() => 'UNAVAILABLE'));
     expect(store.mock.calls.filter(([{ kind }]) => kind === 'slot')).toHaveLength(1);
   });
 
   test('one that would wait for several fields, given up → it is not counted any more', () => {
-    const sites = opened(3, { redInFlightMax: 1 });
-    sites.submit(0, one);
+    const sites = opened(3, { maxRedInFlight: 1 });
+    sites.submit(0, item);
     sites.settle();
     for (const site of [1, 2]) sites.crash(site);
     const first = sites.submit(0, contract.sellBoth({ seats: 1 }));
     sites.abandon(0);
-    const second = sites.submit(0, one);
+    const second = sites.submit(0, item);
     expect([first.code, second]).toEqual(['ABORTED', {}]);
   });
 });
@@ -73,7 +73,7 @@ describe('as many as may wait for rights', () => {
 describe('waiting for several fields', () => {
   test('one is here, the other elsewhere, and nobody can spare any → both come together in the pool', () => {
     const sites = opened(3);
-    sites.submit(1, one);
+    sites.submit(1, item);
     sites.settle();
     const taken = sites.submit(1, contract.sellBoth({ seats: 1 }));
     sites.settle();
@@ -86,9 +86,9 @@ describe('waiting for several fields', () => {
     settleUnasked(sites);
     sites.sent = [];
     const both = sites.submit(1, contract.sellBoth({ seats: 1 }));
-    const taken = sites.submit(1, one);
+    const taken = sites.submit(1, item);
     const isOfCoats = ({ message }: Sites['sent'][number]): boolean =>
-      message.kind === 'rights.ask' && message.asked.some(({ field }) => field === 'coats');
+      message.kind === 'rights.request' && message.requests.some(({ field }) => field === 'coats');
     sites.settle(isOfCoats);
     expect([both, taken.value]).toEqual([{}, { sold: true }]);
     sites.settle();
@@ -130,8 +130,8 @@ describe('rejected in the red order, and waiting for rights', () => {
 
 describe('behind one that waits for rights in the red order', () => {
   /** A sale of which nothing is left but what site 1 holds, which is away. */
-  function leftAway(count: number, given: Parameters<typeof opened>[1] = {}): Sites {
-    const sites = opened(3 * count, given);
+  function leftAway(count: number, value: Parameters<typeof opened>[1] = {}): Sites {
+    const sites = opened(3 * count, value);
     sites.crash(1);
     for (const site of [0, 2]) sites.submit(site, sell({ seats: count }));
     sites.settle();
@@ -161,7 +161,7 @@ describe('behind one that waits for rights in the red order', () => {
   });
 
   test('who has waited for its end, until it was rejected → waits for rights beside it', () => {
-    const sites = opened(6, { chainMax: 0 });
+    const sites = opened(6, { maxPipelineLength: 0 });
     sites.submit(1, sellInOrder({ seats: 2 }));
     sites.abandon(1);
     sites.settle();
@@ -177,8 +177,8 @@ describe('behind one that waits for rights in the red order', () => {
   });
 
   test('rights come while one that has passed it is on its way → it goes behind that one, and is not rejected', () => {
-    const rejected = vi.fn();
-    const sites = opened(20, { observer: { rejected } });
+    const onRejected = vi.fn();
+    const sites = opened(20, { observer: { onRejected } });
     sites.submit(1, sellInOrder({ seats: 11 }));
     sites.abandon(1);
     sites.settle();
@@ -189,6 +189,6 @@ describe('behind one that waits for rights in the red order', () => {
     expect([large, small, ledgerAt(sites, 1).pool]).toEqual([{}, {}, pool + 3]);
     sites.settle();
     sites.pass(60);
-    expect([large.value, small.value, rejected.mock.calls]).toEqual([{ sold: true }, { sold: true }, []]);
+    expect([large.value, small.value, onRejected.mock.calls]).toEqual([{ sold: true }, { sold: true }, []]);
   });
 });

@@ -4,7 +4,7 @@ import { RED } from '../../../../../src/server/records/origin.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { Sites } from '../sites.ts';
 import type { Outcome } from '../sites.ts';
-import { contract, held, ledgerAt, one, opened, service } from './sale.ts';
+import { contract, held, ledgerAt, item, opened, service } from './sale.ts';
 
 const { open, sell, sellInOrder, sellBoth, sellBlindly, sellBlindlyInOrder, left } = contract;
 
@@ -24,7 +24,7 @@ describe('rights', () => {
 
   test('a take within the own rights → final once it is synced, whoever is out of reach', () => {
     const sites = opened(9);
-    const taken = sites.submit(1, one);
+    const taken = sites.submit(1, item);
     sites.sync(1);
     expect(taken.value).toEqual({ sold: true });
     expect(sites.sent.filter(isToLeader)).toEqual([]);
@@ -33,18 +33,18 @@ describe('rights', () => {
   test('50 takes at once of the last right → one has it, the others are told no by the red order', () => {
     const sites = opened(1);
     expect(held(sites)).toEqual([1, 0, 0, 0]);
-    const takes = Array.from({ length: 50 }, () => sites.submit(0, one));
+    const takes = Array.from({ length: 50 }, () => sites.submit(0, item));
     expect(takes.every(({ value, code }) => value === undefined && code === undefined)).toBe(true);
     sites.settle();
     const values = takes.map(({ value }) => (value as { sold: boolean } | undefined)?.sold);
     expect(values.filter(Boolean)).toHaveLength(1);
-    expect(values.filter((each) => each === false)).toHaveLength(49);
+    expect(values.filter((item) => item === false)).toHaveLength(49);
     expect([ledgerAt(sites, 1).left, held(sites)]).toEqual([0, [0, 0, 0, 0]]);
   });
 
   test('takes at all sites, of the last right → one has it', () => {
     const sites = opened(1);
-    const takes = [0, 1, 2].flatMap((site) => [sites.submit(site, one), sites.submit(site, one)]);
+    const takes = [0, 1, 2].flatMap((site) => [sites.submit(site, item), sites.submit(site, item)]);
     sites.settle();
     expect(takes.filter(({ value }) => (value as { sold: boolean }).sold)).toHaveLength(1);
     expect(takes.filter(({ value }) => !(value as { sold: boolean }).sold)).toHaveLength(5);
@@ -52,35 +52,37 @@ describe('rights', () => {
 
   test('a site with little left → asks who has most, before its rights run out, for half of what he has at most', () => {
     const sites = opened(30);
-    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    for (let n = 0; n < 6; n += 1) sites.submit(1, item);
     sites.sync(1);
-    const asked = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
-    const asks = asked.map(({ message }) => (message.kind === 'rights.ask' ? message.asked[0]?.amount : undefined));
+    const requested = sites.sent.filter(({ message }) => message.kind === 'rights.request');
+    const asks = requested.map(({ message }) =>
+      message.kind === 'rights.request' ? message.requests[0]?.amount : undefined,
+    );
     expect(asks).toEqual([5, 1]);
     sites.settle();
-    expect(ledgerAt(sites, 0).at(siteAt(1))).toBeGreaterThan(4);
+    expect(ledgerAt(sites, 0).getHolding(siteAt(1))).toBeGreaterThan(4);
     expect(ledgerAt(sites, 0).left).toBe(24);
   });
 
   test('the same question twice, and late → given once', () => {
     const sites = opened(30);
-    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    for (let n = 0; n < 6; n += 1) sites.submit(1, item);
     sites.sync(1);
-    const [asked] = sites.sent.filter(({ message }) => message.kind === 'rights.ask');
-    if (asked === undefined) throw new Error('nothing was asked for');
-    sites.sent.push(asked, asked);
+    const [requested] = sites.sent.filter(({ message }) => message.kind === 'rights.request');
+    if (requested === undefined) throw new Error('nothing was asked for');
+    sites.sent.push(requested, requested);
     sites.settle();
     const after = held(sites);
-    sites.sent.push(asked);
+    sites.sent.push(requested);
     sites.settle();
     expect(held(sites)).toEqual(after);
   });
 
   test('what a site has given away and not written down yet → it takes no more itself', () => {
     const sites = opened(30);
-    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    for (let n = 0; n < 6; n += 1) sites.submit(1, item);
     sites.sync(1);
-    sites.deliver(({ message }) => message.kind === 'rights.ask');
+    sites.deliver(({ message }) => message.kind === 'rights.request');
     const taken = sites.submit(0, sell({ seats: 10 }));
     sites.sync(0);
     expect(taken).toEqual({});
@@ -99,23 +101,23 @@ describe('rights', () => {
 
   test('what two others give each other → is no answer: nobody is asked once more', () => {
     const sites = opened(30);
-    const askedBy = (site: number): number =>
-      sites.sent.filter(({ from, message }) => from === site && message.kind === 'rights.ask').length;
-    for (let n = 0; n < 6; n += 1) sites.submit(1, one);
+    const findBySubmission = (site: number): number =>
+      sites.sent.filter(({ from, message }) => from === site && message.kind === 'rights.request').length;
+    for (let n = 0; n < 6; n += 1) sites.submit(1, item);
     sites.sync(1);
-    expect(askedBy(1)).toBe(2);
-    sites.sent = sites.sent.filter(({ message }) => message.kind !== 'rights.ask');
-    for (let n = 0; n < 6; n += 1) sites.submit(2, one);
+    expect(findBySubmission(1)).toBe(2);
+    sites.sent = sites.sent.filter(({ message }) => message.kind !== 'rights.request');
+    for (let n = 0; n < 6; n += 1) sites.submit(2, item);
     sites.settle();
-    expect(ledgerAt(sites, 1).at(siteAt(2))).toBeGreaterThan(4);
-    sites.submit(1, one);
-    expect(askedBy(1)).toBe(0);
+    expect(ledgerAt(sites, 1).getHolding(siteAt(2))).toBeGreaterThan(4);
+    sites.submit(1, item);
+    expect(findBySubmission(1)).toBe(0);
   });
 
   test('a question that is lost → asked again while somebody waits', () => {
     const sites = opened(12);
-    const takes = Array.from({ length: 6 }, () => sites.submit(1, one));
-    sites.settle(({ message }) => message.kind === 'rights.ask');
+    const takes = Array.from({ length: 6 }, () => sites.submit(1, item));
+    sites.settle(({ message }) => message.kind === 'rights.request');
     sites.sent = [];
     expect(takes.filter(({ value }) => value !== undefined)).toHaveLength(4);
     sites.pass(40);
@@ -141,7 +143,7 @@ describe('rights', () => {
 
   test('of two fields, of which one is here and the other elsewhere → both, or nothing', () => {
     const sites = opened(3);
-    sites.submit(1, one);
+    sites.submit(1, item);
     sites.settle();
     const takes = [0, 1, 2].map((site) => sites.submit(site, sellBoth({ seats: 1 })));
     sites.settle();
@@ -152,18 +154,18 @@ describe('rights', () => {
 
   test('what is left belongs to a site that is away → UNAVAILABLE after a while, and never sold out', () => {
     const sites = opened(3);
-    sites.submit(0, one);
-    sites.submit(2, one);
+    sites.submit(0, item);
+    sites.submit(2, item);
     sites.settle();
     sites.crash(1);
-    const taken = sites.submit(0, one);
+    const taken = sites.submit(0, item);
     sites.pass(50);
     expect(taken).toEqual({});
     sites.pass(100);
     expect(taken.code).toBe('UNAVAILABLE');
     sites.start(1);
     sites.settle();
-    const again = sites.submit(0, one);
+    const again = sites.submit(0, item);
     sites.settle();
     sites.pass(40);
     expect(again.value).toEqual({ sold: true });
@@ -171,11 +173,11 @@ describe('rights', () => {
 
   test('given up while it waits → it never takes effect', () => {
     const sites = opened(3);
-    sites.submit(0, one);
+    sites.submit(0, item);
     sites.settle();
     sites.crash(1);
     sites.crash(2);
-    const taken = sites.submit(0, one);
+    const taken = sites.submit(0, item);
     sites.abandon(0);
     expect(taken.code).toBe('ABORTED');
     sites.start(1);
@@ -187,9 +189,9 @@ describe('rights', () => {
 
   test('named, and asked for twice while it waits → once', () => {
     const sites = opened(3);
-    sites.submit(0, one);
+    sites.submit(0, item);
     sites.settle();
-    const takes = [0, 0].map((): Outcome => sites.ask(0, one, { id: 'ann/1' }));
+    const takes = [0, 0].map((): Outcome => sites.ask(0, item, { id: 'ann/1' }));
     sites.settle();
     sites.pass(40);
     expect(takes.map(({ value }) => value)).toEqual([{ sold: true }, { sold: true }]);
@@ -198,12 +200,12 @@ describe('rights', () => {
 
   test('a crash before a take is synced → as if it had never been; after a start rights are as they were', () => {
     const sites = opened(3);
-    sites.submit(0, one);
+    sites.submit(0, item);
     sites.crash(0);
     sites.start(0);
     sites.settle();
     expect(held(sites)).toEqual([1, 1, 1, 0]);
-    const takes = [sites.submit(0, one), sites.submit(0, one)];
+    const takes = [sites.submit(0, item), sites.submit(0, item)];
     sites.sync(0);
     expect(takes.map(({ value }) => value)).toEqual([{ sold: true }, undefined]);
     sites.settle();
@@ -215,17 +217,18 @@ describe('rights', () => {
     const sites = opened(9);
     sites.submit(0, contract.sellInOrder({ seats: 1 }));
     sites.settle();
-    sites.submit(1, one);
+    sites.submit(1, item);
     sites.settle();
-    expect(ledgerAt(sites, 0).at(siteAt(1))).toBe(2);
+    expect(ledgerAt(sites, 0).getHolding(siteAt(1))).toBe(2);
     sites.submit(2, sell({ seats: 7 }));
-    const isAsked = ({ to, message }: Sites['sent'][number]): boolean => to === 1 && message.kind === 'rights.ask';
-    expect(sites.sent.some(isAsked)).toBe(true);
+    const isReplyExpected = ({ to, message }: Sites['sent'][number]): boolean =>
+      to === 1 && message.kind === 'rights.request';
+    expect(sites.sent.some(isReplyExpected)).toBe(true);
     sites.crash(1);
     sites.loseRed(1);
     sites.start(1);
-    expect(ledgerAt(sites, 1).at(siteAt(1))).toBe(3);
-    sites.deliver(isAsked);
+    expect(ledgerAt(sites, 1).getHolding(siteAt(1))).toBe(3);
+    sites.deliver(isReplyExpected);
     sites.sync(1);
     expect(sites.sent.filter(({ from, message }) => from === 1 && message.kind === 'blue.operations')).toEqual([]);
   });
@@ -262,35 +265,35 @@ describe('rights', () => {
 
   test('named, given up while it waits, and asked for again once there are rights → done once', () => {
     const sites = opened(3);
-    sites.submit(0, one);
+    sites.submit(0, item);
     sites.settle();
     for (const site of [1, 2]) sites.crash(site);
-    const left = sites.ask(0, one, { id: 'ann/1' });
+    const left = sites.ask(0, item, { id: 'ann/1' });
     sites.abandon(0);
     expect(left.code).toBe('UNKNOWN');
     for (const site of [1, 2]) sites.start(site);
     sites.settle();
-    const again = sites.ask(0, one, { id: 'ann/1' });
+    const again = sites.ask(0, item, { id: 'ann/1' });
     sites.settle();
     sites.pass(60);
     expect([again.value ?? again.code, ledgerAt(sites, 0).left]).toEqual([{ sold: true }, 1]);
   });
 
   test('more than a number holds exactly, all taken, and one more → never below nothing', () => {
-    const sites = new Sites(service, 1, { attemptsMax: 5 });
+    const sites = new Sites(service, 1, { maxAttempts: 5 });
     for (const count of [Number.MAX_SAFE_INTEGER, 4]) sites.submit(0, open({ seats: count }));
     sites.settle();
     const takes = [Number.MAX_SAFE_INTEGER, 5].map((count) => sites.submit(0, sell({ seats: count })));
     sites.settle();
-    expect([takes[0]?.value, ledgerAt(sites, 0).at(siteAt(0))]).toEqual([{ sold: true }, 4]);
+    expect([takes[0]?.value, ledgerAt(sites, 0).getHolding(siteAt(0))]).toEqual([{ sold: true }, 4]);
     sites.pass(110);
-    expect(ledgerAt(sites, 0).at(siteAt(0))).toBe(4);
+    expect(ledgerAt(sites, 0).getHolding(siteAt(0))).toBe(4);
   });
 
   test('the pool → the red order’s alone', () => {
     const sites = opened(6);
     sites.submit(1, sell({ seats: 5 }));
     sites.settle();
-    expect(held(sites)[3]).toBe(ledgerAt(sites, 2).at(RED));
+    expect(held(sites)[3]).toBe(ledgerAt(sites, 2).getHolding(RED));
   });
 });

@@ -4,31 +4,31 @@ import { defineContract } from '../../../../../src/protocol/contract/contract.ts
 import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
-import { bounded, counter, table } from '../../../../../src/server/service/tables.ts';
+import { boundedCounter, counter, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { Sites } from '../sites.ts';
 
 export const sold = z.object({ sold: z.boolean() });
 export const seats = z.object({ seats: z.int() });
 export const contract = defineContract('sale', {
-  open: { effect: 'update', args: seats, result: z.null() },
-  openInOrder: { effect: 'update', args: seats, result: z.null() },
-  sell: { effect: 'update', args: seats, result: sold },
-  sellInOrder: { effect: 'update', args: seats, result: sold },
+  open: { access: 'write', args: seats, result: z.null() },
+  openInOrder: { access: 'write', args: seats, result: z.null() },
+  sell: { access: 'write', args: seats, result: sold },
+  sellInOrder: { access: 'write', args: seats, result: sold },
   /** Reads how many were sold before it looks at what is left, in the red order. */
-  sellCounted: { effect: 'update', args: seats, result: sold },
-  sellBoth: { effect: 'update', args: seats, result: sold },
-  sellBlindly: { effect: 'update', args: seats, result: sold },
-  sellBlindlyInOrder: { effect: 'update', args: seats, result: sold },
+  sellCounted: { access: 'write', args: seats, result: sold },
+  sellBoth: { access: 'write', args: seats, result: sold },
+  sellBlindly: { access: 'write', args: seats, result: sold },
+  sellBlindlyInOrder: { access: 'write', args: seats, result: sold },
   /** Says in the red order what is left, and takes none of it. */
-  count: { effect: 'update', args: z.object({}), result: z.int() },
-  left: { effect: 'read', args: z.object({}), result: z.array(z.int()) },
+  count: { access: 'write', args: z.object({}), result: z.int() },
+  left: { access: 'read', args: z.object({}), result: z.array(z.int()) },
 });
 
 export type Seats = z.infer<typeof seats>;
 
 export const service = defineService(contract, {
-  tables: { events: table({ seats: bounded({ min: 0 }), coats: bounded({ min: 0 }), sold: counter() }) },
+  tables: { events: table({ seats: boundedCounter({ min: 0 }), coats: boundedCounter({ min: 0 }), sold: counter() }) },
   shadowOperations: ({ events }) => ({
     open: blue((a: Seats) => [events.row('E').seats.give(a.seats), events.row('E').coats.give(a.seats)]),
     openInOrder: red((a: Seats) => [events.row('E').seats.give(a.seats)]),
@@ -65,7 +65,7 @@ export const service = defineService(contract, {
   },
 });
 
-export const one = contract.sell({ seats: 1 });
+export const item = contract.sell({ seats: 1 });
 
 export function ledgerAt(sites: Sites, site: number, field = 'seats'): Ledger {
   return sites.machines[site]?.replica.state.store.read('events', 'E', field) as Ledger;
@@ -74,22 +74,22 @@ export function ledgerAt(sites: Sites, site: number, field = 'seats'): Ledger {
 /** What each site holds, as the first one shows it, and the pool. */
 export function held(sites: Sites): readonly number[] {
   const ledger = ledgerAt(sites, 0);
-  return [0, 1, 2].map((site) => ledger.at(siteAt(site))).concat(ledger.pool);
+  return [0, 1, 2].map((site) => ledger.getHolding(siteAt(site))).concat(ledger.pool);
 }
 
 type SitesGiven = ConstructorParameters<typeof Sites>[2];
 
 /** A sale of so many seats, of which each site has its share. */
-export function opened(count: number, given: SitesGiven = {}): Sites {
-  const sites = new Sites(service, 3, { attemptsMax: 5, ...given });
+export function opened(count: number, value: SitesGiven = {}): Sites {
+  const sites = new Sites(service, 3, { maxAttempts: 5, ...value });
   sites.submit(0, contract.open({ seats: count }));
   sites.settle();
   return sites;
 }
 
 /** The same, where so many of them have come together in the pool, for a take at site 1 that was given up. */
-export function pooled(count: number, taken: number, given: SitesGiven = {}): Sites {
-  const sites = opened(count, given);
+export function pooled(count: number, taken: number, value: SitesGiven = {}): Sites {
+  const sites = opened(count, value);
   sites.submit(1, contract.sell({ seats: taken }));
   sites.abandon(1);
   sites.settle();

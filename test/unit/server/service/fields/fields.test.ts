@@ -1,8 +1,8 @@
 /** Each kind of field: concurrent changes in any order give one state. */
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
-import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
-import type { FieldKindName } from '../../../../../src/server/service/fields/kinds.ts';
+import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
+import type { FieldKindName } from '../../../../../src/server/service/fields/field-kinds.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
 
@@ -118,7 +118,7 @@ describe('fields', () => {
   });
 
   test('cell and queue: only red; effects yield what they found', () => {
-    expect([FIELD_KINDS.cell.redOnly, FIELD_KINDS.queue.redOnly, FIELD_KINDS.counter.redOnly]).toEqual([
+    expect([FIELD_KINDS.cell.isRedOnly, FIELD_KINDS.queue.isRedOnly, FIELD_KINDS.counter.isRedOnly]).toEqual([
       true,
       true,
       false,
@@ -192,9 +192,9 @@ describe('pending effects', () => {
         for (const [index, [action, value]] of effects.entries()) {
           pending.append(index + 1, { table: 't', key: 'k', field: 'f', action, value }, base);
         }
-        expect(pending.over(base)).toEqual(shown);
+        expect(pending.applyTo(base)).toEqual(shown);
         for (const owner of order) pending.remove(owner);
-        expect([pending.isEmpty, pending.over(base)]).toEqual([true, base]);
+        expect([pending.isEmpty, pending.applyTo(base)]).toEqual([true, base]);
       }
     });
   }

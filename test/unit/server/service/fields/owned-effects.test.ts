@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import type { PendingEffects } from '../../../../../src/server/service/fields/field.ts';
-import { FIELD_KINDS, type FieldKindName } from '../../../../../src/server/service/fields/kinds.ts';
+import { FIELD_KINDS, type FieldKindName } from '../../../../../src/server/service/fields/field-kinds.ts';
 import { PendingQueue, type QueueView } from '../../../../../src/server/service/fields/pending-queue.ts';
 
 interface Case {
@@ -79,7 +79,7 @@ function lay(pending: PendingEffects, [owner, changes]: Laid, { base, changes: k
 }
 
 const shownBy = (pending: PendingEffects, base: unknown): unknown => {
-  const shown = pending.over(base);
+  const shown = pending.applyTo(base);
   if (base !== queued) return shown;
   const { size, at } = shown as QueueView;
   return Array.from({ length: size }, (_, index) => at(index));
@@ -94,7 +94,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ looks: fc.constant(true) }) },
 );
 
-describe.each(Object.entries(cases))('%s', (name, each) => {
+describe.each(Object.entries(cases))('%s', (name, item) => {
   test('any that come, end and come again, looked at now and then → as if only those were there that are', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
@@ -105,26 +105,26 @@ describe.each(Object.entries(cases))('%s', (name, each) => {
         /** The same made anew, which nobody has ever left. */
         const plain = (): PendingEffects => {
           const made = kind.pending();
-          for (const laid of model) lay(made, laid, each);
+          for (const overlaid of model) lay(made, overlaid, item);
           return made;
         };
-        const begin = (laid: Laid): void => {
-          expect(lay(pending, laid, each)).toEqual(lay(plain(), laid, each));
-          model.push(laid);
+        const begin = (overlaid: Laid): void => {
+          expect(lay(pending, overlaid, item)).toEqual(lay(plain(), overlaid, item));
+          model.push(overlaid);
         };
         for (const next of steps) {
           if ('lays' in next) begin([(owners += 1), next.lays]);
-          else if ('looks' in next) expect(shownBy(pending, each.base)).toEqual(shownBy(plain(), each.base));
+          else if ('looks' in next) expect(shownBy(pending, item.base)).toEqual(shownBy(plain(), item.base));
           else {
             const dropped = model[next.drops];
             if (dropped === undefined) continue;
-            model = model.filter((laid) => laid !== dropped);
+            model = model.filter((overlaid) => overlaid !== dropped);
             pending.remove(dropped[0]);
             expect(pending.isEmpty).toBe(model.length === 0);
             if (next.isLaidAgain) begin(dropped);
           }
         }
-        expect(shownBy(pending, each.base)).toEqual(shownBy(plain(), each.base));
+        expect(shownBy(pending, item.base)).toEqual(shownBy(plain(), item.base));
       }),
     );
   });
@@ -133,8 +133,8 @@ describe.each(Object.entries(cases))('%s', (name, each) => {
 /** Notes how much of a queue is looked through. */
 class WatchedQueue extends PendingQueue {
   visits = 0;
-  protected override keep(...given: Parameters<PendingQueue['keep']>): ReturnType<PendingQueue['keep']> {
-    return super.keep((owned) => {
+  protected override filter(...given: Parameters<PendingQueue['filter']>): ReturnType<PendingQueue['filter']> {
+    return super.filter((owned) => {
       this.visits += 1;
       return given[0](owned);
     });

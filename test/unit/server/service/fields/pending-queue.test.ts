@@ -8,8 +8,8 @@ const address = { table: 't', key: 'k', field: 'f' };
 const push = (value: number): Effect => ({ ...address, action: 'push', value });
 const pop: Effect = { ...address, action: 'pop' };
 
-const viewOf = (items: readonly number[]): QueueView => ({ size: items.length, at: (index) => items[index] });
-const itemsOf = (view: QueueView): unknown[] => Array.from({ length: view.size }, (_, index) => view.at(index));
+const toCachedView = (items: readonly number[]): QueueView => ({ size: items.length, at: (index) => items[index] });
+const getTupleTypes = (view: QueueView): unknown[] => Array.from({ length: view.size }, (_, index) => view.at(index));
 
 /** Applies the effects one by one to a copy. */
 function simulate(committed: readonly number[], effects: readonly Effect[]): number[] {
@@ -45,16 +45,16 @@ test('pending queue: any additions, ends and foreign changes → what one by one
         const model: Model = { committed: [...committed], pending: [] };
         const queue = new PendingQueue();
         let next = 1000;
-        for (const each of steps) {
-          if (each.kind === 'add') {
+        for (const item of steps) {
+          if (item.kind === 'add') {
             const owner = next++;
-            const effects = each.pops.map((isPop) => (isPop ? pop : push(next++)));
+            const effects = item.pops.map((isPop) => (isPop ? pop : push(next++)));
             for (const effect of effects) {
               const before = simulate(
                 model.committed,
                 model.pending.flatMap((pending) => pending.effects),
               );
-              const result = queue.append(owner, effect, viewOf(model.committed));
+              const result = queue.append(owner, effect, toCachedView(model.committed));
               if (effect === pop) {
                 const expected =
                   before.length === 0
@@ -66,22 +66,22 @@ test('pending queue: any additions, ends and foreign changes → what one by one
               if (last?.owner === owner) last.effects.push(effect);
               else model.pending.push({ owner, effects: [effect] });
             }
-          } else if (each.kind === 'commit first') {
+          } else if (item.kind === 'commit first') {
             const first = model.pending.shift();
             if (first === undefined) continue;
             queue.remove(first.owner);
             model.committed = simulate(model.committed, first.effects);
-          } else if (each.kind === 'drop') {
-            const [dropped] = model.pending.splice(each.index, 1);
+          } else if (item.kind === 'drop') {
+            const [dropped] = model.pending.splice(item.index, 1);
             if (dropped !== undefined) queue.remove(dropped.owner);
           } else {
-            model.committed = simulate(model.committed, [each.isPop ? pop : push(next++)]);
+            model.committed = simulate(model.committed, [item.isPop ? pop : push(next++)]);
           }
           const expected = simulate(
             model.committed,
             model.pending.flatMap((pending) => pending.effects),
           );
-          expect(itemsOf(queue.over(viewOf(model.committed)))).toEqual(expected);
+          expect(getTupleTypes(queue.applyTo(toCachedView(model.committed)))).toEqual(expected);
         }
       },
     ),

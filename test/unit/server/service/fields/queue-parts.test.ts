@@ -135,11 +135,11 @@ test('pushes, pops, removals and restarts at random → what comes back is what 
     const site = new Site();
     for (let step = 0; step < 400; step += 1) {
       const value = `${step}${'z'.repeat(random.between(0, 3_000))}`;
-      const given = { table: random.pick<TableName>(['carts', 'plain']), value };
+      const input = { table: random.pick<TableName>(['carts', 'plain']), value };
       const key = random.pick(['a', 'b', 'c\u0000d']);
-      if (random.chance(0.03) && given.table === 'carts') site.do('remove', key, { table: 'carts' });
-      else if (random.chance(step < 250 ? 0.7 : 0.3)) site.do('push', key, given);
-      else site.do('pop', key, { table: given.table });
+      if (random.chance(0.03) && input.table === 'carts') site.do('remove', key, { table: 'carts' });
+      else if (random.chance(step < 250 ? 0.7 : 0.3)) site.do('push', key, input);
+      else site.do('pop', key, { table: input.table });
       if (random.chance(0.05)) site.checkpoint();
       if (!random.chance(0.02)) continue;
       site.checkpoint();

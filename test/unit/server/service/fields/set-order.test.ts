@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import type { FieldState, PendingEffects } from '../../../../../src/server/service/fields/field.ts';
-import { FIELD_KINDS } from '../../../../../src/server/service/fields/kinds.ts';
+import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
 import { compareScalars } from '../../../../../src/server/records/key-range.ts';
 import type { Scalar } from '../../../../../src/server/records/key-range.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';
@@ -32,7 +32,7 @@ class TestSet {
   }
 
   look(): unknown {
-    return this.pending.over(this.state.read());
+    return this.pending.applyTo(this.state.read());
   }
 }
 

@@ -10,10 +10,10 @@ import { PendingStock, stockKind } from '../../../../../src/server/service/field
 import { withMeta } from '../../../../../src/server/records/reply.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { red } from '../../../../../src/server/service/shadow-operation.ts';
-import { effectTables } from '../../../../../src/server/service/table-effects.ts';
+import { createEffectTables } from '../../../../../src/server/service/table-effects.ts';
 import { queue, register, stock, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
-import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/shares.ts';
+import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/property-shares.ts';
 import { RED } from '../../../../../src/server/records/origin.ts';
 import { scaleRuns } from '../../../../support/lane.ts';
 
@@ -76,15 +76,19 @@ describe('a stock', () => {
 
   testShares('the effects → takes and refusals in most runs, some left after many', async () => {
     const shares = await sharesOf(asANumber, 300);
-    for (const what of ['one takes', 'one is refused though some are left', 'some are left after many effects']) {
-      expect(shares[what], what).toBeGreaterThan(0.4);
+    for (const description of [
+      'one takes',
+      'one is refused though some are left',
+      'some are left after many effects',
+    ]) {
+      expect(shares[description], description).toBeGreaterThan(0.4);
     }
   });
 
   test('beyond 2^53 → exact, one more taken than was there is refused', () => {
     const state = stockKind.state();
     const most = Number.MAX_SAFE_INTEGER;
-    for (const each of [add(most), add(2), take(most), take(3)]) state.apply(each, stamp);
+    for (const item of [add(most), add(2), take(most), take(3)]) state.apply(item, stamp);
     expect(state.read()).toBe(2);
   });
 
@@ -99,33 +103,33 @@ describe('a stock', () => {
           pending
             .flatMap(({ effects }) => effects)
             .reduce((left, effect) => (effect === undefined ? 0 : plainly(left, effect).left), committed);
-        for (const each of steps) {
-          if (each.kind === 'add') {
+        for (const item of steps) {
+          if (item.kind === 'add') {
             owner += 1;
             const mine: { owner: number; effects: (Effect | undefined)[] } = { owner, effects: [] };
             pending.push(mine);
-            for (const effect of each.effects) {
+            for (const effect of item.effects) {
               const { result } = plainly(over(), effect);
               expect(stockOver.append(owner, effect, committed)).toEqual(result);
               mine.effects.push(effect);
             }
-          } else if (each.kind === 'clear') {
+          } else if (item.kind === 'clear') {
             owner += 1;
             stockOver.clear(owner);
             pending.push({ owner, effects: [undefined] });
-          } else if (each.kind === 'commit first') {
+          } else if (item.kind === 'commit first') {
             const first = pending.shift();
             if (first === undefined) continue;
             stockOver.remove(first.owner);
             for (const effect of first.effects) committed = effect === undefined ? 0 : plainly(committed, effect).left;
-          } else if (each.kind === 'drop') {
-            const dropped = pending[each.index];
-            pending = pending.filter((one) => one !== dropped);
+          } else if (item.kind === 'drop') {
+            const dropped = pending[item.index];
+            pending = pending.filter((element) => element !== dropped);
             if (dropped !== undefined) stockOver.remove(dropped.owner);
           } else {
-            committed = plainly(committed, each.effect).left;
+            committed = plainly(committed, item.effect).left;
           }
-          expect(stockOver.over(committed)).toBe(over());
+          expect(stockOver.applyTo(committed)).toBe(over());
           expect(stockOver.isEmpty).toBe(pending.every(({ effects }) => effects.length === 0));
         }
       }),
@@ -134,7 +138,7 @@ describe('a stock', () => {
   });
 
   test('amounts and limits that are no whole numbers → INVALID_ARGUMENT that names the field', () => {
-    const { events } = effectTables({ events: table({ seats: stock() }) });
+    const { events } = createEffectTables({ events: table({ seats: stock() }) });
     const seats = events.row('e').seats;
     for (const amount of [-1, 0.5, NaN, 2 ** 60, '1' as never]) {
       const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'events.seats' });
@@ -159,13 +163,13 @@ describe('a stock', () => {
 });
 
 const contract = defineContract('sale', {
-  open: { effect: 'update', args: z.object({ event: z.string(), seats: z.int() }), result: z.null() },
+  open: { access: 'write', args: z.object({ event: z.string(), seats: z.int() }), result: z.null() },
   book: {
-    effect: 'update',
+    access: 'write',
     args: z.object({ event: z.string(), who: z.string(), seats: z.int() }),
     result: z.boolean(),
   },
-  left: { effect: 'read', args: z.object({ event: z.string() }), result: z.int() },
+  left: { access: 'read', args: z.object({ event: z.string() }), result: z.int() },
 });
 
 const service = defineService(contract, {
@@ -190,11 +194,11 @@ const service = defineService(contract, {
 
 describe('a stock that many take from', () => {
   test('buyers at three sites, more than there are seats → no CONFLICT, all but the limit sold, previews too', async () => {
-    const deployment = createEmbedded(service, { sites: ['irl', 'frk', 'vrg'], wan: 'paper' });
-    const clients = (['irl', 'frk', 'vrg'] as const).map((site) => createClient(deployment.site(site)));
-    const [irl] = clients;
-    await irl?.invoke(contract.open({ event: 'E', seats: 42 }));
-    const told = await Promise.all(
+    const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
+    const clients = (['ireland', 'frankfurt', 'virginia'] as const).map((site) => createClient(deployment.site(site)));
+    const [ireland] = clients;
+    await ireland?.invoke(contract.open({ event: 'E', seats: 42 }));
+    const reported = await Promise.all(
       Array.from({ length: 90 }, async (_, buyer) => {
         const call = clients[buyer % 3]?.invoke(contract.book({ event: 'E', who: `u${buyer}`, seats: 1 }));
         const views: unknown[] = [];
@@ -202,9 +206,9 @@ describe('a stock that many take from', () => {
         return [await call, views];
       }),
     );
-    expect(told.filter(([took]) => took === true)).toHaveLength(40);
-    expect(told.filter(([took]) => took === false)).toHaveLength(50);
-    expect(told.every(([, views]) => (views as unknown[])[0] === 'tentative')).toBe(true);
+    expect(reported.filter(([took]) => took === true)).toHaveLength(40);
+    expect(reported.filter(([took]) => took === false)).toHaveLength(50);
+    expect(reported.every(([, views]) => (views as unknown[])[0] === 'tentative')).toBe(true);
     for (const client of clients) expect(await client.invokeStrong(contract.left({ event: 'E' }))).toBe(2);
     await deployment.close();
   });

@@ -8,8 +8,8 @@ import { register, table } from '../../../../../src/server/service/tables.ts';
 import { Sites } from '../../replica/sites.ts';
 
 const contract = defineContract('notes', {
-  write: { effect: 'update', args: z.object({ text: z.string() }), result: z.null() },
-  text: { effect: 'read', args: z.object({}), result: z.string().nullable() },
+  write: { access: 'write', args: z.object({ text: z.string() }), result: z.null() },
+  text: { access: 'read', args: z.object({}), result: z.string().nullable() },
 });
 const service = defineService(contract, {
   tables: { notes: table({ text: register<string>() }) },
@@ -23,7 +23,7 @@ const service = defineService(contract, {
 const [LEADER, S, T] = [0, 1, 2] as const;
 
 test('a write that stands later in the red order, by a clock that is behind → it stays at all sites', () => {
-  const sites = new Sites(service, 3, { attemptsMax: 3 });
+  const sites = new Sites(service, 3, { maxAttempts: 3 });
   sites.aheadMs[S] = 500;
   const first = sites.submit(S, contract.write({ text: 'first' }));
   sites.deliver(({ message }) => message.kind === 'log.propose');

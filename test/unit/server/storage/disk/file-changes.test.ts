@@ -33,8 +33,8 @@ test('a checkpoint has all, and the first write of a new log file is under way â
   const site = machine.start();
   const write = machine.disk.write.bind(machine.disk);
   // It never comes to its end, as at a crash.
-  machine.disk.write = (one, ...rest) => {
-    if (!one.path.endsWith('0000000002.log')) write(one, ...rest);
+  machine.disk.write = (item, ...rest) => {
+    if (!item.path.endsWith('0000000002.log')) write(item, ...rest);
   };
   for (const entry of texts(40, 'entry')) {
     site.append('local', entry);
@@ -56,16 +56,16 @@ test('a large group that does not fit, while another one is under way â†’ the ne
   site.append('local', ...texts(6, 'x'.repeat(90)));
   machine.run();
   expect(machine.files('.log')).toHaveLength(2);
-  const held: (() => void)[] = [];
+  const retained: (() => void)[] = [];
   const write = machine.disk.write.bind(machine.disk);
-  machine.disk.write = (...args) => held.push(() => write(...args));
+  machine.disk.write = (...args) => retained.push(() => write(...args));
   site.append('local', ...texts(3, 'small'));
   machine.run(1);
   site.append('local', ...texts(3, 'x'.repeat(120)));
   machine.run(1);
-  expect(held.length).toBeGreaterThan(0);
+  expect(retained.length).toBeGreaterThan(0);
   machine.disk.write = write;
-  for (const go of held) go();
+  for (const go of retained) go();
   machine.run();
   expect(site.synced.local).toBe(12);
   machine.disk.crash();

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openDataFolder } from '../../../../../src/server/storage/folder/data-folder.ts';
+import { openDataDirectory } from '../../../../../src/server/storage/directory/data-directory.ts';
 import type { SyncedFile } from '../../../../../src/server/storage/disk/files.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
 import { notesService } from '../notes-service.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 /** The flags with which this process has a file open. */
 function flagsOf(path: string): number {
-  const descriptor = fs.readdirSync('/proc/self/fd').find((each) => linkOf(each) === fs.realpathSync(path));
+  const descriptor = fs.readdirSync('/proc/self/fd').find((item) => linkOf(item) === fs.realpathSync(path));
   const flags = /^flags:\s+(\d+)/m.exec(fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
   return Number.parseInt(flags ?? '', 8);
 }
@@ -91,13 +91,13 @@ describe('files that are made and removed in the background', () => {
       expect(removal).toHaveBeenLastCalledWith(join(root, name), { force: true });
       ends.pop()?.();
     }
-    await files.settled();
+    await files.whenIdle();
     expect(removal).toHaveBeenCalledTimes(3);
   });
 
   test('a data folder is closed → not let go of before they are', async () => {
-    const deployment = { service: notesService(), sites: ['irl'], redLeader: 'irl' };
-    const folder = openDataFolder(root, deployment);
+    const deployment = { service: notesService(), sites: ['ireland'], redLeader: 'ireland' };
+    const folder = openDataDirectory(root, deployment);
     const { files } = folder;
     files.createNow('old', 1000).close();
     files.remove('old');
@@ -119,7 +119,7 @@ describe('two writes of a file in flight', () => {
   function holdWrites(): { readonly ends: ((isLost?: boolean) => void)[]; readonly descriptors: number[] } {
     const ends: ((isLost?: boolean) => void)[] = [];
     const descriptors: number[] = [];
-    const told = new Set<number>();
+    const reported = new Set<number>();
     let hasLost = false;
     const write = vi.spyOn(fs, 'write') as unknown as ReturnType<typeof vi.fn>;
     onTestFinished(() => write.mockRestore());
@@ -127,8 +127,8 @@ describe('two writes of a file in flight', () => {
       descriptors.push(descriptor);
       ends.push((isLost = false) => {
         hasLost ||= isLost;
-        const isTold = hasLost && !told.has(descriptor);
-        if (isTold) told.add(descriptor);
+        const isTold = hasLost && !reported.has(descriptor);
+        if (isTold) reported.add(descriptor);
         (done as (error: Error | null, written: number) => void)(isTold ? new Error('EIO') : null, length);
       });
     });

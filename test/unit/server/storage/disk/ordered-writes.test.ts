@@ -31,8 +31,8 @@ function start(count: number): {
   const timing: Timing = { soon: queueMicrotask, later: queueMicrotask, afterMs: (_ms, run) => void waiting.push(run) };
   const writes = new OrderedWrites({
     timing,
-    refused: () => events.push('refused'),
-    failed: ({ message }) => events.push(`failed: ${message}`),
+    onNoSpace: () => events.push('refused'),
+    onFailed: ({ message }) => events.push(`failed: ${message}`),
   });
   for (let n = 0; n < count; n += 1) {
     const write = { file, bytes: new Uint8Array(1), position: n };

@@ -11,13 +11,13 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
 import { get, put } from '../../../../../src/operations/index.ts';
 import { createEmbedded, openEmbedded } from '../../../../../src/server/embedded.ts';
-import type { Embedded, OpenedEmbedded } from '../../../../../src/server/embedded.ts';
+import type { Embedded, OpenedDeployment } from '../../../../../src/server/embedded.ts';
 import { serve } from '../../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../../src/server/alarms/site-alarm.ts';
-import { inspectDataFolder } from '../../../../../src/server/storage/folder/inspect.ts';
+import { inspectDataDirectory } from '../../../../../src/server/storage/directory/inspect.ts';
 import { notesService, valuesService } from '../notes-service.ts';
 
-const SITES = ['irl', 'frk'] as const;
+const SITES = ['ireland', 'frankfurt'] as const;
 let dataDir: string;
 let alarms: SiteAlarm[];
 beforeEach(() => {
@@ -27,18 +27,20 @@ beforeEach(() => {
 });
 
 const pathOf = (name: string): string => join(dataDir, name);
-const start = (service = valuesService(), sites: readonly ['irl' | 'frk', ...('irl' | 'frk')[]] = SITES): Embedded =>
-  createEmbedded(service, { sites, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
+const start = (
+  service = valuesService(),
+  sites: readonly ['ireland' | 'frankfurt', ...('ireland' | 'frankfurt')[]] = SITES,
+): Embedded => createEmbedded(service, { sites, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
 
 async function work(): Promise<void> {
   const embedded = start();
-  await createClient(embedded.site('irl')).invoke(put('k', 'v'));
+  await createClient(embedded.site('ireland')).invoke(put('k', 'v'));
   await embedded.close();
 }
 
-async function refuse(attempt: () => unknown, what: RegExp): Promise<void> {
+async function refuse(attempt: () => unknown, description: RegExp): Promise<void> {
   const before = contents();
-  const message = expect.stringMatching(what);
+  const message = expect.stringMatching(description);
   expect(attempt).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
   // In the same turn: the lock too is gone.
   expect(contents()).toEqual(before);
@@ -46,24 +48,24 @@ async function refuse(attempt: () => unknown, what: RegExp): Promise<void> {
 
 /** Every file, by its name: as it is, in short. */
 function contents(): Record<string, string> {
-  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((item) => item.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
   return Object.fromEntries(paths.map((path) => [path, createHash('sha256').update(readFileSync(path)).digest('hex')]));
 }
 
 test('a newer service is refused for what a site has lost → the one of before starts once that is put back', async () => {
   await work();
-  renameSync(pathOf('sites/frk'), pathOf('away'));
-  await refuse(() => start(notesService()), /nothing in sites\/frk/);
-  renameSync(pathOf('away'), pathOf('sites/frk'));
+  renameSync(pathOf('sites/frankfurt'), pathOf('away'));
+  await refuse(() => start(notesService()), /nothing in sites\/frankfurt/);
+  renameSync(pathOf('away'), pathOf('sites/frankfurt'));
   const embedded = start();
-  expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
+  expect(await createClient(embedded.site('ireland')).invoke(get('k'))).toBe('v');
   await embedded.close();
 });
 
 test.each([
   ['an address that others reach', { host: '0.0.0.0' }, { code: 'INVALID_ARGUMENT', field: 'host' }],
-  ['limits that do not fit', { limits: { inFlightMax: 0 } }, { code: 'INVALID_ARGUMENT', field: 'limits.inFlightMax' }],
+  ['limits that do not fit', { limits: { maxInFlight: 0 } }, { code: 'INVALID_ARGUMENT', field: 'limits.maxInFlight' }],
   ['a port that is taken', {}, { code: 'EADDRINUSE' }],
 ])('a newer service is refused for %s → the one of before starts', async (_, refused, error) => {
   await work();
@@ -77,7 +79,7 @@ test.each([
   );
   expect(contents()).toEqual(before);
   const embedded = start();
-  expect(await createClient(embedded.site('irl')).invoke(get('k'))).toBe('v');
+  expect(await createClient(embedded.site('ireland')).invoke(get('k'))).toBe('v');
   await embedded.close();
 });
 
@@ -92,29 +94,29 @@ test('the manifest is gone while data are there → no start, for these sites or
   await work();
   rmSync(pathOf('manifest.json'));
   await refuse(start, /no manifest\.json, .* sites\/\w+ has some/);
-  await refuse(() => start(valuesService(), ['frk', 'irl']), /no manifest\.json/);
+  await refuse(() => start(valuesService(), ['frankfurt', 'ireland']), /no manifest\.json/);
 });
 
-test.each(['sites', 'sites/frk and sites/irl'])(
+test.each(['sites', 'sites/frankfurt and sites/ireland'])(
   '%s gone while the manifest is there → no start; inspect says the same',
   async (gone) => {
     await work();
     for (const name of gone.split(' and ')) rmSync(pathOf(name), { recursive: true });
     await refuse(
       start,
-      /nothing in sites\/irl, sites\/frk, and manifest\.json says that there was\. .* remove manifest\.json/,
+      /nothing in sites\/ireland, sites\/frankfurt, and manifest\.json says that there was\. .* remove manifest\.json/,
     );
     expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged' })]);
-    expect(inspectDataFolder(dataDir).refusal).toMatch(/nothing in sites\/irl, sites\/frk/);
+    expect(inspectDataDirectory(dataDir).startError).toMatch(/nothing in sites\/ireland, sites\/frankfurt/);
     rmSync(pathOf('manifest.json'));
     await start().close();
   },
 );
 
 test('the only log of a single site is gone → no start', async () => {
-  await start(valuesService(), ['irl']).close();
-  rmSync(pathOf('sites/irl/0000000001.log'));
-  await refuse(() => start(valuesService(), ['irl']), /nothing in sites\/irl, and manifest\.json/);
+  await start(valuesService(), ['ireland']).close();
+  rmSync(pathOf('sites/ireland/0000000001.log'));
+  await refuse(() => start(valuesService(), ['ireland']), /nothing in sites\/ireland, and manifest\.json/);
 });
 
 test.each([
@@ -124,7 +126,7 @@ test.each([
   ['no object', 'null'],
   [
     'without tables',
-    '{"format": 5, "service": {"name": "notes", "tables": null}, "sites": ["irl"], "redLeader": "irl"}',
+    '{"format": 5, "service": {"name": "notes", "tables": null}, "sites": ["ireland"], "redLeader": "ireland"}',
   ],
   [
     'tables without fields',
@@ -138,7 +140,7 @@ test.each([
   await work();
   writeFileSync(pathOf('manifest.json'), text);
   await refuse(start, /manifest\.json is damaged/);
-  await refuse(() => inspectDataFolder(dataDir), /manifest\.json is damaged/);
+  await refuse(() => inspectDataDirectory(dataDir), /manifest\.json is damaged/);
 });
 
 test.each([5, 99])('the manifest is of format %i → no start; inspect says the same', async (format) => {
@@ -146,14 +148,14 @@ test.each([5, 99])('the manifest is of format %i → no start; inspect says the 
   const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, `"format": ${format}`);
   writeFileSync(pathOf('manifest.json'), other);
   expect(start).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
-  expect(inspectDataFolder(dataDir).refusal).toContain(`has format ${format}`);
+  expect(inspectDataDirectory(dataDir).startError).toContain(`has format ${format}`);
 });
 
 test('a key that can be guessed → no start; inspect says the same', async () => {
   await work();
   writeFileSync(pathOf('cluster.key'), '');
   await refuse(start, /cluster\.key is damaged: it has 0 bytes/);
-  expect(inspectDataFolder(dataDir).refusal).toMatch(/cluster\.key is damaged/);
+  expect(inspectDataDirectory(dataDir).startError).toMatch(/cluster\.key is damaged/);
 });
 
 test('the key is gone → another one, and it is told that sessions of before end', async () => {
@@ -166,15 +168,15 @@ test('the key is gone → another one, and it is told that sessions of before en
 });
 
 test('the key is gone where another one is given → nothing to be told of', async () => {
-  const given = {
+  const value = {
     sites: SITES,
     dataDir,
     clusterKey: 'k'.repeat(32),
     onAlarm: (alarm: SiteAlarm) => alarms.push(alarm),
   };
-  await createEmbedded(valuesService(), given).close();
+  await createEmbedded(valuesService(), value).close();
   rmSync(pathOf('cluster.key'));
-  await createEmbedded(valuesService(), given).close();
+  await createEmbedded(valuesService(), value).close();
   expect(alarms).toEqual([]);
 });
 
@@ -221,7 +223,7 @@ test('the key is gone, and there is no room for a manifest that must change → 
 });
 
 describe('a deployment that has opened its folder', () => {
-  const open = (service = valuesService()): OpenedEmbedded =>
+  const open = (service = valuesService()): OpenedDeployment =>
     openEmbedded(service, { sites: SITES, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
 
   test.each([
@@ -239,7 +241,7 @@ describe('a deployment that has opened its folder', () => {
     const message = expect.stringContaining('another one has taken it over');
     expect(late.begin).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
     expect(contents()).toEqual(before);
-    await createClient(taker.site('irl')).invoke(put('k', 'w'));
+    await createClient(taker.site('ireland')).invoke(put('k', 'w'));
     await taker.close();
     await start().close();
   });
@@ -256,7 +258,7 @@ describe('a deployment that has opened its folder', () => {
 
   test('is closed twice at work → both end', async () => {
     const embedded = start();
-    void createClient(embedded.site('irl'))
+    void createClient(embedded.site('ireland'))
       .invoke(put('k', 'v'))
       .catch(() => {});
     await setImmediate();

@@ -42,6 +42,6 @@ describe.skipIf(process.platform !== 'linux')('files that are written in place',
     });
     expect(flagsOf(join(root, 'log')).map((flags) => flags & O_DSYNC)).toEqual([O_DSYNC]);
     file?.close();
-    await files.settled();
+    await files.whenIdle();
   });
 });

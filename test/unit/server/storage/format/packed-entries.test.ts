@@ -1,18 +1,22 @@
 /** Entries of logs as bytes: whatever is written comes back the same. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { operationId } from '../../../../../src/server/records/operation-id.ts';
+import { formatOperationId } from '../../../../../src/server/records/operation-id.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../../../../src/server/records/records.ts';
-import { pack, unpack, type LoggedEntry } from '../../../../../src/server/storage/format/packed-entries.ts';
+import {
+  packEntries,
+  unpackEntries,
+  type LoggedEntry,
+} from '../../../../../src/server/storage/format/packed-entries.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const PLAIN = { noNullPrototype: true } as const;
-const given = fc.oneof(
+const input = fc.oneof(
   fc.constantFrom(null, true, 0.5, 7n, new Date(5), new Uint8Array([1, 2])),
   fc.string({ unit: 'grapheme' }),
   fc.record({ $date: fc.string(), nested: fc.array(fc.integer()) }, PLAIN),
 );
-const value = fc.oneof(fc.constant(undefined), given);
+const value = fc.oneof(fc.constant(undefined), input);
 const name = fc.string({ unit: 'grapheme-ascii' }).filter((text) => text !== '__proto__');
 /** Often one of few, so that the same come one after the other. */
 const word = fc.oneof(fc.constantFrom('', 'a', 'b'), fc.string());
@@ -20,7 +24,7 @@ const effect = fc.record(
   { table: word, key: fc.string(), field: word, action: word, value },
   { ...PLAIN, requiredKeys: ['table', 'key', 'field', 'action'] },
 );
-const reply = fc.record({ value, meta: fc.dictionary(name, given, PLAIN) }, { ...PLAIN, requiredKeys: ['value'] });
+const reply = fc.record({ value, meta: fc.dictionary(name, input, PLAIN) }, { ...PLAIN, requiredKeys: ['value'] });
 const operation = fc.record(
   {
     id: fc.string(),
@@ -43,9 +47,9 @@ const owner = fc.record({ client: fc.constantFrom('', 'c', 'c/d'), number: fc.ma
 const HEAD_BYTES = 3;
 
 /** The entries as they come back. */
-function readBack(entries: readonly LoggedEntry[], bytesMax = Infinity): LoggedEntry[] {
-  const { bytes, count } = pack(entries, HEAD_BYTES, bytesMax);
-  const back = unpack(bytes.subarray(HEAD_BYTES));
+function readBack(entries: readonly LoggedEntry[], maxBytes = Infinity): LoggedEntry[] {
+  const { bytes, count } = packEntries(entries, HEAD_BYTES, maxBytes);
+  const back = unpackEntries(bytes.subarray(HEAD_BYTES));
   expect(back).toHaveLength(count);
   return back;
 }
@@ -66,14 +70,14 @@ describe('packed entries', () => {
       if (parts === null) return { given: entry, expected: entry };
       const expected = {
         ...entry,
-        operation: { ...entry.operation, id: operationId(parts.client, parts.number) },
+        operation: { ...entry.operation, id: formatOperationId(parts.client, parts.number) },
       };
       return { given: { ...expected, ...parts }, expected };
     });
     fc.assert(
       fc.property(fc.array(owned, { minLength: 1, maxLength: 8 }), (entries) => {
-        const given = entries.map((each) => ({ log: 'local', entry: each.given }) as const);
-        expect(readBack(given).map(({ entry }) => entry)).toStrictEqual(entries.map(({ expected }) => expected));
+        const received = entries.map((item) => ({ log: 'local', entry: item.given }) as const);
+        expect(readBack(received).map(({ entry }) => entry)).toStrictEqual(entries.map(({ expected }) => expected));
       }),
     );
   });
@@ -92,7 +96,7 @@ describe('packed entries', () => {
       const entry: BlueEntry = { kind: 'blue', operation, client: 'client', number: index };
       return { log: 'local', entry } as const;
     });
-    const text = Buffer.from(pack(operations, 0, Infinity).bytes).toString('latin1');
+    const text = Buffer.from(packEntries(operations, 0, Infinity).bytes).toString('latin1');
     for (const name of ['client', 'accounts', 'balance']) expect(text.split(name)).toHaveLength(2);
   });
 
@@ -141,7 +145,7 @@ describe('packed entries', () => {
   });
 
   test('an entry that cannot be written → thrown, and what comes after it is written as ever', () => {
-    expect(() => pack([{ log: 'red', entry: Number.NaN }], 0, 100)).toThrow('NaN');
+    expect(() => packEntries([{ log: 'red', entry: Number.NaN }], 0, 100)).toThrow('NaN');
     const entries = [{ log: 'red', entry: 1 } as const];
     expect(readBack(entries)).toStrictEqual(entries);
   });

@@ -1,7 +1,0 @@
-/** Who is first in one round is last in the next: what a machine does meanwhile befalls all alike. */
-
-/** All of them, in order, from another one on in each round; rounds count from 0. */
-export function rotated<T>(all: readonly T[], round: number): readonly T[] {
-  const first = all.length === 0 ? 0 : round % all.length;
-  return [...all.slice(first), ...all.slice(0, first)];
-}

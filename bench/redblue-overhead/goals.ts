@@ -1,0 +1,53 @@
+/** What one site is held to beside what neither replicates nor certifies. */
+import { atLeast, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
+import { figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
+
+export type Name = 'one site' | 'the same parts' | "a day's work" | 'one site, durable' | "a day's work, durable";
+
+/**
+ * The first is what is held to goals; those after it show where the cost lies. The last is the first again, when all the
+ * others have run in the same processes: what the optimiser comes to late is compiled by then.
+ */
+export const WORKLOADS = ['mix', 'read', 'deposit', 'withdraw', 'mix-warm'] as const;
+export type Workload = (typeof WORKLOADS)[number];
+
+const EPHEMERAL: readonly Name[] = ['one site', 'the same parts', "a day's work"];
+const DURABLE: readonly Name[] = ['one site, durable', "a day's work, durable"];
+
+/** Who is measured with what. */
+export const NAMES_OF: Readonly<Record<Workload, readonly Name[]>> = {
+  mix: [...EPHEMERAL, ...DURABLE],
+  read: EPHEMERAL,
+  deposit: [...EPHEMERAL, ...DURABLE],
+  withdraw: EPHEMERAL,
+  'mix-warm': EPHEMERAL,
+};
+
+export const AIM = 0.95;
+const FLOOR = 0.75;
+
+/** Whether there are goals for it. */
+export function isHeld(workload: Workload): boolean {
+  return workload === 'mix';
+}
+
+/** By workload. */
+export function computeGoalResults(samples: ReadonlyMap<Workload, Samples<Name>>): GoalResult[] {
+  return [...samples].flatMap(([workload, of]) => {
+    const isAimed = isHeld(workload);
+    const named = (name: string): string => (workload === 'mix' ? name : `${name}-${workload}`);
+    const ratio = (a: Name, b: Name): Estimate => ratioOf(of, a, b);
+    const parts = ratio('one site', 'the same parts');
+    const name = named('one-site-vs-the-same-parts');
+    const time = figureRatioOf(of, { of: 'one site', to: 'the same parts' }, 'serverUsPerOp');
+    const day = reported(named('one-site-vs-a-day'), ratio('one site', "a day's work"));
+    const durable = (): GoalResult =>
+      reported(named('one-site-vs-a-day-durable'), ratio('one site, durable', "a day's work, durable"));
+    return [
+      isAimed ? atLeast(name, parts, { floor: FLOOR, aim: AIM }) : reported(name, parts),
+      reported(named('server-time-vs-the-same-parts'), time),
+      day,
+      ...(of.has('one site, durable') ? [durable()] : []),
+    ];
+  });
+}

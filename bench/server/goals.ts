@@ -1,0 +1,47 @@
+/** What the server is held to. */
+import { atLeast, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
+import { figureOf, figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
+import { samplesOf, type Measurement } from './measurement.ts';
+import { CLIENTS, NAMED, PAIRS, SHARES, WINDOWS, type Name, type Window } from './targets.ts';
+
+/** `closed`: of loops that wait for each answer; `open`: by pair, one for each share of its rate. */
+export function computeGoalResults(
+  closed: readonly Measurement[],
+  open: readonly (readonly Measurement[])[],
+): GoalResult[] {
+  const set = (window: Window, clients = 1): Samples<Name> => samplesOf(closed, { workload: 'set', window, clients });
+  const red = samplesOf(closed, { workload: 'withdraw' });
+  const rate = (name: Name): Estimate => figureOf(red.get(name) ?? [], 'opsPerSecond');
+  return [
+    ...PAIRS.flatMap(({ bar, of, tuned, to, aims, floors }) =>
+      WINDOWS.flatMap((window) => {
+        const [aim, floor] = [aims[window], floors[window]];
+        return [
+          // The headline: as the command runs it. Tuned sites as before, beside it.
+          atLeast(`${bar}-${window}`, ratioOf(set(window), of, to), { floor, aim }),
+          atLeast(`${bar}-${window}-tuned`, ratioOf(set(window), tuned, to), { floor, aim }),
+        ];
+      }),
+    ),
+    ...PAIRS.flatMap((pair, index) => {
+      const { bar, of, to } = pair;
+      return [
+        ...CLIENTS.map((clients) =>
+          reported(`${bar}-${NAMED}-clients-${clients}`, ratioOf(set(NAMED, clients), of, to)),
+        ),
+        reported(`${bar}-${NAMED}-server-time`, figureRatioOf(set(NAMED), pair, 'serverUsPerOp')),
+        reported(`${bar}-${NAMED}-client-time`, figureRatioOf(set(NAMED), pair, 'clientUsPerOp')),
+        ...(open[index] ?? []).map(({ samples }, at) =>
+          reported(`${bar}-p99-at-${(SHARES[at] ?? 0) * 100}-percent`, figureRatioOf(samples, pair, 'p99Ms')),
+        ),
+      ];
+    }),
+    reported('red-rate', rate('ephemeral'), 'operations/s'),
+    reported('red-rate-tuned', rate('ephemeral, tuned'), 'operations/s'),
+    reported('red-rate-three-sites', rate('three sites'), 'operations/s'),
+    reported('red-rate-durable', rate('durable'), 'operations/s'),
+    reported('red-rate-durable-tuned', rate('durable, tuned'), 'operations/s'),
+    reported('cpu-per-blue-us', figureOf(set(NAMED).get('ephemeral') ?? [], 'serverUsPerOp'), 'us'),
+    reported('three-sites-vs-one', ratioOf(set(NAMED), 'three sites', 'ephemeral')),
+  ];
+}

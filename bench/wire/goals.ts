@@ -1,0 +1,98 @@
+/** What the wire is held to. */
+import { limitTime, estimate, isUndecided, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
+import type { Range } from '../harness/figure.ts';
+import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { LOOKS } from '../harness/adaptive-rounds.ts';
+import type { Mode } from './messages.ts';
+import type { Measured } from './processes.ts';
+
+export const MODES: readonly Mode[] = ['gateway', 'gateway-views', 'echo-equal', 'echo-equal-views'];
+export const WINDOWS = [1, 64, 1024] as const;
+/** The window that the aims are about. */
+export const AIMED = 64;
+/** Of the processor time of both processes, beside an echo of as many bytes each way. */
+const TIME_AIM = 2;
+/** So much more or less than the gateway an echo of as many bytes may carry, either way, or it is none. */
+const BYTES_OFF_MAX = 0.05;
+const VALIDATION_SHARE_MAX = 0.05;
+
+/** By contender, one a round. */
+export type Samples = ReadonlyMap<Mode, readonly Measured[]>;
+
+/** Who is held to whom, by the views that are asked for. */
+export const PAIRS = [
+  { name: 'one-view', views: 'one view', of: 'gateway', to: 'echo-equal' },
+  { name: 'both-views', views: 'both views', of: 'gateway-views', to: 'echo-equal-views' },
+] as const;
+
+/** By window; `validationShare`: of the server's busy time, null where it was not sampled: then there is no bar of it. */
+export function computeGoalResults(
+  samples: ReadonlyMap<number, Samples>,
+  validationShare: number | null,
+): GoalResult[] {
+  const at = (window: number): Samples => samples.get(window) ?? new Map();
+  return [
+    ...timeBarsOf(at(AIMED)),
+    ...PAIRS.flatMap(({ name, of, to }) =>
+      WINDOWS.map((window) => {
+        const [title, off] = [`equal-echo-bytes-off-${name}-${window}`, bytesOff(at(window), of, to)];
+        return window === AIMED
+          ? limitTime(title, off, { floor: BYTES_OFF_MAX }, 'fraction')
+          : reported(title, off, 'fraction');
+      }),
+    ),
+    ...PAIRS.flatMap(({ name, of, to }) =>
+      WINDOWS.flatMap((window) => [
+        reported(`rate-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'opsPerSecond')),
+        reported(`server-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'serverUsPerOp')),
+        reported(`client-time-vs-equal-echo-${name}-${window}`, ratio(at(window), of, to, 'clientUsPerOp')),
+      ]),
+    ),
+    ...(validationShare === null
+      ? []
+      : [limitTime('validation-share', rounded(validationShare), { aim: VALIDATION_SHARE_MAX }, 'fraction')]),
+  ];
+}
+
+/** Whether more rounds would tell no more of what is held to a goal. */
+export function isDecided(samples: Samples): boolean {
+  return !timeBarsOf(samples).some(isUndecided);
+}
+
+/** For a plot: of the window that the aims are about. */
+export function rangesOf(samples: Samples): Range[] {
+  const range = (label: string, of: Mode, to: Mode, figure: keyof Measured, aim?: number): Range => {
+    const { median, min, max } = spread(ratios(samples, of, to, figure));
+    const remaining = aim === undefined ? {} : { aim };
+    return { label, median: rounded(median), min: rounded(min), max: rounded(max), ...remaining };
+  };
+  return [
+    ...PAIRS.map(({ views, of, to }) => range(`time ÷ equal echo, ${views}`, of, to, 'usPerOp', TIME_AIM)),
+    ...PAIRS.map(({ views, of, to }) => range(`rate ÷ equal echo, ${views}`, of, to, 'opsPerSecond')),
+  ];
+}
+
+function timeBarsOf(samples: Samples): GoalResult[] {
+  return PAIRS.map(({ name, of, to }) =>
+    limitTime(`time-vs-equal-echo-${name}-${AIMED}`, ratio(samples, of, to, 'usPerOp'), { aim: TIME_AIM }),
+  );
+}
+
+/** How far the bytes of an operation are from those of the gateway: the larger share of both ways, by medians. */
+function bytesOff(samples: Samples, of: Mode, to: Mode): number {
+  const middle = (mode: Mode, figure: keyof Measured): number =>
+    median((samples.get(mode) ?? []).map((item) => item[figure]));
+  const off = (['bytesSentPerOp', 'bytesReceivedPerOp'] as const).map((figure) =>
+    Math.abs(middle(to, figure) / middle(of, figure) - 1),
+  );
+  return rounded(Math.max(...off));
+}
+
+function ratio(samples: Samples, of: Mode, to: Mode, figure: keyof Measured): Estimate {
+  return estimate(ratios(samples, of, to, figure), LOOKS);
+}
+
+function ratios(samples: Samples, of: Mode, to: Mode, figure: keyof Measured): number[] {
+  const values = (mode: Mode): number[] => (samples.get(mode) ?? []).map((item) => item[figure]);
+  return pairedRatios(values(of), values(to));
+}

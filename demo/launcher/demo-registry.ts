@@ -1,0 +1,36 @@
+/** Demos that are started when somebody first opens them, and all closed together. */
+import type { Demo, RunningDemo } from './demos.ts';
+
+export class DemoRegistry {
+  readonly demos: readonly Demo[];
+  readonly #running = new Map<string, Promise<RunningDemo>>();
+  #closed = false;
+
+  constructor(demos: readonly Demo[]) {
+    this.demos = demos;
+  }
+
+  /** Whether a demo has been opened. */
+  isOpen(demo: Demo): boolean {
+    return this.#running.has(demo.name);
+  }
+
+  /** Where the demo is; starts it if it is not running. One that could not be started may be tried again. */
+  async open(demo: Demo): Promise<string> {
+    if (this.#closed) throw new Error('The demos are being closed.');
+    let running = this.#running.get(demo.name);
+    if (running === undefined) {
+      running = demo.start();
+      this.#running.set(demo.name, running);
+      running.catch(() => this.#running.delete(demo.name));
+    }
+    return (await running).url;
+  }
+
+  /** Closes what is running, also what is being started. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const started = await Promise.allSettled(this.#running.values());
+    await Promise.all(started.flatMap((demo) => (demo.status === 'fulfilled' ? [demo.value.close()] : [])));
+  }
+}

@@ -1,0 +1,12 @@
+/** What a demo's page says: put into the template when the page is built. */
+export interface PageMessages {
+  readonly title: string;
+  readonly lede: string;
+  /** What the references name, in the plural: "ads". */
+  readonly things: string;
+  readonly fetch: string;
+  readonly fetchAndChange: string;
+  /** How it works, in a paragraph of HTML. */
+  readonly explanation: string;
+  readonly source: string;
+}

@@ -1,0 +1,254 @@
+/** What happens behind the page: serves a request with and without speculation at the same time; tells of changes. */
+import axios, { type AxiosInstance } from 'axios';
+import { CorrectableError, createClient, type AnyClient } from 'correctables';
+import type { OperationRegistry } from 'correctables/contract';
+import { redblue, type ConnectionState } from 'correctables/bindings/redblue';
+import type { Application, Way } from '../speculation/application.ts';
+import type { About } from './about.ts';
+import { Trace } from './trace.ts';
+
+/** Where the page is. `misspeculated` is delivered too, at the second attempt. */
+export type Phase = 'connecting' | 'ready' | 'fetching' | 'delivered' | 'misspeculated' | 'failed';
+
+/** Whether the page can take no request now. */
+export function isBusy(phase: Phase): boolean {
+  return phase === 'connecting' || phase === 'fetching';
+}
+
+/** What the page needs to know of an application. */
+export interface PageApplication<T> {
+  readonly contract: OperationRegistry;
+  /** @param http for content; its requests are shown */
+  open(store: AnyClient, http: AxiosInstance, about: About): Application<T>;
+}
+
+/** One request served both ways. */
+export interface Heat<T> {
+  readonly user: number;
+  readonly traces: Readonly<Record<Way, Trace>>;
+  readonly items: Readonly<Record<Way, readonly T[]>>;
+}
+
+/** What the page was asked for last: one user, or one of several who are served one after the other. */
+export interface Asked {
+  readonly user: number;
+  readonly site: string;
+  /** How many of them have been served before this one. */
+  readonly served: number;
+  readonly of: number;
+  /** `given up` when the page left the site meanwhile. */
+  readonly state: 'under way' | 'delivered' | 'failed' | 'given up';
+}
+
+export interface TieredRunOptions {
+  /** Throws in a change of the references as soon as the preliminary ones are there. */
+  readonly change?: boolean;
+}
+
+type Traces = Partial<Record<Way, Trace>>;
+
+/** The application beside one site. */
+interface Stand<T> {
+  readonly site: string;
+  readonly store: AnyClient;
+  /** Fulfilled once the site has accepted the page. */
+  readonly ready: Promise<void>;
+  readonly ways: Readonly<Record<Way, Application<T>>>;
+  /** Those of the heat that is on here, for its requests for content. */
+  readonly traces: Traces;
+}
+
+/**
+ * How long a request may take, and a site be away, before the backend counts as gone: it survives a short loss of the
+ * connection.
+ */
+const PATIENCE_MS = 6_000;
+/** A connection is of use in these states. */
+const ONLINE: ReadonlySet<ConnectionState> = new Set<ConnectionState>(['open', 'probing']);
+
+export class Race<T> {
+  readonly #application: PageApplication<T>;
+  readonly #about: About;
+  readonly #changed: () => void;
+  readonly heats: Heat<T>[] = [];
+  #phase: Phase = 'connecting';
+  #failure: unknown;
+  #online = false;
+  #patience: ReturnType<typeof setTimeout> | undefined;
+  #stand: Stand<T> | undefined;
+  #asked: Asked | undefined;
+  #heat: Heat<T> | undefined;
+
+  /** @param changed called after every change of what the page shows */
+  constructor(application: PageApplication<T>, about: About, changed: () => void) {
+    this.#application = application;
+    this.#about = about;
+    this.#changed = changed;
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** Why the phase is `failed`. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** The site that the page stands beside. */
+  get site(): string | undefined {
+    return this.#stand?.site;
+  }
+
+  /** False while there is no connection to the site. */
+  get online(): boolean {
+    return this.#online;
+  }
+
+  get asked(): Asked | undefined {
+    return this.#asked;
+  }
+
+  /** What came of the request that was asked for last, and of no other; nothing before it is delivered. */
+  get heat(): Heat<T> | undefined {
+    return this.#heat;
+  }
+
+  /**
+   * Connects to a site; later heats run beside it. What was under way at another site is given up. A site that does not
+   * answer is shown as a failure, and tried again until it does.
+   *
+   * @returns once the site has accepted the page, or the page has left it
+   */
+  async connect(site: string): Promise<void> {
+    const previous = this.#stand;
+    const stand = this.#open(site);
+    this.#stand = stand;
+    this.#online = false;
+    this.#beImpatient();
+    this.#end('given up');
+    this.#enter('connecting');
+    // A site that refuses the page closes the connection, which is shown.
+    await Promise.allSettled([previous?.store.close(), stand.ready]);
+  }
+
+  /** Serves `users` both ways, one after the other; a failure ends that, and is shown. */
+  async run(users: readonly number[], { change = false }: TieredRunOptions = {}): Promise<void> {
+    const stand = this.#stand;
+    if (stand === undefined || isBusy(this.#phase)) return;
+    for (const [served, user] of users.entries()) {
+      this.#asked = { user, site: stand.site, served, of: users.length, state: 'under way' };
+      this.#heat = undefined;
+      this.#enter('fetching');
+      try {
+        const heat = await serve(stand, user, change);
+        if (this.#stand !== stand) return;
+        this.heats.push(heat);
+        this.#heat = heat;
+      } catch (error) {
+        if (this.#stand !== stand) return;
+        this.#end('failed');
+        this.#fail(error);
+        return;
+      }
+    }
+    this.#end('delivered');
+    this.#enter(this.#heat?.traces.correctable.misspeculated === true ? 'misspeculated' : 'delivered');
+  }
+
+  #open(site: string): Stand<T> {
+    const url = new URL(site, location.href.replace(/^http/, 'ws'));
+    const onStateChange = (state: ConnectionState, reason: CorrectableError | undefined): void => {
+      if (this.#stand?.store === store) this.#note(state, reason);
+    };
+    const binding = redblue(this.#application.contract, { url, onStateChange });
+    const store = createClient(binding, { timeoutMs: PATIENCE_MS });
+    const traces: Traces = {};
+    const open = (way: Way): Application<T> =>
+      this.#application.open(
+        store,
+        tracedHttp(() => traces[way]),
+        this.#about,
+      );
+    const ways = { baseline: open('baseline'), correctable: open('correctable') };
+    return { site, store, ready: binding.ready, ways, traces };
+  }
+
+  #note(state: ConnectionState, reason: CorrectableError | undefined): void {
+    if (state === 'closed' && reason !== undefined) this.#fail(reason);
+    const online = ONLINE.has(state);
+    if (online === this.#online) return;
+    this.#online = online;
+    this.#beImpatient();
+    if (online && (this.#phase === 'connecting' || this.#phase === 'failed')) this.#enter('ready');
+    else this.#changed();
+  }
+
+  /** Counts the site as gone when it stays away; a request under way has its own time limit. */
+  #beImpatient(): void {
+    clearTimeout(this.#patience);
+    if (this.#online) return;
+    this.#patience = setTimeout(() => {
+      if (this.#phase === 'fetching' || this.#phase === 'failed') return;
+      this.#fail(
+        new CorrectableError(
+          'UNAVAILABLE',
+          `Site ${this.site} has not answered for ${PATIENCE_MS / 1000} seconds; the page goes on trying.`,
+        ),
+      );
+    }, PATIENCE_MS);
+  }
+
+  #end(state: Asked['state']): void {
+    if (this.#asked?.state === 'under way') this.#asked = { ...this.#asked, state };
+  }
+
+  #fail(failure: unknown): void {
+    this.#failure = failure;
+    this.#enter('failed');
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#changed();
+  }
+}
+
+/** @throws the first failure, once nothing is left running behind the page's back */
+async function serve<T>({ ways, traces }: Stand<T>, user: number, change: boolean): Promise<Heat<T>> {
+  const changes: PromiseLike<void>[] = [];
+  const throwIn = async (): Promise<void> => {
+    await ways.correctable.change(user, Math.random);
+    for (const trace of [baseline, correctable]) trace.changedMs = trace.nowMs();
+  };
+  const baseline = new Trace('baseline');
+  const correctable = new Trace('correctable', () => {
+    if (change) changes.push(throwIn());
+  });
+  Object.assign(traces, { baseline, correctable });
+  const served = await Promise.allSettled([
+    ways.baseline.fetch(user, 'baseline', baseline),
+    ways.correctable.fetch(user, 'correctable', correctable),
+  ]);
+  const changed = await Promise.allSettled(changes);
+  const failure = [...served, ...changed].find((outcome) => outcome.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+  const [plain, speculated] = served.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+  return { user, traces: { baseline, correctable }, items: { baseline: plain ?? [], correctable: speculated ?? [] } };
+}
+
+/** HTTP for content, every request of which is shown in the trace of the heat that is on. */
+function tracedHttp(traceNow: () => Trace | undefined): AxiosInstance {
+  const http = axios.create({ baseURL: new URL('content', location.href).href, timeout: PATIENCE_MS });
+  const ends = new WeakMap<object, () => void>();
+  http.interceptors.request.use((config) => {
+    const end = traceNow()?.requesting();
+    if (end !== undefined) ends.set(config, end);
+    return config;
+  });
+  http.interceptors.response.use((response) => {
+    ends.get(response.config)?.();
+    return response;
+  });
+  return http;
+}

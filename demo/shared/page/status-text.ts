@@ -1,0 +1,60 @@
+/** For whom and beside which site the page fetches, and what has come of it, in words. */
+import type { Asked, Phase, Race } from './side-by-side-run.ts';
+
+const PHASES: Readonly<Record<Phase, (users: string) => string>> = {
+  connecting: () => 'Connecting…',
+  ready: () => 'Ready',
+  fetching: (users) => `Fetching for ${users}…`,
+  delivered: (users) => `Delivered to ${users}: the preliminary references were right`,
+  misspeculated: (users) => `Delivered to ${users} after a misspeculation: fetched twice`,
+  failed: () => 'Failed',
+};
+
+/** What the page is doing. The text stays the same while several users are served: it is read out. */
+export function formatStatusText({
+  phase,
+  online,
+  asked: requested,
+}: Pick<Race<unknown>, 'phase' | 'online' | 'asked'>): string {
+  if (!online && phase !== 'connecting' && phase !== 'failed') return 'No connection: trying again…';
+  const isSeries = requested !== undefined && requested.of > 1;
+  return PHASES[phase](isSeries && phase === 'fetching' ? `${requested.of} users` : `user ${requested?.user}`);
+}
+
+/** What the lanes show, or why they show nothing. */
+export function formatTargetText(requested: Asked | undefined, things: string): string {
+  if (requested === undefined) return 'Nothing fetched yet';
+  return requested.of > 1 ? seriesText(requested, things) : requestText(requested, things);
+}
+
+function requestText({ user, site, state }: Asked, things: string): string {
+  const whom = `${things} for user ${user}, beside ${site}`;
+  switch (state) {
+    case 'under way':
+      return `Fetching ${whom}…`;
+    case 'delivered':
+      return capitalised(whom);
+    case 'failed':
+      return `No ${whom}: the request has failed`;
+    case 'given up':
+      return `No ${whom}: given up when the site was changed`;
+  }
+}
+
+function seriesText({ user, site, served, of, state }: Asked, things: string): string {
+  const sofar = `${served} of ${of} users served beside ${site}`;
+  switch (state) {
+    case 'under way':
+      return `${sofar}…`;
+    case 'delivered':
+      return capitalised(`${things} for user ${user}, the last of ${of}, beside ${site}`);
+    case 'failed':
+      return `${sofar}; the request for user ${user} has failed`;
+    case 'given up':
+      return `${sofar}; the rest was given up when the site was changed`;
+  }
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

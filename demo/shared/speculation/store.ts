@@ -1,0 +1,25 @@
+/** A store that an application which chases references stands on, started for it and filled with its data. */
+import type { AnyClient } from 'correctables';
+import type { DeploymentOptions } from './headless.ts';
+
+export interface SpeculationStore {
+  /** The store as the client reaches it. */
+  readonly store: AnyClient;
+  close(): Promise<void>;
+}
+
+/** Starts what is needed and loads the data. `progress` gets lines for a person. */
+export type OpenStore<Data> = (
+  data: Data,
+  options: DeploymentOptions,
+  progress: (text: string) => void,
+) => Promise<SpeculationStore>;
+
+/** Opens the store that the options name; its program is loaded only then. */
+export async function openStore<Data>(
+  stores: Readonly<Record<'redblue' | 'cassandra', () => Promise<OpenStore<Data>>>>,
+  ...[data, options, progress]: Parameters<OpenStore<Data>>
+): Promise<SpeculationStore> {
+  const open = await stores[options.cassandra === undefined ? 'redblue' : 'cassandra']();
+  return open(data, options, progress);
+}

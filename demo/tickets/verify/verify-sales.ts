@@ -1,0 +1,177 @@
+/**
+ * What a sale amounted to, by its history alone: each ticket put on sale, each customer's views, answer and end. It shares
+ * no code with the shop, which prints what is found here, so that what the shop gets wrong it does not get wrong again.
+ */
+import { percentilesOf, type Percentiles } from './percentiles.ts';
+
+export interface Verdict {
+  /** Tickets put on sale. */
+  readonly tickets: number;
+  /** Customers told yes. */
+  readonly confirmed: number;
+  /** Customers told yes on a preliminary view. */
+  readonly confirmedEarly: number;
+  /** Customers told yes on the final view only, although the preliminary one showed more tickets than the threshold. */
+  readonly heldBack: number;
+  /** Customers told yes whose final view is empty, or whose purchase has failed and taken nothing. */
+  readonly revoked: number;
+  /**
+   * Customers whose ends do not fit: a ticket was handed out, and they were told no, or nothing; several answers, or several
+   * final views; a final view that neither names a ticket nor says that there is none.
+   */
+  readonly contradicted: number;
+  /** Customers told yes at any time, beyond the tickets put on sale: not all of these promises can be kept. */
+  readonly promisedBeyondStock: number;
+  /** Customers told yes and never told otherwise, beyond the tickets put on sale. */
+  readonly standingBeyondStock: number;
+  /** Customers told yes of whose purchase nothing was said afterwards: neither a final view nor a failure. */
+  readonly leftHanging: number;
+  /** Tickets handed out by final views, beyond those put on sale. */
+  readonly oversold: number;
+  /** Tickets handed out to more than one customer, counted once for each customer too many. */
+  readonly duplicates: number;
+  /** Tickets handed out that were never on sale. */
+  readonly unknown: number;
+  /** Tickets that nobody got although the sale says that it is sold out; as many not counted as are unanswered. */
+  readonly lost: number;
+  /** Purchases without a final view that were not told either that nothing was taken. */
+  readonly unanswered: number;
+  readonly latencyMs: Latencies;
+}
+
+/** From when the customer came, in milliseconds. */
+export interface Latencies {
+  readonly preliminary: Percentiles;
+  readonly final: Percentiles;
+  /** Until told, of those who were told yes. */
+  readonly purchase: Percentiles;
+  /** Of the purchases whose first view showed more than `threshold` tickets left. */
+  readonly purchaseAbove: Percentiles;
+  /** Of all others. */
+  readonly purchaseBelow: Percentiles;
+}
+
+/** One line of a history, of which nothing is known. */
+type Line = Readonly<Record<string, unknown>>;
+
+/** What became of one customer. */
+interface Customer {
+  begunAtMs: number;
+  preliminary: Line | undefined;
+  told: Line | undefined;
+  final: Line | undefined;
+  failed: Line | undefined;
+  answers: number;
+  finals: number;
+}
+
+/** The failure after which nobody knows whether a ticket was taken; after all others none was. */
+const UNKNOWN = 'UNKNOWN';
+
+/** @param history the lines of one sale, parsed, in order */
+export function verifySales(
+  history: Iterable<unknown>,
+  { threshold = 0 }: { readonly threshold?: number } = {},
+): Verdict {
+  const stock = new Set<unknown>();
+  const customers = new Map<unknown, Customer>();
+  for (const item of history) {
+    const line = item as Line;
+    if (line['kind'] === 'stocked') stock.add(line['item']);
+    else note(line, customers);
+  }
+  const all = [...customers.values()];
+  const yes = all.filter(({ told: reported }) => reported?.['told'] === 'yes');
+  const freezeForUser = all.flatMap((customer) => (hasTicket(customer) ? [customer.final?.['item']] : []));
+  const different = new Set(freezeForUser);
+  const unanswered = all.filter(isUnanswered).length;
+  const isSoldOut = all.some(({ final }) => final !== undefined && final['item'] === null);
+  const revoked = yes.filter((customer) => !hasTicket(customer) && !isUnanswered(customer)).length;
+  const missing = [...stock].filter((ticket) => !different.has(ticket)).length;
+  return {
+    tickets: stock.size,
+    confirmed: yes.length,
+    confirmedEarly: yes.filter(({ told: reported }) => reported?.['early'] === true).length,
+    heldBack: yes.filter((customer) => isHeldBack(customer, threshold)).length,
+    revoked,
+    contradicted: all.filter(isContradicted).length,
+    promisedBeyondStock: Math.max(0, yes.length - stock.size),
+    standingBeyondStock: Math.max(0, yes.length - revoked - stock.size),
+    leftHanging: yes.filter(({ final, failed }) => final === undefined && failed === undefined).length,
+    oversold: Math.max(0, freezeForUser.length - stock.size),
+    duplicates: freezeForUser.length - different.size,
+    unknown: freezeForUser.filter((ticket) => !stock.has(ticket)).length,
+    lost: isSoldOut ? Math.max(0, missing - unanswered) : 0,
+    unanswered,
+    latencyMs: latenciesOf(all, threshold),
+  };
+}
+
+function note(line: Line, customers: Map<unknown, Customer>): void {
+  const operation = line['operation'];
+  let customer = customers.get(operation);
+  if (customer === undefined) {
+    const none = { preliminary: undefined, told: undefined, final: undefined, failed: undefined };
+    customer = { begunAtMs: atMs(line), ...none, answers: 0, finals: 0 };
+    customers.set(operation, customer);
+  }
+  switch (line['kind']) {
+    case 'preliminary':
+      customer.preliminary ??= line;
+      break;
+    case 'told':
+      customer.told ??= line;
+      customer.answers += 1;
+      break;
+    case 'final':
+      customer.final ??= line;
+      customer.finals += 1;
+      break;
+    case 'failed':
+      customer.failed = line;
+      break;
+    default:
+  }
+}
+
+function hasTicket({ final }: Customer): boolean {
+  return final !== undefined && final['item'] !== null && final['item'] !== undefined;
+}
+
+function isUnanswered({ final, failed }: Customer): boolean {
+  return final === undefined && (failed === undefined || failed['code'] === UNKNOWN);
+}
+
+function isContradicted(customer: Customer): boolean {
+  const { final, told: reported, answers, finals } = customer;
+  if (answers > 1 || finals > 1) return true;
+  if (final !== undefined && final['item'] === undefined) return true;
+  return hasTicket(customer) && reported?.['told'] !== 'yes';
+}
+
+function isHeldBack({ preliminary, told: reported }: Customer, threshold: number): boolean {
+  if (reported?.['early'] === true || preliminary === undefined || preliminary['item'] === null) return false;
+  return Number(preliminary['ticketsLeft']) > threshold;
+}
+
+function latenciesOf(customers: readonly Customer[], threshold: number): Latencies {
+  const took = (which: 'preliminary' | 'told' | 'final', of: readonly Customer[]): Percentiles =>
+    percentilesOf(of.flatMap(({ begunAtMs, [which]: line }) => (line === undefined ? [] : [atMs(line) - begunAtMs])));
+  const isAbove = ({ preliminary, final }: Customer): boolean =>
+    Number((preliminary ?? final)?.['ticketsLeft'] ?? 0) > threshold;
+  const sold = customers.filter(({ told: reported }) => reported?.['told'] === 'yes');
+  return {
+    preliminary: took('preliminary', customers),
+    final: took('final', customers),
+    purchase: took('told', sold),
+    purchaseAbove: took('told', customers.filter(isAbove)),
+    purchaseBelow: took(
+      'told',
+      customers.filter((customer) => !isAbove(customer)),
+    ),
+  };
+}
+
+function atMs(line: Line): number {
+  return Number(line['atMs']);
+}

@@ -1,6 +1,0 @@
-/** Waits for Ctrl-C or a request to terminate, so that a program can close what it opened. */
-export function untilInterrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
-}

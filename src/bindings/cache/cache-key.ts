@@ -1,0 +1,45 @@
+/** What a cached view is filed under: whose it is and which operation gave it. */
+import type { Operation } from '../../correctable/operation.ts';
+import { serialize } from '../../values/serialize.ts';
+
+/** An argument that is absent and one that is `undefined` mean the same to every store. */
+const SERIALIZE_OPTIONS = { isLoose: true, maxParts: 1_000_000 };
+
+/**
+ * Returns the id of an operation's view in the cache of `principal`: equal for operations with equal names, keys, arguments
+ * and hashes, if their contract has one. `undefined` if the arguments are no plain data.
+ */
+export function toViewId(principal: string, { name, key, args }: Operation, hash?: string): string | undefined {
+  const parts = [serialize(key, SERIALIZE_OPTIONS), serialize(args, SERIALIZE_OPTIONS)];
+  if (parts.includes(undefined)) return undefined;
+  return JSON.stringify([principal, name, ...parts, ...(hash === undefined ? [] : [hash])]);
+}
+
+/** Whether a text was made by `toViewId`, as far as its parts are concerned. */
+export function isViewId(id: string): boolean {
+  try {
+    const parts = JSON.parse(id) as unknown;
+    return (
+      Array.isArray(parts) &&
+      (parts.length === 4 || parts.length === 5) &&
+      parts.every((part) => typeof part === 'string')
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** The principal that a view id belongs to. */
+export function getViewPrincipal(id: string): string {
+  return (JSON.parse(id) as [string])[0];
+}
+
+/** The name of the operation whose view an id is for. */
+export function getViewOperationName(id: string): string {
+  return (JSON.parse(id) as [string, string])[1];
+}
+
+/** Returns the hash of that operation, as its contract was then. */
+export function getViewOperationHash(id: string): string | undefined {
+  return (JSON.parse(id) as string[])[4];
+}

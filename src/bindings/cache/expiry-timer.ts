@@ -1,0 +1,35 @@
+/** Calls for what has become too old, so that it leaves although nobody asks for it: one timer for all of it. */
+import type { Clock, Timer } from '../../correctable/clock.ts';
+
+export class ExpiryTimer {
+  readonly #clock: Clock;
+  readonly #sweep: (nowMs: number) => number;
+  #timer: Timer | undefined;
+  #dueAtMs = Infinity;
+
+  /** `sweep` takes away what is too old, and says when the next will be; `Infinity` for never. */
+  constructor(clock: Clock, sweep: (nowMs: number) => number) {
+    this.#clock = clock;
+    this.#sweep = sweep;
+  }
+
+  /** Something will be too old then, by the monotonic clock. */
+  scheduleSweep(atMs: number): void {
+    if (atMs >= this.#dueAtMs) return;
+    this.stop();
+    this.#dueAtMs = atMs;
+    this.#timer = this.#clock.setTimer(() => this.#onTime(), Math.max(0, atMs - this.#clock.now()));
+    // A process need not live on to forget.
+    this.#timer.setRef?.(false);
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#dueAtMs = Infinity;
+  }
+
+  #onTime(): void {
+    this.#dueAtMs = Infinity;
+    this.scheduleSweep(this.#sweep(this.#clock.now()));
+  }
+}

@@ -1,0 +1,156 @@
+/** Cached views that outlive a page, in the browser's IndexedDB. */
+import { openDB, type DBSchema, type IDBPDatabase, type IDBPTransaction } from 'idb';
+import { check } from '../../correctable/errors.ts';
+import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
+import type { CacheChange, CacheEntry, CacheStore } from './cache-store.ts';
+
+/** What `indexedDbStore` is made from. */
+export interface IndexedDbStoreOptions {
+  /** The name of the database, one for each cache of the site. */
+  readonly name: string;
+}
+
+interface DatabaseSchema extends DBSchema {
+  views: { key: string; value: CacheEntry };
+}
+
+const CALL = "indexedDbStore({ name: 'shop' })";
+
+/** 1 had views without keys and stamps. */
+const VERSION = 2;
+
+/** A call that has not ended by then is given up, with its connection: some browsers never answer. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Errors of a connection or a transaction that is gone. The others are about a value, the room or the permission. */
+const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
+  'AbortError',
+  'InvalidStateError',
+  'NotReadableError',
+  'TimeoutError',
+  'TransactionInactiveError',
+  'UnknownError',
+]);
+
+type Database = IDBPDatabase<DatabaseSchema>;
+type Mode = 'readonly' | 'readwrite';
+type TransactionCallback<T, M extends Mode> = (
+  transaction: IDBPTransaction<DatabaseSchema, ['views'], M>,
+) => Promise<T>;
+
+/**
+ * Keeps a cache in IndexedDB, unencrypted. Pages of one site may share a database: each reads it when it opens, tells the
+ * others of its updates by a `BroadcastChannel` of that name, and writes nothing older over what they have written.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` where the name is missing
+ * @example
+ * const binding = cached(redblue(shop, { url }), { store: indexedDbStore({ name: 'shop' }), principal: user.id });
+ */
+export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
+  checkRecord(options, { call: CALL });
+  const { name } = options;
+  check(isNonEmptyString(name), 'name', `must be the name of the database: write ${CALL}`);
+  let opening: Promise<Database> | undefined;
+  /** Closes a connection that is opened, or being opened, and opens another one at the next call. */
+  const drop = (connection: Promise<Database> | undefined): Promise<void> | undefined => {
+    if (opening === connection) opening = undefined;
+    return connection?.then(
+      (database) => database.close(),
+      () => {},
+    );
+  };
+  const runOnce = async <T, M extends Mode>(mode: M, act: TransactionCallback<T, M>): Promise<T> => {
+    const connection: Promise<Database> = (opening ??= openDatabase(name, () => void drop(connection)));
+    const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    let transaction: Parameters<TransactionCallback<T, M>>[0] | undefined;
+    const begin = async (): Promise<T> => {
+      const database = await connection;
+      // A transaction that begins late could replace what was written in the meantime.
+      limit.throwIfAborted();
+      transaction = database.transaction(['views'], mode, { durability: 'relaxed' });
+      transaction.done.catch(() => {});
+      return act(transaction);
+    };
+    try {
+      return await Promise.race([begin(), rejectOnAbort(limit)]);
+    } catch (error) {
+      // If the browser aborts a transaction, each of its requests fails with AbortError, whatever the cause.
+      const cause = transaction?.error ?? error;
+      // All or none: if a value cannot be copied, the transaction would go on without it.
+      abortTransaction(transaction);
+      if (transaction === undefined || isConnectionLost(cause)) void drop(connection);
+      throw cause;
+    }
+  };
+  const run = async <T, M extends Mode>(mode: M, act: TransactionCallback<T, M>): Promise<T> => {
+    try {
+      return await runOnce(mode, act);
+    } catch (error) {
+      // Some browsers close a connection without an event.
+      if (isConnectionLost(error)) return runOnce(mode, act);
+      throw error;
+    }
+  };
+  return {
+    load: () =>
+      run('readonly', async ({ store }) => {
+        const [ids, entries] = await Promise.all([store.getAllKeys(), store.getAll()]);
+        return ids.map((id, index) => [id, entries[index] as CacheEntry] as const);
+      }),
+    write: (changes, settle) =>
+      run('readwrite', async ({ store, done }) => {
+        const found = new Map<string, CacheEntry>();
+        const find = async (id: string): Promise<void> => {
+          const entry = await store.get(id);
+          if (entry !== undefined) found.set(id, entry);
+        };
+        await Promise.all(changes.map(([id]) => find(id)));
+        // In the same turn as the last answer, or the transaction would end.
+        const written = settle?.(found) ?? changes;
+        // Asynchronous: if one throws, the others are still waited for, and their rejections handled.
+        const request = async ([id, entry]: CacheChange): Promise<unknown> =>
+          entry === undefined ? store.delete(id) : store.put(entry, id);
+        await Promise.all([...written.map(request), done]);
+      }),
+    subscribe: (hear) => {
+      if (typeof BroadcastChannel === 'undefined') return { publish: () => {}, close: () => {} };
+      const channel = new BroadcastChannel(`correctables cache ${name}`);
+      channel.addEventListener('message', ({ data }) => hear(data));
+      return {
+        // A BroadcastChannel stays within one origin, and its `postMessage` takes no other.
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin
+        publish: (notice) => channel.postMessage(notice),
+        close: () => channel.close(),
+      };
+    },
+    close: async () => drop(opening),
+  };
+}
+
+function abortTransaction(transaction: { abort(): void } | undefined): void {
+  try {
+    transaction?.abort();
+  } catch {
+    // It has been aborted already.
+  }
+}
+
+function isConnectionLost(error: unknown): boolean {
+  return error instanceof DOMException && LOST_CONNECTION_ERRORS.has(error.name);
+}
+
+function rejectOnAbort(limit: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => limit.addEventListener('abort', () => reject(limit.reason as Error)));
+}
+
+function openDatabase(name: string, onGone: () => void): Promise<Database> {
+  return openDB<DatabaseSchema>(name, VERSION, {
+    upgrade: (database) => {
+      if (database.objectStoreNames.contains('views')) database.deleteObjectStore('views');
+      database.createObjectStore('views');
+    },
+    // Another page deletes or upgrades the database: make way.
+    blocking: onGone,
+    terminated: onGone,
+  });
+}

@@ -1,0 +1,99 @@
+/** What a cache wants written and its store has not taken yet: of each view the last change only, and not more than it may. */
+import type { Invalidation } from './invalidation-log.ts';
+import { getTags, type TagScope } from './tags.ts';
+import type { WriteBatch } from './store-transaction.ts';
+import { estimateBytes } from '../../values/estimate-bytes.ts';
+import type { CachedView } from './view-cache.ts';
+
+/** More changes than this that the store does not take are given up: it is told that all may have changed. */
+const MAX_PENDING_CHANGES = 10_000;
+
+/** Nothing tells any more what has changed. */
+export const INVALIDATE_ALL: Invalidation = { kind: 'drop', scope: undefined };
+
+/** Nor by whom. */
+export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
+
+export class PendingWrites implements WriteBatch {
+  readonly views = new Map<string, CachedView | undefined>();
+  #changes: Invalidation[] = [];
+  /** Whether memory has a view under `id`. */
+  readonly #isKnown: (id: string) => boolean;
+
+  constructor(isKnown: (id: string) => boolean) {
+    this.#isKnown = isKnown;
+  }
+
+  get invalidations(): readonly Invalidation[] {
+    return this.#changes;
+  }
+
+  get isEmpty(): boolean {
+    return this.views.size === 0 && this.#changes.length === 0;
+  }
+
+  /** A view is to be filed, or removed. */
+  setView(id: string, view: CachedView | undefined): void {
+    this.views.set(id, view);
+    if (this.views.size > MAX_PENDING_CHANGES) this.#discardViews();
+  }
+
+  /** What was read before of what has changed is not to be found any more. */
+  add(...changes: readonly Invalidation[]): void {
+    for (const change of changes) this.#removeInvalidated(change);
+    this.#changes.push(...changes);
+    if (this.#changes.length > MAX_PENDING_CHANGES) this.#changes = [INVALIDATE_ALL, ...mergeAuthors(this.#changes)];
+  }
+
+  /** The store has refused what was to be written before this: what has changed since counts. */
+  restoreRejected(refused: PendingWrites): void {
+    const since = [...this.views];
+    this.views.clear();
+    for (const [id, view] of refused.views) this.views.set(id, view);
+    for (const change of this.#changes) this.#removeInvalidated(change);
+    for (const [id, view] of since) this.views.set(id, view);
+    this.#changes = [...refused.#changes, ...this.#changes];
+  }
+
+  /** Of the views that are chosen no more is left than that what the store has of them is removed. */
+  removeChosen(isChosen: (id: string) => boolean): void {
+    for (const [id, view] of this.views) if (view !== undefined && isChosen(id)) this.views.set(id, undefined);
+  }
+
+  /** Where there are more than about so many bytes, they are not filed; where removing them takes more, all are given up. */
+  limitBytes(maxBytes: number): void {
+    if (this.#countBytes() > maxBytes) this.removeChosen(() => true);
+    if (this.#countBytes() > maxBytes) this.#discardViews();
+  }
+
+  #countBytes(): number {
+    let bytes = 0;
+    for (const [id, view] of this.views) bytes += estimateBytes(id) + estimateBytes(view?.entry);
+    return bytes;
+  }
+
+  #discardViews(): void {
+    this.views.clear();
+    this.#changes.push(INVALIDATE_ALL);
+  }
+
+  /** What a change reaches is not to be filed in the same transaction as if it came after it. */
+  #removeInvalidated({ scope }: Invalidation): void {
+    for (const [id, view] of this.views) {
+      // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
+      if (view === undefined || this.#isKnown(id)) continue;
+      if (isInScope(scope, getTags(id, view.entry.touches))) this.views.set(id, undefined);
+    }
+  }
+}
+
+/** Whoever has updated something may have updated everything. */
+function mergeAuthors(changes: readonly Invalidation[]): Invalidation[] {
+  const updates = changes.filter(({ kind }) => kind === 'write');
+  const authors = new Set(updates.map(({ principal }) => principal));
+  return Array.from(authors, (principal) => ({ ...ANY_WRITE, principal }));
+}
+
+function isInScope(scope: TagScope, marks: readonly string[]): boolean {
+  return scope === undefined || marks.some((mark) => scope.includes(mark));
+}

@@ -1,0 +1,84 @@
+/**
+ * What the final level is called: `strong` only where every read meets every write, R + W > N, whatever the replication;
+ * otherwise `quorum`, which says how it was made and promises no more (Correctables, OSDI 2016, §5.2).
+ */
+
+/** What a read can ask for. */
+export const READ_CONSISTENCIES = [
+  'ONE',
+  'LOCAL_ONE',
+  'TWO',
+  'THREE',
+  'LOCAL_QUORUM',
+  'QUORUM',
+  'EACH_QUORUM',
+  'ALL',
+] as const;
+
+/** The number of replicas that a request asks, by Cassandra's names. */
+export type Consistency = (typeof READ_CONSISTENCIES)[number];
+
+/** What they are in the native protocol. */
+export const CONSISTENCY_CODES: Readonly<Record<Consistency, number>> = {
+  ONE: 0x01,
+  TWO: 0x02,
+  THREE: 0x03,
+  QUORUM: 0x04,
+  ALL: 0x05,
+  LOCAL_QUORUM: 0x06,
+  EACH_QUORUM: 0x07,
+  LOCAL_ONE: 0x0a,
+};
+
+/** Quorums over all data centres: any two of them have a replica in common. */
+type GlobalQuorum = 'QUORUM' | 'EACH_QUORUM';
+type AnyQuorum = GlobalQuorum | 'LOCAL_QUORUM';
+
+/** Pairs of read and write consistency that have a replica in common in every replication. */
+type IntersectingQuorums =
+  | readonly ['ALL', Consistency]
+  | readonly [Consistency, 'ALL']
+  | readonly [GlobalQuorum, GlobalQuorum]
+  | readonly ['EACH_QUORUM', AnyQuorum]
+  | readonly [AnyQuorum, 'EACH_QUORUM'];
+
+/** Those that do where all replicas are in one data centre. */
+type IntersectingQuorumsInDataCenter = IntersectingQuorums | readonly [AnyQuorum, AnyQuorum];
+
+/**
+ * The name of the final level of reads at `R` and writes at `W`; `S` says whether all replicas are in one data centre.
+ * Where these are not known at compile time, both names.
+ */
+export type FinalLevel<R extends Consistency, W extends Consistency, S extends boolean> = R extends unknown
+  ? W extends unknown
+    ? S extends unknown
+      ? readonly [R, W] extends (S extends true ? IntersectingQuorumsInDataCenter : IntersectingQuorums)
+        ? 'strong'
+        : 'quorum'
+      : never
+    : never
+  : never;
+
+/** The levels of a binding, weakest first. */
+export type CassandraLevels<F extends 'strong' | 'quorum' = 'strong' | 'quorum'> = readonly ['weak', F];
+
+/** The name of any level of any binding to Cassandra. */
+export type Level = CassandraLevels[number];
+
+const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM']);
+const ANY_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM', 'LOCAL_QUORUM']);
+
+/** Who reads, who writes, and where the replicas are. */
+export interface ConsistencyPair {
+  readonly read: Consistency;
+  readonly write: Consistency;
+  readonly singleDataCenter: boolean;
+}
+
+/** The name of the final level; the type `FinalLevel` says the same. */
+export function getFinalLevel({ read, write, singleDataCenter }: ConsistencyPair): 'strong' | 'quorum' {
+  if (read === 'ALL' || write === 'ALL') return 'strong';
+  if (GLOBAL_QUORUMS.has(read) && GLOBAL_QUORUMS.has(write)) return 'strong';
+  if (!ANY_QUORUMS.has(read) || !ANY_QUORUMS.has(write)) return 'quorum';
+  return singleDataCenter || read === 'EACH_QUORUM' || write === 'EACH_QUORUM' ? 'strong' : 'quorum';
+}

@@ -1,0 +1,170 @@
+/** What the driver is told to decide: who coordinates, and what may be asked again. */
+import { lookup } from 'node:dns/promises';
+import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
+import type { CassandraDriver, DriverHost, DriverHosts } from './driver.ts';
+
+const LOCAL = 0;
+const REMOTE = 1;
+const IGNORED = 2;
+const RETHROW = 0;
+const RETRY = 1;
+
+type PolicyCallback<T> = (error: Error | null, value?: T) => void;
+
+/** Finds the address of a name. */
+export type HostLookup = (host: string) => Promise<{ readonly address: string }>;
+
+/** Nodes that could not be found are not looked for more often. */
+const HOST_LOOKUP_INTERVAL_MS = 5_000;
+
+/**
+ * The listed nodes in their order, so that the first coordinates as long as it is up, and no other nodes: two reads of one
+ * operation go through one coordinator, or the later one could be of an older state (Correctables, OSDI 2016, §5.2).
+ *
+ * The driver knows nodes by their numbers. A name that has none, or one that is no node's any more, is looked up again: a
+ * node that comes back elsewhere keeps its name.
+ */
+export function createCoordinatorPolicy(
+  driver: CassandraDriver,
+  contactPoints: readonly ServerAddress[],
+  lookUp: HostLookup = (host) => lookup(host),
+): object {
+  const Base = driver.policies.loadBalancing.LoadBalancingPolicy as new () => object;
+  return new (class CoordinatorPolicy extends Base {
+    /** The address of each contact point, in their order. */
+    #addresses: readonly (string | undefined)[] = contactPoints.map(formatAddress);
+    #hosts: DriverHosts | undefined;
+    #looking: Promise<void> | undefined;
+    #lookAgainAt = 0;
+
+    init(_client: unknown, hosts: DriverHosts, done: PolicyCallback<undefined>): void {
+      this.#hosts = hosts;
+      this.#addresses = contactPoints.map(() => undefined);
+      void this.#lookUp().then(() => {
+        if (this.#plan().length > 0) return done(null);
+        const known = hosts.values().map(({ address }) => address);
+        done(new Error(`contactPoints: none is the address of a node; the cluster has ${known.join(', ')}`));
+      }, done);
+    }
+
+    /** Connections to the first are waited for at the start, those to the others are made beside it. */
+    getDistance({ address }: DriverHost): number {
+      const place = this.#addresses.indexOf(address);
+      return place < 0 ? IGNORED : place === this.#addresses.findIndex((item) => item !== undefined) ? LOCAL : REMOTE;
+    }
+
+    newQueryPlan(_keyspace: string, _options: unknown, done: PolicyCallback<Iterator<DriverHost>>): void {
+      const plan = this.#plan();
+      if (plan.length < contactPoints.length && performance.now() >= this.#lookAgainAt) void this.#lookUp();
+      if (plan.length > 0 || this.#looking === undefined) return done(null, plan.values());
+      void this.#looking.then(() => done(null, this.#plan().values()));
+    }
+
+    getOptions(): Map<string, object> {
+      return new Map([['contactPoints', contactPoints.map(formatAddress)]]);
+    }
+
+    #plan(): DriverHost[] {
+      const hosts = this.#hosts?.values() ?? [];
+      return this.#addresses.flatMap((address) => hosts.find((host) => host.address === address) ?? []);
+    }
+
+    /** Asks for the addresses of those names that stand for no node. */
+    #lookUp(): Promise<void> {
+      this.#lookAgainAt = performance.now() + HOST_LOOKUP_INTERVAL_MS;
+      this.#looking ??= this.#found().finally(() => (this.#looking = undefined));
+      return this.#looking;
+    }
+
+    async #found(): Promise<void> {
+      const isNode = (address: string | undefined): boolean =>
+        this.#hosts?.values().some((host) => host.address === address) === true;
+      const found = contactPoints.map(async ({ host, port }, at) => {
+        const address = this.#addresses[at];
+        if (isNode(address)) return address;
+        // One that cannot be found now may be where it was.
+        return lookUp(host).then(
+          (found) => `${found.address}:${port}`,
+          () => address,
+        );
+      });
+      this.#addresses = await Promise.all(found);
+    }
+  })();
+}
+
+interface RetryDecision {
+  readonly decision: number;
+  readonly consistency?: number | undefined;
+  readonly useCurrentHost?: boolean;
+}
+
+interface RetryAttempt {
+  readonly nbRetry: number;
+}
+
+/** A policy by which the driver asks again. `onRepeat`: an update has failed and is sent once more. */
+export type RetryPolicyClass = new (onRepeat?: (error: Error) => void) => object;
+
+/**
+ * Asks again only what may be repeated (the driver asks about others not at all), and never an operation that the
+ * coordinator has refused for want of replicas: the caller hears of it at once and decides.
+ */
+export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClass {
+  const Base = driver.policies.retry.RetryPolicy;
+  return class extends Base {
+    readonly #onRepeat: ((error: Error) => void) | undefined;
+
+    constructor(onRepeat?: (error: Error) => void) {
+      super();
+      this.#onRepeat = onRepeat;
+    }
+
+    onUnavailable(): RetryDecision {
+      return { decision: RETHROW };
+    }
+
+    onReadTimeout(
+      { nbRetry }: RetryAttempt,
+      _consistency: number,
+      received: number,
+      blockFor: number,
+      isDataPresent: boolean | number,
+    ): RetryDecision {
+      // Enough replicas have answered, but the one with the data has not: another may be asked. An update reads under IF.
+      const isWorthIt = this.#onRepeat === undefined && nbRetry === 0 && received >= blockFor && !isDataPresent;
+      return isWorthIt ? { decision: RETRY, useCurrentHost: true } : { decision: RETHROW };
+    }
+
+    onWriteTimeout(): RetryDecision {
+      return { decision: RETHROW };
+    }
+
+    /** The connection was lost, the node was silent or full: the next node of the list, if there is one. */
+    onRequestError({ nbRetry }: RetryAttempt, _consistency: number, error: Error): RetryDecision {
+      if (nbRetry > 0) return { decision: RETHROW };
+      this.#onRepeat?.(error);
+      return { decision: RETRY, useCurrentHost: false };
+    }
+  };
+}
+
+/** With a port: an address of IPv6 alone has colons too. */
+const ENDPOINT_PATTERN = /^(\[.*\]|[^:]*):\d+$/;
+
+/** Nodes know each other by addresses that clients may not reach, and do not say on which ports they listen for clients. */
+export function createAddressTranslator(
+  driver: CassandraDriver,
+  contactPoints: readonly ServerAddress[],
+  translate: (address: string) => string = (address) => address,
+): object {
+  const ports = new Map(contactPoints.map(({ host, port }) => [host, port]));
+  // Any class of the driver's will do to be taken for a translator; the base class is not in its types.
+  const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
+  return new (class extends Base {
+    translate(address: string, port: number, done: (endpoint: string) => void): void {
+      const translated = translate(address);
+      done(ENDPOINT_PATTERN.test(translated) ? translated : `${translated}:${ports.get(translated) ?? port}`);
+    }
+  })();
+}

@@ -1,0 +1,56 @@
+/**
+ * Way 1, any cluster: two reads through one coordinator, started together. The later one confirms the earlier one where
+ * both gave the same.
+ */
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import type { Cluster } from './cluster.ts';
+import type { Consistency } from './consistency-levels.ts';
+import type { Page, ReadStrategy, ReadRequest, ReadSink, ReadStatement } from './read-strategy.ts';
+
+export class DriverReads implements ReadStrategy {
+  readonly #cluster: Pick<Cluster, 'execute'>;
+
+  /** The cluster stays the caller's to close. */
+  constructor(cluster: Pick<Cluster, 'execute'>) {
+    this.#cluster = cluster;
+  }
+
+  read(statement: ReadStatement, { consistency, deliverPreliminary }: ReadRequest, sink: ReadSink): void {
+    let early: Page | undefined;
+    let isLate = false;
+    const reported =
+      deliverPreliminary &&
+      this.#read(statement, deliverPreliminary).then(
+        (page) => {
+          if (isLate) return;
+          early = page;
+          sink.deliverPreliminary(page);
+        },
+        (error: unknown) => {
+          if (!isLate) sink.failPreliminary(error);
+        },
+      );
+    this.#read(statement, consistency).then(
+      (page) => {
+        isLate = true;
+        if (early !== undefined && isSamePage(early, page)) sink.confirm();
+        else sink.deliverFinal(page);
+      },
+      // What one replica has is worth more where a quorum cannot be had: it goes first.
+      async (error: unknown) => {
+        await reported;
+        sink.fail(error);
+      },
+    );
+  }
+
+  async close(): Promise<void> {}
+
+  #read(statement: ReadStatement, consistency: Consistency): Promise<Page> {
+    return this.#cluster.execute({ ...statement, consistency, isIdempotent: true });
+  }
+}
+
+function isSamePage(a: Page, b: Page): boolean {
+  return a.pageState === b.pageState && structurallyEqual(a.rows, b.rows);
+}

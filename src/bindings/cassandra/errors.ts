@@ -1,0 +1,170 @@
+/** Failures of the driver and of the native protocol as those of a Correctable. */
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
+import type { Access } from '../../correctable/operation.ts';
+import type { CqlErrorCode } from './preliminary-replies/cql-error.ts';
+
+/** Error codes of the native protocol that say what became of a request. */
+const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
+  0x0100: 'UNAUTHENTICATED',
+  0x1000: 'UNAVAILABLE',
+  0x1001: 'OVERLOADED',
+  0x1002: 'UNAVAILABLE', // bootstrapping
+  0x1200: 'TIMEOUT',
+  0x1300: 'UNAVAILABLE', // read failure: replicas answered that they could not
+  0x2000: 'INVALID_ARGUMENT', // syntax
+  0x2100: 'FORBIDDEN',
+  0x2200: 'INVALID_ARGUMENT', // for example, no such table or column
+  0x2300: 'INVALID_ARGUMENT', // configuration
+  0x2500: 'UNAVAILABLE', // a statement that was prepared again in vain
+};
+
+/** Refusals by which an update is certain not to have been made. Beside those of the driver, before anything was sent. */
+const REJECTION_CODES: ReadonlySet<number> = new Set([0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500]);
+/**
+ * Too few replicas, or too much to do. Cassandra looks before each write of a statement that makes several, and before it
+ * commits a condition that has been decided: a refusal only of what is one plain write.
+ */
+const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
+
+/** Of this package's own protocol client. */
+const CLIENT_ERROR_CODES: Readonly<Record<Exclude<CqlErrorCode, 'SERVER'>, ErrorCode>> = {
+  CONNECTION_LOST: 'UNAVAILABLE',
+  TIMEOUT: 'TIMEOUT',
+  AUTHENTICATION: 'UNAUTHENTICATED',
+  PROTOCOL: 'PROTOCOL',
+  BAD_VALUE: 'INVALID_ARGUMENT',
+  OVERLOADED: 'OVERLOADED',
+  CLOSED: 'UNAVAILABLE',
+};
+
+const PROTOCOL_ERROR = 0x000a;
+const INVALID = 0x2200;
+const UNPREPARED = 0x2500;
+
+/** What was asked when the error came. */
+export interface RequestInfo {
+  readonly access: Access;
+  /** Names the operation in messages. */
+  readonly operation: string;
+  /** Of an update: whether it is one plain write (see `Plan`). */
+  readonly isSingleMutation?: boolean | undefined;
+  /** Where the request was to go on from, if it named a page. */
+  readonly pageState?: string | undefined;
+  /** What to do where the cluster does not know the table. */
+  readonly hint?: string | undefined;
+}
+
+/**
+ * What the errors of the driver and of the protocol client have, whatever their class: duplicates of the package must
+ * not matter.
+ */
+interface DriverFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: unknown;
+  readonly innerErrors?: Readonly<Record<string, unknown>> | null;
+  readonly isSocketError?: boolean;
+  readonly requestNotWritten?: boolean;
+  /** The answer of a node that the protocol client reports. */
+  readonly server?: { readonly code: number; readonly message: string } | undefined;
+}
+
+/** The error to report. An update that may have been made is `UNKNOWN`, never "not done". */
+export function toCorrectableError(error: unknown, requested: RequestInfo): unknown {
+  if (isCorrectableError(error) || !(error instanceof Error)) return error;
+  const failure = getRootFailure(error as DriverFailure);
+  if (requested.access === 'write' && canHaveBeenApplied(error as DriverFailure, requested.isSingleMutation === true)) {
+    const message = `${requested.operation}: the update was sent and may have been made: ${failure.message}`;
+    return new CorrectableError('UNKNOWN', message, { cause: error });
+  }
+  if (failure.code === PROTOCOL_ERROR && requested.pageState !== undefined) {
+    const message = `${requested.operation}: pageState: not one that this statement gave with these arguments`;
+    return new CorrectableError('INVALID_ARGUMENT', message, { cause: error, field: 'args.pageState' });
+  }
+  const code =
+    getErrorCode(failure) ?? ((error as DriverFailure).innerErrors === undefined ? undefined : 'UNAVAILABLE');
+  if (code === undefined) return error;
+  const hint = failure.code === INVALID && requested.hint !== undefined ? `; ${requested.hint}` : '';
+  return new CorrectableError(code, `${requested.operation}: ${failure.message}${hint}`, { cause: error });
+}
+
+/** Whether all nodes that answered the driver said that they do not know the statement: then none has executed it. */
+export function isUnprepared(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { innerErrors } = error as DriverFailure;
+  const answers = Object.values(innerErrors ?? { error }).filter((item) => item instanceof Error);
+  return answers.length > 0 && answers.every((item) => (item as DriverFailure).code === UNPREPARED);
+}
+
+/** The error for whatever is asked of a closed binding. */
+export function createClosedError(): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', { retryable: false });
+}
+
+/** The error for an update that was on its way when the binding was closed. */
+export function createAbandonedError(operation: string): CorrectableError {
+  const message = `${operation}: the Cassandra binding was closed while the update was on its way: it may have been made`;
+  return new CorrectableError('UNKNOWN', message);
+}
+
+/** The error for an update that was answered, and whose answer is not what the statement's `result` expects. */
+export function createUnexpectedReplyError(operation: string, cause: unknown): CorrectableError {
+  const message = `${operation}: the update was answered and may have been made, but its result does not fit: ${String(cause)}`;
+  return new CorrectableError('UNKNOWN', message, { cause });
+}
+
+/** An update that was sent again after it had failed, and failed for the last time: any of the attempts may have been made. */
+export class RetriesFailedError extends Error {
+  override readonly name = 'RepeatedFailure';
+  readonly innerErrors: Readonly<Record<string, Error>>;
+
+  constructor(earlier: readonly Error[], last: Error) {
+    super(last.message, { cause: last });
+    this.innerErrors = { last, ...Object.fromEntries(earlier.map((error, n) => [`attempt ${n + 1}`, error])) };
+  }
+}
+
+/** Where the driver tried several nodes, or one with no other to go to, the last real answer says more than "no host". */
+function getRootFailure(failure: DriverFailure): DriverFailure {
+  if (failure.server !== undefined) return { name: failure.name, ...failure.server };
+  const inner = Object.values(failure.innerErrors ?? {}).filter((item) => item instanceof Error) as DriverFailure[];
+  return inner.find(({ name }) => name === 'ResponseError') ?? inner[0] ?? failure;
+}
+
+function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
+  if (typeof failure.code === 'number')
+    return SERVER_ERROR_CODES[failure.code] ?? (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined);
+  switch (failure.name) {
+    case 'NoHostAvailableError':
+      return 'UNAVAILABLE';
+    case 'OperationTimedOutError':
+      return 'TIMEOUT';
+    case 'BusyConnectionError':
+      return 'OVERLOADED';
+    case 'AuthenticationError':
+      return 'UNAUTHENTICATED';
+    case 'CqlError':
+      return CLIENT_ERROR_CODES[failure.code as keyof typeof CLIENT_ERROR_CODES];
+    case 'ArgumentError':
+    case 'TypeError': // a value that does not fit its column
+    case 'RangeError':
+      return 'INVALID_ARGUMENT';
+    default:
+      return failure.isSocketError === true || typeof failure.code === 'string' ? 'UNAVAILABLE' : undefined;
+  }
+}
+
+/** Whether a request that changes something may have been executed by some replica. */
+function canHaveBeenApplied(failure: DriverFailure, isOneMutation: boolean): boolean {
+  if (failure.innerErrors !== undefined) {
+    // Hosts that were down or busy are there as text or as errors before the request was written.
+    return Object.values(failure.innerErrors ?? {}).some(
+      (item) => item instanceof Error && canHaveBeenApplied(item as DriverFailure, isOneMutation),
+    );
+  }
+  if (typeof failure.code === 'number') {
+    return !(REJECTION_CODES.has(failure.code) || (isOneMutation && REPLICA_SHORTAGE_CODES.has(failure.code)));
+  }
+  if (failure.name === 'OperationTimedOutError') return true;
+  return failure.isSocketError === true && failure.requestNotWritten !== true;
+}

@@ -1,0 +1,262 @@
+/**
+ * One TCP or TLS connection to one node: handshake, requests answered in any order, heartbeats, and the end. A node that is
+ * frozen, not gone, is noticed by its silence.
+ */
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { formatAddress } from '../../shared/server-address.ts';
+import { HeartbeatMonitor } from '../../shared/heartbeat-monitor.ts';
+import { CqlError } from './cql-error.ts';
+import { setStream } from './frame-writer.ts';
+import { createResponseSplitter, type Frame } from './frames.ts';
+import { performHandshake } from './handshake.ts';
+import type { PluginOptions } from './options.ts';
+import { encodeOptions } from './requests.ts';
+import { readResponse, type Response } from './responses.ts';
+
+/** Who gets the answers to one request. */
+export interface Exchange {
+  /** @returns whether it was the last answer: then the request's number is free for others */
+  handleResponse(response: Response): boolean;
+  /** The connection ended without the last answer; `PROTOCOL` where this answer was the reason. */
+  handleLoss(error: CqlError): void;
+}
+
+export interface ConnectionEvents {
+  readonly onReady: () => void;
+  /** There is room for requests again, where there was none. */
+  readonly onCapacity: () => void;
+  /** Counts payload bytes. */
+  readonly bytes: { sent: number; received: number };
+  /** Called once, when the connection is over, with why. */
+  readonly onClosed: (reason: CqlError) => void;
+}
+
+/** How many requests may be given up on one connection before it is: their answers may never come. */
+const MAX_ORPHANS = 256;
+/** How long a farewell may take. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** The silence is looked at so often within the longest that is borne. */
+const HEARTBEATS_PER_TIMEOUT = 6;
+
+export class Connection {
+  readonly node: string;
+  readonly #options: PluginOptions;
+  readonly #events: ConnectionEvents;
+  readonly #socket: Socket;
+  readonly #frames: ReturnType<typeof createResponseSplitter>;
+  /** By the number of the request, its stream. */
+  readonly #exchanges: (Exchange | undefined)[] = [];
+  /** Streams whose last answer has come. */
+  readonly #freeStreams: number[] = [];
+  #outgoing: Buffer[] = [];
+  #orphanCount = 0;
+  #isReady = false;
+  #hasEnded = false;
+  #isBlocked = false;
+  #hasPreliminaryReplies = false;
+  #isHeartbeatPending = false;
+  readonly #connectTimer: NodeJS.Timeout;
+  #heartbeatMonitor: HeartbeatMonitor | undefined;
+
+  constructor(options: PluginOptions, events: ConnectionEvents) {
+    const { host, port, tls, connectTimeoutMs } = options;
+    this.node = formatAddress(options);
+    this.#options = options;
+    this.#events = events;
+    this.#frames = createResponseSplitter(options.maxFrameBytes);
+    this.#socket = tls === undefined ? connectTcp({ host, port }) : connectTls({ ...tls, host, port });
+    this.#socket.setNoDelay(true);
+    this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => void this.#handshake());
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#socket.on('drain', () => this.#unblock());
+    this.#socket.on('error', (error) => this.#end(this.#createLossError(error.message, error)));
+    this.#socket.on('close', () => this.#end(this.#createLossError('the node closed the connection')));
+    this.#connectTimer = setTimeout(() => {
+      this.#end(this.#createLossError(`no answer within ${connectTimeoutMs} ms`));
+    }, connectTimeoutMs);
+  }
+
+  /** Whether the node gives preliminary replies; known once the connection is ready. */
+  get hasPreliminaryReplies(): boolean {
+    return this.#hasPreliminaryReplies;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady && !this.#hasEnded;
+  }
+
+  /** Whether one more request would neither run out of numbers nor pile up before a slow node. */
+  get hasCapacity(): boolean {
+    const inFlight = this.#exchanges.length - this.#freeStreams.length;
+    return this.isReady && !this.#isBlocked && inFlight < this.#options.maxInFlight;
+  }
+
+  /** Sends a request; those of one tick leave together. */
+  send(frame: Buffer, exchange: Exchange): void {
+    const stream = this.#freeStreams.pop() ?? this.#exchanges.length;
+    this.#exchanges[stream] = exchange;
+    setStream(frame, stream);
+    this.#outgoing.push(frame);
+    if (this.#outgoing.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  /** Nobody waits for the answers of one request any more; its number stays taken until the last has come. */
+  abandon(): void {
+    this.#orphanCount += 1;
+    if (this.#orphanCount > MAX_ORPHANS)
+      this.#end(this.#createLossError(`${this.#orphanCount} requests without an answer in time`));
+  }
+
+  /** The last answer of an abandoned request has come after all. */
+  reclaim(): void {
+    this.#orphanCount -= 1;
+  }
+
+  /** Ends the connection; what is under way is lost with `reason`. */
+  async close(reason: CqlError): Promise<void> {
+    if (this.#hasEnded) return;
+    const isGone = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    const timer = setTimeout(() => this.#socket.destroy(), CLOSE_TIMEOUT_MS);
+    this.#end(reason);
+    await isGone;
+    clearTimeout(timer);
+  }
+
+  /**
+   * Sends a request that has one answer.
+   *
+   * @param timeoutMs how long it is waited for; as long as the connection stands unless given
+   */
+  request(frame: Buffer, timeoutMs?: number): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      let isGivenUp = false;
+      const giveUp = (): void => {
+        isGivenUp = true;
+        reject(new CqlError('TIMEOUT', `no answer within ${timeoutMs} ms`, { node: this.node }));
+        this.abandon();
+      };
+      const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+      const handleResponse = (response: Response): boolean => {
+        clearTimeout(timer);
+        if (isGivenUp) this.reclaim();
+        else resolve(response);
+        return true;
+      };
+      const handleLoss = (error: CqlError): void => {
+        clearTimeout(timer);
+        reject(error);
+      };
+      this.send(frame, { handleResponse, handleLoss });
+    });
+  }
+
+  async #handshake(): Promise<void> {
+    try {
+      this.#hasPreliminaryReplies = await performHandshake((frame) => this.request(frame), this.#options);
+    } catch (error) {
+      return this.#end(this.#addNode(error));
+    }
+    if (this.#hasEnded) return;
+    this.#isReady = true;
+    clearTimeout(this.#connectTimer);
+    this.#heartbeatMonitor = this.#startHeartbeat();
+    this.#events.onReady();
+  }
+
+  #flush(): void {
+    if (this.#hasEnded || this.#outgoing.length === 0) return;
+    const bytes = this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
+    this.#outgoing = [];
+    this.#events.bytes.sent += bytes.length;
+    if (!this.#socket.write(bytes)) this.#isBlocked = true;
+  }
+
+  #unblock(): void {
+    this.#isBlocked = false;
+    if (this.hasCapacity) this.#events.onCapacity();
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#heartbeatMonitor?.recordReceived();
+    this.#events.bytes.received += chunk.length;
+    try {
+      this.#frames.push(chunk, (frame) => this.#handleFrame(frame));
+    } catch (error) {
+      this.#end(this.#addNode(error));
+    }
+  }
+
+  #handleFrame(frame: Frame): void {
+    // Events have a negative number: nobody asked for any.
+    if (this.#hasEnded || frame.stream < 0) return;
+    const exchange = this.#exchanges[frame.stream];
+    if (exchange === undefined) {
+      throw new CqlError('PROTOCOL', `an answer to request ${frame.stream}, which is not under way`);
+    }
+    let isLast = true;
+    try {
+      isLast = exchange.handleResponse(readResponse(frame));
+    } catch (error) {
+      this.#releaseStream(frame.stream);
+      exchange.handleLoss(this.#addNode(error));
+      throw error;
+    }
+    if (isLast) this.#releaseStream(frame.stream);
+  }
+
+  #releaseStream(stream: number): void {
+    const hadRoom = this.hasCapacity;
+    this.#exchanges[stream] = undefined;
+    this.#freeStreams.push(stream);
+    if (!hadRoom && this.hasCapacity) this.#events.onCapacity();
+  }
+
+  /** A word is asked for after a third of the longest silence that is borne. */
+  #startHeartbeat(): HeartbeatMonitor {
+    const { maxSilenceMs } = this.#options;
+    return new HeartbeatMonitor({
+      intervalMs: maxSilenceMs / HEARTBEATS_PER_TIMEOUT,
+      maxSilenceMs,
+      stallMs: maxSilenceMs / 2,
+      onHeartbeatDue: (silentMs) => {
+        if (silentMs >= maxSilenceMs / 3 && !this.#isHeartbeatPending) this.#sendHeartbeat();
+      },
+      onSilence: (silentMs) => this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
+    });
+  }
+
+  #sendHeartbeat(): void {
+    this.#isHeartbeatPending = true;
+    const handleResponse = (): boolean => {
+      this.#isHeartbeatPending = false;
+      return true;
+    };
+    this.send(encodeOptions(), { handleResponse, handleLoss() {} });
+  }
+
+  #createLossError(reason: string, cause?: unknown): CqlError {
+    return new CqlError('CONNECTION_LOST', reason, { node: this.node, cause });
+  }
+
+  /** An error as one of this node. */
+  #addNode(error: unknown): CqlError {
+    if (!(error instanceof CqlError)) return this.#createLossError('unreadable answer', error);
+    if (error.node !== undefined) return error;
+    return new CqlError(error.code, error.message, { node: this.node, server: error.server, cause: error.cause });
+  }
+
+  #end(reason: CqlError): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#connectTimer);
+    this.#heartbeatMonitor?.stop();
+    // What was written before may still leave; nobody listens any more.
+    if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
+    else this.#socket.destroy();
+    this.#events.onClosed(reason);
+    const isOurs = reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
+    const loss = isOurs ? reason : this.#createLossError(reason.message, reason);
+    for (const exchange of this.#exchanges.splice(0)) exchange?.handleLoss(loss);
+  }
+}

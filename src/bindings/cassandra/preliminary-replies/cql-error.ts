@@ -1,0 +1,67 @@
+/** What can go wrong between this client and a node, as a code; the binding makes the application's error of it. */
+
+/**
+ * - `CONNECTION_LOST`: the connection ended before the answer, or none could be made.
+ * - `TIMEOUT`: no final answer in time.
+ * - `SERVER`: the node answered with an error; `server` has it.
+ * - `AUTHENTICATION`: the node refused the credentials, or wants some.
+ * - `PROTOCOL`: the node said what the protocol does not allow.
+ * - `BAD_VALUE`: a parameter cannot be written as its column's type.
+ * - `OVERLOADED`: too many reads under way in this client.
+ * - `CLOSED`: the client was closed.
+ */
+export type CqlErrorCode =
+  | 'CONNECTION_LOST'
+  | 'TIMEOUT'
+  | 'SERVER'
+  | 'AUTHENTICATION'
+  | 'PROTOCOL'
+  | 'BAD_VALUE'
+  | 'OVERLOADED'
+  | 'CLOSED';
+
+/** An ERROR message of a node. */
+export interface ServerError {
+  /** As in the protocol, `0x1200` for a read time-out. What some codes have behind the message is in it, too. */
+  readonly code: number;
+  readonly message: string;
+}
+
+export const SERVER_ERROR = {
+  badCredentials: 0x0100,
+  unavailable: 0x1000,
+  readTimeout: 0x1200,
+  readFailure: 0x1300,
+  unprepared: 0x2500,
+} as const;
+
+/** Whether the replicas that were asked for are the reason: one alone may have answered all the same. */
+export function isReplicaShortage({ code }: ServerError): boolean {
+  return code === SERVER_ERROR.unavailable || code === SERVER_ERROR.readTimeout || code === SERVER_ERROR.readFailure;
+}
+
+export interface CqlErrorDetails {
+  /** The node, `host:port`. */
+  readonly node?: string | undefined;
+  readonly server?: ServerError | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failed read or connection. */
+export class CqlError extends Error {
+  override readonly name = 'CqlError';
+  readonly code: CqlErrorCode;
+  readonly node: string | undefined;
+  readonly server: ServerError | undefined;
+
+  constructor(code: CqlErrorCode, message: string, { node, server, cause }: CqlErrorDetails = {}) {
+    super(node === undefined ? message : `${node}: ${message}`, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.node = node;
+    this.server = server;
+  }
+}
+
+export function createProtocolError(message: string, cause?: unknown): CqlError {
+  return new CqlError('PROTOCOL', message, { cause });
+}

@@ -1,0 +1,39 @@
+/** How a path to a Correctable Cassandra is made. */
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import type { ServerAddress } from '../../shared/server-address.ts';
+import type { ReadStrategyOptions } from '../read-strategy.ts';
+import type { HandshakeOptions } from './handshake.ts';
+
+/** Bounds that no application sets, and tests make small. */
+const DEFAULT_LIMITS = {
+  /** Most requests under way on the connection; more wait. The protocol has 32 768 numbers for them. */
+  maxInFlight: 2_048,
+  /** Most reads under way or waiting; more are refused. */
+  maxReads: 20_000,
+  /** Largest answer in bytes: what nodes send at most unless told otherwise. */
+  maxFrameBytes: 256 * 1024 * 1024,
+  /** How long connecting and the handshake may take, in milliseconds. */
+  connectTimeoutMs: 5_000,
+  /**
+   * How long the node may say nothing at all, in milliseconds: it is asked for a word after a third of it, and given up
+   * after all of it. Longer than a node works on a read.
+   */
+  maxSilenceMs: 6_000,
+  /** Upper bound of the first pause before connecting again, in milliseconds; each is twice the one before. */
+  initialReconnectDelayMs: 50,
+  /** Upper bound of every such pause, in milliseconds. */
+  maxReconnectDelayMs: 10_000,
+};
+
+export type PluginLimits = Readonly<typeof DEFAULT_LIMITS>;
+
+export interface PluginOptions extends PluginLimits, HandshakeOptions, ServerAddress {
+  readonly tls: TlsOptions | undefined;
+  readonly requestTimeoutMs: number;
+}
+
+export function resolvePluginOptions(settings: ReadStrategyOptions, limits: Partial<PluginLimits>): PluginOptions {
+  const { contactPoints, credentials, keyspace, tls, requestTimeoutMs } = settings;
+  const { host, port } = contactPoints[0] as ServerAddress;
+  return { ...DEFAULT_LIMITS, ...limits, host, port, credentials, keyspace, tls, requestTimeoutMs };
+}

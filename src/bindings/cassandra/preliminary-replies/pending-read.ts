@@ -1,0 +1,285 @@
+/**
+ * One read under way: its two views in order, over another connection where one is lost, and over the plain way where
+ * there is none.
+ */
+import { isCorrectableError } from '../../../correctable/errors.ts';
+import { CONSISTENCY_CODES } from '../consistency-levels.ts';
+import { setOwnProperty } from '../cql/decode-values.ts';
+import type { Page, ReadRequest, ReadSink, ReadStatement, Row } from '../read-strategy.ts';
+import type { ValueConverter } from '../value-converter.ts';
+import type { Column } from './columns.ts';
+import type { Connection, Exchange } from './connection.ts';
+import type { PreliminaryHitRate } from './preliminary-hit-rate.ts';
+import { CqlError, isReplicaShortage, createProtocolError, SERVER_ERROR, type ServerError } from './cql-error.ts';
+import { ICG_KEY, encodeParameters, encodeExecute } from './requests.ts';
+import type { RawRows, Response } from './responses.ts';
+import type { PreparedStatement, PreparedStatements } from './prepared-statements.ts';
+
+type ResponseContent =
+  /** What one replica has; more is to come. */
+  | { readonly kind: 'preliminary'; readonly rows: RawRows }
+  /** The final view is the preliminary one. */
+  | { readonly kind: 'confirmed' }
+  | { readonly kind: 'final'; readonly rows: RawRows }
+  | { readonly kind: 'error'; readonly error: ServerError }
+  /** An answer that this request cannot have. */
+  | { readonly kind: 'nonsense'; readonly error: CqlError };
+
+const ICG_FLAG = { preliminary: 1, confirmed: 2, differs: 3, equals: 4 } as const;
+const NONE = 0;
+
+/** @param hasPreliminary whether one has come before */
+function interpretResponse(response: Response, hasPreliminary: boolean): ResponseContent {
+  const icg = getIcgFlag(response);
+  const { kind } = response;
+  if (kind === 'error') return { kind, error: response.error };
+  if (kind === 'rows') {
+    if (icg === ICG_FLAG.preliminary && !hasPreliminary) return { kind: 'preliminary', rows: response.rows };
+    const isFinal = hasPreliminary ? icg === ICG_FLAG.differs || icg === ICG_FLAG.equals : icg === NONE;
+    if (isFinal) return { kind: 'final', rows: response.rows };
+  }
+  if (kind === 'void' && icg === ICG_FLAG.confirmed && hasPreliminary) return { kind: 'confirmed' };
+  const after = hasPreliminary ? 'after a preliminary view' : 'as the first answer';
+  return { kind: 'nonsense', error: createProtocolError(`"${kind}" with icg ${icg} ${after}`) };
+}
+
+/** The byte of the entry; 0 where there is none, -1 where it is no byte. */
+function getIcgFlag({ payload }: Response): number {
+  const entry = payload?.get(ICG_KEY);
+  if (entry === undefined) return NONE;
+  return entry?.length === 1 ? (entry[0] as number) : -1;
+}
+
+const LENGTH_BYTES = 4;
+
+/**
+ * Reads the values, as what the answer itself says of its columns: those that a statement was prepared with may have been
+ * dropped and made anew as others, and version 4 of the protocol does not tell.
+ *
+ * @throws CqlError `PROTOCOL` for what are no rows
+ */
+export function readPage({ metadata, rowCount, reader }: RawRows, values: ValueConverter): Page {
+  const { columns } = metadata;
+  if (columns === undefined) throw createProtocolError('rows without their columns, which nobody asked to leave out');
+  reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
+  const rows: Row[] = [];
+  for (let n = 0; n < rowCount; n += 1) {
+    const row: Record<string, unknown> = {};
+    for (const column of columns) setOwnProperty(row, column.name, decodeValue(reader.bytes(), column, values));
+    rows.push(row);
+  }
+  return { rows, pageState: metadata.pageState?.toString('hex') };
+}
+
+function decodeValue(bytes: Buffer | null, { name, type }: Column, values: ValueConverter): unknown {
+  try {
+    return values.decode(bytes, type);
+  } catch (cause) {
+    if (isCorrectableError(cause)) throw cause;
+    throw createProtocolError(`the value of column "${name}" is none of its type: ${String(cause)}`, cause);
+  }
+}
+
+/** How often its statement is prepared again because the node knows it no more. */
+const MAX_REPREPARES = 1;
+
+/** What a read needs of the path that it goes. */
+export interface ReadHost {
+  readonly statements: PreparedStatements;
+  readonly values: ValueConverter;
+  /** Has a read sent: calls `start` with a connection, at once or when one has room. */
+  schedule(read: PendingRead): void;
+  /** The read is over. */
+  handleFinished(read: PendingRead): void;
+  /** The coordinator refused the read before it gave a preliminary view: has one fetched, then tells the sink. */
+  fetchPreliminary(read: PendingRead, rejection: CqlError): void;
+}
+
+export class PendingRead implements Exchange {
+  readonly statement: ReadStatement;
+  readonly sink: ReadSink;
+  readonly #request: ReadRequest;
+  readonly #host: ReadHost;
+  #prepared: PreparedStatement | undefined;
+  #connection: Connection | undefined;
+  #reprepareCount = 0;
+  /** What became of the preliminary view, whichever attempt it came from: there is one at most. */
+  #preliminary: 'none' | 'told' | 'failed' = 'none';
+  /** This attempt has had a preliminary answer. */
+  #hasPreliminary = false;
+  #hasEnded = false;
+  #isOrphaned = false;
+
+  constructor(statement: ReadStatement, request: ReadRequest, { host, sink }: { host: ReadHost; sink: ReadSink }) {
+    this.statement = statement;
+    this.sink = sink;
+    this.#request = request;
+    this.#host = host;
+  }
+
+  /** What is still wanted: a preliminary view is told once. */
+  get remainingRequest(): ReadRequest {
+    return this.#preliminary === 'none' ? this.#request : { ...this.#request, deliverPreliminary: undefined };
+  }
+
+  /** Sends the read; prepares its statement first where that has not been done. */
+  start(connection: Connection): void {
+    const prepared = this.#host.statements.getPrepared(this.statement.cql);
+    if (prepared === undefined) this.#prepare(connection);
+    else this.#execute(connection, prepared);
+  }
+
+  handleResponse(response: Response): boolean {
+    const meaning = interpretResponse(response, this.#hasPreliminary);
+    const isLast = meaning.kind !== 'preliminary';
+    if (!isLast) this.#hasPreliminary = true;
+    if (response.kind === 'rows' && this.remainingRequest.deliverPreliminary !== undefined)
+      this.#hitRate?.recordReply(!isLast);
+    if (this.#hasEnded) {
+      if (isLast && this.#isOrphaned) this.#connection?.reclaim();
+      return isLast;
+    }
+    switch (meaning.kind) {
+      case 'preliminary':
+        this.#deliverPreliminary(meaning.rows);
+        break;
+      case 'confirmed':
+        this.#confirm();
+        break;
+      case 'final':
+        this.#deliverFinal(meaning.rows);
+        break;
+      case 'error':
+        this.#handleServerError(meaning.error);
+        break;
+      case 'nonsense':
+        throw meaning.error;
+    }
+    return isLast;
+  }
+
+  handleLoss(error: CqlError): void {
+    if (this.#hasEnded) return;
+    this.#connection = undefined;
+    if (error.code === 'CONNECTION_LOST') this.#host.schedule(this);
+    else this.fail(error);
+  }
+
+  /** Ends the read without a final view. */
+  fail(error: Error): void {
+    if (this.#finish()) this.sink.fail(error);
+  }
+
+  /** Ends the read although its answer is still to come. */
+  abandon(error: CqlError): void {
+    this.#isOrphaned = this.#connection !== undefined;
+    this.fail(error);
+    this.#connection?.abandon();
+  }
+
+  /** Ends the read here: somebody else goes on with it. */
+  handOverToDriver(): void {
+    this.#finish();
+  }
+
+  #prepare(connection: Connection): void {
+    this.#connection = undefined;
+    this.#host.statements.prepare(connection, this.statement.cql).then(
+      (prepared) => {
+        if (this.#hasEnded) return;
+        if (connection.hasCapacity) this.#execute(connection, prepared);
+        else this.#host.schedule(this);
+      },
+      (error: CqlError) => {
+        // The answer was lost on the way: in what is left of the read's own time the statement is asked for again.
+        if (error.code === 'TIMEOUT' && !this.#hasEnded) this.#host.schedule(this);
+        else this.handleLoss(error);
+      },
+    );
+  }
+
+  #execute(connection: Connection, prepared: PreparedStatement): void {
+    const frame = this.#frame(prepared);
+    if (frame === undefined) return;
+    this.#hasPreliminary = false;
+    this.#prepared = prepared;
+    this.#connection = connection;
+    connection.send(frame, this);
+  }
+
+  #frame(prepared: PreparedStatement): Buffer | undefined {
+    const { params, pageSize, pageState } = this.statement;
+    const { consistency, deliverPreliminary } = this.remainingRequest;
+    try {
+      return encodeExecute({
+        id: prepared.id,
+        consistency: CONSISTENCY_CODES[consistency],
+        values: encodeParameters(params, prepared.parameters, this.#host.values),
+        isIncremental: deliverPreliminary !== undefined,
+        pageSize,
+        pageState: pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
+      });
+    } catch (error) {
+      this.fail(error as Error);
+      return undefined;
+    }
+  }
+
+  #deliverPreliminary(rows: RawRows): void {
+    let page: Page;
+    try {
+      page = readPage(rows, this.#host.values);
+    } catch (error) {
+      this.#preliminary = 'failed';
+      return this.sink.failPreliminary(error);
+    }
+    this.#preliminary = 'told';
+    this.sink.deliverPreliminary(page);
+  }
+
+  #confirm(): void {
+    if (this.#preliminary !== 'told') {
+      return this.fail(new CqlError('PROTOCOL', 'the view that is confirmed could not be read'));
+    }
+    if (this.#finish()) this.sink.confirm();
+  }
+
+  #deliverFinal(rows: RawRows): void {
+    let page: Page;
+    try {
+      page = readPage(rows, this.#host.values);
+    } catch (error) {
+      return this.fail(error as Error);
+    }
+    if (this.#finish()) this.sink.deliverFinal(page);
+  }
+
+  #handleServerError(server: ServerError): void {
+    if (server.code === SERVER_ERROR.unprepared) return this.#reprepare(server);
+    const error = new CqlError('SERVER', server.message, { node: this.#connection?.node, server });
+    if (this.remainingRequest.deliverPreliminary !== undefined && isReplicaShortage(server))
+      this.#host.fetchPreliminary(this, error);
+    else this.fail(error);
+  }
+
+  /** The node does not know the statement. */
+  #reprepare(server: ServerError): void {
+    const connection = this.#connection;
+    if (connection !== undefined && this.#reprepareCount < MAX_REPREPARES) {
+      this.#reprepareCount += 1;
+      return this.#prepare(connection);
+    }
+    this.fail(new CqlError('SERVER', server.message, { node: connection?.node, server }));
+  }
+
+  get #hitRate(): PreliminaryHitRate | undefined {
+    return this.#prepared?.hitRates.get(this.statement);
+  }
+
+  #finish(): boolean {
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
+    this.#host.handleFinished(this);
+    return true;
+  }
+}

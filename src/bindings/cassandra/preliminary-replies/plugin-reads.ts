@@ -1,0 +1,183 @@
+/**
+ * Way 3: one read to a coordinator that gives preliminary replies, two views back (Correctables, OSDI 2016, §5.2; what goes
+ * over the wire is in docs/spec/cassandra-icg.md). While the coordinator is away, reads go the plain way.
+ */
+import { formatAddress } from '../../shared/server-address.ts';
+import type { CassandraDriver } from '../driver.ts';
+import type { ReadStrategy, ReadStrategyOptions, ReadRequest, ReadSink, ReadStatement } from '../read-strategy.ts';
+import { ValueConverter } from '../value-converter.ts';
+import type { Connection } from './connection.ts';
+import { CqlError } from './cql-error.ts';
+import { ReconnectingConnection } from './reconnecting-connection.ts';
+import { resolvePluginOptions, type PluginLimits, type PluginOptions } from './options.ts';
+import { PendingRead, type ReadHost } from './pending-read.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+
+/** A path to a coordinator that gives preliminary replies. */
+export interface PluginReadStrategy extends ReadStrategy {
+  /** Bytes exchanged with the coordinator so far, heartbeats and handshakes included, without what TLS adds. */
+  readonly bytes: { readonly sent: number; readonly received: number };
+}
+
+/**
+ * Opens a path to the first contact point; `undefined` if that is an ordinary node. The driver's encoder writes parameters
+ * and reads rows: a driver without one cannot be used either. Rejects with a CqlError if the coordinator cannot be reached
+ * or refuses.
+ */
+export async function openPluginReads(
+  driver: CassandraDriver,
+  settings: ReadStrategyOptions,
+  limits: Partial<PluginLimits> = {},
+): Promise<PluginReadStrategy | undefined> {
+  if (driver.Encoder === undefined) return undefined;
+  const path = new PluginReads(
+    resolvePluginOptions(settings, limits),
+    settings.driverReads,
+    new ValueConverter(driver),
+  );
+  try {
+    if (await path.whenOpened) return path;
+  } catch (error) {
+    await path.close();
+    throw error;
+  }
+  await path.close();
+  return undefined;
+}
+
+class PluginReads implements PluginReadStrategy, ReadHost {
+  readonly statements: PreparedStatements;
+  readonly values: ValueConverter;
+  /** Resolves with the first connection: whether it is to a coordinator that gives preliminary replies. */
+  readonly whenOpened: Promise<boolean>;
+  readonly #options: PluginOptions;
+  readonly #driverReads: ReadStrategy;
+  readonly #nodeConnection: ReconnectingConnection;
+  /** The oldest first. */
+  readonly #inFlight = new Map<PendingRead, number>();
+  readonly #waiting = new Set<PendingRead>();
+  #timer: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: PluginOptions, plain: ReadStrategy, values: ValueConverter) {
+    this.#options = options;
+    this.#driverReads = plain;
+    this.values = values;
+    // A read whose PREPARE was lost has time for another.
+    this.statements = new PreparedStatements(options.requestTimeoutMs / 2);
+    let settle!: { resolve(isUp: boolean): void; reject(reason: CqlError): void };
+    this.whenOpened = new Promise((resolve, reject) => (settle = { resolve, reject }));
+    this.#nodeConnection = new ReconnectingConnection(options, {
+      onCapacity: () => {
+        settle.resolve(this.#nodeConnection.isUp);
+        this.#sendWaiting();
+      },
+      onDown: (reason) => {
+        settle.reject(reason);
+        for (const read of this.#waiting) this.#readWithDriver(read);
+      },
+    });
+  }
+
+  get bytes(): { readonly sent: number; readonly received: number } {
+    return { ...this.#nodeConnection.bytes };
+  }
+
+  read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
+    if (this.#closing !== undefined) return sink.fail(createClosedError());
+    if (!this.#nodeConnection.isUp || this.#isNotWorthRequesting(statement, request))
+      return this.#driverReads.read(statement, request, sink);
+    if (this.#inFlight.size >= this.#options.maxReads) return sink.fail(createOverloadedError(this.#options.maxReads));
+    const read = new PendingRead(statement, request, { host: this, sink });
+    this.#inFlight.set(read, performance.now() + this.#options.requestTimeoutMs);
+    if (this.#timer === undefined) this.#startTimeoutTimer(this.#options.requestTimeoutMs);
+    this.schedule(read);
+  }
+
+  schedule(read: PendingRead): void {
+    if (this.#closing !== undefined) return read.fail(createClosedError());
+    // Those who wait come first.
+    const connection: Connection | undefined = this.#waiting.size === 0 ? this.#nodeConnection.getReady() : undefined;
+    if (connection !== undefined) read.start(connection);
+    else if (this.#nodeConnection.isUp) this.#waiting.add(read);
+    else this.#readWithDriver(read);
+  }
+
+  handleFinished(read: PendingRead): void {
+    this.#inFlight.delete(read);
+    this.#waiting.delete(read);
+  }
+
+  fetchPreliminary(read: PendingRead, rejection: CqlError): void {
+    const { deliverPreliminary } = read.remainingRequest;
+    if (deliverPreliminary === undefined) return read.fail(rejection);
+    read.handOverToDriver();
+    const { statement, sink } = read;
+    const request = { consistency: deliverPreliminary, deliverPreliminary: undefined };
+    this.#driverReads.read(statement, request, {
+      deliverFinal(page) {
+        sink.deliverPreliminary(page);
+        sink.fail(rejection);
+      },
+      fail(error) {
+        sink.failPreliminary(error);
+        sink.fail(rejection);
+      },
+      // One view was asked for: there is none before it.
+      deliverPreliminary() {},
+      failPreliminary() {},
+      confirm() {},
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#nodeConnection.close(createClosedError());
+    clearTimeout(this.#timer);
+    for (const read of this.#inFlight.keys()) read.fail(createClosedError());
+    return this.#closing;
+  }
+
+  #sendWaiting(): void {
+    for (const read of this.#waiting) {
+      const connection = this.#nodeConnection.getReady();
+      if (connection === undefined) return;
+      this.#waiting.delete(read);
+      read.start(connection);
+    }
+  }
+
+  /** Whether two requests are needed for two views: a coordinator answers some statements once. */
+  #isNotWorthRequesting(statement: ReadStatement, { deliverPreliminary }: ReadRequest): boolean {
+    if (deliverPreliminary === undefined) return false;
+    const prepared = this.statements.getPrepared(statement.cql);
+    return prepared !== undefined && !prepared.hitRates.get(statement).isWorthRequesting();
+  }
+
+  #readWithDriver(read: PendingRead): void {
+    read.handOverToDriver();
+    this.#driverReads.read(read.statement, read.remainingRequest, read.sink);
+  }
+
+  /** All reads have the same time: one timer for the oldest is enough. */
+  #startTimeoutTimer(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      const now = performance.now();
+      for (const [read, deadline] of this.#inFlight) {
+        if (deadline > now) return this.#startTimeoutTimer(deadline - now);
+        const message = `no final answer within ${this.#options.requestTimeoutMs} ms`;
+        read.abandon(new CqlError('TIMEOUT', message, { node: formatAddress(this.#options) }));
+      }
+    }, delayMs);
+    // The connections keep the process alive, not this.
+    this.#timer.unref();
+  }
+}
+
+function createClosedError(): CqlError {
+  return new CqlError('CLOSED', 'the path to the coordinator is closed');
+}
+
+function createOverloadedError(maxReads: number): CqlError {
+  return new CqlError('OVERLOADED', `${maxReads} reads are under way or waiting: wait for some of them`);
+}

@@ -1,0 +1,64 @@
+/** Prepared statements: asked for once, and again where a node has forgotten one. */
+import { RecentMap } from '../session-guarantees/recent-map.ts';
+import type { Column } from './columns.ts';
+import type { Connection } from './connection.ts';
+import { StatementHitRates } from './preliminary-hit-rate.ts';
+import { CqlError } from './cql-error.ts';
+import { encodePrepare } from './requests.ts';
+
+export interface PreparedStatement {
+  readonly id: Buffer;
+  readonly parameters: readonly Column[];
+  /** Whether the coordinator gives preliminary views of it. */
+  readonly hitRates: StatementHitRates;
+}
+
+/** Most statements that are remembered; the oldest is forgotten first. Every node keeps its own. */
+const MAX_STATEMENTS = 1_000;
+
+export class PreparedStatements {
+  readonly #prepareTimeoutMs: number;
+  readonly #prepared = new RecentMap<PreparedStatement>(MAX_STATEMENTS);
+  readonly #preparing = new WeakMap<Connection, Map<string, Promise<PreparedStatement>>>();
+
+  /** `prepareTimeoutMs`: after that an answer counts as lost, and the next who wants the statement asks again. */
+  constructor(prepareTimeoutMs: number) {
+    this.#prepareTimeoutMs = prepareTimeoutMs;
+  }
+
+  getPrepared(cql: string): PreparedStatement | undefined {
+    return this.#prepared.get(cql);
+  }
+
+  /**
+   * Prepares a statement, whether it is known or not; those who want the same at the same time share one request.
+   *
+   * @throws CqlError
+   */
+  prepare(connection: Connection, cql: string): Promise<PreparedStatement> {
+    const inFlight = this.#preparing.get(connection) ?? new Map<string, Promise<PreparedStatement>>();
+    this.#preparing.set(connection, inFlight);
+    const existing = inFlight.get(cql);
+    if (existing !== undefined) return existing;
+    const preparing = this.#requestPrepare(connection, cql).finally(() => inFlight.delete(cql));
+    inFlight.set(cql, preparing);
+    return preparing;
+  }
+
+  async #requestPrepare(connection: Connection, cql: string): Promise<PreparedStatement> {
+    const response = await connection.request(encodePrepare(cql), this.#prepareTimeoutMs);
+    if (response.kind === 'error') {
+      const { error } = response;
+      throw new CqlError('SERVER', error.message, { node: connection.node, server: error });
+    }
+    if (response.kind !== 'prepared') {
+      throw new CqlError('PROTOCOL', `"${response.kind}" where a prepared statement was due`, {
+        node: connection.node,
+      });
+    }
+    const { id, parameters } = response.statement;
+    const statement: PreparedStatement = { id, parameters, hitRates: new StatementHitRates() };
+    this.#prepared.set(cql, statement);
+    return statement;
+  }
+}

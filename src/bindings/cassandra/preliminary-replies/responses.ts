@@ -1,0 +1,112 @@
+/** What a node answers: the bodies of responses. */
+import { BodyReader } from './body-reader.ts';
+import { readParameters, readRowsMetadata, type Column, type RowsMetadata } from './columns.ts';
+import { createProtocolError, type ServerError } from './cql-error.ts';
+import type { Frame } from './frames.ts';
+import { FRAME_FLAG, OPCODE, RESULT_KIND } from './protocol.ts';
+
+/** Rows whose values have not been looked at. */
+export interface RawRows {
+  readonly metadata: RowsMetadata;
+  readonly rowCount: number;
+  /** Stands in front of the first value. */
+  readonly reader: BodyReader;
+}
+
+/** A statement as a node has prepared it. */
+export interface PreparedResult {
+  readonly id: Buffer;
+  readonly parameters: readonly Column[];
+}
+
+type ResponseVariant =
+  | { readonly kind: 'ready' | 'authSuccess' | 'void' | 'event' }
+  | { readonly kind: 'error'; readonly error: ServerError }
+  | { readonly kind: 'authenticate'; readonly authenticator: string }
+  | { readonly kind: 'authChallenge'; readonly token: Buffer | null }
+  | { readonly kind: 'supported'; readonly options: ReadonlyMap<string, readonly string[]> }
+  | { readonly kind: 'setKeyspace'; readonly keyspace: string }
+  | { readonly kind: 'rows'; readonly rows: RawRows }
+  | { readonly kind: 'prepared'; readonly statement: PreparedResult }
+  | { readonly kind: 'schemaChange' };
+
+export type Response = ResponseVariant & {
+  /** What stands in the custom payload; undefined where there is none. */
+  readonly payload: Payload | undefined;
+};
+
+type Payload = ReadonlyMap<string, Buffer | null>;
+
+const TRACE_ID_BYTES = 16;
+
+/** @throws CqlError `PROTOCOL` for a body that makes no sense */
+export function readResponse({ opcode, flags, body }: Frame): Response {
+  if ((flags & FRAME_FLAG.compression) !== 0) throw createProtocolError('a compressed frame, which nobody asked for');
+  const reader = new BodyReader(body);
+  if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
+  // For whoever looks after the node, who has them in its log.
+  if ((flags & FRAME_FLAG.warning) !== 0) reader.stringList();
+  const payload = (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
+  return opcode === OPCODE.result ? readResult(reader, payload) : readOther(opcode, reader, payload);
+}
+
+function readPayload(reader: BodyReader): Payload {
+  const count = reader.short();
+  reader.checkCount(count, 6);
+  const payload = new Map<string, Buffer | null>();
+  for (let n = 0; n < count; n += 1) payload.set(reader.string(), reader.bytes());
+  return payload;
+}
+
+function readOther(opcode: number, reader: BodyReader, payload: Payload | undefined): Response {
+  switch (opcode) {
+    case OPCODE.error:
+      return { kind: 'error', payload, error: { code: reader.int(), message: reader.string() } };
+    case OPCODE.ready:
+      return { kind: 'ready', payload };
+    case OPCODE.authenticate:
+      return { kind: 'authenticate', payload, authenticator: reader.string() };
+    case OPCODE.authChallenge:
+      return { kind: 'authChallenge', payload, token: copyBytes(reader.bytes()) };
+    case OPCODE.authSuccess:
+      return { kind: 'authSuccess', payload };
+    case OPCODE.supported:
+      return { kind: 'supported', payload, options: readSupported(reader) };
+    case OPCODE.event:
+      return { kind: 'event', payload };
+    default:
+      throw createProtocolError(`an answer of the unknown kind ${opcode}`);
+  }
+}
+
+function readSupported(reader: BodyReader): ReadonlyMap<string, readonly string[]> {
+  return new Map(reader.readItems(reader.short(), 4, () => [reader.string(), reader.stringList()] as const));
+}
+
+function readResult(reader: BodyReader, payload: Payload | undefined): Response {
+  const kind = reader.int();
+  switch (kind) {
+    case RESULT_KIND.void:
+      return { kind: 'void', payload };
+    case RESULT_KIND.rows:
+      return { kind: 'rows', payload, rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader } };
+    case RESULT_KIND.setKeyspace:
+      return { kind: 'setKeyspace', payload, keyspace: reader.string() };
+    case RESULT_KIND.prepared:
+      return { kind: 'prepared', payload, statement: readPrepared(reader) };
+    case RESULT_KIND.schemaChange:
+      return { kind: 'schemaChange', payload };
+    default:
+      throw createProtocolError(`a result of the unknown kind ${kind}`);
+  }
+}
+
+function readPrepared(reader: BodyReader): PreparedResult {
+  const id = Buffer.from(reader.shortBytes());
+  // What follows are the columns of its rows, which come with the rows again.
+  return { id, parameters: readParameters(reader) };
+}
+
+function copyBytes(bytes: Buffer | null): Buffer | null {
+  return bytes === null ? null : Buffer.from(bytes);
+}

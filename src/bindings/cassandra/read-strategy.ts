@@ -1,0 +1,93 @@
+/**
+ * How a read reaches the replicas and its views come back: the seam between the binding, which knows operations and
+ * levels, and the ways to talk to a cluster (Correctables, OSDI 2016, §5.2). Way 1 sends two reads through
+ * `cassandra-driver`; way 3 sends one to a coordinator that gives preliminary replies.
+ */
+import type { ServerAddress } from '../shared/server-address.ts';
+import type { Consistency } from './consistency-levels.ts';
+
+/**
+ * A row by column names. Values are plain, the same whichever way they came: text, ascii, uuid, timeuuid, inet, date, time,
+ * duration, decimal → string; int, smallint, tinyint, float, double → number; bigint, counter, varint → bigint;
+ * timestamp → Date; blob → Uint8Array; list, set, tuple, vector → array; user-defined type → object; map → object where its
+ * keys are strings, otherwise array of [key, value]; null → null.
+ */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** One page of a result; a result that fits has one. */
+export interface Page {
+  readonly rows: readonly Row[];
+  /** Where the next page begins, in hexadecimal digits; `undefined` on the last one. */
+  readonly pageState: string | undefined;
+}
+
+/** A prepared statement that reads, with its values. */
+export interface ReadStatement {
+  readonly cql: string;
+  /** A value for each bind marker, in the order of the markers. The coordinator's metadata says how each is written. */
+  readonly params: readonly unknown[];
+  /** Most rows of a page. */
+  readonly pageSize: number;
+  /** Where to go on: `pageState` of the page before. */
+  readonly pageState?: string | undefined;
+}
+
+/** Which views are wanted. */
+export interface ReadRequest {
+  /** How many replicas the final view asks. */
+  readonly consistency: Consistency;
+  /**
+   * How many the preliminary view asks (`ONE` or `LOCAL_ONE`); `undefined` where only the final view is wanted. A
+   * coordinator that gives preliminary replies asks one by its nature.
+   */
+  readonly deliverPreliminary: Consistency | undefined;
+}
+
+/**
+ * Where a read path delivers. It calls `preliminary` at most once and first, then exactly one of `confirm`, `final` and
+ * `fail`. Calls may be synchronous. No method throws.
+ */
+export interface ReadSink {
+  /** What one replica has. Not called where the path has nothing early to say. */
+  deliverPreliminary(page: Page): void;
+  /** Only the preliminary view failed; the final one is still to come. */
+  failPreliminary(error: unknown): void;
+  /** The final view is the preliminary one: rows and page state. Only after `preliminary`. */
+  confirm(): void;
+  /** The final view. It may equal the preliminary one all the same. */
+  deliverFinal(page: Page): void;
+  /** The final view failed: there is nothing more to come. A preliminary view under way is awaited first. */
+  fail(error: unknown): void;
+}
+
+/** One way to read. Errors are the driver's or the protocol's own; the binding translates them (`failures.ts`). */
+export interface ReadStrategy {
+  /** Never throws: what goes wrong is told to the sink. Reads of a closed path fail. */
+  read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void;
+  /** Ends all connections; reads under way fail. */
+  close(): Promise<void>;
+}
+
+/** What a way needs to know of the cluster. */
+export interface ReadStrategyOptions {
+  /** The preferred coordinator first. */
+  readonly contactPoints: readonly ServerAddress[];
+  /** Used for tables that a statement names without one. */
+  readonly keyspace: string | undefined;
+  readonly credentials: { readonly username: string; readonly password: string } | undefined;
+  /** Options for `tls.connect`; `undefined` for plain TCP. */
+  readonly tls: object | undefined;
+  /** How long to wait for an answer, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  /**
+   * Two reads through the driver: for what a way cannot do itself, such as a read while its coordinator is away. It
+   * stays the binding's: who falls back to it does not close it.
+   */
+  readonly driverReads: ReadStrategy;
+}
+
+/**
+ * Which way reads take. `auto`: one request where the coordinator gives preliminary replies, otherwise two; `never`: two;
+ * `require`: one, and where it cannot be had the binding fails with `UNSUPPORTED`.
+ */
+export type PreliminaryRepliesOption = 'auto' | 'never' | 'require';

@@ -1,0 +1,110 @@
+/** Which way reads take: one request where the coordinator gives preliminary replies, otherwise two. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
+import type { CassandraDriver } from './driver.ts';
+import { createClosedError } from './errors.ts';
+import type {
+  PreliminaryRepliesOption,
+  ReadStrategy,
+  ReadStrategyOptions,
+  ReadRequest,
+  ReadSink,
+  ReadStatement,
+} from './read-strategy.ts';
+
+/** What there is to choose from. */
+export interface ReadStrategySelection {
+  readonly option: PreliminaryRepliesOption;
+  readonly options: ReadStrategyOptions;
+  /**
+   * Opens a path to a coordinator that gives preliminary replies; `undefined` if the preferred coordinator is an ordinary
+   * one. Rejects if it cannot be reached.
+   */
+  readonly open: (driver: CassandraDriver, settings: ReadStrategyOptions) => Promise<ReadStrategy | undefined>;
+  /** Resolves once the cluster is connected and is what the options say. */
+  readonly connect: () => Promise<{ readonly driver: CassandraDriver }>;
+}
+
+/** How long a coordinator that could not be looked at is left alone at first; after each vain look twice as long. */
+const FIRST_PROBE_INTERVAL_MS = 1_000;
+const MAX_PROBE_INTERVAL_MS = 60_000;
+
+export class SelectedReadStrategy implements ReadStrategy {
+  readonly #selection: ReadStrategySelection;
+  #strategy: ReadStrategy | undefined;
+  #selecting: Promise<ReadStrategy> | undefined;
+  #failedProbeCount = 0;
+  #nextProbeAt = 0;
+  #isConnected = false;
+  #isClosed = false;
+
+  constructor(choice: ReadStrategySelection) {
+    this.#selection = choice;
+  }
+
+  /** Whether reads take one request; `undefined` until that is known. */
+  get hasPreliminaryReplies(): boolean | undefined {
+    return this.#strategy === undefined ? undefined : this.#strategy !== this.#selection.options.driverReads;
+  }
+
+  /** While the coordinator is looked at, reads go by two requests: it may be slow to say that it is there. */
+  read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
+    if (this.#strategy !== undefined) return this.#strategy.read(statement, request, sink);
+    const { option: requested, options } = this.#selection;
+    const chosen = this.selectStrategy();
+    if (requested === 'auto') chosen.catch(() => {});
+    if (requested === 'auto' && this.#isConnected) return options.driverReads.read(statement, request, sink);
+    const ready = requested === 'auto' ? this.#connect().then(() => options.driverReads) : chosen;
+    ready.then(
+      (path) => (this.#strategy ?? path).read(statement, request, sink),
+      (error: unknown) => sink.fail(error),
+    );
+  }
+
+  /** The path, chosen once. Where the cluster is away it is chosen anew at the next call. */
+  selectStrategy(): Promise<ReadStrategy> {
+    this.#selecting ??= this.#probeAndSelect().finally(() => (this.#selecting = undefined));
+    return this.#selecting;
+  }
+
+  /** What is still looked at is closed once it has been found. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#strategy?.close();
+  }
+
+  async #connect(): Promise<CassandraDriver> {
+    const { driver } = await this.#selection.connect();
+    if (this.#isClosed) throw createClosedError();
+    this.#isConnected = true;
+    return driver;
+  }
+
+  async #probeAndSelect(): Promise<ReadStrategy> {
+    const { option: requested, options, open } = this.#selection;
+    const driver = await this.#connect();
+    if (requested === 'never') return (this.#strategy = options.driverReads);
+    if (requested === 'auto' && performance.now() < this.#nextProbeAt) return options.driverReads;
+    try {
+      const path = await open(driver, options);
+      if (this.#isClosed) {
+        await path?.close();
+        return options.driverReads;
+      }
+      if (path === undefined && requested === 'require') throw createNoPreliminariesError(options);
+      return (this.#strategy = path ?? options.driverReads);
+    } catch (error) {
+      if (requested === 'require') throw error;
+      this.#nextProbeAt =
+        performance.now() + Math.min(MAX_PROBE_INTERVAL_MS, FIRST_PROBE_INTERVAL_MS * 2 ** this.#failedProbeCount);
+      this.#failedProbeCount += 1;
+      return options.driverReads;
+    }
+  }
+}
+
+function createNoPreliminariesError({ contactPoints }: ReadStrategyOptions): CorrectableError {
+  const coordinator = formatAddress(contactPoints[0] as ServerAddress);
+  const message = `correctable: ${coordinator} gives no preliminary replies: install the plugin there, or choose 'auto'`;
+  return new CorrectableError('UNSUPPORTED', message, { field: 'correctable' });
+}

@@ -1,0 +1,83 @@
+/** What came of the reads of a binding: how often early views were right, and finals known to be stale. */
+import { structurallyEqual } from '../../../correctable/structural-equality.ts';
+import type { ReadResult } from '../statement-plan.ts';
+import { isOlder, SeenVersions, type SeenVersion } from './seen-versions.ts';
+
+/** Counts over the life of a binding. */
+export interface ReadStats {
+  /** Final views at the strongest level. */
+  readonly finals: number;
+  /** Of those, how many had a preliminary view before them. */
+  readonly withPreliminary: number;
+  /** Of those, how many were of another value. */
+  readonly diverged: number;
+  /** Of those, how many were older: one replica had a write that the others had not, and that was not answered yet. */
+  readonly regressed: number;
+  /**
+   * Finals of `get` and `getMany` older than what this binding had written, or shown in a final view, before they were
+   * asked for; or of the same time with another value. Of what is not there any more nobody can tell: it is not counted.
+   * At level `strong` more than 0 means that others write with less than they should, or at the very same microsecond.
+   */
+  readonly staleFinals: number;
+}
+
+const MAX_OBJECTS = 10_000;
+
+type MutableReadStats = { -readonly [K in keyof ReadStats]: number };
+
+export class ReadStatsCollector {
+  readonly #seenVersions = new SeenVersions(MAX_OBJECTS);
+  readonly #stats: MutableReadStats = { finals: 0, withPreliminary: 0, diverged: 0, regressed: 0, staleFinals: 0 };
+
+  get stats(): ReadStats {
+    return { ...this.#stats };
+  }
+
+  /** A read of these objects begins: what is known of them by now its final view must show. */
+  beginRead(ids: readonly string[]): ReadObservation {
+    return new ReadObservation(this.#stats, this.#seenVersions, this.#seenVersions.getFloors(ids));
+  }
+
+  /** An update was made. */
+  recordWrite({ objects }: ReadResult): void {
+    objects?.forEach((object) => this.#seenVersions.learn(object));
+  }
+}
+
+/** One read in the books. */
+export class ReadObservation {
+  readonly #stats: MutableReadStats;
+  readonly #seenVersions: SeenVersions;
+  readonly #floors: ReadonlyMap<string, SeenVersion>;
+  #preliminary: ReadResult | undefined;
+
+  constructor(counts: MutableReadStats, seen: SeenVersions, floors: ReadonlyMap<string, SeenVersion>) {
+    this.#stats = counts;
+    this.#seenVersions = seen;
+    this.#floors = floors;
+  }
+
+  recordPreliminary(meaning: ReadResult): void {
+    this.#preliminary = meaning;
+  }
+
+  recordFinal(meaning: ReadResult): void {
+    this.#stats.finals++;
+    if (this.#preliminary !== undefined) this.#compare(this.#preliminary, meaning);
+    if (this.#isStale(meaning)) this.#stats.staleFinals++;
+    meaning.objects?.forEach((object) => this.#seenVersions.learn(object));
+  }
+
+  #compare(early: ReadResult, final: ReadResult): void {
+    this.#stats.withPreliminary++;
+    if (early === final || structurallyEqual(early.value, final.value)) return;
+    this.#stats.diverged++;
+    if (early.version !== undefined && final.version !== undefined && final.version < early.version) {
+      this.#stats.regressed++;
+    }
+  }
+
+  #isStale({ objects }: ReadResult): boolean {
+    return objects?.some((object) => isOlder(object, this.#floors.get(object.id))) === true;
+  }
+}

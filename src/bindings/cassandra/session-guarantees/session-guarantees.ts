@@ -1,0 +1,134 @@
+/**
+ * What an application's session has seen of each key: no later view may be of before that.
+ *
+ * A replica may be behind, and absence has no version: what is not there was never written, not yet, or was deleted, and
+ * only those who surely know can say which. So one answer about a key is judged by what was known when its read began:
+ *
+ * - *behind*: older than what was seen. One replica's is not shown; several are asked once more, then it is told.
+ * - *missing*: absent, though it was seen. At `strong` that is believed of what the session wrote, or saw at `strong`: every
+ *   quorum has it. Otherwise all replicas are asked, and believed.
+ * - *doubted*: perhaps of before the key was found gone, or one that the session has forgotten, of the many that it saw. One
+ *   replica's is not shown; `strong` is believed; otherwise all replicas are asked, and believed.
+ * - *fine*: anything else.
+ *
+ * A key is found gone by those who surely know: what was seen of it is void, and what was written up to then is doubted,
+ * until somebody who surely knows shows the key. What was learnt of a key while a read was under way stays, whatever the
+ * read shows. Of a key that was forgotten, `strong` knows what was answered, not what one replica alone has shown.
+ */
+import type { BindingSession } from '../../../correctable/binding.ts';
+import type { ObjectVersion } from '../statement-plan.ts';
+import { isOlder, NOTHING_SEEN, SeenVersions, type PriorKnowledge, type SeenVersion } from './seen-versions.ts';
+import { writeClock } from './write-clock.ts';
+
+const MAX_KEYS = 10_000;
+
+export interface SessionGuaranteesOptions {
+  /** Whether final views show every write that was answered before they were asked for. */
+  readonly isStrong: boolean;
+  /** How many keys are remembered. */
+  readonly maxKeys?: number;
+}
+
+export class SessionGuarantees implements BindingSession {
+  readonly #isStrong: boolean;
+  readonly #seenVersions: SeenVersions;
+
+  constructor({ isStrong, maxKeys = MAX_KEYS }: SessionGuaranteesOptions) {
+    this.#isStrong = isStrong;
+    this.#seenVersions = new SeenVersions(maxKeys);
+  }
+
+  close(): void {
+    this.#seenVersions.clear();
+  }
+
+  /** A read of these objects begins: what is known of them by now its views must not be behind. */
+  beginRead(ids: readonly string[]): SessionRead {
+    return new SessionRead(this.#seenVersions, ids);
+  }
+
+  /** An update of the session was made. */
+  recordWrite(objects: readonly ObjectVersion[] | undefined): void {
+    objects?.forEach((object) => this.#seenVersions.learn(object, this.#isStrong));
+  }
+}
+
+/** What one answer is, beside what was known of the object. */
+type SessionVerdict = 'fine' | 'behind' | 'missing' | 'doubted';
+
+/** How much the replicas that gave a final view know. */
+export interface ReadCertainty {
+  /** Whether they have every write that was answered before they were asked. */
+  readonly isCertain: boolean;
+  /** Whether every later final view shows at least what this one does. */
+  readonly isSettled: boolean;
+}
+
+/**
+ * One read in a session. What the session's other operations see while it is under way does not count: the read began
+ * before them.
+ */
+export class SessionRead {
+  readonly #seenVersions: SeenVersions;
+  readonly #learnedBefore: number;
+  readonly #floors: Map<string, SeenVersion>;
+
+  constructor(seen: SeenVersions, ids: readonly string[]) {
+    this.#seenVersions = seen;
+    this.#learnedBefore = seen.learnedCount;
+    this.#floors = seen.getFloors(ids);
+  }
+
+  /** Whether an answer of one replica shows nothing older than what was seen. What cannot be told is not admitted. */
+  canShow(objects: readonly ObjectVersion[] | undefined): boolean {
+    return objects?.every((object) => this.#compareToFloor(object) === 'fine') === true;
+  }
+
+  /** Whether only all replicas can tell that an answer is none of before what was seen. */
+  needsAllReplicas(objects: readonly ObjectVersion[], { isCertain }: Pick<ReadCertainty, 'isCertain'>): boolean {
+    return objects.some((object) => {
+      const judgement = this.#compareToFloor(object);
+      if (judgement === 'missing') return !(isCertain && this.#floors.get(object.id)?.isSettled === true);
+      return judgement === 'doubted' && !isCertain;
+    });
+  }
+
+  /** Whether the session has surely seen newer than this. */
+  hasNewerVersion(objects: readonly ObjectVersion[]): boolean {
+    return objects.some((object) => this.#compareToFloor(object) === 'behind');
+  }
+
+  /** A view that may still be corrected was shown: the read itself must not go back behind it. */
+  recordPreliminary(objects: readonly ObjectVersion[] | undefined): void {
+    for (const object of objects ?? []) {
+      this.#seenVersions.learn(object);
+      const { id, version } = object;
+      const floor = this.#floors.get(id) ?? NOTHING_SEEN;
+      // The same version with another value is then the later of two writes of one time, and no step back.
+      if (version === undefined || floor.version === version) continue;
+      this.#floors.set(id, { ...floor, version, content: undefined, isSettled: false, isForgotten: false });
+    }
+  }
+
+  /** The final view. */
+  recordFinal(objects: readonly ObjectVersion[] | undefined, { isCertain, isSettled }: ReadCertainty): void {
+    const now = writeClock.current();
+    for (const object of objects ?? []) {
+      if (isCertain) this.#seenVersions.learnCertain(object, isSettled, this.#getPriorKnowledge(object.id), now);
+      else this.#seenVersions.learn(object);
+    }
+  }
+
+  #compareToFloor(object: ObjectVersion): SessionVerdict {
+    const floor = this.#floors.get(object.id);
+    if (floor === undefined) return 'fine';
+    if (isOlder(object, floor)) return 'behind';
+    if (object.version !== undefined) return object.version <= floor.uncertainUpTo ? 'doubted' : 'fine';
+    if (floor.version !== undefined) return 'missing';
+    return floor.isForgotten ? 'doubted' : 'fine';
+  }
+
+  #getPriorKnowledge(id: string): PriorKnowledge {
+    return { seenVersion: this.#floors.get(id), learnedCount: this.#learnedBefore };
+  }
+}

@@ -1,0 +1,84 @@
+/** What is to be executed for one operation, and what its answer means: the same for built-in operations and statements. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
+import type { Page } from './read-strategy.ts';
+import { writeClock } from './session-guarantees/write-clock.ts';
+import { isSinglePartitionChange } from './statements/cql-text.ts';
+import type { Statement } from './statements/statements.ts';
+
+/** What an answer means. */
+export interface ReadResult {
+  readonly value: unknown;
+  /** When it was written, in microseconds since the epoch, where the answer says so. */
+  readonly version: number | undefined;
+  /** The objects that it shows, each with its version, where there is one: by these a session is kept. */
+  readonly objects: readonly ObjectVersion[] | undefined;
+}
+
+/** One object in an answer. */
+export interface ObjectVersion {
+  readonly id: string;
+  /** `undefined` where it is not there. */
+  readonly version: number | undefined;
+  /** Tells its value from another one of the same version; `undefined` where nobody can tell. */
+  readonly content?: string | undefined;
+}
+
+/** One operation, bound to its arguments. */
+export interface StatementPlan {
+  readonly name: string;
+  readonly access: Access;
+  readonly cql: string;
+  readonly params: readonly unknown[];
+  readonly isIdempotent: boolean;
+  readonly pageSize: number;
+  readonly pageState?: string | undefined;
+  /** Whether the result may be one page of several; otherwise all of it is fetched. */
+  readonly isPaged?: boolean;
+  /** The objects that the answer will show, where the plan knows them. */
+  readonly ids: readonly string[];
+  /** What to do where the cluster does not know the table; nothing to say unless given. */
+  readonly hint?: string | undefined;
+  /** Of an update: the time of writing, in microseconds since the epoch. */
+  readonly timestamp?: number | undefined;
+  /** Of an update: whether it is one plain write of one partition, of which nothing is done where it is refused. */
+  readonly isSingleMutation?: boolean;
+  /** @throws CorrectableError where the answer does not fit */
+  readonly interpretPage: (page: Page) => ReadResult;
+}
+
+/** Makes a plan of an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or `INVALID_VALUE` */
+export type Planner = (operation: Operation) => StatementPlan;
+
+/** How a statement of the application is executed. */
+export function createStatementPlanner(statement: Statement): Planner {
+  const { name, access, cql, isIdempotent, result } = statement;
+  const { versionColumn } = result;
+  const isUpdate = access === 'write';
+  const isSingleMutation = isUpdate && isSinglePartitionChange(cql);
+  return ({ args }) => ({
+    name,
+    access,
+    cql,
+    isIdempotent,
+    ...statement.bind(args),
+    isPaged: result.kind === 'page',
+    ids: [],
+    timestamp: isUpdate ? writeClock.next() : undefined,
+    isSingleMutation,
+    interpretPage: (page) => ({
+      value: result.buildResult(page, name),
+      version: versionColumn === undefined ? undefined : readVersion(page, versionColumn, name),
+      objects: undefined,
+    }),
+  });
+}
+
+function readVersion({ rows: [row] }: Page, column: string, name: string): number | undefined {
+  if (row === undefined) return undefined;
+  const version = row[column];
+  if (typeof version === 'bigint') return Number(version);
+  if (version === null) return undefined;
+  const message = `${name}: ${column} is no version: select WRITETIME(…) AS ${column}`;
+  throw new CorrectableError('INVALID_VALUE', message, { field: column });
+}

@@ -1,0 +1,100 @@
+/** Values between the driver's classes and plain ones (see `Row`), the same whichever way they go. */
+import { createInvalidArgumentError } from '../../correctable/errors.ts';
+import { toJson } from '../shared/to-json.ts';
+import { isBytes, isDate, isMap, isPlain, isSet } from '../../values/value-kinds.ts';
+import { toPlainValue, setOwnProperty } from './cql/decode-values.ts';
+import { CqlTypeError } from './cql/encode-scalars.ts';
+import type { CqlType } from './cql/cql-types.ts';
+import { encodeValue, type DriverEncoding } from './cql/encode-values.ts';
+import type { CassandraDriver } from './driver.ts';
+import type { Row } from './read-strategy.ts';
+
+/** A marker of a statement, or a column of a result. */
+export interface NamedCqlType {
+  readonly name: string;
+  readonly type: CqlType;
+}
+
+/** The native protocol's version in which values are written. */
+const VERSION = 4;
+
+/** Translates the values of one driver. */
+export class ValueConverter {
+  readonly #driverEncoding: DriverEncoding;
+
+  constructor({ types, Encoder }: CassandraDriver) {
+    this.#driverEncoding = { types, encoder: Encoder && new Encoder(VERSION, { encoding: { map: Map } }) };
+  }
+
+  /** A row of the driver with plain values; `columns` as the driver knows them. */
+  toPlainRow(row: object, columns?: readonly NamedCqlType[] | null): Row {
+    const plain: Record<string, unknown> = {};
+    const values = row as Readonly<Record<string, unknown>>;
+    const named: readonly Partial<NamedCqlType>[] = columns ?? Object.keys(row).map((name) => ({ name }));
+    for (const { name = '', type } of named) setOwnProperty(plain, name, this.toPlain(values[name], type));
+    return plain;
+  }
+
+  /** The plain form of a value of the driver. */
+  toPlain(value: unknown, type?: CqlType): unknown {
+    return toPlainValue(value, type, this.#driverEncoding.types);
+  }
+
+  /**
+   * A parameter as the bytes of its marker's type; `null`, and what is not to be touched, as they are.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
+   */
+  toDriverValue(value: unknown, marker: NamedCqlType): unknown {
+    const bytes = this.encode(value, marker);
+    if (bytes === undefined) return this.#driverEncoding.types.unset ?? null;
+    return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
+  }
+
+  /**
+   * The same; `undefined` for what is not to be touched.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
+   */
+  encode(value: unknown, { name, type }: NamedCqlType): Uint8Array | null | undefined {
+    if (value === undefined || value === this.#driverEncoding.types.unset) return undefined;
+    try {
+      return encodeValue(value, type, this.#driverEncoding);
+    } catch (error) {
+      if (error instanceof CqlTypeError) throw createInvalidArgumentError(`args.${name}`, error.message);
+      throw error;
+    }
+  }
+
+  /** The plain form of bytes, read by the driver's own decoder first: a second one could differ. */
+  decode(bytes: Buffer | null, type: CqlType): unknown {
+    return this.toPlain(this.#driverEncoding.encoder?.decode(bytes, type), type);
+  }
+
+  /**
+   * A parameter whose type nobody knows here, as the driver takes it: big integers and bytes have classes of their own
+   * there.
+   */
+  toEncodable(value: unknown): unknown {
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value !== 'object' || value === null || isDate(value) || Buffer.isBuffer(value)) return value;
+    if (isBytes(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    if (Array.isArray(value)) return value.map((item) => this.toEncodable(item));
+    if (isSet(value)) return Array.from(value, (item) => this.toEncodable(item));
+    if (isMap(value)) return new Map(Array.from(value, ([key, item]) => [key, this.toEncodable(item)] as const));
+    if (!isPlain(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.toEncodable(item)]));
+  }
+}
+
+/** How values of `put` become the text of a column, and back. */
+export interface ValueCodec {
+  encode(value: unknown): string;
+  decode(text: string): unknown;
+}
+
+/** JSON: what it cannot say is refused, what it says differently (a date) comes back as JSON has it. */
+export const jsonCodec: ValueCodec = {
+  encode: toJson,
+  decode: (text) => JSON.parse(text) as unknown,
+};

@@ -1,0 +1,86 @@
+/** One update on its way: executed once, and told as what is known of it. */
+import type { SubmissionStatus } from '../../correctable/binding.ts';
+import type { Cluster } from './cluster.ts';
+import { createAbandonedError, createClosedError, toCorrectableError, createUnexpectedReplyError } from './errors.ts';
+import type { Consistency, Level } from './consistency-levels.ts';
+import type { ReadResult, StatementPlan } from './statement-plan.ts';
+import type { OperationCall } from './read-run.ts';
+import type { ReadStatsCollector } from './session-guarantees/read-stats.ts';
+
+/** What a run works with. */
+export interface WriteRunOptions extends OperationCall {
+  readonly cluster: Cluster;
+  readonly statsCollector: ReadStatsCollector;
+  /** How many replicas are to have it. */
+  readonly writeConsistency: Consistency;
+  /** What its only view is called: fewer replicas than `write` promise nothing. */
+  readonly level: Level;
+  /** Called when there is nothing more to come. */
+  readonly onEnded: () => void;
+}
+
+export class WriteRun implements SubmissionStatus {
+  readonly blockedBy = undefined;
+  readonly #options: WriteRunOptions;
+  #mayHaveBeenSent = false;
+  #hasEnded = false;
+
+  constructor(parts: WriteRunOptions) {
+    this.#options = parts;
+  }
+
+  get mayHaveBeenSent(): boolean {
+    return this.#mayHaveBeenSent;
+  }
+
+  async start(): Promise<void> {
+    const { plan, context, cluster, writeConsistency } = this.#options;
+    context.submissionStatus = this;
+    try {
+      if (!cluster.isConnected) {
+        await cluster.connect();
+        // Who has gone while it waited was told that it was not made: from here on nobody can go before it is sent.
+        if (context.signal.aborted) this.#end();
+      }
+      if (this.#hasEnded) return;
+      this.#mayHaveBeenSent = true;
+      this.#handleReply(await cluster.write({ ...plan, consistency: writeConsistency }));
+    } catch (error) {
+      const { name: operation, hint, isSingleMutation } = plan;
+      // What failed before it could leave was a connection: however that ended, the update was not made.
+      const access = this.#mayHaveBeenSent ? 'write' : 'read';
+      this.#fail(toCorrectableError(error, { access, operation, hint, isSingleMutation }));
+    }
+  }
+
+  /** The binding closes. */
+  close(): void {
+    this.#fail(this.#mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError());
+  }
+
+  #handleReply(page: Parameters<StatementPlan['interpretPage']>[0]): void {
+    const { plan, sink, session, statsCollector: stats, level } = this.#options;
+    let meaning: ReadResult;
+    try {
+      meaning = plan.interpretPage(page);
+    } catch (error) {
+      return this.#fail(createUnexpectedReplyError(plan.name, error));
+    }
+    stats.recordWrite(meaning);
+    session?.recordWrite(meaning.objects);
+    const { value, version } = meaning;
+    if (this.#end()) sink.view(value, level, version === undefined ? undefined : { version });
+  }
+
+  #fail(error: unknown): void {
+    if (this.#end()) this.#options.sink.fail(error);
+  }
+
+  /** @returns whether it had not ended before */
+  #end(): boolean {
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
+    this.#options.onEnded();
+    return true;
+  }
+}

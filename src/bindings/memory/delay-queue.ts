@@ -1,0 +1,61 @@
+/** Things that all take one time to arrive: first in, first out, on one timer; with no delay, in one microtask. */
+import type { Clock, Timer } from '../../correctable/clock.ts';
+
+export class DelayQueue<T> {
+  readonly #clock: Clock;
+  readonly #delayMs: number;
+  readonly #onArrival: (item: T) => void;
+  #items: T[] = [];
+  /** When each item arrives; empty where there is no delay. */
+  #times: number[] = [];
+  #head = 0;
+  #isScheduled = false;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, delayMs: number, arrive: (item: T) => void) {
+    this.#clock = clock;
+    this.#delayMs = delayMs;
+    this.#onArrival = arrive;
+  }
+
+  send(item: T): void {
+    this.#items.push(item);
+    if (this.#delayMs > 0) this.#times.push(this.#clock.now() + this.#delayMs);
+    if (!this.#isScheduled) this.#schedule(this.#delayMs);
+  }
+
+  /** Empties the line; what was on its way arrives nowhere. */
+  drain(): T[] {
+    this.#timer?.cancel();
+    const remaining = this.#items.slice(this.#head);
+    this.#reset();
+    return remaining;
+  }
+
+  #schedule(delayMs: number): void {
+    this.#isScheduled = true;
+    if (this.#delayMs === 0) queueMicrotask(() => this.#deliver(0));
+    else {
+      const dueAt = this.#times[this.#head] ?? 0;
+      // That the timer fires says that its time has passed, also where tests own the timers and not the clock.
+      const fire = (): void => this.#deliver(Math.max(this.#clock.now(), dueAt));
+      this.#timer = this.#clock.setTimer(fire, Math.max(delayMs, 1));
+    }
+  }
+
+  #deliver(now: number): void {
+    this.#isScheduled = false;
+    // What is sent meanwhile without delay waits for the next microtask, as a reply would.
+    const end = this.#items.length;
+    while (this.#head < Math.min(end, this.#items.length) && (this.#times[this.#head] ?? 0) <= now)
+      this.#onArrival(this.#items[this.#head++]!);
+    if (this.#head >= this.#items.length) this.#reset();
+    else if (!this.#isScheduled) this.#schedule((this.#times[this.#head] ?? 0) - now);
+  }
+
+  #reset(): void {
+    this.#items = [];
+    this.#times = [];
+    this.#head = 0;
+  }
+}

@@ -1,0 +1,57 @@
+/** Notices that the other end of a connection has fallen silent, which sockets themselves tell after minutes if at all. */
+export interface HeartbeatMonitorOptions {
+  /** How often to look, milliseconds. */
+  readonly intervalMs: number;
+  /** The longest silence that is borne, milliseconds. */
+  readonly maxSilenceMs: number;
+  /** After a stall of our own, the silence counts as no longer than this: what came meanwhile has yet to be read. */
+  readonly stallMs: number;
+  /** Called at every look, with how long the other end has been silent: time to ask for a word. */
+  readonly onHeartbeatDue: (silentMs: number) => void;
+  /** Called once, when it has been silent for too long. */
+  readonly onSilence: (silentMs: number) => void;
+}
+
+export class HeartbeatMonitor {
+  readonly #options: HeartbeatMonitorOptions;
+  readonly #timer: NodeJS.Timeout;
+  #lastReceivedAt = performance.now();
+  #lastHeartbeatAt = this.#lastReceivedAt;
+  #pendingCheck: NodeJS.Immediate | undefined;
+
+  constructor(options: HeartbeatMonitorOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#checkSoon(), options.intervalMs);
+  }
+
+  /** Something has come. */
+  recordReceived(): void {
+    this.#lastReceivedAt = performance.now();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    clearImmediate(this.#pendingCheck);
+  }
+
+  #checkSoon(): void {
+    const { intervalMs, maxSilenceMs, stallMs, onHeartbeatDue } = this.#options;
+    const now = performance.now();
+    if (now - this.#lastHeartbeatAt > 2 * intervalMs)
+      this.#lastReceivedAt = Math.max(this.#lastReceivedAt, now - stallMs);
+    this.#lastHeartbeatAt = now;
+    const silentMs = now - this.#lastReceivedAt;
+    if (silentMs <= maxSilenceMs) return onHeartbeatDue(silentMs);
+    // The timer fires before the sockets are read: what has arrived counts.
+    this.#pendingCheck ??= setImmediate(() => this.#check());
+    return undefined;
+  }
+
+  #check(): void {
+    this.#pendingCheck = undefined;
+    const silentMs = performance.now() - this.#lastReceivedAt;
+    if (silentMs <= this.#options.maxSilenceMs) return;
+    this.stop();
+    this.#options.onSilence(silentMs);
+  }
+}

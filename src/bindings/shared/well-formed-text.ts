@@ -1,0 +1,28 @@
+/** Text for engines that keep UTF-8: half of a surrogate pair cannot be written there, and another text is kept instead. */
+import { createInvalidArgumentError } from '../../correctable/errors.ts';
+import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * The text, or the value around texts, which an engine can keep as it is.
+ *
+ * @throws {CorrectableError} `INVALID_ARGUMENT` that names `field`
+ */
+export function checkWellFormed<T>(value: T, field: string): T {
+  if (isWellFormed(value)) return value;
+  throw createInvalidArgumentError(
+    field,
+    'half of a surrogate pair cannot be written as UTF-8: give whole characters, or bytes',
+  );
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return !LONE_SURROGATE.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isWellFormed);
+  if (isSet(value)) return [...value].every(isWellFormed);
+  if (isMap(value)) return [...value].every(isWellFormed);
+  // Instances of other classes are no text.
+  return !isPlain(value) || Object.entries(value).every(isWellFormed);
+}

@@ -1,0 +1,80 @@
+/** A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016, Listing 7). */
+import type { InvocationContext } from '../../correctable/binding.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { followSignal } from '../../correctable/subscribe.ts';
+
+/** The circumstances of one call of a tier. */
+export interface TierContext {
+  /** The level that the tier answers for. */
+  readonly level: string;
+  /**
+   * Hand it to the driver or `fetch`: aborted when nobody wants the answer any more: the operation has ended, by the answer
+   * of a stronger tier too, the time limit of the level has passed, or the client is closed. That of an update never
+   * aborts, since an update that was submitted runs to its end.
+   */
+  readonly signal: AbortSignal;
+  /** When the client gives up, in milliseconds since the epoch; `undefined` for no deadline. */
+  readonly deadlineAt: number | undefined;
+  /** Trace context to hand on. */
+  readonly trace: unknown;
+}
+
+/**
+ * Answers one operation at one level: returns the value, `answer(value, { version, meta })`, or `skipLevel`, or a promise
+ * of one of them. What it throws is the failure of its level.
+ */
+export type Tier = (operation: Operation, context: TierContext) => unknown;
+
+/** Hands the invocation's circumstances on to a tier; signals are made on first use. */
+export class TierCall implements TierContext {
+  readonly level: string;
+  readonly #isWrite: boolean;
+  readonly #invocation: InvocationContext;
+  #controller: AbortController | undefined;
+  #isAborted = false;
+  readonly #stopFollowing: (() => void)[] = [];
+
+  constructor(level: string, operation: Operation, invocation: InvocationContext) {
+    this.level = level;
+    this.#isWrite = operation.access === 'write';
+    this.#invocation = invocation;
+  }
+
+  get signal(): AbortSignal {
+    // One signal a call and not one for all: a driver's listener on a signal that never aborts would never go away.
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (!this.#isWrite) this.#followSignals(this.#controller);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Nobody wants the answer any more. */
+  abort(): void {
+    this.#isAborted = true;
+    if (!this.#isWrite) this.#controller?.abort();
+    this.stopFollowingSignals();
+  }
+
+  /** The tier has answered or failed: its signal says nothing more. */
+  stopFollowingSignals(): void {
+    for (const unfollow of this.#stopFollowing.splice(0)) unfollow();
+  }
+
+  #followSignals(controller: AbortController): void {
+    if (this.#isAborted) return controller.abort();
+    for (const signal of [this.#invocation.signal, this.#invocation.levelSignals?.[this.level]]) {
+      if (signal?.aborted) controller.abort(signal.reason);
+      else if (signal !== undefined)
+        this.#stopFollowing.push(followSignal(signal, (reason) => controller.abort(reason)));
+    }
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#invocation.deadlineAt;
+  }
+
+  get trace(): unknown {
+    return this.#invocation.trace;
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Binding to any storage that answers each consistency level by a function of its own: a primary and its backups, a
+ * cache in front of an origin (Correctables, OSDI 2016, §5.1, Listing 7; three tiers in §4.4).
+ */
+import type { Binding, InvocationContext, Sink } from '../../correctable/binding.ts';
+import { bindMethods } from '../../correctable/binding.ts';
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkOptionTypes, checkOptionNames, checkRecord, type OptionNamesOf } from '../../correctable/validate.ts';
+import type { Levels } from '../../correctable/level-types.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { TieredRun, type TierMode } from './tiered-run.ts';
+import type { Tier } from './tier.ts';
+
+/** For each level, the function that answers at it. Updates go to that of the strongest level only, once. */
+export type Tiers<L extends Levels> = Readonly<Record<L[number], Tier>>;
+
+/** Options of `tiered`. */
+export interface TieredOptions {
+  /**
+   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow or hanging tier delays no other.
+   * `'sequential'` calls the next tier after the weaker one has answered, as in Listing 7, and spares the strongest tier
+   * when the caller cancels early. Default: `'parallel'`.
+   */
+  readonly mode?: TierMode;
+  /** Returns whether the tiers can execute an operation. Default: they can execute all of them. */
+  readonly supports?: (operation: Operation) => boolean;
+  /** The name in error messages. Default: `'tiered'`. */
+  readonly name?: string;
+  /** Called once by `close()`, to release pools and sockets. */
+  readonly close?: () => void | PromiseLike<void>;
+}
+
+/** The options with what they apply to. */
+interface TieredSetup<L extends Levels> extends TieredOptions {
+  readonly levels: L;
+  readonly tiers: Tiers<L>;
+}
+
+/**
+ * Creates a binding whose levels are functions, such as a cache in front of an origin, or a backup and its primary
+ * (Correctables, OSDI 2016, Listing 7). `levels` names the levels, weakest first; `tiers` has one function for each.
+ *
+ * If a tier throws, only its level fails while a stronger tier is pending. If a tier returns `skipLevel`, its level is
+ * left out. If the strongest tier fails, the binding waits up to 1,000 ms for weaker tiers that are pending.
+ * Writes go to the strongest tier only.
+ *
+ * The names are an array of their own because object keys have no order for the compiler: a tool that sorts keys would
+ * make the cache the strongest level.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if levels and tiers do not match
+ * @example
+ * const pages = createClient(
+ *   tiered(['cache', 'origin'], {
+ *     cache: ({ key }, { signal }) => readCache(key, signal),
+ *     origin: ({ key }, { signal }) => fetchOrigin(key, signal),
+ *   }),
+ * );
+ * for await (const view of pages.invoke(get('page:1'))) show(view.value, view.level);
+ */
+export function tiered<const L extends Levels>(levels: L, tiers: Tiers<L>, options: TieredOptions = {}): Binding<L> {
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  const setup = { ...options, levels, tiers };
+  checkTiers(setup, CALL);
+  return bindMethods(new TieredBinding(setup));
+}
+
+/** So few are not looked through. */
+const MIN_RUNS_BEFORE_SWEEP = 64;
+
+class TieredBinding<L extends Levels> implements Binding<L> {
+  readonly name: string;
+  readonly #options: TieredSetup<L>;
+  readonly #runs = new Set<TieredRun>();
+  /** At how many runs those are let go whose tiers never settle. */
+  #sweepAt = MIN_RUNS_BEFORE_SWEEP;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: TieredSetup<L>) {
+    this.name = options.name ?? 'tiered';
+    this.#options = options;
+  }
+
+  consistencyLevels(): L {
+    return this.#options.levels;
+  }
+
+  supports(operation: Operation): boolean {
+    return this.#options.supports?.(operation) ?? true;
+  }
+
+  /** Returns what the first tier made by `createHandler` does. */
+  operationHash(name: string): string | undefined {
+    const tiers: readonly Pick<Binding, 'operationHash'>[] = Object.values(this.#options.tiers);
+    return tiers.find(({ operationHash }) => operationHash !== undefined)?.operationHash?.(name);
+  }
+
+  submitOperation<T>(
+    operation: Operation<T>,
+    levels: readonly L[number][],
+    sink: Sink<T, L[number]>,
+    context: InvocationContext,
+  ): void {
+    const { levels: all, tiers, mode = 'parallel' } = this.#options;
+    const run = new TieredRun({
+      operation,
+      levels: all,
+      requestedLevels: levels,
+      tiers,
+      mode,
+      sink: sink as Sink,
+      context,
+    });
+    if (this.#closing !== undefined) {
+      run.stop(this.#closed());
+      return;
+    }
+    if (this.#runs.size >= this.#sweepAt) this.#sweep();
+    this.#runs.add(run);
+    void run.runToEnd().finally(() => this.#runs.delete(run));
+  }
+
+  /** Not told by a signal: a tier that answers soon costs none. Each run is looked at a bounded number of times. */
+  #sweep(): void {
+    for (const run of this.#runs) if (run.isAbandoned) this.#runs.delete(run);
+    this.#sweepAt = Math.max(MIN_RUNS_BEFORE_SWEEP, 2 * this.#runs.size);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const run of this.#runs) run.stop(run.isWrite ? this.#ended() : this.#closed());
+    await this.#options.close?.();
+  }
+
+  /** For updates under way: their tier has been asked, and goes on. */
+  #ended(): CorrectableError {
+    const message = `the binding '${this.name}' was closed under the update, which may take effect all the same`;
+    return new CorrectableError('UNKNOWN', message);
+  }
+
+  #closed(): CorrectableError {
+    return new CorrectableError('UNAVAILABLE', `the binding '${this.name}' is closed: make a new client`, {
+      retryable: false,
+    });
+  }
+}
+
+const CALL = "tiered(['cache', 'origin'], { cache: readCache, origin: fetchOrigin }, { mode: 'sequential' })";
+
+const OPTIONS: OptionNamesOf<TieredOptions> = { mode: true, supports: true, name: true, close: true };
+
+function checkTiers(options: TieredSetup<Levels>, call: string): void {
+  const { levels: names, tiers, mode = 'parallel' } = options;
+  check(Array.isArray(names) && names.length > 0, 'levels', `name at least one, weakest first: write ${call}`);
+  check(new Set(names).size === names.length, 'levels', `name each once, not [${names.join(', ')}]`);
+  checkRecord(tiers, { call, field: 'tiers' });
+  checkOptionTypes(options, 'function', 'supports', 'close');
+  for (const level of names) {
+    check(typeof tiers[level] === 'function', `tiers.${level}`, `give a function for the level '${level}'`);
+  }
+  for (const level of Object.keys(tiers)) {
+    check(names.includes(level), `tiers.${level}`, `add '${level}' to the levels, or leave its tier out`);
+  }
+  const isMode = mode === 'parallel' || mode === 'sequential';
+  check(isMode, 'mode', `choose 'parallel' or 'sequential', not '${mode as string}'`);
+}

@@ -1,0 +1,81 @@
+/** The servers of an ensemble, and which one to try next. */
+import { formatAddress, parseAddress, type ServerAddress } from '../../shared/server-address.ts';
+import { ZooKeeperError } from './errors.ts';
+
+const DEFAULT_PORT = 2181;
+
+export interface ConnectString {
+  readonly servers: readonly ServerAddress[];
+  /** The subtree that the client is confined to; `/` for all. */
+  readonly chroot: string;
+}
+
+/**
+ * Parses `host:port,host:port/chroot`. IPv6 addresses stand in brackets.
+ *
+ * @throws ZooKeeperError `BAD_ARGUMENTS` that names the part that makes no sense
+ */
+export function parseConnectString(text: string): ConnectString {
+  if (typeof text !== 'string') {
+    throw new ZooKeeperError('BAD_ARGUMENTS', { hint: "servers: give a text, as new ZooKeeper('127.0.0.1:2181')" });
+  }
+  const slash = text.indexOf('/');
+  const hosts = slash < 0 ? text : text.slice(0, slash);
+  return {
+    servers: hosts.split(',').map((part) => parseServer(part.trim())),
+    chroot: slash < 0 || slash === text.length - 1 ? '/' : text.slice(slash),
+  };
+}
+
+function parseServer(text: string): ServerAddress {
+  const address = parseAddress(text, DEFAULT_PORT);
+  if (address !== undefined) return address;
+  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `servers: give host:port, not "${text}"` });
+}
+
+/** Goes round the servers; where one is preferred, every round begins with it. */
+export class ServerPool {
+  readonly #servers: readonly ServerAddress[];
+  #preferred: string | undefined;
+  #next = 0;
+  #triedInRound = new Set<string>();
+
+  /** `preferred` need not be one of the servers: it is tried all the same. */
+  constructor(servers: readonly ServerAddress[], preferred: string | undefined) {
+    this.#servers = servers;
+    this.#preferred = preferred;
+  }
+
+  get size(): number {
+    return this.#servers.length;
+  }
+
+  preferServer(server: string | undefined): void {
+    this.#preferred = server;
+    this.#triedInRound.clear();
+  }
+
+  /** The next server to try; `isNewRound` when all have been tried since the last success. */
+  getNext(): { readonly server: ServerAddress; readonly isNewRound: boolean } {
+    const candidates = this.#getCandidates();
+    const isNewRound = candidates.every((item) => this.#triedInRound.has(formatAddress(item)));
+    if (isNewRound) this.#triedInRound.clear();
+    const server = candidates.find((item) => !this.#triedInRound.has(formatAddress(item))) as ServerAddress;
+    this.#triedInRound.add(formatAddress(server));
+    return { server, isNewRound };
+  }
+
+  /** A connection stands: the next round begins after this server. */
+  recordSuccess(server: string): void {
+    this.#triedInRound.clear();
+    const at = this.#servers.findIndex((item) => formatAddress(item) === server);
+    this.#next = at + 1;
+  }
+
+  #getCandidates(): readonly ServerAddress[] {
+    const turned = this.#servers.map((_, n) => this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress);
+    if (this.#preferred === undefined) return turned;
+    const preferred = this.#preferred;
+    return [parseServer(preferred), ...turned.filter((item) => formatAddress(item) !== preferred)];
+  }
+}

@@ -1,0 +1,70 @@
+/** The records that requests and replies are made of. */
+import type { JuteReader, JuteWriter } from './jute.ts';
+
+/** What ZooKeeper keeps about a node. Times in milliseconds since the epoch. */
+export interface Stat {
+  /** Transaction that made the node, that changed its data last, that changed its children last. */
+  readonly czxid: bigint;
+  readonly mzxid: bigint;
+  readonly pzxid: bigint;
+  readonly ctime: number;
+  readonly mtime: number;
+  /** Changes of the data, of the children (made and deleted), of the ACL. */
+  readonly version: number;
+  readonly cversion: number;
+  readonly aversion: number;
+  /** The session that an ephemeral node lives by; 0 for others. */
+  readonly ephemeralOwner: bigint;
+  readonly dataLength: number;
+  readonly numChildren: number;
+}
+
+/** The order of the fields is that of the wire. */
+export function readStat(reader: JuteReader): Stat {
+  return {
+    czxid: reader.long(),
+    mzxid: reader.long(),
+    ctime: reader.longNumber(),
+    mtime: reader.longNumber(),
+    version: reader.int(),
+    cversion: reader.int(),
+    aversion: reader.int(),
+    ephemeralOwner: reader.long(),
+    dataLength: reader.int(),
+    numChildren: reader.int(),
+    pzxid: reader.long(),
+  };
+}
+
+const PERMISSIONS = { read: 1, write: 2, create: 4, delete: 8, admin: 16 } as const;
+export type Permission = keyof typeof PERMISSIONS;
+
+/** Who may do what with a node. */
+export interface Acl {
+  /** `world`, `auth`, `digest`, `ip`, … */
+  readonly scheme: string;
+  readonly id: string;
+  readonly permissions: readonly Permission[] | 'all';
+}
+
+/** Everybody may do everything. */
+export const OPEN_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permissions: 'all' }];
+/** Whoever the client has identified itself as (`addAuth`) may do everything, others nothing. */
+export const CREATOR_ALL_ACL: readonly Acl[] = [{ scheme: 'auth', id: '', permissions: 'all' }];
+/** Everybody may read. */
+export const READ_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permissions: ['read'] }];
+
+const ALL = 31;
+
+export function writeAcl(writer: JuteWriter, { scheme, id, permissions }: Acl): void {
+  const bits = permissions === 'all' ? ALL : permissions.reduce((sum, item) => sum | PERMISSIONS[item], 0);
+  writer.int(bits).string(scheme).string(id);
+}
+
+export function readAcl(reader: JuteReader): Acl {
+  const bits = reader.int();
+  const scheme = reader.string();
+  const id = reader.string();
+  const granted = (Object.keys(PERMISSIONS) as Permission[]).filter((item) => (bits & PERMISSIONS[item]) !== 0);
+  return { scheme, id, permissions: bits === ALL ? 'all' : granted };
+}

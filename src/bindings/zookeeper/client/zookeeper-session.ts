@@ -1,0 +1,293 @@
+/**
+ * A session with an ensemble: outlives connections, is taken up again at another server, and ends when the ensemble says
+ * so or when it is closed.
+ */
+import { waitUntilSettled } from '../wait-until-settled.ts';
+import { Connection, encodeFrame, type AcceptedSession, type PendingRequest } from './connection.ts';
+import { ZooKeeperError } from './errors.ts';
+import type { JuteReader } from './jute.ts';
+import type { Credentials, ResolvedOptions } from './options.ts';
+import { Chroot } from './path.ts';
+import { RequestNumbers } from './request-numbers.ts';
+import { OP, type Request } from './requests.ts';
+import { ServerPool, type ConnectString } from './server-pool.ts';
+import { readWatchEvent, Watches, writeRearm } from './watches.ts';
+
+/** `connecting` before the first connection and between two; `expired`, `auth-failed` and `closed` are for good. */
+export type SessionState = 'connecting' | 'connected' | 'expired' | 'auth-failed' | 'closed';
+
+/** What happens to a session. */
+export type SessionEvent =
+  /** `isNew`: the session has just begun; otherwise it goes on over another connection, its ephemeral nodes alive. */
+  | { readonly type: 'connected'; readonly server: string; readonly isNew: boolean; readonly timeoutMs: number }
+  | { readonly type: 'disconnected'; readonly server: string; readonly reason: ZooKeeperError }
+  /** The ensemble gave the session up, its ephemeral nodes are gone: a new client is needed. */
+  | { readonly type: 'expired' }
+  | { readonly type: 'auth-failed' }
+  | { readonly type: 'closed' };
+
+export type SessionListener = (event: SessionEvent) => void;
+
+interface AuthIdentity {
+  readonly scheme: string;
+  readonly secret: Uint8Array;
+}
+
+/** After all servers have been tried in vain: a pause, longer each time. */
+const RECONNECT_INTERVAL_MS = 50;
+const MAX_RECONNECT_INTERVAL_MS = 2_000;
+/** How long a farewell may take. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+export class ZooKeeperSession {
+  readonly watches: Watches;
+  readonly chroot: Chroot;
+  readonly bytes = { sent: 0, received: 0 };
+  lastZxid = 0n;
+  state: SessionState = 'connecting';
+  /** Undefined before the session has begun. */
+  credentials: Credentials | undefined;
+  /** As negotiated, once it has been. */
+  timeoutMs: number;
+  /** Why there is no connection; undefined while there is one, and before the first has failed. */
+  blockedBy: ZooKeeperError | undefined;
+  readonly #options: ResolvedOptions;
+  readonly #serverPool: ServerPool;
+  readonly #listeners = new Set<SessionListener>();
+  readonly #identities: AuthIdentity[] = [];
+  readonly #numbers: RequestNumbers;
+  #connection: Connection | undefined;
+  #waitingRequests: PendingRequest[] = [];
+  #roundCount = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #waitTimer: NodeJS.Timeout | undefined;
+  #isClosing = false;
+
+  constructor({ servers, chroot }: ConnectString, options: ResolvedOptions) {
+    this.#options = options;
+    this.credentials = options.credentials;
+    this.#numbers = options.credentials === undefined ? new RequestNumbers() : RequestNumbers.startAtRandom();
+    this.chroot = new Chroot(chroot);
+    this.watches = new Watches(options.onUncaught);
+    this.#serverPool = new ServerPool(servers, options.preferredServer);
+    this.timeoutMs = options.sessionTimeoutMs;
+    this.#connect();
+  }
+
+  /** The session's number; 0 before it has begun. */
+  get id(): bigint {
+    return this.credentials?.sessionId ?? 0n;
+  }
+
+  get server(): string | undefined {
+    return this.state === 'connected' ? this.#connection?.server : undefined;
+  }
+
+  addListener(listener: SessionListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  submit<T>(request: Request<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const rejection = this.#getRejection(request);
+      if (rejection !== undefined) return reject(rejection);
+      const frame = encodeFrame(request);
+      if (frame.length > this.#options.maxRequestBytes) return reject(this.#createTooLargeError(request, frame.length));
+      const pending: PendingRequest<T> = { request, frame, resolve, reject, startedAtMs: performance.now() };
+      if (this.state === 'connected') this.#connection?.send(pending as PendingRequest);
+      else this.#enqueue(pending as PendingRequest);
+    });
+  }
+
+  /** Keeps the identity for this and every later connection. */
+  addIdentity(identity: AuthIdentity): void {
+    this.#identities.push(identity);
+    if (this.state === 'connected') this.#connection?.sendSetup(createAuthRequest(identity));
+  }
+
+  /** Prefers a server from now on, and goes there if connected to another. */
+  preferServer(server: string | undefined): void {
+    this.#serverPool.preferServer(server);
+    if (server !== undefined && this.#connection !== undefined && this.#connection.server !== server) {
+      this.#connection.destroy(`moving to ${server}`);
+    }
+  }
+
+  /** Cuts the connection as a failing network would; the session goes on over another. */
+  dropConnection(): void {
+    this.#connection?.destroy('cut');
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing || hasEnded(this.state)) return;
+    this.#isClosing = true;
+    if (this.state === 'connected') await this.#sendCloseRequest();
+    this.#finish('closed', new ZooKeeperError('CLIENT_CLOSED'));
+  }
+
+  #sendCloseRequest(): Promise<void> {
+    const request = { type: OP.closeSession, path: undefined, isWrite: true, write() {}, read() {} };
+    const answered = new Promise<void>((resolve, reject) => {
+      this.#connection?.send({
+        request,
+        frame: encodeFrame(request),
+        resolve,
+        reject,
+        startedAtMs: performance.now(),
+      } as PendingRequest);
+    });
+    return waitUntilSettled(CLOSE_TIMEOUT_MS, [answered]);
+  }
+
+  #getRejection({ path }: Request<unknown>): ZooKeeperError | undefined {
+    if (this.state === 'expired') return new ZooKeeperError('SESSION_EXPIRED', { path });
+    if (this.state === 'auth-failed') return new ZooKeeperError('AUTH_FAILED', { path });
+    if (this.state === 'closed' || this.#isClosing) return new ZooKeeperError('CLIENT_CLOSED', { path });
+    const inFlight = this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
+    return inFlight < this.#options.maxRequests ? undefined : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
+  }
+
+  #createTooLargeError({ path }: Request<unknown>, bytes: number): ZooKeeperError {
+    const hint = `${bytes} bytes are over maxRequestBytes; servers refuse what exceeds their jute.maxbuffer (1 MB)`;
+    return new ZooKeeperError('BAD_ARGUMENTS', { path, hint });
+  }
+
+  /** Between connections requests wait, unsent, for as long as the session could last. */
+  #enqueue(pending: PendingRequest): void {
+    this.#waitingRequests.push(pending);
+    this.#waitTimer ??= setTimeout(() => this.#failWaiting(), this.timeoutMs);
+  }
+
+  #failWaiting(): void {
+    this.#waitTimer = undefined;
+    const since = performance.now() - this.timeoutMs;
+    const late = this.#waitingRequests.filter((pending) => pending.startedAtMs <= since);
+    this.#waitingRequests = this.#waitingRequests.filter((pending) => pending.startedAtMs > since);
+    for (const { request, reject } of late) {
+      const hint = `no server could be reached for ${this.timeoutMs} ms; the request was not sent`;
+      reject(new ZooKeeperError('CONNECTION_LOSS', { path: request.path, hint }));
+    }
+    const next = this.#waitingRequests[0];
+    if (next !== undefined) {
+      const leftMs = Math.max(1, next.startedAtMs + this.timeoutMs - performance.now());
+      this.#waitTimer = setTimeout(() => this.#failWaiting(), leftMs);
+    }
+  }
+
+  #connect(): void {
+    this.#retryTimer = undefined;
+    const { server, isNewRound } = this.#serverPool.getNext();
+    if (isNewRound) {
+      this.#roundCount += 1;
+      const pauseMs =
+        Math.min(RECONNECT_INTERVAL_MS * 2 ** (this.#roundCount - 1), MAX_RECONNECT_INTERVAL_MS) *
+        (0.5 + Math.random());
+      this.#retryTimer = setTimeout(() => this.#open(server), pauseMs);
+    } else this.#open(server);
+  }
+
+  #open(server: ReturnType<ServerPool['getNext']>['server']): void {
+    const { maxReplyBytes, getMinZxid } = this.#options;
+    const floor = getMinZxid();
+    const connection = new Connection({
+      server,
+      requestNumbers: this.#numbers,
+      credentials: this.credentials,
+      // A server that has seen less than we have refuses: views never go back in time.
+      lastZxid: floor > this.lastZxid ? floor : this.lastZxid,
+      sessionTimeoutMs: this.#options.sessionTimeoutMs,
+      connectTimeoutMs: Math.max(100, this.timeoutMs / Math.max(2, this.#serverPool.size)),
+      maxReplyBytes,
+      onAccepted: (accepted) => this.#handleAccepted(connection, accepted),
+      onZxid: (zxid) => {
+        if (zxid > this.lastZxid) this.lastZxid = zxid;
+      },
+      onWatchEvent: (reader) => this.#handleWatchEvent(reader),
+      onAuthFailed: () => this.#finish('auth-failed', new ZooKeeperError('AUTH_FAILED')),
+      bytes: this.bytes,
+      onClosed: (reason) => this.#handleLoss(connection, reason),
+    });
+    this.#connection = connection;
+  }
+
+  #handleAccepted(connection: Connection, { sessionTimeoutMs, sessionId, password }: AcceptedSession): void {
+    if (sessionTimeoutMs <= 0) return this.#finish('expired', new ZooKeeperError('SESSION_EXPIRED'));
+    const isNew = this.credentials === undefined;
+    this.credentials = { sessionId, password };
+    this.timeoutMs = sessionTimeoutMs;
+    this.#roundCount = 0;
+    this.blockedBy = undefined;
+    this.#serverPool.recordSuccess(connection.server);
+    clearTimeout(this.#waitTimer);
+    this.#waitTimer = undefined;
+    for (const identity of this.#identities) connection.sendSetup(createAuthRequest(identity));
+    for (const portion of this.watches.getRearmBatches()) connection.sendSetup(this.#createRearmRequest(portion));
+    this.state = 'connected';
+    for (const pending of this.#waitingRequests.splice(0)) connection.send(pending);
+    this.#notifyListeners({ type: 'connected', server: connection.server, isNew, timeoutMs: sessionTimeoutMs });
+  }
+
+  #createRearmRequest(portion: Parameters<typeof writeRearm>[1]): Request<void> {
+    const withPersistent = portion.persistent.length + portion.recursive.length > 0;
+    const setting = { zxid: this.lastZxid, chroot: this.chroot, withPersistent };
+    return {
+      type: withPersistent ? OP.setWatches2 : OP.setWatches,
+      path: undefined,
+      isWrite: false,
+      write: (writer) => writeRearm(writer, portion, setting),
+      read: () => {},
+    };
+  }
+
+  #handleWatchEvent(reader: JuteReader): void {
+    const event = readWatchEvent(reader, this.chroot);
+    if (event !== undefined) this.watches.dispatch(event);
+  }
+
+  #handleLoss(connection: Connection, reason: ZooKeeperError): void {
+    if (this.#connection !== connection || hasEnded(this.state)) return;
+    this.#connection = undefined;
+    this.blockedBy = reason;
+    const wasConnected = this.state === 'connected';
+    this.state = 'connecting';
+    if (!this.#isClosing) this.#connect();
+    if (wasConnected) this.#notifyListeners({ type: 'disconnected', server: connection.server, reason });
+  }
+
+  #finish(state: 'expired' | 'auth-failed' | 'closed', error: ZooKeeperError): void {
+    if (hasEnded(this.state)) return;
+    this.state = state;
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#waitTimer);
+    this.#connection?.destroy(error.code);
+    for (const { request, reject } of this.#waitingRequests.splice(0)) {
+      reject(new ZooKeeperError(error.code, { path: request.path }));
+    }
+    this.#notifyListeners({ type: state });
+  }
+
+  #notifyListeners(event: SessionEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#options.onUncaught(error);
+      }
+    }
+  }
+}
+
+function hasEnded(state: SessionState): boolean {
+  return state === 'expired' || state === 'auth-failed' || state === 'closed';
+}
+
+function createAuthRequest({ scheme, secret }: AuthIdentity): Request<void> {
+  return {
+    type: OP.auth,
+    path: undefined,
+    isWrite: false,
+    write: (writer) => void writer.int(0).string(scheme).buffer(secret),
+    read: () => {},
+  };
+}

@@ -1,0 +1,66 @@
+/** How small a threshold may be, for planning: views say it themselves, to `getSafeThreshold`. */
+import { check, CorrectableError } from '../../correctable/errors.ts';
+import { checkOptionNames, type OptionNamesOf } from '../../correctable/validate.ts';
+import { computeMaxConcurrentWrites } from '../../correctable/throttle/concurrent-writes.ts';
+
+export interface ConsumersOptions {
+  /** How many bindings take from the queue at the same time, in all processes and at all sites. */
+  readonly consumers: number;
+  /** Most dequeues that each of them has under way: the binding's `window`. */
+  readonly maxInFlight: number;
+  /** How soon each uses a place of its window again: the binding's `minSlotIntervalMs`. */
+  readonly minSlotIntervalMs?: number;
+  /** How long agreement takes at most where the threshold is to hold, in milliseconds. */
+  readonly commitLatencyMs?: number;
+}
+
+const CALL = 'minimumThreshold({ sellers: 4, window: 5, turnMs: 40, withinMs: 110 })';
+
+const OPTIONS: OptionNamesOf<ConsumersOptions> = {
+  consumers: true,
+  maxInFlight: true,
+  minSlotIntervalMs: true,
+  commitLatencyMs: true,
+};
+
+/**
+ * The smallest threshold at which a preliminary view can be trusted. An estimate of what remains knows the dequeues that
+ * the server has executed and those of its own binding that are under way; it cannot know those that others finish or
+ * begin until the claim has its place. Their windows bound these only together with how often each is used within that
+ * time: without `minSlotIntervalMs` and `withinMs` no threshold will do, and the answer is `Infinity`. A promise made on a view with
+ * more items left than this is kept if agreement takes no longer than `withinMs` (docs/spec/thresholds.md).
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit
+ * @example
+ * const threshold = computeMinThreshold({ sellers: 4, window: 5, minSlotIntervalMs: 40, withinMs: 110 }); // 60
+ */
+export function computeMinThreshold(options: ConsumersOptions): number {
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  for (const [field, value] of Object.entries(options) as [string, unknown][]) {
+    const isNumber = typeof value === 'number' && value >= 0;
+    check(value === undefined || isNumber, field, `must be a number from 0 on, not ${String(value)}`);
+  }
+  const { consumers, maxInFlight, minSlotIntervalMs = 0, commitLatencyMs = Infinity } = options;
+  check(consumers !== undefined && maxInFlight !== undefined, 'sellers', `is needed, and window: write ${CALL}`);
+  return Math.max(0, consumers - 1) === 0
+    ? 0
+    : (consumers - 1) *
+        computeMaxConcurrentWrites({ commitLatencyMs, throttles: [{ maxInFlight, minSlotIntervalMs }] });
+}
+
+/**
+ * Refuses a threshold that dequeues elsewhere could break.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` that says what would do
+ */
+export function assertThreshold(threshold: number, sellers: ConsumersOptions): void {
+  const isNumber = typeof threshold === 'number';
+  check(isNumber, 'threshold', 'must be a number: write requireThreshold(60, { sellers: 4, window: 5 })');
+  const least = computeMinThreshold(sellers);
+  if (threshold >= least) return;
+  const reason = `${sellers.consumers - 1} other sellers may take more before the view is final`;
+  const fix = least < Infinity ? `give at least ${least}` : 'say how fast they are: turnMs, withinMs';
+  throw new CorrectableError('INVALID_ARGUMENT', `threshold: ${threshold} is too small: ${reason}; ${fix}`, {
+    field: 'threshold',
+  });
+}

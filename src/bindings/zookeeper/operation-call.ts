@@ -1,0 +1,35 @@
+/** What the execution of one operation is given. */
+import type { BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+
+export const LEVELS = ['weak', 'strong'] as const;
+export type ZooKeeperLevels = typeof LEVELS;
+export type Level = ZooKeeperLevels[number];
+
+/** What an application's session has seen: the last transaction of its updates and reads. */
+export class SessionGuarantees implements BindingSession {
+  #zxid = 0n;
+
+  close(): void {
+    this.#zxid = 0n;
+  }
+
+  /** Whether a view of a server that has applied all transactions up to `zxid` is not behind. */
+  canShow(zxid: bigint): boolean {
+    return zxid >= this.#zxid;
+  }
+
+  advanceTo(zxid: bigint): void {
+    if (zxid > this.#zxid) this.#zxid = zxid;
+  }
+}
+
+export interface OperationCall {
+  readonly levels: readonly Level[];
+  readonly sink: Sink<unknown, Level>;
+  readonly session: SessionGuarantees | undefined;
+  readonly context: InvocationContext;
+}
+
+export function isRequested({ levels }: OperationCall, level: Level): boolean {
+  return levels.includes(level);
+}

@@ -1,0 +1,15 @@
+/** What this binding offers beside the portable operations. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import type { Operation } from '../../correctable/operation.ts';
+
+/**
+ * How many items `queue` has.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @example
+ * const jobs = await store.invokeStrong(length('jobs'));
+ */
+export function queueLength(queue: string): Operation<number> {
+  if (typeof queue === 'string' && queue !== '') return { name: 'length', args: { queue }, access: 'read', key: queue };
+  throw new CorrectableError('INVALID_ARGUMENT', 'queue: give a string of at least one character', { field: 'queue' });
+}

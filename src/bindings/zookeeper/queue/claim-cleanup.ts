@@ -1,0 +1,87 @@
+/** Removes delivered items with their claims: several at a time, again and again until it is done. */
+import { replaceErrorWith, isZooKeeperError } from '../client/errors.ts';
+import type { MultiPart } from '../client/multi.ts';
+import type { Claim } from './claim-creator.ts';
+import { isConnectionLost } from '../errors.ts';
+import type { QueuePaths } from '../paths.ts';
+import { waitUntilSettled } from '../wait-until-settled.ts';
+import type { SessionPair } from '../session-pair.ts';
+
+const MAX_BATCH_SIZE = 16;
+/** How long a pair waits for others. */
+const BATCH_DELAY_MS = 10;
+/** Which of the two parts is the item's. */
+const ITEM_PART_INDEX = 1;
+/** At the end of the binding. */
+const FLUSH_TIMEOUT_MS = 2_000;
+
+export class ClaimCleanup {
+  readonly #sessions: SessionPair;
+  readonly #paths: QueuePaths;
+  readonly #onError: (error: unknown) => void;
+  #waiting: Claim[] = [];
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #inFlight = new Set<Promise<void>>();
+
+  constructor(sessions: SessionPair, paths: QueuePaths, onError: (error: unknown) => void) {
+    this.#sessions = sessions;
+    this.#paths = paths;
+    this.#onError = onError;
+  }
+
+  /** After `flush` nothing is removed any more: nobody knows whether it was delivered. */
+  add(claim: Claim): void {
+    if (this.#isClosed) return;
+    this.#waiting.push(claim);
+    if (this.#waiting.length >= MAX_BATCH_SIZE) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), BATCH_DELAY_MS);
+  }
+
+  /** Resolves when all is removed, or after a time: what is left is found by a janitor. */
+  async flush(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#waiting.length > 0) this.#send();
+    await waitUntilSettled(FLUSH_TIMEOUT_MS, this.#inFlight);
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const work = this.#remove(batch)
+      .catch((error: unknown) => {
+        if (!(isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED'))) this.#onError(error);
+      })
+      .finally(() => this.#inFlight.delete(work));
+    this.#inFlight.add(work);
+  }
+
+  async #remove(batch: readonly Claim[]): Promise<void> {
+    try {
+      await this.#sessions.retryBusy('writer', (zk) => zk.multi(batch.flatMap((claim) => this.#getParts(claim))));
+    } catch (error) {
+      if (!isZooKeeperError(error, 'NO_NODE')) throw error;
+      // One of them is gone: removed by an attempt whose answer was lost, or by a janitor. Each by itself, then.
+      if (batch.length > 1) await Promise.all(batch.map((claim) => this.#remove([claim])));
+      else if (error.part === ITEM_PART_INDEX) await this.#removeClaim(batch[0] as Claim);
+    }
+  }
+
+  /**
+   * Of a claim without an item. Without the claim nothing is removed: with it went the item, and one of this number may be
+   * that of a queue made anew.
+   */
+  async #removeClaim({ name }: Claim): Promise<void> {
+    const removing = this.#sessions.retryBusy('writer', (zk) => zk.delete(this.#paths.claim(name)));
+    await removing.catch(replaceErrorWith('NO_NODE', undefined));
+  }
+
+  #getParts({ number, name }: Claim): MultiPart[] {
+    return [
+      { type: 'delete', path: this.#paths.claim(name) },
+      { type: 'delete', path: this.#paths.item(number) },
+    ];
+  }
+}

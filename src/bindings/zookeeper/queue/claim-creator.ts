@@ -1,0 +1,87 @@
+/**
+ * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item number
+ * n. A claim is one sequential node, made without a condition, so that nobody has to try again.
+ */
+import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
+import { isConnectionLost, throwNotApplied } from '../errors.ts';
+import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
+import { createSequential } from './create-sequential.ts';
+import type { SessionPair } from '../session-pair.ts';
+
+/** A claim that the ensemble has accepted. */
+export interface Claim {
+  /** The item that it takes. */
+  readonly number: number;
+  /** The name of its node. */
+  readonly name: string;
+}
+
+export interface ClaimOptions {
+  /** Called right before the claim is sent, each time that it is; what it throws keeps the claim from being sent. */
+  readonly onSend: () => void;
+  /** Hears of the number before the ensemble has agreed, from a server that says so. */
+  readonly onPreliminary?: ((number: number) => void) | undefined;
+}
+
+export class ClaimCreator {
+  readonly #sessions: SessionPair;
+  readonly #paths: QueuePaths;
+  #listing: Promise<readonly string[]> | undefined;
+  #sequence = 0;
+
+  constructor(sessions: SessionPair, paths: QueuePaths) {
+    this.#sessions = sessions;
+    this.#paths = paths;
+  }
+
+  /**
+   * Makes a claim. Where its answer is lost, looks afterwards whether it was made: claims carry the name of the binding
+   * and a number of its own.
+   */
+  async create({ onSend, onPreliminary }: ClaimOptions): Promise<Claim> {
+    this.#sequence += 1;
+    const prefix = `${this.#sessions.consumerId}.${this.#sequence}-`;
+    for (;;) {
+      await this.#sessions.whenRegistered().catch(throwNotApplied);
+      this.#sessions.checkOpen();
+      onSend();
+      let failure: ZooKeeperError;
+      try {
+        const path = await createSequential(this.#sessions, this.#paths.claim(prefix), { data: null, onPreliminary });
+        return parseClaim(path.slice(path.lastIndexOf('/') + 1));
+      } catch (error) {
+        if (!isZooKeeperError(error) || !(isConnectionLost(error) || error.mayHaveTakenEffect)) throw error;
+        failure = error;
+      }
+      const mine = failure.mayHaveTakenEffect ? await this.#find(prefix, failure) : undefined;
+      if (mine !== undefined) return parseClaim(mine);
+      // Now it is certain that it was not made. The session may be another one by the next attempt.
+    }
+  }
+
+  /** The name of the claim with this prefix. Where that cannot be found out, it is `failure` that is true. */
+  async #find(prefix: string, failure: ZooKeeperError): Promise<string | undefined> {
+    try {
+      return (await this.#list()).find((name) => name.startsWith(prefix));
+    } catch (error) {
+      if (isZooKeeperError(error, 'NO_NODE')) return undefined;
+      throw failure;
+    }
+  }
+
+  /** All claims, after a `sync`. Those who ask at the same time, as after a lost connection, share one list. */
+  #list(): Promise<readonly string[]> {
+    this.#listing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      this.#listing = undefined;
+      return this.#sessions.retryBusy('writer', async (zk) => {
+        const [, { children }] = await Promise.all([zk.sync(this.#paths.base), zk.children(this.#paths.claims)]);
+        return children;
+      });
+    });
+    return this.#listing;
+  }
+}
+
+export function parseClaim(name: string): Claim {
+  return { number: parseSequenceNumber(name), name };
+}

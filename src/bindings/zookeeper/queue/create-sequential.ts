@@ -1,0 +1,36 @@
+/**
+ * Sequential creates at servers that may give preliminary replies: found out at the first one of a connection, from then on
+ * relied upon, or done without.
+ */
+import type { SessionPair } from '../session-pair.ts';
+import { parseSequenceNumber } from '../paths.ts';
+
+export interface SequentialCreate {
+  readonly data: Uint8Array | null;
+  /** Hears of the number that the node should get; not called by servers without preliminary replies. */
+  readonly onPreliminary: ((number: number) => void) | undefined;
+}
+
+/** Makes a persistent sequential node and returns its path. */
+export async function createSequential(
+  sessions: SessionPair,
+  path: string,
+  { data, onPreliminary }: SequentialCreate,
+): Promise<string> {
+  const mode = 'persistent-sequential';
+  if (onPreliminary === undefined || sessions.hasPreliminaryReplies === false) {
+    return sessions.writer.create(path, data, { mode });
+  }
+  const { writer } = sessions;
+  const { server } = writer;
+  let isGiven = false;
+  const made = await writer.create(path, data, {
+    mode,
+    onPreliminary(name) {
+      isGiven = true;
+      onPreliminary(parseSequenceNumber(name));
+    },
+  });
+  if (server !== undefined && writer.server === server) sessions.hasPreliminaryReplies = isGiven;
+  return made;
+}

@@ -1,0 +1,88 @@
+/**
+ * Adds items at the end of one queue, in the order in which they were handed in. The queue is made on first use: until it
+ * is known to be there one of them goes ahead, and the others wait for what becomes of it.
+ */
+import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
+import { toNotAppliedError } from '../errors.ts';
+import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
+import type { SessionPair } from '../session-pair.ts';
+import { createSequential } from './create-sequential.ts';
+
+/** So many wait for the queue to be made; more are refused. */
+const MAX_WAITING_APPENDS = 10_000;
+
+interface PendingAppend {
+  readonly order: number;
+  readonly bytes: Uint8Array;
+  readonly onPreliminary: ((number: number) => void) | undefined;
+  readonly resolve: (number: number) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ItemAppender {
+  readonly #sessions: SessionPair;
+  readonly #paths: QueuePaths;
+  /** `asking`: the first one is on its way. */
+  #state: 'unknown' | 'asking' | 'there' | 'making' = 'unknown';
+  #waiting: PendingAppend[] = [];
+  #order = 0;
+
+  constructor(sessions: SessionPair, paths: QueuePaths) {
+    this.#sessions = sessions;
+    this.#paths = paths;
+  }
+
+  /** Adds an item and gives its number; `onPreliminary` hears of it before, from a server that says so. */
+  add(bytes: Uint8Array, onPreliminary?: (number: number) => void): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const append: PendingAppend = { order: this.#order++, bytes, onPreliminary, resolve, reject };
+      if (this.#state === 'unknown') void this.#sendFirst(append);
+      else if (this.#state === 'there') void this.#send(append);
+      else if (this.#waiting.length < MAX_WAITING_APPENDS) this.#waiting.push(append);
+      else reject(new ZooKeeperError('TOO_MANY_REQUESTS', { path: this.#paths.items }));
+    });
+  }
+
+  /** Makes the nodes of the queue. */
+  async createNodes(): Promise<void> {
+    // Whoever finds a place for items finds one for claims.
+    await this.#sessions.createPath(this.#paths.claims);
+    await this.#sessions.createPath(this.#paths.items);
+  }
+
+  async #sendFirst(first: PendingAppend): Promise<void> {
+    this.#state = 'asking';
+    await this.#send(first);
+    if (this.#state === 'asking') this.#resume();
+  }
+
+  async #send(append: PendingAppend): Promise<void> {
+    const { bytes: data, onPreliminary, resolve, reject } = append;
+    try {
+      resolve(
+        parseSequenceNumber(await createSequential(this.#sessions, `${this.#paths.items}/-`, { data, onPreliminary })),
+      );
+    } catch (error) {
+      if (!isZooKeeperError(error, 'NO_NODE')) return reject(error);
+      this.#waiting.push(append);
+      if (this.#state !== 'making') void this.#createNodesAndResume();
+    }
+  }
+
+  /** All that were sent before come back meanwhile: answers come in the order of the requests. */
+  async #createNodesAndResume(): Promise<void> {
+    this.#state = 'making';
+    try {
+      await this.createNodes();
+      this.#resume();
+    } catch (error) {
+      this.#state = 'unknown';
+      for (const { reject } of this.#waiting.splice(0)) reject(toNotAppliedError(error));
+    }
+  }
+
+  #resume(): void {
+    this.#state = 'there';
+    for (const append of this.#waiting.splice(0).sort((a, b) => a.order - b.order)) void this.#send(append);
+  }
+}

@@ -1,0 +1,286 @@
+/**
+ * One queue as this binding knows it: two answers of constant size tell where it begins and ends, however long it is
+ * (`next-number.ts`).
+ */
+import type { ZooKeeper } from '../client/zookeeper.ts';
+import type { QueuePaths } from '../paths.ts';
+import { readItem, type Item } from './items.ts';
+import { NextNumber, computeNextNumber, type ChildCounters } from './next-number.ts';
+
+/** Where a queue begins and ends, in the state of one server. */
+export interface QueueBounds {
+  /** The number of the next item. */
+  readonly tail: number;
+  /** The number of the next claim: that of the first item which nobody has taken. */
+  readonly head: number;
+  /** The server had applied all transactions up to this one when it answered first. */
+  readonly zxid: bigint;
+}
+
+/** An update of this binding that is under way, by its place among those that were begun. */
+export type InFlightWrite = number;
+
+/** How much the last prediction counts. */
+const LEARNING_RATE = 0.25;
+/** Predictions are given up when fewer come true, and taken up again when more do: now and then one does by chance. */
+const MIN_HIT_RATE = 0.5;
+const RESUME_HIT_RATE = 0.75;
+/** How old a known tail may be. */
+const MAX_TAIL_AGE_MS = 50;
+
+/** So many items are remembered that were read ahead of their claim. */
+const MAX_READ_AHEAD_ITEMS = 1024;
+
+export class QueueState {
+  readonly paths: QueuePaths;
+  /** Another one once the queue has, or may have, been deleted and made anew: the numbers of before say nothing then. */
+  incarnation = 0;
+  readonly #claims = new Set<InFlightWrite>();
+  readonly #enqueues = new Set<InFlightWrite>();
+  readonly #readAhead = new Map<number, Promise<Item | undefined>>();
+  #order = 0;
+  /** The share of predictions that came true lately. */
+  #hitRate = 1;
+  #isPredicting = true;
+  #tailItem: Item | undefined;
+  /** The last number that is known to be a filler's. */
+  #lastPlaceholder = -1;
+  /** The last number of the queue that was looked at for a filler. */
+  #lastCheckedNumber = -1;
+  readonly #tail = new NextNumber();
+  #tailSeenAt = -Infinity;
+  readonly #head = new NextNumber();
+  /** Items made before this transaction may be of the queue before; not known yet where undefined. */
+  #minZxid: bigint | undefined = 0n;
+
+  constructor(paths: QueuePaths) {
+    this.paths = paths;
+  }
+
+  /** The node of the items has been deleted. */
+  handleItemsDeleted(): void {
+    this.#tail.reset();
+    this.reset();
+  }
+
+  /** The node of the claims has been deleted. */
+  handleClaimsDeleted(): void {
+    this.#head.reset();
+    this.reset();
+  }
+
+  /** The queue may be another one: what was read of the one before is not to be taken for what is in this one. */
+  reset(): void {
+    this.incarnation += 1;
+    this.#minZxid = undefined;
+    this.#readAhead.clear();
+    this.#tailItem = undefined;
+    this.#lastPlaceholder = -1;
+    this.#lastCheckedNumber = -1;
+  }
+
+  /** Whether nothing is known of it that could not be asked for again: nothing was ever put in or taken, as far as was seen. */
+  get isUnknown(): boolean {
+    return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
+  }
+
+  beginClaim(): InFlightWrite {
+    return this.#addInFlight(this.#claims);
+  }
+
+  beginEnqueue(): InFlightWrite {
+    return this.#addInFlight(this.#enqueues);
+  }
+
+  /** The update has its number: an estimate may count it as executed. */
+  endClaim(claim: InFlightWrite, number?: number): void {
+    this.#claims.delete(claim);
+    if (number !== undefined) this.#head.advanceTo(number + 1);
+  }
+
+  endEnqueue(enqueue: InFlightWrite, number?: number): void {
+    this.#enqueues.delete(enqueue);
+    if (number !== undefined && this.#tail.value !== undefined) this.#tail.advanceTo(number + 1);
+  }
+
+  /** Claims of this binding under way that were begun before `claim`, which the server may not have executed yet. */
+  countClaimsBefore(claim: InFlightWrite | undefined): number {
+    return countBefore(this.#claims, claim);
+  }
+
+  countEnqueuesBefore(enqueue: InFlightWrite | undefined): number {
+    return countBefore(this.#enqueues, enqueue);
+  }
+
+  /** How many items are left by what was seen last, all claims under way counted; undefined if nothing was seen yet. */
+  get remaining(): number | undefined {
+    const tail = this.#tail.value;
+    return tail === undefined ? undefined : tail - (this.#head.value ?? 0) - this.#claims.size;
+  }
+
+  /** How many items came after number `number`, by what was seen last. */
+  countAfter(number: number): number {
+    return Math.max(0, (this.#tail.value ?? 0) - number - 1);
+  }
+
+  /**
+   * Asks where the queue begins and ends, and knows as much as any answer before. The tail is read first: what happens
+   * in between makes the queue look shorter than it is, never longer.
+   */
+  async readBounds(zk: ZooKeeper): Promise<QueueBounds> {
+    const { paths } = this;
+    let zxid = 0n;
+    const first = zk.exists(paths.items, { onZxid: (seen) => (zxid = seen) });
+    const [items, claims] = await Promise.all([first, zk.exists(paths.claims)]);
+    this.#recordStats(items, claims);
+    return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid };
+  }
+
+  /**
+   * The number of the next item, as it is known if that is after `number`: items only become more, so that what is known
+   * errs to the safe side. Asked for again, beside, when it is old.
+   */
+  async getTailAfter(zk: ZooKeeper, number: number): Promise<number> {
+    const tail = this.#tail.value;
+    if (tail === undefined || tail <= number) return this.readTail(zk);
+    if (performance.now() - this.#tailSeenAt > MAX_TAIL_AGE_MS) {
+      this.#tailSeenAt = performance.now();
+      // What fails is asked for again by the next one.
+      this.readTail(zk).catch(() => (this.#tailSeenAt = -Infinity));
+    }
+    return tail;
+  }
+
+  /** The number of the next item. */
+  async readTail(zk: ZooKeeper): Promise<number> {
+    this.recordItems(await zk.exists(this.paths.items));
+    return this.#tail.value ?? 0;
+  }
+
+  /** An answer about the node of the items. */
+  recordItems(items: ChildCounters | null): void {
+    this.#tailSeenAt = performance.now();
+    if (this.#tail.observeStat(items)) this.reset();
+  }
+
+  /**
+   * `count` after the server has caught up with all that was committed before. The head is read first: if it has reached
+   * the tail then, the queue was empty at that moment.
+   */
+  async readSyncedBounds(zk: ZooKeeper): Promise<QueueBounds> {
+    const { paths } = this;
+    let zxid = 0n;
+    const [, claims, items] = await Promise.all([
+      zk.sync(paths.base),
+      zk.exists(paths.claims, { onZxid: (seen) => (zxid = seen) }),
+      zk.exists(paths.items),
+    ]);
+    this.#recordStats(items, claims);
+    return { tail: computeNextNumber(items), head: computeNextNumber(claims), zxid };
+  }
+
+  /** Whether the number that was predicted for a claim was the one that it got. */
+  recordPrediction(isHit: boolean): void {
+    this.#hitRate += LEARNING_RATE * (Number(isHit) - this.#hitRate);
+    this.#isPredicting = this.#hitRate >= (this.#isPredicting ? MIN_HIT_RATE : RESUME_HIT_RATE);
+  }
+
+  /**
+   * The item to show for a dequeue that should get `number`: that very item, as long as predictions come true; the final
+   * view then needs no further question. Where many take at once they mostly do not, and the item at the tail, which is
+   * taken last, stands in (§4.3: "peeking at the queue tail"). Either way an item is read once for each dequeue.
+   */
+  async readPreliminaryItem(
+    zk: ZooKeeper,
+    { number, tail }: { readonly number: number; readonly tail: number },
+  ): Promise<Item | undefined> {
+    if (this.#isPredicting) return this.readAhead(zk, number);
+    if (this.#tailItem === undefined || this.#tailItem.number < number) {
+      const { incarnation } = this;
+      const standIn = await readItem(zk, this.paths, tail - 1);
+      if (this.incarnation !== incarnation) return undefined;
+      this.#tailItem = standIn;
+    }
+    return this.#tailItem;
+  }
+
+  /** A filler with this number is, or was, in the queue. */
+  recordPlaceholder(number: number): void {
+    this.#lastPlaceholder = Math.max(this.#lastPlaceholder, number);
+  }
+
+  /**
+   * Whether some of what counts as left behind `number` is known to be fillers, which are for nobody. They come last: the
+   * end of the queue is looked at whenever it has moved. What cannot be read may be one.
+   */
+  async hasPlaceholders(
+    zk: ZooKeeper,
+    { number, tail }: { readonly number: number; readonly tail: number },
+  ): Promise<boolean> {
+    if (number <= this.#lastPlaceholder) return true;
+    if (this.#lastCheckedNumber >= tail - 1) return false;
+    const { incarnation } = this;
+    const last = await readItem(zk, this.paths, tail - 1);
+    if (last === undefined || this.incarnation !== incarnation) return true;
+    this.#lastCheckedNumber = Math.max(this.#lastCheckedNumber, tail - 1);
+    if (last.isPlaceholder) this.recordPlaceholder(tail - 1);
+    return number <= this.#lastPlaceholder;
+  }
+
+  /** The item with a number; undefined where there is none. Items never change, so one that was read stays valid. */
+  readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
+    const known = this.#readAhead.get(number);
+    if (known !== undefined) return known;
+    const reading = readItem(zk, this.paths, number);
+    this.#readAhead.set(number, reading);
+    const forget = (): void => {
+      if (this.#readAhead.get(number) === reading) this.#readAhead.delete(number);
+    };
+    reading.then((item) => item === undefined && forget(), forget);
+    for (const oldest of this.#readAhead.keys()) {
+      if (this.#readAhead.size <= MAX_READ_AHEAD_ITEMS) break;
+      this.#readAhead.delete(oldest);
+    }
+    return reading;
+  }
+
+  /** The item if it has been read ahead, or is being read. */
+  getReadAhead(number: number): Promise<Item | undefined> | undefined {
+    return this.#readAhead.get(number);
+  }
+
+  /**
+   * Whether an item is certainly one of this queue, not of one of this name before: the server that was asked ahead may not
+   * have heard of its end. `zxid`: what the session that heard of it has seen since.
+   */
+  isOfThisQueue({ czxid }: Item, zxid: bigint): boolean {
+    this.#minZxid ??= zxid;
+    return czxid >= this.#minZxid;
+  }
+
+  forgetItem(number: number): void {
+    this.#readAhead.delete(number);
+  }
+
+  #addInFlight(inFlight: Set<InFlightWrite>): InFlightWrite {
+    this.#order += 1;
+    inFlight.add(this.#order);
+    return this.#order;
+  }
+
+  #recordStats(items: ChildCounters | null, claims: ChildCounters | null): void {
+    this.recordItems(items);
+    if (this.#head.observeStat(claims)) this.reset();
+  }
+}
+
+/** The updates are in the order in which they were begun. */
+function countBefore(inFlight: ReadonlySet<InFlightWrite>, update: InFlightWrite | undefined): number {
+  if (update === undefined) return inFlight.size;
+  let count = 0;
+  for (const item of inFlight) {
+    if (item >= update) break;
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,110 @@
+/** Lets so many in at a time, the others in the order in which they came, and each place once in a turn. */
+import type { InvocationContext } from '../../../correctable/binding.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
+import type { Throttle } from '../../../correctable/throttle/concurrent-writes.ts';
+import { createAbandonedError } from '../errors.ts';
+
+/** So many wait; more are refused. */
+const MAX_WAITING = 10_000;
+const TOO_LATE_MESSAGE = 'its turn came too late to be answered in time: nothing was taken';
+
+/** Who waits, and until when. */
+type WaitContext = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
+
+interface Waiter {
+  readonly context: WaitContext;
+  readonly enter: () => void;
+  readonly reject: (error: unknown) => void;
+  /** Gives up. */
+  readonly abandon: () => void;
+}
+
+export class ThrottleGate {
+  readonly #slots: ThrottleSlots;
+  readonly #estimateMs: () => number;
+  readonly #waiting = new Set<Waiter>();
+  #timer: NodeJS.Timeout | undefined;
+  #closeReason: { readonly error: unknown } | undefined;
+
+  /** @param estimateMs how long whoever enters now is likely to take */
+  constructor(pace: Throttle, neededMs: () => number) {
+    this.#slots = new ThrottleSlots(pace);
+    this.#estimateMs = neededMs;
+  }
+
+  /**
+   * Resolves when there is room; at once, without a promise to wait for, if there is room now. Whoever gives up waits no
+   * more, nor does who would give up before the end: first come, first served would otherwise serve only these.
+   *
+   * @throws CorrectableError `ABORTED` for who gives up, `OVERLOADED` where too many wait or it is too late; what `close`
+   * was given
+   */
+  enter(context: WaitContext): Promise<void> | undefined {
+    if (this.#closeReason !== undefined) throw this.#closeReason.error;
+    if (this.#waiting.size === 0 && this.#slots.tryAcquire(performance.now())) return undefined;
+    if (this.#waiting.size >= MAX_WAITING) {
+      throw new CorrectableError('OVERLOADED', `${MAX_WAITING} dequeues of this queue wait their turn already`);
+    }
+    return new Promise((enter, reject) => {
+      const abandon = (): void => {
+        this.#remove(waiter);
+        reject(createAbandonedError());
+      };
+      const waiter: Waiter = { context, enter, reject, abandon };
+      this.#waiting.add(waiter);
+      context.signal.addEventListener('abort', abandon);
+      this.#scheduleAdmission();
+    });
+  }
+
+  /** Whether no place rests, so that a new window would admit no more than this one. */
+  get isIdle(): boolean {
+    return this.#slots.isIdle(performance.now());
+  }
+
+  /** @param enteredAtMs when there was room, by `performance.now()` */
+  release(enteredAtMs: number): void {
+    this.#slots.release(enteredAtMs, performance.now());
+    this.#admitWaiting();
+  }
+
+  /** From now on nobody enters, those who wait included. */
+  close(error: unknown): void {
+    this.#closeReason = { error };
+    clearTimeout(this.#timer);
+    for (const waiter of this.#waiting) {
+      this.#remove(waiter);
+      waiter.reject(error);
+    }
+  }
+
+  #remove(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
+    waiter.context.signal.removeEventListener('abort', waiter.abandon);
+  }
+
+  #admitWaiting(): void {
+    for (const waiter of this.#waiting) {
+      const isTooLate = (waiter.context.deadlineAt ?? Infinity) - Date.now() < this.#estimateMs();
+      if (!isTooLate && !this.#slots.tryAcquire(performance.now())) break;
+      this.#remove(waiter);
+      if (isTooLate) waiter.reject(new CorrectableError('OVERLOADED', TOO_LATE_MESSAGE));
+      else waiter.enter();
+    }
+    this.#scheduleAdmission();
+  }
+
+  /** Admits again when the next place has rested, if somebody waits for it. */
+  #scheduleAdmission(): void {
+    const { nextFreeAtMs } = this.#slots;
+    if (this.#waiting.size === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#admitWaiting();
+      },
+      Math.ceil(Math.max(0, nextFreeAtMs - performance.now())),
+    );
+  }
+}

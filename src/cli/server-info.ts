@@ -1,0 +1,69 @@
+/** What a server that has started lays open, for whoever started it: as lines to read, and the same as data. */
+import { HTTP_PATHS } from '../server/gateway/listen/http-handler.ts';
+import { isLoopbackHost } from '../server/gateway/context/origins.ts';
+import type { RunningServer } from '../server/serve.ts';
+
+/** What a server lays open. */
+export interface ServerInfo {
+  /** Base address for HTTP. */
+  readonly url: string;
+  readonly redLeader: string;
+  /** The websocket addresses, by site. */
+  readonly sites: Readonly<Record<string, string>>;
+  /**
+   * Who may connect: who has a token; or, without one, programs of this machine, or everybody who can reach the address.
+   */
+  readonly access: 'authenticated' | 'loopback' | 'everybody';
+  /** The origins of pages that may connect, beside the server's own. */
+  readonly origins: readonly string[];
+  /** The data folder; `null` where nothing is kept. */
+  readonly data: string | null;
+  /** What is answered over HTTP, to whoever may connect. */
+  readonly http: readonly string[];
+}
+
+/** What is known beside the server itself. */
+export interface ServerInfoOptions {
+  readonly host: string;
+  readonly redLeader: string;
+  readonly origins: readonly string[];
+  readonly dataDir: string | undefined;
+  /** Whether clients are asked for a token. */
+  readonly requiresToken: boolean;
+}
+
+export function getServerInfo(
+  server: RunningServer,
+  { host, redLeader, origins, dataDir, requiresToken }: ServerInfoOptions,
+): ServerInfo {
+  return {
+    url: server.url,
+    redLeader,
+    sites: Object.fromEntries(server.sites.map((site) => [site, server.siteUrl(site)])),
+    access: requiresToken ? 'authenticated' : isLoopbackHost(host) ? 'loopback' : 'everybody',
+    origins,
+    data: dataDir ?? null,
+    http: HTTP_PATHS.map((path) => `${server.url}/${path}`),
+  };
+}
+
+const ACCESS: Readonly<Record<ServerInfo['access'], string>> = {
+  authenticated: 'who has a token that is accepted',
+  loopback: 'programs of this machine only, without a token',
+  everybody: 'EVERYBODY who can reach this address, without a token',
+};
+
+/** The lines for a terminal. */
+export function formatServerInfo({ url, redLeader, sites, access, origins, data, http }: ServerInfo): string[] {
+  const names = Object.keys(sites);
+  const longest = Math.max(...names.map((name) => name.length));
+  const pages = ['its own', ...origins].join(', ');
+  return [
+    `serving at ${url}`,
+    ...names.map((name) => `  ${name.padEnd(longest)}  ${sites[name]}${name === redLeader ? '  red leader' : ''}`),
+    `who may connect: ${ACCESS[access]}`,
+    `pages that may connect: ${pages}`,
+    data === null ? 'data: in memory, gone with this process' : `data: in ${data}`,
+    `over HTTP, to the same: ${http.map((address) => address.slice(url.length)).join(' ')}`,
+  ];
+}

@@ -1,0 +1,155 @@
+/**
+ * The thread in which the command serves. A site under load makes many objects that are gone after a moment, and V8 has
+ * room for few of them unless it is told when a thread begins. For the main thread that is the command line's to say, and
+ * what `v8.setFlagsFromString` says later is not looked at; a worker is told by whoever starts it. It shares the number of
+ * the process, its descriptors, and its end by `kill -9`.
+ */
+import type { EventEmitter } from 'node:events';
+import { constants, totalmem } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { inspect } from 'node:util';
+import { isMainThread, parentPort, Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads';
+
+/** What `--max-semi-space-size` would say: the most that is copied within, 16 MB in Node 20 and 22. */
+const SEMI_SPACE_MB = 64;
+/** V8 counts two of them, and as much again for large objects. */
+const YOUNG_GENERATION_MB = 3 * SEMI_SPACE_MB;
+/** Where there is less, V8 chooses a size that fits. */
+const MIN_MEMORY_BYTES = 2 ** 30;
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+type Signal = (typeof SIGNALS)[number];
+/** What modules may listen for as they like: without a listener these end the process, as they would any other. */
+const FORWARDED_SIGNALS = ['SIGHUP', 'SIGUSR2'] as const;
+type ForwardedSignal = (typeof FORWARDED_SIGNALS)[number];
+
+/** What the own thread says to the one that started it: that it serves, or whether anybody listens for a signal. */
+type WorkerMessage =
+  | { readonly signal?: undefined }
+  | { readonly signal: ForwardedSignal; readonly hasListener: boolean };
+
+/** What modules have for closing what they opened. */
+const CLOSE_TIMEOUT_MS = 2000;
+
+/** Whether this is the thread to serve in, rather than the one that starts it. */
+export const isWorkerThread = !isMainThread;
+
+/** Runs `file` once more with the same command line, in a thread of its own; this process then ends as that one does. */
+export async function runInWorkerThread(file: URL): Promise<void> {
+  const worker = new Worker(file, {
+    argv: process.argv.slice(2),
+    resourceLimits: computeResourceLimits(readMemoryBytes()),
+    stdout: true,
+    stderr: true,
+  });
+  pipeLines(worker.stdout, process.stdout);
+  pipeLines(worker.stderr, process.stderr);
+  let isInterruptible = false;
+  // A thread's `postMessage` takes no origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  const pass = (signal: Signal | ForwardedSignal): void => worker.postMessage(signal);
+  const interrupt = (signal: Signal): void => {
+    // A second one, of either kind, ends the process as it would any other; so does the first before it serves.
+    for (const item of SIGNALS) process.off(item, interrupt);
+    if (isInterruptible) pass(signal);
+    else process.kill(process.pid, signal);
+  };
+  const endBy = (signal: ForwardedSignal): void => {
+    process.off(signal, pass);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, interrupt);
+  worker.on('message', (reported: WorkerMessage) => {
+    if (reported.signal === undefined) isInterruptible = true;
+    else if (reported.hasListener) process.on(reported.signal, pass);
+    else endBy(reported.signal);
+  });
+  // Without a listener Node prints it, amid frames and lines of its own that say nothing of it.
+  worker.once('error', (error) =>
+    console.error(`correctables: nothing caught this error, so the process ends: ${inspect(error)}`),
+  );
+  process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
+}
+
+/** As `createLineWriter` does: what cannot be written is dropped, nobody waits for it, and nothing ends by it. */
+function pipeLines(from: Readable, to: Writable): void {
+  to.on('error', () => {});
+  from.on('data', (chunk: Uint8Array) => to.write(chunk));
+}
+
+/**
+ * In the own thread, before modules are loaded: has those signals passed on for which they listen. Once they have, all
+ * are passed on: one that has come while a listener leaves would be lost to either.
+ */
+export function forwardSignals(): void {
+  const isPassedOn = new Set<ForwardedSignal>();
+  const listeners: EventEmitter = process;
+  listeners.on('newListener', (event: string | symbol) => {
+    const signal = FORWARDED_SIGNALS.find((item) => item === event);
+    if (signal === undefined || isPassedOn.has(signal)) return;
+    isPassedOn.add(signal);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    getParentPort().postMessage({ signal, hasListener: true } satisfies WorkerMessage);
+  });
+}
+
+/**
+ * In the own thread: the signal that asks the process to end. It may as soon as this has been called; until then, the
+ * listeners of modules get the others.
+ */
+export function waitForEndSignal(): Promise<Signal> {
+  const from = getParentPort();
+  const interrupted = new Promise<Signal>((resolve) => {
+    from.on('message', (value: Signal | ForwardedSignal) => {
+      if (value === 'SIGHUP' || value === 'SIGUSR2') return forwardSignal(value);
+      // Signals are still passed on while it ends, and do not keep it.
+      from.unref();
+      resolve(value);
+    });
+  });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  from.postMessage({} satisfies WorkerMessage);
+  return interrupted;
+}
+
+function getParentPort(): MessagePort {
+  if (parentPort === null) throw new Error('signals are passed on to the own thread');
+  return parentPort;
+}
+
+/** To whoever listens for it. Without anybody it ends the process, as it would any other. */
+function forwardSignal(signal: ForwardedSignal): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  if (!callListeners(signal)) getParentPort().postMessage({ signal, hasListener: false } satisfies WorkerMessage);
+}
+
+/** Node calls the listeners of no thread for a signal. Says whether there were any. */
+function callListeners(signal: Signal | ForwardedSignal): boolean {
+  const listeners: EventEmitter = process;
+  return listeners.emit(signal, signal, constants.signals[signal]);
+}
+
+/**
+ * In the own thread, once nobody is served any more: modules are told of the signal, and close what they opened; what they
+ * leave open would keep the process for ever, and is let go.
+ */
+export function closeModules(signal: Signal): void {
+  const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
+  const end = (): never => {
+    console.error(`correctables: ${problem}`);
+    process.exit();
+  };
+  setTimeout(end, CLOSE_TIMEOUT_MS).unref();
+  callListeners(signal);
+}
+
+/** What the thread may have on a machine with so many bytes of memory. Flags that are given to Node go before it. */
+export function computeResourceLimits(bytes: number): ResourceLimits {
+  return bytes < MIN_MEMORY_BYTES ? {} : { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
+}
+
+/** What the machine has, or the container may take. */
+function readMemoryBytes(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}

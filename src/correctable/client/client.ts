@@ -1,0 +1,374 @@
+/** The application's door to a store (Correctables, OSDI 2016, §3.2): one call, several views. */
+import type { Binding, BindingSession } from '../binding.ts';
+import type { Correctable } from '../correctable.ts';
+import { WRITE } from '../side-effects.ts';
+import type { ClientStats, DropCounts, EnvironmentOptions } from '../environment.ts';
+import type { Environment } from '../environment.ts';
+import { createEnvironment, requirePlatform } from '../environment.ts';
+import { check, checkOptions, CorrectableError } from '../errors.ts';
+import { CorrectableHandle } from './correctable-handle.ts';
+import { ASYNC_DISPOSE, DISPOSE } from '../iterate-views.ts';
+import type { LevelOrder } from '../level-order.ts';
+import { createLevelOrder, getRank, requestLevels, checkLevel } from '../level-order.ts';
+import type {
+  ContractFinalLevels,
+  FinalLevel,
+  Levels,
+  FinalLevels,
+  RequestedLevels,
+  Strongest,
+  Weakest,
+} from '../level-types.ts';
+import { addCancelTriggers, checkTimeout } from './create.ts';
+import type { Operation } from '../operation.ts';
+import type { Policy, SubmitFunction } from '../policy.ts';
+import type { SourceOptions } from '../source.ts';
+import { closeAfter, getExtras, abortSubmission, addCleanUp, createAbandonError, Source } from '../source.ts';
+
+/** The time limit of an operation for which none was given. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export interface ClientOptions extends EnvironmentOptions {
+  /** How long an operation may take unless it says otherwise; 30 000 unless given, `Infinity` for no limit. */
+  readonly timeoutMs?: number;
+  /** Called at each invocation: what it returns travels with the operation as its trace context. */
+  readonly trace?: () => unknown;
+  /**
+   * Tries again what failed, could succeed the next time, and certainly had no effect: `retries({ attempts: 3 })` of
+   * `correctables/policies`. Unless given, the first failure is the operation's.
+   */
+  readonly retry?: Policy | undefined;
+  /**
+   * Lets a read have the views of an equal one under way: `dedupeReads()` of `correctables/policies`. Unless given, each
+   * read is submitted, so that what it is told is no older than its call.
+   */
+  readonly dedupeReads?: Policy | undefined;
+}
+
+export interface InvokeOptions<K extends string = string> {
+  /** Cancels the operation when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the operation may take, in milliseconds; `Infinity` for no limit. */
+  readonly timeoutMs?: number | undefined;
+  /** How long single levels may take, in milliseconds: a weaker level that is late counts as failed. */
+  readonly levelTimeoutsMs?: { readonly [level in K]?: number } | undefined;
+  /** The session to keep: made by `session()` of the same client. */
+  readonly session?: Session | undefined;
+  /** Instead of the client's; `false` for one attempt. */
+  readonly retry?: Policy | false | undefined;
+  /** `false` for a submission of its own, whatever the client does with its reads. */
+  readonly dedupeReads?: false | undefined;
+  /**
+   * Names the update, for retries from another process or after a reload: the store executes it once for each key, and
+   * answers a retry with the first outcome. 1 to 128 characters, none of them control characters. Reads ignore it. Fails
+   * with `UNSUPPORTED` if the binding has no keys, and with `INVALID_ARGUMENT` if the key was used for another update.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * The application's key to what the binding keeps for it: reads see the session's own writes, and never go back in time,
+ * across operations and servers.
+ */
+export interface Session extends Disposable {
+  /**
+   * What the session has seen, for `session({ tokens })` of a client at another site of the same deployment. Empty where
+   * the binding's sessions cannot move.
+   */
+  readonly tokens: readonly string[];
+  /** Releases the session; operations cannot be invoked in it any more. */
+  close(this: void): void;
+}
+
+/** How to open a session. */
+export interface SessionOptions {
+  /** The tokens of a session that is to be continued. Default: a session that has seen nothing yet. */
+  readonly tokens?: readonly string[] | undefined;
+}
+
+/** What `invoke` gives where the levels `S` were requested of a binding with the levels `L`. */
+export type CorrectableForLevels<
+  T,
+  L extends Levels,
+  S extends readonly string[],
+  R extends FinalLevels = FinalLevels,
+> = Correctable<T, RequestedLevels<L, S>, FinalLevel<L, S, R>>;
+
+const CLIENT_OPTIONS =
+  'clock:object,onUncaught:function,onEvent:function,timeoutMs:number,trace:function,retry:function,dedupeReads:function';
+
+type RawOptions = InvokeOptions & { readonly levels?: readonly string[] };
+
+const INVOKE_OPTIONS =
+  'levels:object,signal:object,timeoutMs:number,levelTimeoutsMs:object,session:object,retry:boolean|function,dedupeReads:boolean,idempotencyKey:string';
+
+/** Invokes operations on one store; `C` as in `Binding`. */
+export interface Client<L extends Levels, C extends boolean = boolean> extends AsyncDisposable {
+  /** The levels of the store, weakest first. */
+  readonly levels: L;
+  readonly weakest: Weakest<L>;
+  readonly strongest: Strongest<L>;
+  /** How many views and calls of the binding were dropped so far, by reason. */
+  readonly drops: DropCounts;
+  /** What has become of its operations so far. */
+  readonly stats: ClientStats;
+  /**
+   * Invokes `operation` and gives one view per level, all levels unless told otherwise. Never throws: what is wrong
+   * with the call closes the Correctable with an error, before anything is sent.
+   *
+   * @example
+   * const stock = store.invoke(get('stock:book'));
+   * stock.onUpdate((n) => show(n, 'probably')).onFinal((n) => show(n, 'certainly'));
+   */
+  invoke<T, const S extends readonly [L[number], ...L[number][]], R extends FinalLevels = FinalLevels>(
+    this: void,
+    operation: Operation<T, R>,
+    options: InvokeOptions<L[number]> & { readonly levels: S },
+  ): CorrectableForLevels<T, L, S, ContractFinalLevels<R, C>>;
+  invoke<T, R extends FinalLevels = FinalLevels>(
+    this: void,
+    operation: Operation<T, R>,
+    options?: InvokeOptions<L[number]> & { readonly levels?: undefined },
+  ): Correctable<T, L, FinalLevel<L, L, ContractFinalLevels<R, C>>>;
+  /** One view, at the weakest level: fast, possibly stale. */
+  invokeWeak<T, R extends FinalLevels = FinalLevels>(
+    this: void,
+    operation: Operation<T, R>,
+    options?: InvokeOptions<L[number]>,
+  ): CorrectableForLevels<T, L, readonly [Weakest<L>], ContractFinalLevels<R, C>>;
+  /** One view, at the strongest level that the operation has: correct, possibly slow. */
+  invokeStrong<T, R extends FinalLevels = FinalLevels>(
+    this: void,
+    operation: Operation<T, R>,
+    options?: InvokeOptions<L[number]>,
+  ): CorrectableForLevels<T, L, readonly [Strongest<L>], ContractFinalLevels<R, C>>;
+  /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one, `UNAVAILABLE` after `close`. */
+  session(this: void, options?: SessionOptions): Session;
+  /**
+   * Closes the binding, or, where several clients share it, this client's part of it. Reads under way fail with
+   * `UNAVAILABLE`, updates with `UNKNOWN` unless they certainly do not take effect.
+   */
+  close(this: void): Promise<void>;
+}
+
+/**
+ * A client of any store: what portable code takes. It names levels by position only, through `invokeWeak` and
+ * `invokeStrong`.
+ *
+ * @example
+ * const buy = (shop: AnyClient) => shop.invoke(dequeue('tickets')).onUpdate(show).onFinal(confirm);
+ */
+export interface AnyClient extends AsyncDisposable {
+  readonly levels: Levels;
+  invoke<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  invokeWeak<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  invokeStrong<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  session(this: void, options?: SessionOptions): Session;
+  close(this: void): Promise<void>;
+}
+
+/**
+ * A client of the store behind a binding.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for options that are misspelt, of another kind or out of range; `UNSUPPORTED`
+ * if the platform has no `AbortController` or `queueMicrotask`.
+ * @example
+ * const store = createClient(memory());
+ * await store.invoke(put('greeting', 'hello'));
+ * for await (const view of store.invoke(get('greeting'))) console.log(view.level, view.value);
+ */
+export function createClient<const L extends Levels, C extends boolean = boolean>(
+  value: Binding<L, C>,
+  options: ClientOptions = {},
+): Client<L, C> {
+  requirePlatform();
+  check(value?.submitOperation, 'binding', 'give one, as createClient(memory()) or deployment.site(name)');
+  const binding = value.openHandle?.() ?? value;
+  const levels = binding.consistencyLevels();
+  const levelOrder = createLevelOrder(levels);
+  const weakest = levelOrder.all[0]!;
+  const strongest = levelOrder.all.at(-1)!;
+  const weak = requestLevels(levelOrder, [weakest]);
+  const strong = requestLevels(levelOrder, [strongest]);
+  const environment = createEnvironment(checkOptions(options, CLIENT_OPTIONS));
+  environment.stats = {
+    confirmed: 0,
+    corrected: 0,
+    earlyConfirmed: 0,
+    earlyCorrected: 0,
+    speculationsWon: 0,
+    speculationsLost: 0,
+    retried: 0,
+    deduped: 0,
+  };
+  environment.binding = binding;
+  const timeoutMsDefault = checkTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+  const isOlder = binding.isOlder?.bind(binding);
+  const submitBy = createSubmitters(binding, options);
+
+  function invoke<T>(
+    operation: Operation<T>,
+    how: RawOptions = {},
+    single?: LevelOrder,
+  ): CorrectableHandle<T, L, string> {
+    const equals = operation?.equals as SourceOptions<T>['equals'];
+    const source = new Source<T>(levelOrder, environment, { equals, isOlder });
+    try {
+      if (environment.isClosed) throw createClosedError();
+      check(operation?.name && operation.access, 'operation', "give one, as get('key')");
+      checkOptions(how, INVOKE_OPTIONS);
+      if (!binding.supports(operation))
+        throw createUnsupportedError(binding, 'operation', `operation "${operation.name}"`);
+      source.label = operation;
+      if (single) {
+        check(!how.levels, 'levels', 'use invoke');
+        source.levelOrder = single;
+      } else if (how.levels) source.levelOrder = requestLevels(levelOrder, how.levels);
+      if (how.session) {
+        source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
+        check(source.session, 'session', 'give an open one of this client');
+      }
+      if (how.idempotencyKey !== undefined) nameUpdate(source, how.idempotencyKey, operation.access, binding);
+      if (options.trace) source.trace = options.trace();
+      addCancelTriggers(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
+      if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
+      if (source.state === 'pending') submitBy(how, operation.access)(operation, source);
+    } catch (error) {
+      source.fail(error);
+    }
+    return new CorrectableHandle(source);
+  }
+
+  async function close(): Promise<void> {
+    environment.isClosed = true;
+    for (const source of environment.pendingSources ?? []) source.fail(createClosedError());
+    await binding.close();
+  }
+
+  const client = {
+    levels,
+    weakest,
+    strongest,
+    // Getters: state libraries copy the plain objects that they find.
+    get drops() {
+      return environment.drops;
+    },
+    get counters() {
+      return environment.stats!;
+    },
+    invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
+    invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
+    invokeStrong: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, strong),
+    session(how: SessionOptions = {}): Session {
+      const { tokens } = checkOptions(how, 'tokens:object');
+      if (environment.isClosed) throw createClosedError();
+      const opened = binding.openSession?.(tokens);
+      if (!opened) throw createUnsupportedError(binding, 'session', 'sessions');
+      return bindSession(opened, environment);
+    },
+    close,
+    [ASYNC_DISPOSE]: close,
+  };
+  return client as unknown as Client<L, C>;
+}
+
+/** The key to what the binding opened: a function, which state libraries leave alone when they wrap the session. */
+const OPEN_SESSION = Symbol('opened');
+
+interface InternalSession extends Session {
+  /** What the binding opened, for the client of `environment` until the session is closed. */
+  [OPEN_SESSION]?(environment: Environment): BindingSession | undefined;
+}
+
+/** The application's key to `opened`. */
+function bindSession(opened: BindingSession, owner: Environment): Session {
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) opened.close?.();
+    isOpen = false;
+  };
+  const session: InternalSession = {
+    get tokens() {
+      return (isOpen && opened.tokens) || [];
+    },
+    close,
+    [DISPOSE]: close,
+    [OPEN_SESSION]: (environment) => (isOpen && environment === owner ? opened : undefined),
+  };
+  return session;
+}
+
+/** Which policies hold for one operation, as far as it says. */
+interface PolicyChoice {
+  readonly retry?: Policy | false | undefined;
+  readonly dedupeReads?: unknown;
+}
+
+const createClosedError = (): CorrectableError =>
+  new CorrectableError('UNAVAILABLE', 'The client is closed', { retryable: false });
+
+const createUnsupportedError = ({ name }: Binding, field: string, description: string): CorrectableError =>
+  new CorrectableError('UNSUPPORTED', `The ${name} binding has no ${description}`, { field });
+
+/** The ways to submit to a binding, of which each operation takes the one that its policies make. */
+function createSubmitters(
+  binding: Binding,
+  { retry: retryAll, dedupeReads: shareAll }: ClientOptions,
+): (choice: PolicyChoice, effect: Operation['access']) => SubmitFunction {
+  const alone: SubmitFunction = (operation, source) => {
+    if (operation.access === 'write') source.effectState = WRITE;
+    closeAfter(source, binding.submitOperation(operation, source.levelOrder.requested, source, source) as unknown);
+  };
+  // Those who share a read share its attempts, or each would repeat it at another time.
+  const retried = applyPolicy('retry', retryAll, alone);
+  const shared = applyPolicy('dedupeReads', shareAll, retried);
+  return ({ retry, dedupeReads }, effect) => {
+    check(!dedupeReads, 'dedupeReads', 'give false, or a policy to createClient');
+    const own = retry === undefined ? retried : applyPolicy('retry', retry, alone);
+    // The policy that shares reads has to see every update.
+    const isUpdate = effect === 'write';
+    if (own === retried) return isUpdate || dedupeReads !== false ? shared : own;
+    return isUpdate ? applyPolicy('dedupeReads', shareAll, own) : own;
+  };
+}
+
+/** The way to submit that `policy`, if any, makes of `submit`. */
+function applyPolicy(field: string, policy: Policy | false | undefined, submit: SubmitFunction): SubmitFunction {
+  if (!policy) return submit;
+  check(typeof policy === 'function', field, 'give one of correctables/policies');
+  return policy(submit);
+}
+
+/** No control characters, and no halves of surrogate pairs. */
+const IDEMPOTENCY_KEY = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
+
+function nameUpdate<T>(source: Source<T>, key: string, effect: Operation['access'], binding: Binding): void {
+  check(IDEMPOTENCY_KEY.test(key), 'idempotencyKey', 'give 1 to 128 printable characters');
+  if (effect === 'read') return;
+  if (!binding.hasIdempotencyKeys) {
+    throw createUnsupportedError(binding, 'idempotencyKey', 'idempotency keys. The write was not sent');
+  }
+  source.idempotencyKey = key;
+}
+
+/** Counts each level that is late as failed; the strongest one fails the operation. */
+function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]: number | undefined }): void {
+  const { levelOrder, environment } = source;
+  const signals: Record<string, AbortSignal> = (source.levelSignals = {});
+  for (const [level, limitMs] of Object.entries(limitsMs)) {
+    const rank = checkLevel(levelOrder, level, 'levelTimeoutsMs');
+    if (limitMs === undefined || checkTimeout(limitMs, `levelTimeoutsMs.${level}`) === Infinity) continue;
+    const late = new AbortController();
+    signals[level] = late.signal;
+    const onTime = (): void => {
+      late.abort();
+      if (source.latest && getRank(levelOrder, source.latest.level) >= rank) return;
+      const error = createAbandonError(source, 'TIMEOUT', `no view at level "${level}" in time`, { level });
+      source.fail(error, level);
+      abortSubmission(source, error);
+    };
+    const timer = environment.clock.setTimer(onTime, limitMs);
+    (getExtras(source).timers ??= []).push(timer);
+    addCleanUp(source, () => timer.cancel());
+  }
+}

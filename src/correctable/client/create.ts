@@ -1,0 +1,200 @@
+/** Making Correctables without a store: what `new Promise(executor)` is to a promise (C13). */
+import type { Sink } from '../binding.ts';
+import type { Correctable } from '../correctable.ts';
+import type { EnvironmentOptions } from '../environment.ts';
+import type { Environment } from '../environment.ts';
+import { createEnvironment, defaultEnvironment, requirePlatform } from '../environment.ts';
+import { check, checkFunction, checkOptions } from '../errors.ts';
+import { isThenable } from '../validate.ts';
+import { CorrectableHandle } from './correctable-handle.ts';
+import type { LevelOrder } from '../level-order.ts';
+import { createLevelOrder, areSameNames } from '../level-order.ts';
+import type { Levels } from '../level-types.ts';
+import { cancelSource, closeAfter, setTimeLimit, addCleanUp, Source } from '../source.ts';
+import { followSignal, isAborted } from '../subscribe.ts';
+
+/**
+ * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
+ * without a final view by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
+ */
+export type Executor<T, L extends Levels> = (sink: Sink<T, L[number]>, signal: AbortSignal) => unknown;
+
+export interface CorrectableOptions<T> extends EnvironmentOptions {
+  /** One level may bring several views: answers that accumulate, a search that refines. */
+  readonly isRefining?: boolean;
+  /** Whether two values mean the same; structural equality unless given. */
+  readonly equals?: (a: T, b: T) => boolean;
+  /** Whether a version is older than another; by size of numbers, bigints and dates unless given. */
+  readonly isOlder?: (version: unknown, than: unknown) => boolean;
+  /** Closes with `TIMEOUT` after this many milliseconds; no limit unless given. */
+  readonly timeoutMs?: number;
+  /** Cancels when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+const OPTIONS =
+  'clock:object,onUncaught:function,onEvent:function,isRefining:boolean,equals:function,isOlder:function,timeoutMs:number,signal:object';
+
+/** Makes Correctables of the levels `L`. The type of the value is said, that of the levels is known. */
+export interface CorrectableFactory<L extends Levels> {
+  /** As `correctable(levels, executor, options)`. */
+  <T = unknown>(executor: Executor<T, L>, options?: CorrectableOptions<T>): Correctable<T, L>;
+  /** A Correctable beside the sink that brings its views: what `Promise.withResolvers()` is to `new Promise(executor)`. */
+  withSink<T = unknown>(this: void, options?: CorrectableOptions<T>): CorrectableWithSink<T, L>;
+}
+
+/** A Correctable, and what whoever brings its views needs. */
+export interface CorrectableWithSink<T, L extends Levels> {
+  readonly correctable: Correctable<T, L>;
+  readonly sink: Sink<T, L[number]>;
+  /** Aborted when nobody waits any more; made when it is first looked at. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A Correctable whose views `executor` brings. `executor` runs at once; what it throws closes the Correctable.
+ * Its second argument, a signal, aborts when nobody waits any more. It is made only for executors that declare it, as their
+ * `length` says: one of `(sink, ...rest)`, or with a default for it, gets none. `withSink` gives it to whoever asks.
+ *
+ * With `levels` alone: what makes Correctables of these levels, so that the type of the value can be said while that of
+ * the levels is inferred.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for levels that are none, an executor that is no function, and options that are
+ * misspelt, of another kind or out of range.
+ * @example
+ * const price = correctable(['quoted', 'charged'])<number>((sink) => {
+ *   sink.update(10, 'quoted');
+ *   setTimeout(() => sink.update(12, 'charged'), 100);
+ * });
+ * price.onUpdate((value) => console.log('about', value));
+ * console.log('exactly', await price);
+ */
+export function correctable<const L extends Levels>(levels: L): CorrectableFactory<L>;
+export function correctable<T = unknown, const L extends Levels = Levels>(
+  levels: L,
+  executor: Executor<T, L>,
+  options?: CorrectableOptions<T>,
+): Correctable<T, L>;
+export function correctable(
+  levels: Levels,
+  executor?: Executor<unknown, Levels>,
+  options?: CorrectableOptions<unknown>,
+): Correctable<unknown, Levels> | CorrectableFactory<Levels> {
+  const levelOrder = getLevelOrder(levels);
+  return executor === undefined && options === undefined
+    ? createFactory(levelOrder)
+    : createCorrectable(levelOrder, executor!, options);
+}
+
+function createFactory(levelOrder: LevelOrder): CorrectableFactory<Levels> {
+  const maker: CorrectableFactory<Levels> = (executor, options) => createCorrectable(levelOrder, executor, options);
+  maker.withSink = (options) => {
+    const source = createSource(levelOrder, options);
+    return {
+      correctable: new CorrectableHandle(source),
+      sink: source,
+      get signal() {
+        return source.signal;
+      },
+    };
+  };
+  return maker;
+}
+
+function createCorrectable<T>(
+  levelOrder: LevelOrder,
+  executor: Executor<T, Levels>,
+  options?: CorrectableOptions<T>,
+): Correctable<T, Levels> {
+  checkFunction(executor, 'executor');
+  const source = createSource(levelOrder, options);
+  if (source.state === 'pending') runExecutor(source, executor);
+  return new CorrectableHandle(source);
+}
+
+function createSource<T>(levelOrder: LevelOrder, options?: CorrectableOptions<T>): Source<T> {
+  if (options === undefined) return new Source<T>(levelOrder, defaultEnvironment, NO_OPTIONS);
+  const source = new Source<T>(levelOrder, getEnvironment(checkOptions(options, OPTIONS)), options);
+  addCancelTriggers(source, options.timeoutMs, options.signal);
+  return source;
+}
+
+function runExecutor<T>(source: Source<T>, executor: Executor<T, Levels>): void {
+  try {
+    // A signal costs more than the rest together: only executors that can see it get one.
+    closeAfter(
+      source,
+      executor.length === 1 ? (executor as (sink: Sink<T>) => unknown)(source) : executor(source, source.signal),
+    );
+  } catch (error) {
+    source.fail(error);
+  }
+}
+
+const NO_OPTIONS = {};
+
+let lastLevelOrder: LevelOrder | undefined;
+
+function getLevelOrder(levels: Levels): LevelOrder {
+  if (!(Array.isArray(levels) && lastLevelOrder && areSameNames(lastLevelOrder.all, levels))) {
+    requirePlatform();
+    lastLevelOrder = createLevelOrder(levels);
+  }
+  return lastLevelOrder;
+}
+
+function getEnvironment(options: EnvironmentOptions): Environment {
+  return (options.clock ?? options.onUncaught ?? options.onEvent) ? createEnvironment(options) : defaultEnvironment;
+}
+
+/** Sets the deadline of `source`, if any, and cancels it when `signal` aborts. */
+export function addCancelTriggers<T>(
+  source: Source<T>,
+  timeoutMs: number = Infinity,
+  signal: AbortSignal | undefined,
+): void {
+  if (checkTimeout(timeoutMs) < Infinity) setTimeLimit(source, timeoutMs);
+  if (!signal) return;
+  if (isAborted(signal)) cancelSource(source, signal.reason);
+  else
+    addCleanUp(
+      source,
+      followSignal(signal, (reason) => cancelSource(source, reason)),
+    );
+}
+
+export function checkTimeout(timeoutMs: number, field = 'timeoutMs'): number {
+  check(typeof timeoutMs === 'number' && timeoutMs > 0, field, 'give milliseconds above 0');
+  return timeoutMs;
+}
+
+/** Levels of a Correctable that was made from one plain value or promise. */
+export type SingleLevel = readonly ['final'];
+
+const SINGLE_LEVEL: SingleLevel = ['final'];
+
+/**
+ * A closed Correctable of one final view.
+ *
+ * @example
+ * const known = correctableFromValue({ seats: 12 });
+ */
+export function correctableFromValue<T>(value: T): Correctable<T, SingleLevel> {
+  return correctable(SINGLE_LEVEL, (sink) => void sink.view(value, 'final'));
+}
+
+/**
+ * A Correctable that closes as `promise` does; its rejection is the `cause` of the error.
+ *
+ * @example
+ * const page = correctableFromPromise(fetch('/page').then((response) => response.text()));
+ */
+export function correctableFromPromise<T>(promise: PromiseLike<T>): Correctable<T, SingleLevel> {
+  check(isThenable(promise), 'promise', 'give one');
+  return correctable(SINGLE_LEVEL, (sink) => {
+    promise.then(
+      (value) => sink.view(value, 'final'),
+      (error: unknown) => sink.fail(error, 'final'),
+    );
+  });
+}

@@ -1,0 +1,59 @@
+/** Carrying a Correctable across `async` functions and into renderers (C12). */
+import type { Correctable, CorrectableState } from '../correctable.ts';
+import type { CorrectableError } from '../errors.ts';
+import { check } from '../errors.ts';
+import type { Levels } from '../level-types.ts';
+import { getSource } from '../source.ts';
+import type { View } from '../view.ts';
+
+/** A Correctable that `await` and `return` in an async function leave as it is. */
+export interface CorrectableBox<T, L extends Levels, F extends string = L[number]> {
+  readonly correctable: Correctable<T, L, F>;
+}
+
+/**
+ * Boxes a Correctable, so that an `async` function can return it without its being absorbed into its final value.
+ *
+ * @example
+ * const open = async () => boxed(store.invoke(get('doc')));
+ * const { correctable } = await open();
+ */
+export function boxCorrectable<T, L extends Levels, F extends string>(
+  correctable: Correctable<T, L, F>,
+): CorrectableBox<T, L, F> {
+  return { correctable };
+}
+
+/** What a Correctable is at one moment. */
+export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
+  readonly state: CorrectableState;
+  readonly latest: View<T, L, F> | undefined;
+  readonly error: CorrectableError | undefined;
+}
+
+const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, never>>();
+/** Of what another copy of this package made, whose source cannot be asked. */
+const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
+
+/**
+ * The present state of a Correctable: the same object until something changes, as renderers need it. Of one that another
+ * copy of this package made, the error is there when those are told who listen since the first snapshot was taken, not before.
+ *
+ * @example
+ * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guide/rendering.md
+ */
+export function getSnapshot<T, L extends Levels, F extends string>(
+  correctable: Correctable<T, L, F>,
+): Snapshot<T, L, F> {
+  check(correctable?.state, 'correctable', 'give one');
+  const { state, latest } = correctable;
+  const source = getSource<T>(correctable);
+  // Held by what the snapshot shows: one of another copy of this package is not to be drawn for ever.
+  let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;
+  // Before those who are to draw it are told.
+  if (!source && !known) correctable.onError((failure) => errors.set(correctable, failure));
+  const error = source ? source.extras?.error : errors.get(correctable);
+  if (known?.state !== state || known.latest !== latest || known.error !== error)
+    snapshots.set(correctable, (known = { state, latest, error }) as Snapshot<never, never, never>);
+  return known;
+}

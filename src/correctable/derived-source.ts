@@ -1,0 +1,51 @@
+/** Sources made from other sources: they observe these and inherit the duty to report a failure (C5). */
+import type { ErrorCallback, ViewCallback } from './subscribers.ts';
+import { hasSubscribers, removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
+import { addPart } from './side-effects.ts';
+import { cancelSource, failFromPart, failWith, toCompositeError, addCleanUp, Source } from './source.ts';
+
+/** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
+export function deriveSource<T, U>(source: Source<T>): Source<U> {
+  const { isOlder } = source.options;
+  const derived = new Source<U>(source.levelOrder, source.environment, { isRefining: true, isOlder });
+  derived.dueAt = source.dueAt;
+  derived.label = source.label;
+  return derived;
+}
+
+/** Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as `source` fails unless told otherwise. */
+export function observeSource<T, U>(
+  source: Source<T>,
+  derived: Source<U>,
+  onView: ViewCallback<T>,
+  onError: ErrorCallback = (error) => failWith(derived, toCompositeError(derived, error)),
+  onClosed?: () => void,
+): void {
+  addPart(derived, source);
+  const subscriber = subscribeToViews(source, onView, onError, derived);
+  addCleanUp(derived, () => {
+    removeSubscriber(source, subscriber);
+    const error = derived.extras?.abandonReason;
+    if (error && !hasSubscribers(source)) cancelSource(source, error.cause);
+    else if (error || source.extras?.earlyViews) unrefTimers(source);
+    onClosed?.();
+  });
+}
+
+/** Views with a function applied to each value (C11). */
+export function mapSource<T, U>(source: Source<T>, transform: (value: T) => U): Source<U> {
+  const mapped = deriveSource<T, U>(source);
+  let input: T;
+  let result: U;
+  observeSource(source, mapped, (value, view) => {
+    try {
+      // A confirmed value keeps its reference: its result is known.
+      if (!mapped.latest || !Object.is(input, value)) result = transform(value);
+      input = value;
+      mapped.view(result, view.level, view);
+    } catch (error) {
+      failFromPart(mapped, error, view.level);
+    }
+  });
+  return mapped;
+}

@@ -1,0 +1,68 @@
+/** `for await` over the views: at most one waits per level, so a slow reader skips what a refinement replaced (C12). */
+import { removeSubscriber, subscribeToViews } from './subscribers.ts';
+import type { Source } from './source.ts';
+import { unrefTimersIfTakenEarly } from './source.ts';
+import type { AnyView } from './view.ts';
+
+/** Old engines lack these symbols; `using` down-leveled by compilers finds those of the registry. */
+function getSymbol<N extends 'dispose' | 'asyncDispose'>(name: N): SymbolConstructor[N] {
+  return Symbol[name] ?? Symbol.for(`Symbol.${name}`);
+}
+export const DISPOSE: typeof Symbol.dispose = /* @__PURE__ */ getSymbol('dispose');
+export const ASYNC_DISPOSE: typeof Symbol.asyncDispose = /* @__PURE__ */ getSymbol('asyncDispose');
+
+export function iterateViews<T>(source: Source<T>): AsyncGenerator<AnyView<T>, undefined> {
+  const waiting: AnyView<T>[] = [];
+  /** There while a reader waits; `undefined` wakes it up at the end. */
+  let wake: ((view: AnyView<T> | undefined) => void) | undefined;
+  let hasEnded = false;
+  let failure: unknown;
+
+  const push = (view: AnyView<T> | undefined): void => {
+    if (wake) wake(view);
+    else if (view) {
+      if (!view.final && waiting.at(-1)?.level === view.level) waiting.pop();
+      waiting.push(view);
+    }
+    wake = undefined;
+  };
+  const end = (error?: unknown): void => {
+    hasEnded = true;
+    failure = error;
+    push(undefined);
+  };
+  // Listens from now on, where a generator would begin at the first step.
+  const subscriber = subscribeToViews(
+    source,
+    (_value, view) => {
+      hasEnded = view.final;
+      push(view);
+    },
+    end,
+  );
+  async function* read(): AsyncGenerator<AnyView<T>, undefined> {
+    for (;;) {
+      let view = waiting.shift();
+      if (!view && !hasEnded) view = await new Promise((resolve) => (wake = resolve));
+      if (view) yield view;
+      else if (failure) throw failure;
+      else return undefined;
+    }
+  }
+  const views = read();
+  /** Ends the reading, not the operation; pending steps end at once. */
+  const ending = <A extends unknown[], R>(step: (...args: A) => R) => {
+    return (...args: A): R => {
+      removeSubscriber(source, subscriber);
+      unrefTimersIfTakenEarly(source);
+      waiting.length = 0;
+      end();
+      return step.apply(views, args);
+    };
+  };
+  return Object.assign(views, {
+    return: ending(views.return),
+    throw: ending(views.throw),
+    [ASYNC_DISPOSE]: ending(async () => {}),
+  });
+}

@@ -1,0 +1,220 @@
+/**
+ * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3), rule by rule as in C8: at most one run
+ * lives; a confirmed run is kept; a refuted one is undone before the next begins.
+ */
+import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
+import { deriveSource, observeSource } from './derived-source.ts';
+import { addPart, getRemainingEffects, getEffectState, NO_EFFECT, UNOBSERVED, WRITE } from './side-effects.ts';
+import { isThenable } from './validate.ts';
+import { NO_RANK, getRank } from './level-order.ts';
+import type { AbortCallback, StepFunction } from './speculative-run.ts';
+import { callInRun, SpeculativeRun } from './speculative-run.ts';
+import type { Source } from './source.ts';
+import {
+  formatEffectCaveat,
+  getExtras,
+  failFromPart,
+  failWith,
+  abandon,
+  setTimeLimit,
+  toCompositeError,
+  getSource,
+} from './source.ts';
+import type { AnyView } from './view.ts';
+
+/** What a run has come to: a view, or a value or a failure of its own. */
+interface RunOutcome<U> {
+  readonly final?: boolean;
+  readonly value?: U;
+  /** Of a view. */
+  readonly level?: string;
+  readonly failed?: true;
+  readonly error?: unknown;
+}
+
+/**
+ * Runs `step` on the views of `source`; `abort` undoes the side effects of a run on a wrong input. With `passErrors`, an
+ * error of the step is the result's error as it is (`chain`), otherwise `SPECULATION_FAILED`.
+ */
+export function speculateOnSource<T, U>(
+  source: Source<T>,
+  step: StepFunction<T>,
+  abort?: AbortCallback<T, U>,
+  passErrors?: boolean,
+): Source<U> {
+  const result = deriveSource<T, U>(source);
+  const { environment, levelOrder } = result;
+  let live: SpeculativeRun<T, U> | undefined;
+  /** The strongest view so far that has the live run's input as its value. */
+  let input: AnyView<T>;
+  /** What the live run has come to so far, and the preview of it that was delivered last. */
+  let outcome: RunOutcome<U> | undefined;
+  let previewLevel: string | undefined;
+  let previewValue: U | undefined;
+  /** The newest input, which waits for the undoing of a run. */
+  let waiting: AnyView<T> | undefined;
+  let undoing: Promise<void> | undefined;
+
+  const begin = (): void => {
+    const view = waiting;
+    waiting = undefined;
+    if (!view || result.state !== 'pending') return;
+    const run = (live = new SpeculativeRun<T, U>(view, environment));
+    input = view;
+    outcome = previewLevel = undefined;
+    const take = (next: RunOutcome<U>): void => {
+      if (run !== live) return;
+      outcome = next;
+      deliverOutcome(run);
+    };
+    const takeError = (error: unknown): void => take({ failed: true, error });
+    /** Counts what the step does as unseen, until it fails with all that its result is made of. */
+    const takeErrorOfUnseen = (parts: readonly ErasedSource[] = []): typeof takeError => {
+      const { effectState } = result;
+      result.effectState ||= UNOBSERVED;
+      return (error) => {
+        // What a step says of itself counts.
+        if (run === live && !getRemainingEffects(error, UNOBSERVED) && parts.every(hasKnownEffects))
+          result.effectState = effectState;
+        takeError(error);
+      };
+    };
+    try {
+      const returned = callInRun(run, () => step(view.value, run as SpeculativeRun<T, never>));
+      const inner = getSource<U>(returned);
+      if (inner) {
+        addPart(result, inner);
+        if (passErrors && !abort && !view.final && (getEffectState(inner) || inner.extras?.futureEffects) === WRITE) {
+          // It has its own end, which nobody hears of any more.
+          inner.isObserved = true;
+          return abandon(
+            result,
+            'UNKNOWN',
+            `an update on a preliminary view needs an undo${formatEffectCaveat(WRITE)}`,
+          );
+        }
+        const onError = hasKnownEffects(inner) ? takeError : takeErrorOfUnseen(getParts(inner));
+        const subscriber = subscribeToViews(inner, (_value, innerView) => take(innerView), onError, result);
+        run.stopListening = () => {
+          removeSubscriber(inner, subscriber);
+          getExtras(inner).isUndone = true;
+        };
+        if (result.extras?.isUnref) unrefTimers(inner);
+      } else if (isThenable(returned)) {
+        returned.then((value) => take({ final: true, value: value as U }), takeErrorOfUnseen());
+      } else take({ final: true, value: returned as U });
+    } catch (error) {
+      takeError(error);
+    }
+  };
+
+  /** Undoes a run whose input was refuted or will never be confirmed; then begins on the newest input. */
+  const refute = (run: SpeculativeRun<T, U>): void => {
+    live = undefined;
+    undoing = callInRun(undefined, () => run.undo(abort, outcome?.value)).then(
+      () => {
+        undoing = undefined;
+        begin();
+      },
+      (cause: unknown) => {
+        undoing = undefined;
+        if (result.state !== 'pending') environment.reportUncaught(cause);
+        else abandon(result, 'ABORT_HANDLER_FAILED', 'undoing failed; see cause', { cause });
+      },
+    );
+  };
+
+  /** Delivers what is known of the live run's result: no stronger than what it was made of, nor than it says itself. */
+  const deliverOutcome = (run: SpeculativeRun<T, U>): void => {
+    if (!outcome || result.state !== 'pending') return;
+    const { final } = outcome;
+    if (outcome.failed) return input.final ? fail(outcome.error) : undefined;
+    const value = outcome.value!;
+    const own = getRank(levelOrder, outcome.level!);
+    let rank = getRank(levelOrder, input.level);
+    // A level of another binding says only whether it is the last: the weakest claim, or none.
+    rank = own !== NO_RANK ? Math.min(rank, own) : final ? rank : 0;
+    if (input.final && final) {
+      const finish = (): void => {
+        run.phase = 'committed';
+        result.view(value, levelOrder.all[rank]!, { final: true });
+      };
+      if (!run.commitHooks) return finish();
+      run.phase = 'committing';
+      result.effectState = WRITE;
+      return void run.commit(abort, value).then(finish, fail);
+    }
+    const { requested } = levelOrder;
+    let at = requested.length - 2;
+    // At the latest where there is none: no rank is below that of no level.
+    while (getRank(levelOrder, requested[at]!) > rank) at--;
+    const level = requested[at];
+    if (level === undefined || (level === previewLevel && Object.is(value, previewValue))) return;
+    previewLevel = level;
+    previewValue = value;
+    result.view(value, level);
+  };
+
+  const fail = (cause: unknown): void => {
+    if (passErrors) failFromPart(result, cause);
+    else abandon(result, 'SPECULATION_FAILED', 'failed on confirmed input; see cause', { cause });
+  };
+
+  /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */
+  const limitRemaining = (): void => {
+    const { dueAt } = result;
+    if (dueAt === undefined || result.deadlines || result.state !== 'pending') return;
+    setTimeLimit(result, Math.max(dueAt - environment.getTickTime(), 0));
+  };
+
+  getExtras(result).futureEffects = UNOBSERVED;
+  observeSource(
+    source,
+    result,
+    (_value, view) => {
+      // The input of what runs is the view just before: whether they are equal has been asked.
+      if (live && view.confirms) {
+        input = view;
+        if (view.final) environment.count('speculationsWon');
+        deliverOutcome(live);
+      } else {
+        waiting = view;
+        if (live) {
+          environment.count('speculationsLost');
+          refute(live);
+        } else if (!undoing) begin();
+      }
+      if (!view.final) return;
+      // The last step has begun; of `speculate`, effects may still come.
+      if (passErrors && live) getExtras(result).futureEffects = NO_EFFECT;
+      limitRemaining();
+    },
+    (error) => {
+      waiting = undefined;
+      if (live) refute(live);
+      const finish = (): void => failWith(result, toCompositeError(result, error));
+      if (!undoing) return finish();
+      limitRemaining();
+      void undoing.then(finish);
+    },
+    () => {
+      waiting = undefined;
+      if (result.state === 'error' && live?.phase === 'running') refute(live);
+      live = undefined;
+    },
+  );
+  return result;
+}
+
+/** Whether it has ended, or clients submitted it, with all that it is made of: of all else nobody knows what it does. */
+function hasKnownEffects(source: ErasedSource): boolean {
+  return source.state !== 'pending' || (!!source.environment.stats && getParts(source).every(hasKnownEffects));
+}
+
+/** All parts are sources. */
+function getParts({ extras }: ErasedSource): readonly ErasedSource[] {
+  return (extras?.parts ?? []) as Source<unknown>[];
+}
+
+/** A source of whatever value. */
+type ErasedSource = Pick<Source<unknown>, 'state' | 'environment' | 'extras'>;

@@ -1,0 +1,153 @@
+/** Structural equality of values: what "the same value" means unless an operation says otherwise (C7). */
+import { getBuiltInClass } from './built-in-class.ts';
+
+/** After so many pairs, assumptions are kept: cycles end, and what is shared is compared once. Few values need them. */
+const MAX_UNTRACKED_PAIRS = 100_000;
+
+type Properties = Readonly<Record<string, unknown>>;
+type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
+
+/** One comparison under way. */
+interface Comparison {
+  /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
+  pairs: object[];
+  comparedCount: number;
+  /** Of an object, those that it equals if all that is still to be compared does. */
+  assumedEqual?: Map<object, Set<object>>;
+  /** Takes back each assumption, in the order in which they came. */
+  undoSteps?: (() => void)[];
+}
+
+/**
+ * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
+ * array buffers and typed arrays by content, whatever realm they come from, and so is Node's `Buffer`. Other objects, whose
+ * state may be private, only by identity: those of classes, also of such as extend one of these.
+ *
+ * @example
+ * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
+ */
+export function structurallyEqual(a: unknown, b: unknown): boolean {
+  const comparison: Comparison = { pairs: [], comparedCount: 0 };
+  return compareValues(a, b, comparison) && areAllEqual(comparison);
+}
+
+/** Whether both are equal, as far as they are no objects: those are compared later. */
+function compareValues(a: unknown, b: unknown, { pairs }: Comparison): boolean {
+  return Object.is(a, b) || (isObject(a) && isObject(b) && pairs.push(a, b) > 0);
+}
+
+function areAllEqual(comparison: Comparison): boolean {
+  const { pairs } = comparison;
+  while (pairs.length > 0) if (!compareStructure(pairs.pop()!, pairs.pop()!, comparison)) return false;
+  return true;
+}
+
+/** Whether both are equal, with all that they lead to. If not, what was assumed on the way is forgotten. */
+function areEqual(a: unknown, b: unknown, comparison: Comparison): boolean {
+  const { pairs, undoSteps } = comparison;
+  const undoFrom = undoSteps?.length ?? 0;
+  comparison.pairs = [];
+  const isEqual = compareValues(a, b, comparison) && areAllEqual(comparison);
+  comparison.pairs = pairs;
+  if (!isEqual) for (const undo of comparison.undoSteps?.splice(undoFrom) ?? []) undo();
+  return isEqual;
+}
+
+/** Whether both are equal if the pairs that it adds are. */
+function compareStructure(a: object, b: object, comparison: Comparison): boolean {
+  const kind = getBuiltInClass(a);
+  if (!kind || kind !== getBuiltInClass(b)) return false;
+  if (comparison.comparedCount++ > MAX_UNTRACKED_PAIRS && isAssumed(a, b, comparison)) return true;
+  if (kind === 'Object' || kind === 'null') return compareProperties(a as Properties, b as Properties, comparison);
+  if (kind === 'Date') return compareValues(+(a as Date), +(b as Date), comparison);
+  if (isCollection(a, kind)) return compareItems(a, b as Collection, kind === 'Map', comparison);
+  const list = toArray(a, kind);
+  const other = toArray(b, kind);
+  if (!list || list.length !== other!.length) return false;
+  for (let at = 0; at < list.length; at++) if (!compareValues(list[at], other![at], comparison)) return false;
+  return true;
+}
+
+/** Neither has inherited properties that count: `for in` is the fastest way to see the own ones. */
+function compareProperties(a: Properties, b: Properties, comparison: Comparison): boolean {
+  let surplus = 0;
+  for (const key in a) {
+    const value = b[key];
+    // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
+    const mayBeInherited = value === undefined || key === '__proto__' || typeof value === 'function';
+    if ((mayBeInherited && !Object.hasOwn(b, key)) || !compareValues(a[key], value, comparison)) return false;
+    surplus--;
+  }
+  for (const _key in b) surplus++;
+  return surplus === 0;
+}
+
+/** Keys and items that are objects may have an equal instead of themselves on the other side. */
+function compareItems(a: Collection, b: Collection, isMap: boolean, comparison: Comparison): boolean {
+  // Without a prototype: a sketch may have any name.
+  const strangers = Object.create(null) as Record<string, unknown[]>;
+  const keyOf = (item: unknown): unknown => (isMap ? (item as unknown[])[0] : item);
+  const alikeOf = (item: unknown): unknown[] => (strangers[createSketch(keyOf(item))] ??= []);
+  for (const item of b) if (!a.has(keyOf(item))) alikeOf(item).push(item);
+  for (const item of a) {
+    const key = keyOf(item);
+    if (b.has(key)) {
+      if (isMap && !compareValues((item as unknown[])[1], (b as Map<unknown, unknown>).get(key), comparison))
+        return false;
+    } else {
+      const alike = alikeOf(item);
+      // The only one left is no choice: it may be compared later, however deep such sets lie in each other.
+      const isEqual = alike.length > 1 ? areEqual : compareValues;
+      const at = alike.findIndex((other) => isEqual(item, other, comparison));
+      if (at < 0) return false;
+      alike.splice(at, 1);
+    }
+  }
+  return a.size === b.size;
+}
+
+/** Whether both are equal if all that is still to be compared is; from now on that is assumed. */
+function isAssumed(a: object, b: object, comparison: Comparison): boolean {
+  const assumed = (comparison.assumedEqual ??= new Map());
+  const equals = assumed.get(a) ?? new Set();
+  if (equals.has(b)) return true;
+  assumed.set(a, equals.add(b));
+  (comparison.undoSteps ??= []).push(() => equals.delete(b));
+  return false;
+}
+
+/**
+ * The same for all that are equal, and another for most that are not: without it each is compared with each. It looks at
+ * a bounded number of parts, however many times each is shared.
+ */
+function createSketch(value: unknown, depth = 3): string {
+  if (!isObject(value)) return String(value);
+  if (depth === 0) return '';
+  const kind = getBuiltInClass(value);
+  if (kind === 'Date') return String(+(value as Date));
+  const maxParts = 4 ** depth;
+  const next = (part: unknown): string => createSketch(part, depth - 1);
+  if (isCollection(value, kind))
+    return value.size > maxParts ? '' : Array.from<unknown, string>(value, next).sort().join();
+  const list = toArray(value, kind);
+  const parts = list ?? Object.keys(value).sort();
+  // A hole in a list is as good as undefined.
+  return [parts.length, ...parts.slice(0, maxParts), ...(list?.slice(-maxParts) ?? [])]
+    .map(list ? next : (name) => String(name) + next((value as Properties)[name as string]))
+    .join();
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function isCollection(_value: object, kind: string | undefined): _value is Collection {
+  return kind === 'Map' || kind === 'Set';
+}
+
+/** The items of a list, and the bytes of what has some. */
+function toArray(value: object, kind: string | undefined): unknown[] | undefined {
+  if (kind === 'Array') return value as unknown[];
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength) as never;
+  return kind === 'ArrayBuffer' ? (new Uint8Array(value as ArrayBuffer) as never) : undefined;
+}

@@ -1,0 +1,88 @@
+/**
+ * What programs without types may give for an argument. It is looked at where it is given: later it would fail as something
+ * else, or be taken in silence. The library entry has `isThenable` of it; for the rest it makes do with `check` and
+ * `checkOptions`, which are smaller.
+ */
+import { check } from './errors.ts';
+
+/** The names of all options in `O`, for `checkOptionNames`; the compiler keeps such a list whole. */
+export type OptionNamesOf<O> = { readonly [K in keyof O]-?: true };
+
+/** How a function is called. */
+export interface Usage {
+  /** The right call, for example `memory({ lagMs: 20 })`. */
+  readonly call: string;
+  /** The argument that is looked at; `options` unless given. What is misspelt in it is named with it. */
+  readonly field?: string;
+}
+
+/** A text with something in it. */
+export function isNonEmptyString(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Names that no member of an object of ours can have: JavaScript has a use for them. */
+const RESERVED_NAMES: readonly string[] = ['', '__proto__', 'then'];
+
+/**
+ * Checks a name that becomes the name of a member, as that of an operation does in its contract. `taken` are names that
+ * the object uses itself.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half of a surrogate pair, which cannot be sent
+ */
+export function checkMemberName(name: string, field: string, taken: readonly string[] = []): void {
+  const reserved = [...taken, ...RESERVED_NAMES];
+  const advice = `the name ${JSON.stringify(name)} is reserved, as are ${JSON.stringify(reserved)}. Choose another name.`;
+  check(!reserved.includes(name), field, advice);
+  const isWhole = !/\p{Surrogate}/u.test(name);
+  check(isWhole, field, `the name ${JSON.stringify(name)} has half of a surrogate pair. Choose another name.`);
+}
+
+/** An object, and no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether `given` can be awaited: a promise, and a Correctable too. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+/** Whether `given` is an object with methods of these names. */
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return isRecord(value) && names.every((name) => typeof value[name] === 'function');
+}
+
+/** Whether `given` can be a binding. */
+export function isBinding(value: unknown): boolean {
+  return hasMethods(value, 'consistencyLevels', 'submitOperation', 'supports');
+}
+
+/** Whether `given` can be the time of a client, a binding or a test. */
+export function isClock(value: unknown): boolean {
+  return hasMethods(value, 'now', 'setTimer');
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is no object, which shows the right call */
+export function checkRecord(value: unknown, { call, field = 'options' }: Usage): void {
+  check(isRecord(value), field, `write ${call}`);
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is no object of options, and for one that is misspelt */
+export function checkOptionNames(input: unknown, usage: Usage, names: Readonly<Record<string, true>>): void {
+  checkRecord(input, usage);
+  for (const [name, value] of Object.entries(input as object)) {
+    const isKnown = value === undefined || Object.hasOwn(names, name);
+    const where = usage.field === undefined ? name : `${usage.field}.${name}`;
+    check(isKnown, where, `is none of ${Object.keys(names).join(', ')}: write ${usage.call}`);
+  }
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for one of these that is neither of that kind nor left out */
+export function checkOptionTypes(input: object, kind: 'boolean' | 'function', ...names: readonly string[]): void {
+  const fields = input as Readonly<Record<string, unknown>>;
+  for (const name of names) {
+    const value = fields[name];
+    check(value === undefined || typeof value === kind, name, `must be a ${kind}, or none`);
+  }
+}

@@ -1,0 +1,77 @@
+/** One submission for equal reads under way (C15). */
+import { deriveSource } from '../correctable/derived-source.ts';
+import type { Environment } from '../correctable/environment.ts';
+import { check } from '../correctable/errors.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { Policy, SubmitFunction } from '../correctable/policy.ts';
+import type { Source } from '../correctable/source.ts';
+import { addCleanUp } from '../correctable/source.ts';
+import { serialize } from '../values/serialize.ts';
+import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
+
+/**
+ * Lets a read of a client have the views of one that is under way: of the same operation, for the same levels, with
+ * equal arguments: plain data, as it was when submitted. Whoever comes later is told the latest view first. Each has a
+ * time limit and a signal of its own; the submission is given up with the last of them.
+ *
+ * So a read may be told what was so before it was asked, at every level. Of the client's own updates it is not: once one
+ * is submitted, or has come to an end, no read joins those from before. Reads in a session, which promises an order, and
+ * those with time limits for single levels are submitted by themselves; none joins that of another principal. All get the
+ * same value: do not change it.
+ *
+ * @example
+ * const store = createClient(binding, { dedupeReads: dedupeReads() });
+ * const [header, sidebar] = [store.invoke(get('user:7')), store.invoke(get('user:7'))]; // one submission
+ * const fresh = store.invoke(get('user:7'), { dedupeReads: false }); // another
+ */
+export function dedupeReads(...given: readonly []): Policy {
+  // It may have been given to the client without being called.
+  check(given.length === 0, 'options', 'there are none: write sharedReads()');
+  const clients = new WeakMap<Environment, InFlightReads>();
+  return (submit) => dedupeSubmit(submit, clients);
+}
+
+/** By name, key, levels, and the arguments as they were. */
+type InFlightReads = Map<string, Source<unknown>>;
+
+function dedupeSubmit(submit: SubmitFunction, clients: WeakMap<Environment, InFlightReads>): SubmitFunction {
+  return <T>(operation: Operation<T>, source: Source<T>): void => {
+    let inFlight = clients.get(source.environment);
+    if (!inFlight) clients.set(source.environment, (inFlight = new Map()));
+    if (operation.access === 'write') {
+      inFlight.clear();
+      addCleanUp(source, () => inFlight.clear());
+    }
+    if (operation.access === 'write' || source.session || source.levelSignals) return submit(operation, source);
+    const args = serialize(operation.args);
+    if (args === undefined) return submit(operation, source);
+    const id = JSON.stringify([getPrincipal(source), operation.name, operation.key, source.levelOrder.requested, args]);
+    const equal = inFlight.get(id) as Source<T> | undefined;
+    if (equal) {
+      source.environment.count('deduped');
+      joinRead(inFlight, id, equal, source);
+    } else {
+      const own = deriveSource<T, T>(source);
+      own.dueAt = undefined;
+      own.trace = source.trace;
+      // Kept until it closes.
+      inFlight.set(id, own as Source<unknown>);
+      addCleanUp(own, () => removeRead(inFlight, id, own));
+      joinRead(inFlight, id, own, source);
+      submitOrFail(submit, operation, own);
+    }
+  };
+}
+
+function joinRead<T>(inFlight: InFlightReads, id: string, shared: Source<T>, follower: Source<T>): void {
+  forwardViews(shared, follower, (error) => follower.fail(error));
+  // An answer that one has waited for in vain may be lost: nobody who comes later waits for it.
+  addCleanUp(follower, () => {
+    if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED') removeRead(inFlight, id, shared);
+  });
+}
+
+/** Another may have come in its place. */
+function removeRead<T>(inFlight: InFlightReads, id: string, source: Source<T>): void {
+  if (inFlight.get(id) === source) inFlight.delete(id);
+}

@@ -1,0 +1,71 @@
+/** Submitting for others: a source that the binding feeds, and those who get what it gets (C15). */
+import type { ErrorCallback } from '../correctable/subscribers.ts';
+import { hasSubscribers, removeSubscriber, subscribeToViews, unrefTimers } from '../correctable/subscribers.ts';
+import { addPart } from '../correctable/side-effects.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { SubmitFunction } from '../correctable/policy.ts';
+import type { Source } from '../correctable/source.ts';
+import { failWith, abortSubmission, addCleanUp } from '../correctable/source.ts';
+
+/**
+ * Tells `outer` each view of `inner` as a binding would, confirmations as confirmations; `onError` sees to the failure.
+ * When the last of those whom it tells has been given up, so is `inner`.
+ */
+export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCallback): void {
+  let reported: number | undefined;
+  let known = 0;
+  addPart(outer, inner);
+  // Of attempts before this one.
+  const earlier = outer.submissionStatus?.levelErrors;
+  outer.submissionStatus = {
+    // Unless the binding says, it may have.
+    get mayHaveBeenSent() {
+      return inner.submissionStatus?.mayHaveBeenSent !== false;
+    },
+    get blockedBy() {
+      return inner.extras?.error ?? inner.submissionStatus?.blockedBy;
+    },
+    get levelErrors() {
+      return {
+        ...earlier,
+        ...inner.submissionStatus?.levelErrors,
+        ...inner.extras?.error?.levelErrors,
+        ...inner.extras?.levelErrors,
+      };
+    },
+  };
+  const subscriber = subscribeToViews(
+    inner,
+    (value, view) => {
+      if (view.seq === reported) outer.confirm(view.level, known, view);
+      else known = outer.view(value, view.level, view);
+      reported = view.seq;
+    },
+    onError,
+    outer,
+  );
+  if (outer.extras?.isUnref) unrefTimers(inner);
+  addCleanUp(outer, () => {
+    removeSubscriber(inner, subscriber);
+    const error = outer.extras?.error;
+    // Those who stay may all have their answer.
+    if (!error || hasSubscribers(inner)) return unrefTimers(inner);
+    if (inner.state !== 'pending') return;
+    failWith(inner, error);
+    abortSubmission(inner, error);
+  });
+}
+
+/** Who the client asks as at present, where its binding says. Throws what the binding throws. */
+export function getPrincipal<T>({ environment }: Source<T>): string | undefined {
+  return environment.binding?.principal?.();
+}
+
+/** Submits for `inner`; what refuses it fails it. */
+export function submitOrFail<T>(submit: SubmitFunction, operation: Operation<T>, inner: Source<T>): void {
+  try {
+    submit(operation, inner);
+  } catch (error) {
+    inner.fail(error);
+  }
+}

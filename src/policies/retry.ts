@@ -1,0 +1,177 @@
+/** Trying again what the store could not do now, and certainly did not do (C15). */
+import type { Backoff } from '../correctable/backoff.ts';
+import { exponentialBackoff } from '../correctable/backoff.ts';
+import { deriveSource } from '../correctable/derived-source.ts';
+import { WRITE } from '../correctable/side-effects.ts';
+import { check, CorrectableError, getErrorDetails } from '../correctable/errors.ts';
+import { checkOptionTypes, checkOptionNames, hasMethods, type OptionNamesOf } from '../correctable/validate.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { Policy, SubmitFunction } from '../correctable/policy.ts';
+import { activeRun } from '../correctable/speculative-run.ts';
+import type { Source } from '../correctable/source.ts';
+import { getExtras, formatLabel, addCleanUp } from '../correctable/source.ts';
+import { serialize } from '../values/serialize.ts';
+import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
+
+/** More would outlive whoever waits. */
+const MAX_ATTEMPTS = 100;
+
+/** How often, and when, to try again. */
+export interface RetryOptions {
+  /** How often an operation is tried in all, the first attempt included; from 1 to 100. Default 3. */
+  readonly attempts?: number | undefined;
+  /**
+   * How long to wait before each further attempt. Default: `exponentialBackoff()`, up to 100 ms before the second one and
+   * twice as much before each that follows. A store that says how long to wait (`retryAfterMs`) is given that at least.
+   */
+  readonly backoff?: Backoff | undefined;
+  /** A number in [0, 1), for delays that differ. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}
+
+const USAGE = { call: 'retries({ attempts: 3 })' };
+
+const OPTIONS: OptionNamesOf<RetryOptions> = { attempts: true, backoff: true, random: true };
+
+/** Of one client. */
+interface RetryRules extends Required<{ readonly [K in keyof RetryOptions]: NonNullable<RetryOptions[K]> }> {
+  readonly submit: SubmitFunction;
+}
+
+/**
+ * Tries an operation again that failed with what is `retryable`: what may have taken effect never is. Views of an attempt
+ * that failed stay told; those of the next follow where their level is stronger. The time limit of the operation holds for all
+ * attempts together: one that would begin after it is not waited for. Cancelling ends the wait, and so does closing the
+ * client; what one principal has submitted is not tried again once another is signed in, nor an operation whose arguments
+ * were changed in place meanwhile.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
+ * @example
+ * const store = createClient(binding, { retry: retries({ attempts: 5 }) });
+ * await store.invoke(put('k', 1), { retry: false }); // one attempt
+ */
+export function retries(options: RetryOptions = {}): Policy {
+  checkOptionNames(options, USAGE, OPTIONS);
+  const { attempts = 3, backoff = exponentialBackoff(), random = Math.random } = options;
+  const isCount = Number.isInteger(attempts) && attempts > 0 && attempts <= MAX_ATTEMPTS;
+  check(isCount, 'attempts', `give a whole number from 1 to ${MAX_ATTEMPTS}`);
+  check(hasMethods(backoff, 'getNextDelayMs'), 'backoff', 'give one, as exponentialBackoff()');
+  checkOptionTypes(options, 'function', 'random');
+  return (submit) => {
+    const rules: RetryRules = { attempts, backoff, random, submit };
+    return (operation, source) => {
+      // Between two attempts nothing was done, and another one comes all the same.
+      if (operation.access === 'write') Object.assign(getExtras(source), { futureEffects: WRITE, run: activeRun.run });
+      startAttempt(rules, operation, source, 1, serialize(operation.args));
+    };
+  };
+}
+
+/** The binding gets a source of its own for each attempt, so that what comes late of one is nothing of the next. */
+function startAttempt<T>(
+  rules: RetryRules,
+  operation: Operation<T>,
+  source: Source<T>,
+  number: number,
+  args: string | undefined,
+): void {
+  const inner = deriveSource<T, T>(source);
+  const { session, trace, levelSignals, idempotencyKey } = source;
+  // Its errors name the operation alone: which attempt it was is said of the whole.
+  Object.assign(inner, { session, trace, levelSignals, idempotencyKey, label: operation });
+  if (number > 1) source.label = { name: `${formatLabel(operation)}, ${formatAttempt(number, rules)}` };
+  const requester = getPrincipal(source);
+  forwardViews(inner, source, (error) => {
+    const end = (suffix = ''): void =>
+      failWithAttempt(source, error, number > 1 ? `${formatAttempt(number, rules)}: ` : '', suffix);
+    // A read of an undone run harms nobody, and others may wait for it.
+    const isOver = (): boolean => operation.access === 'write' && isAttemptUndone(source);
+    const delayMs = isOver() ? undefined : getRetryDelayMs(error, rules, source, number);
+    if (delayMs === undefined) return end();
+    scheduleRetry(source, delayMs, () => {
+      if (isOver() || !isSamePrincipal(requester, source)) return end();
+      // What its caller has made of them since is another operation.
+      if (args !== serialize(operation.args)) return end(ARGS_CHANGED_SUFFIX);
+      source.environment.count('retried');
+      startAttempt(rules, operation, source, number + 1, args);
+    });
+  });
+  submitOrFail(rules.submit, operation, inner);
+}
+
+/** Whether that of `asker` is not about to be submitted for another. */
+function isSamePrincipal<T>(requester: string | undefined, source: Source<T>): boolean {
+  try {
+    return getPrincipal(source) === requester;
+  } catch (error) {
+    source.environment.reportUncaught(error);
+    return false;
+  }
+}
+
+const ARGS_CHANGED_SUFFIX = '; not tried again: its arguments were changed after it was asked';
+
+const formatAttempt = (number: number, { attempts }: RetryRules): string => `attempt ${number} of ${attempts}`;
+
+/** Whether it, or what is made of it, is of a run that was undone (C8): it would be done after its undo. */
+function isAttemptUndone<T>({ extras, subscribers }: Source<T>): boolean {
+  // A whole that has failed listens no more, unless it did so while the run began.
+  if (extras?.run?.phase === 'undone') return true;
+  return Boolean(
+    extras?.isUndone ??
+    extras?.error ??
+    [...(subscribers ?? [])].some(({ parent }) => parent && isAttemptUndone(parent as Source<unknown>)),
+  );
+}
+
+/** How long to wait before the next attempt; `undefined` where there is to be none. */
+function getRetryDelayMs<T>(
+  { retryable, retryAfterMs = 0 }: CorrectableError,
+  { attempts, backoff, random }: RetryRules,
+  { environment, dueAt = Infinity }: Source<T>,
+  number: number,
+): number | undefined {
+  if (!retryable || number === attempts || environment.isClosed) return undefined;
+  try {
+    const delayMs = backoff.delayMs(number, random);
+    if (delayMs === undefined) return undefined;
+    check(delayMs >= 0, 'backoff', 'delayMs must give milliseconds or undefined');
+    const leastMs = Math.max(delayMs, retryAfterMs);
+    return environment.clock.now() + leastMs < dueAt ? leastMs : undefined;
+  } catch (error) {
+    environment.reportUncaught(error);
+    return undefined;
+  }
+}
+
+/** Calls `again` after the wait, unless the operation closes before. */
+function scheduleRetry<T>(source: Source<T>, delayMs: number, again: () => void): void {
+  const { clock } = source.environment;
+  const waiting = (source.environment.pendingSources ??= new Set());
+  const timer = clock.setTimer(() => {
+    waiting.delete(source);
+    again();
+  }, delayMs);
+  waiting.add(source);
+  const extras = getExtras(source);
+  (extras.timers ??= []).push(timer);
+  if (extras.isUnref) timer.setRef?.(false);
+  addCleanUp(source, () => {
+    timer.cancel();
+    waiting.delete(source);
+  });
+}
+
+/** Fails with what the last attempt failed with; what was known of single levels before stays known. */
+function failWithAttempt<T>(source: Source<T>, error: CorrectableError, prefix: string, suffix: string): void {
+  const levelErrors = source.submissionStatus?.levelErrors;
+  source.fail(
+    prefix || suffix
+      ? new CorrectableError(error.code, prefix + error.message + suffix, {
+          ...getErrorDetails(error),
+          levelErrors,
+          cause: error,
+        })
+      : error,
+  );
+}

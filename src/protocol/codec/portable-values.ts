@@ -1,0 +1,89 @@
+/** Values that can be written down and sent: those of the codecs (`codec.ts`). */
+import type { CorrectableError } from '../../correctable/errors.ts';
+import { isBytes, isPlain } from '../../values/value-kinds.ts';
+import { PortabilityError, VALUE_DEPTH } from './codec.ts';
+import { fromJsonValue, toJsonValue } from './json-values.ts';
+import { isWellFormed } from './tagged-values.ts';
+
+/**
+ * The value as it would come out at the other end.
+ *
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be sent, which begins with `where`
+ */
+export function copyForWire(value: unknown, where: string): unknown {
+  if (isBytes(value)) return new Uint8Array(value);
+  if (isFlat(value)) return copyFlatObject(value);
+  try {
+    const json = toJsonValue(value, VALUE_DEPTH);
+    return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value === 0 ? 0 : value;
+  } catch (error) {
+    throw error instanceof PortabilityError ? error.toError([where, ...error.path]) : error;
+  }
+}
+
+/** No text is made of what most arguments and results are: of bytes it would be much longer than they are. */
+function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    // `-0` becomes `0` on its way.
+    copy[key] = item === 0 ? 0 : isBytes(item) ? new Uint8Array(item) : item;
+  }
+  return copy;
+}
+
+/**
+ * Checks that a value can be written to a log and sent. Nearly all are scalars, bytes or flat objects of them: those are
+ * seen through without the codec.
+ *
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where` and, of a list, `at`
+ */
+export function checkPortable(value: unknown, where: string, at?: number): void {
+  const problem = findPortabilityError(value, where, at);
+  if (problem !== undefined) throw problem;
+}
+
+/**
+ * Why a value cannot be written to a log and sent, if it cannot: what `checkPortable` would throw.
+ *
+ * @param depth how much is told of the path within it: keys of objects may be data
+ */
+export function findPortabilityError(
+  value: unknown,
+  where: string,
+  at?: number,
+  depth = Infinity,
+): CorrectableError | undefined {
+  if (isPortableLeaf(value) || isFlat(value)) return undefined;
+  try {
+    toJsonValue(value, VALUE_DEPTH);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PortabilityError)) throw error;
+    const path = error.path.slice(0, depth);
+    return error.toError([where, ...(at === undefined ? [] : [at]), ...path]);
+  }
+}
+
+/** Whether the value is a scalar that surely travels. */
+export function isPortableScalar(value: unknown): boolean {
+  if (typeof value === 'string') return isWellFormed(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  return value === null || value === undefined || typeof value === 'boolean';
+}
+
+/** Whether the value is a plain object of such scalars and of bytes. */
+export function isFlat(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false;
+  // Not `Object.keys`, which makes an array for every effect of every update.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key) || key === '__proto__' || !isPortableLeaf(value[key]) || !isWellFormed(key))
+      return false;
+  }
+  return true;
+}
+
+/** Bytes travel, whatever they are: the codec would make a text of them to say so. */
+function isPortableLeaf(value: unknown): boolean {
+  return isPortableScalar(value) || isBytes(value);
+}

@@ -1,0 +1,109 @@
+/** What both ends of the wire need of a service contract: names, effects and the schemas of the arguments. */
+import { CorrectableError, check } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/validate.ts';
+import type { Access, Operation } from '../../correctable/operation.ts';
+import { parseArgsWith } from './parse-args.ts';
+import { hashOperation } from './schema-hash.ts';
+import type { Schema } from './schema-parts.ts';
+
+/** One operation of a catalogue. */
+export interface RegisteredOperation {
+  readonly access: Access;
+  readonly args: Schema;
+  /** The object that the operation is about, of the parsed arguments. Without it the operation has no `key`. */
+  key?(args: unknown): string;
+}
+
+/** A closed set of named operations. A service contract is one. */
+export interface OperationRegistry {
+  readonly name: string;
+  /** Changes whenever the meaning of the wire does: both ends compare it before any operation. */
+  readonly hash: string;
+  readonly operations: Readonly<Record<string, RegisteredOperation>>;
+}
+
+const operationHashCache = new WeakMap<RegisteredOperation, string>();
+
+/** Returns the fingerprint of the operation called `name`, computed once; `undefined` if there is no such operation. */
+export function findOperationHash(
+  { operations }: Pick<OperationRegistry, 'operations'>,
+  name: string,
+): string | undefined {
+  const entry = Object.hasOwn(operations, name) ? operations[name] : undefined;
+  if (entry === undefined) return undefined;
+  let hash = operationHashCache.get(entry);
+  if (hash === undefined) operationHashCache.set(entry, (hash = hashOperation(entry)));
+  return hash;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which shows the right `call` */
+export function checkRegistry(value: unknown, call: string): void {
+  check(isRecord((value as Partial<OperationRegistry> | null | undefined)?.operations), 'contract', `write ${call}`);
+}
+
+/** Whether the catalogue names the operation, with this effect. */
+export function isRegistered(catalogue: OperationRegistry, operation: Operation): boolean {
+  return findEntry(catalogue, operation)?.access === operation.access;
+}
+
+/**
+ * The operation as it is sent, once it has been checked: with the arguments that the caller gave, since the schema's
+ * output is for whoever executes it, and may not be an input of the same schema. Throws `UNSUPPORTED` or
+ * `INVALID_ARGUMENT`.
+ */
+export function checkOperation<T>(catalogue: OperationRegistry, operation: Operation<T>): Operation<T> {
+  parseArgs(catalogue, operation);
+  return restoreInputArgs(operation);
+}
+
+/**
+ * The arguments of `operation` as the schema gives them back, for whoever executes it. A store of your own asks it once an
+ * operation, in process as behind a gateway with the same contract: it goes by what the caller gave, whoever has looked at
+ * that before.
+ *
+ * @throws CorrectableError `UNSUPPORTED` for an operation that the contract does not name, `INVALID_ARGUMENT` with the
+ * path of the field that does not fit.
+ * @example
+ * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
+ */
+export function parseArgs(catalogue: OperationRegistry, operation: Operation): unknown {
+  checkRegistry(catalogue, 'parseArgs(contract, operation)');
+  check(isRecord(operation), 'operation', 'give one of the contract');
+  const entry = findEntry(catalogue, operation);
+  if (entry === undefined) {
+    const known = Object.keys(catalogue.operations).join(', ');
+    throw new CorrectableError('UNSUPPORTED', `${catalogue.name} has no operation ${operation.name}, only ${known}`);
+  }
+  if (entry.access !== operation.access) {
+    const message = `${operation.name} is a ${entry.access}, not a ${operation.access}: build it from the contract`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'access' });
+  }
+  return parseArgsWith(entry.args, ParsedOperation.getInput(operation), operation.name);
+}
+
+function findEntry({ operations }: OperationRegistry, { name }: Operation): RegisteredOperation | undefined {
+  return Object.hasOwn(operations, name) ? operations[name] : undefined;
+}
+
+/**
+ * Keeps what came for this very object: a copy of it, whose arguments somebody may have changed, is an operation like any
+ * other.
+ */
+export class ParsedOperation {
+  readonly #input: unknown;
+
+  constructor(input: unknown) {
+    this.#input = input;
+  }
+
+  /** The arguments as the caller gave them: a store with another contract makes its own of them. */
+  static getInput(operation: Operation): unknown {
+    return #input in operation ? operation.#input : operation.args;
+  }
+}
+
+/** The operation as it is sent on: with the arguments that the caller gave. */
+export function restoreInputArgs<T>(operation: Operation<T>): Operation<T> {
+  const args = ParsedOperation.getInput(operation);
+  return args === operation.args ? operation : { ...operation, args };
+}

@@ -1,0 +1,172 @@
+/**
+ * Parsing at once. A schema that answers later makes promises that nobody awaits, and one of them that rejects ends a
+ * process: such a schema is found before it is run where that can be seen, and otherwise the promise is taken in where it
+ * is made.
+ */
+import { getBuiltInClass, getToStringTag } from '../../correctable/built-in-class.ts';
+import { $ZodAsyncError, util } from 'zod/v4/core';
+import * as z from 'zod/v4-mini';
+import { isSchemaPart, getLazySchema, type Schema, type SchemaPart } from './schema-parts.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+
+type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
+
+/** Schemas that never end, since they make ever new ones, are looked into so far. */
+const MAX_SCHEMA_PARTS = 10_000;
+
+const isAsyncBySchema = new WeakMap<object, boolean>();
+const watchedFunctions = new WeakSet<object>();
+let isParsing = false;
+
+/**
+ * `safeParse`.
+ *
+ * @throws $ZodAsyncError for a schema that answers later; whatever a function of the schema throws
+ */
+export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParseResult<unknown> {
+  if (isAsyncSchema(schema)) throw new $ZodAsyncError();
+  const isInner = isParsing;
+  isParsing = true;
+  try {
+    return z.safeParse(schema as z.core.$ZodType, value);
+  } finally {
+    isParsing = isInner;
+  }
+}
+
+/**
+ * The schema of an application as generated code, which parses at a small share of the time: where it can be compiled, by
+ * zod from 4.5 on. One that answers later fails at each operation, compiled or not.
+ */
+export function toCompiledSchema(schema: Schema): Schema {
+  return isAsyncSchema(schema) || !canCompile() ? schema : z.compile(schema as z.core.$ZodType);
+}
+
+/** Whether zod can compile, and this process may make code of texts: asked as zod itself does, which remembers the answer. */
+export function canCompile(): boolean {
+  return typeof z.compile === 'function' && util.allowsEval.value;
+}
+
+/**
+ * Whether a schema can be seen to answer later. To be asked before the schema is compiled: what its functions give is
+ * watched from then on.
+ */
+export function isAsyncSchema(schema: Schema): boolean {
+  const known = isAsyncBySchema.get(schema);
+  if (known !== undefined) return known;
+  let isLater = false;
+  try {
+    isLater = hasAsyncPart(schema);
+  } catch {
+    // It refers to what is not there yet, or makes a default that fails: parsing will tell.
+    return false;
+  }
+  isAsyncBySchema.set(schema, isLater);
+  return isLater;
+}
+
+function hasAsyncPart(schema: Schema): boolean {
+  const seen = new Set<unknown>([schema]);
+  let isLater = false;
+  // Grows while it is gone through.
+  for (const value of seen) {
+    if (seen.size > MAX_SCHEMA_PARTS) break;
+    if (isSchemaPart(value)) isLater = isAsyncPart(value) || isLater;
+    for (const inner of getInnerParts(value)) if (typeof inner === 'object' && inner !== null) seen.add(inner);
+  }
+  return isLater;
+}
+
+function getInnerParts(value: unknown): readonly unknown[] {
+  if (isSchemaPart(value)) {
+    const { def } = value._zod;
+    // Each reading of a default makes one.
+    return [...Object.keys(def).map((key) => (key === 'defaultValue' ? undefined : def[key])), getLazySchema(value)];
+  }
+  if (Array.isArray(value)) return value;
+  return getBuiltInClass(value as object) === 'Object' ? Object.values(value as object) : [];
+}
+
+function isAsyncPart({ _zod: internals }: SchemaPart): boolean {
+  const { def } = internals;
+  let isLater = def['type'] === 'promise';
+  for (const name of ['fn', 'transform', 'tx']) {
+    const value = def[name];
+    if (typeof value === 'function') isLater = !watchFunction(def, name, value as AnyFunction) || isLater;
+  }
+  const { check } = internals;
+  if (def['check'] === 'custom' && def['fn'] === undefined && typeof check === 'function') {
+    isLater = !watchFunction(internals, 'check', check as AnyFunction) || isLater;
+  }
+  return isLater || isPromiseAndHandled(def['defaultValue']);
+}
+
+/** Watches the function that `owner` has under `name`; says whether it may answer at once. */
+function watchFunction(owner: object, name: string, value: AnyFunction): boolean {
+  if (value.constructor.name === 'AsyncFunction') return false;
+  if (watchedFunctions.has(value) || Object.isFrozen(owner)) return true;
+  const watched: AnyFunction = function (...args) {
+    const result = value.apply(this, args);
+    // Elsewhere the application may await it.
+    if (isParsing && isPromiseAndHandled(result)) throw new $ZodAsyncError();
+    return result;
+  };
+  watchedFunctions.add(watched);
+  Object.assign(owner, { [name]: watched });
+  return true;
+}
+
+/** Whether it is a promise, which may reject from now on. */
+export function isPromiseAndHandled(value: unknown): boolean {
+  // Of whatever realm.
+  if (getToStringTag(value) !== 'Promise') return false;
+  (value as Promise<unknown>).catch(() => {});
+  return true;
+}
+
+/** Gives the result of an operation as its schema lets it out: without what that does not name. */
+export type ResultCheck = (operation: string, result: unknown) => unknown;
+
+/** What is needed of a contract's operations. */
+export type ResultSchemas = Readonly<Record<string, { readonly result: Schema }>>;
+
+/**
+ * Compiles the result schemas of a contract into a check. The check throws `INVALID_VALUE` with the path of what does
+ * not fit, `UNSUPPORTED` for a schema that answers later, and nothing but `CorrectableError`s.
+ */
+export function createResultCheck(operations: ResultSchemas): ResultCheck {
+  const schemas = new Map(Object.entries(operations).map(([name, { result }]) => [name, toCompiledSchema(result)]));
+  return (operation, result) => {
+    const schema = schemas.get(operation);
+    if (schema === undefined) return result;
+    if (isPromiseAndHandled(result)) throw createPromiseResultError(operation);
+    const parsed = safeParseResult(schema, result, operation);
+    if (!parsed.success) throw createInvalidResultError(operation, parsed.error.issues[0]);
+    return parsed.data;
+  };
+}
+
+function safeParseResult(schema: Schema, result: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+  try {
+    return parseSync(schema, result);
+  } catch (cause) {
+    const field = 'result';
+    if (cause instanceof $ZodAsyncError) {
+      const message = `${operation}: the schema of its result is asynchronous. Check in the generator instead.`;
+      throw new CorrectableError('UNSUPPORTED', message, { field, cause });
+    }
+    const message = `${operation}: the schema of its result threw; the alarms of the site say what. Correct the contract.`;
+    throw new CorrectableError('INVALID_VALUE', message, { field, cause });
+  }
+}
+
+function createPromiseResultError(operation: string): CorrectableError {
+  const message = `The generator of '${operation}' gave a promise. It must run on its snapshot alone, without waiting.`;
+  return new CorrectableError('INVALID_VALUE', message, { field: 'result' });
+}
+
+function createInvalidResultError(operation: string, issue: z.core.$ZodIssue | undefined): CorrectableError {
+  const field = ['result', ...(issue?.path ?? []).map(String)].join('.');
+  const message = `${operation}: ${field} does not fit the contract: ${issue?.message ?? 'invalid'}. Correct the service.`;
+  return new CorrectableError('INVALID_VALUE', message, { field });
+}

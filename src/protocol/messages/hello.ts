@@ -1,0 +1,34 @@
+/** `hello`: the client's first message. Whatever does not fit the server is an error before any operation. */
+import * as z from 'zod/v4-mini';
+import { defineMessage } from './define-message.ts';
+import { connectionNumber, count, levelNames, shortText, authToken } from './field-schemas.ts';
+
+/** What the client says about itself. */
+export interface Hello {
+  readonly version: number;
+  /** Random id of the client, the same for all its connections: with an operation's number it names the operation. */
+  readonly client: string;
+  /** Counts the connections of this client: a server keeps only the newest. */
+  readonly attempt: number;
+  /** The levels that the client was written for, weakest first. */
+  readonly levels: readonly string[];
+  /** The service contract that the client was written for; the operations that both ends have alike are served. */
+  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
+  /** Credentials; never part of the URL, which ends up in logs. */
+  readonly token?: string | undefined;
+}
+
+const helloBody: z.ZodMiniType<Hello> = z.strictObject({
+  version: count,
+  client: z.string().check(z.regex(/^[\w-]{16,64}$/)),
+  attempt: count,
+  levels: levelNames,
+  contract: z.optional(z.strictObject({ name: shortText, hash: shortText })),
+  token: z.optional(authToken),
+});
+
+/** The kind `hello`, from the client. */
+export const hello = /* @__PURE__ */ defineMessage('hello', [
+  ['id', connectionNumber],
+  ['hello', helloBody],
+]);

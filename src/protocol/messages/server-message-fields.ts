@@ -1,0 +1,12 @@
+/** The names of what is in the rows that a server sends. Apart, since only servers say them. */
+import { KIND_AT } from './define-message.ts';
+import { serverMessageKinds, type ServerMessage } from './server-messages.ts';
+
+const FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
+  serverMessageKinds.map(({ kind, fields }) => [kind, fields]),
+);
+
+/** The names of the elements of a row that a server sends. */
+export function getFields(row: ServerMessage): readonly string[] {
+  return FIELDS.get(row[KIND_AT]) ?? [];
+}

@@ -1,0 +1,60 @@
+/** `welcome`: the server accepts the client; operations may follow. */
+import * as z from 'zod/v4-mini';
+import { defineMessage } from './define-message.ts';
+import { connectionNumber, count, levelNames, shortText } from './field-schemas.ts';
+
+/** The contract that the server has. */
+export interface ServedContract {
+  readonly name: string;
+  readonly hash: string;
+  /** The fingerprint of each operation, where the contract's differs from the client's. */
+  readonly operations?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What the server says about itself. */
+export interface Welcome {
+  readonly version: number;
+  /** The levels of the hosted store, weakest first; rows name a level by its index in this tuple. */
+  readonly levels: readonly string[];
+  /** Name of the site, where the store has several. */
+  readonly site?: string | undefined;
+  /** How long the client's token lasts, if it ends at all: it should be renewed before. */
+  readonly expiresInMs?: number | undefined;
+  /** Names the client's principal without telling it: the same at all sites. Absent where nobody authenticates. */
+  readonly principal?: string | undefined;
+  /**
+   * Names what the server remembers of this client's updates. An update that was sent under another name and is not
+   * known under this one may have been executed all the same.
+   */
+  readonly memoryId: string;
+  readonly contract?: ServedContract | undefined;
+  readonly limits: {
+    /** Largest frame that the server reads, in bytes. */
+    readonly maxFrameBytes: number;
+    /** Most operations under way on one connection. */
+    readonly maxInFlight: number;
+  };
+}
+
+const welcomeBody: z.ZodMiniType<Welcome> = z.strictObject({
+  version: count,
+  levels: levelNames,
+  site: z.optional(shortText),
+  expiresInMs: z.optional(count),
+  principal: z.optional(shortText),
+  memoryId: shortText,
+  contract: z.optional(
+    z.strictObject({
+      name: shortText,
+      hash: shortText,
+      operations: z.optional(z.record(shortText, shortText)),
+    }),
+  ),
+  limits: z.strictObject({ maxFrameBytes: count, maxInFlight: count }),
+});
+
+/** The kind `welcome`, from the server. */
+export const welcome = /* @__PURE__ */ defineMessage('welcome', [
+  ['id', connectionNumber],
+  ['welcome', welcomeBody],
+]);

@@ -1,0 +1,155 @@
+/**
+ * One site of a run: what it knows, and whether its state is valid: all that the service says of its rows holds (RedBlue,
+ * OSDI 2012, §5.3).
+ */
+import type { Effect, Stamp } from '../records/effect.ts';
+import { Store } from '../state/store.ts';
+import type { StepResult, Step } from './interleaving.ts';
+import { findRightsShortfall, type SearchContext } from './search-context.ts';
+import type { GeneratedArgs } from './values/argument-generator.ts';
+import { Origins, RED, type Origin } from '../records/origin.ts';
+import { findInvariantFailure, type InvariantFailure } from '../service/invariants.ts';
+import type { TablesReader } from '../service/readers.ts';
+import type { Tables } from '../service/tables.ts';
+
+/** A row as generators read it. */
+export interface RowValue {
+  readonly table: string;
+  readonly key: string;
+  /** None of a row that is not there. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Something that the service says, and that does not hold. */
+export interface InvariantViolation extends InvariantFailure {
+  readonly invariant: string;
+  /** Whether it speaks of one row, or of all tables together. */
+  readonly isOfRow: boolean;
+  /** The row; of what speaks of all tables those that were changed last. */
+  readonly rows: readonly RowValue[];
+}
+
+/** Stamps are as replicas give them: by the clock of a site, which knows nothing of the order in which others apply them. */
+const { sites, size } = Origins.create(['here', 'there']);
+
+/** The first site, and the second. */
+export const [HERE, THERE] = sites as readonly [Origin, Origin];
+
+/** Between the times of two operations, so that others fit in between. */
+const STRIDE = 10;
+
+/** Who stamps the operations that one site sees, one after the other. */
+export class StampGenerator {
+  readonly #seenVector: number[];
+  #time: number;
+
+  constructor(from?: StampGenerator) {
+    this.#seenVector = from === undefined ? Array.from({ length: size }, () => 0) : [...from.#seenVector];
+    this.#time = from === undefined ? 0 : from.#time;
+  }
+
+  /** The next operation, of this site, red or not. */
+  next(site: Origin, isRed: boolean): Stamp {
+    this.#time += STRIDE;
+    return this.#at(site, isRed ? RED : site, this.#time);
+  }
+
+  /** A blue operation of the first site whose time has this place among those that follow at the second (`Meeting.place`). */
+  createConcurrent(place: number): Stamp {
+    return this.#at(HERE, HERE, this.#time + (STRIDE / 2) * (place + 1));
+  }
+
+  #at(site: Origin, entry: Origin, time: number): Stamp {
+    const stamp = { time, site, entry, version: time, seen: [...this.#seenVector] };
+    this.#seenVector[entry] = time;
+    return stamp;
+  }
+}
+
+/** A shadow operation with its stamp, as it is applied at any site. */
+export interface StampedShadow {
+  readonly effects: readonly Effect[];
+  readonly stamp: Stamp;
+}
+
+/** A site. */
+export class AnalysisSite {
+  readonly store: Store;
+  readonly #context: SearchContext;
+  #reserved: readonly Effect[] = [];
+
+  /** @param applied what it has seen already */
+  constructor(workshop: SearchContext, applied: readonly StampedShadow[] = []) {
+    this.#context = workshop;
+    this.store = new Store(workshop.service.tables);
+    for (const placed of applied) this.apply(placed);
+  }
+
+  /** As `SearchContext.run`, on what the site knows. */
+  run(step: Step, isWatched = false, generated?: GeneratedArgs): StepResult {
+    return this.#context.run(step, this.store, isWatched, generated);
+  }
+
+  /** Another site holds the rights to what these effects take, and this one has not seen them. */
+  reserve(effects: readonly Effect[]): void {
+    this.#reserved = effects;
+  }
+
+  /** Whether there are rights left to what these effects take: else who wants it has to wait. */
+  hasRightsFor(effects: readonly Effect[]): boolean {
+    return findRightsShortfall([...this.#reserved, ...effects], this.#context.service.tables, this.store) === undefined;
+  }
+
+  apply({ effects, stamp }: StampedShadow): void {
+    for (const effect of effects) this.store.apply(effect, stamp);
+  }
+
+  /** Whether all that is said of all tables together holds, as it may not of empty ones. */
+  get isValid(): boolean {
+    return this.findViolation([]) === undefined;
+  }
+
+  get #tables(): TablesReader<Tables> {
+    return this.#context.getTables(this.store);
+  }
+
+  /** The first thing that does not hold: of the rows which these effects have changed, and not removed, or of all tables. */
+  findViolation(effects: readonly Effect[]): InvariantViolation | undefined {
+    const { invariants, snapshotInvariants } = this.#context.service.runnable;
+    for (const { table, key } of effects) {
+      if (!this.store.has(table, key)) continue;
+      const row = this.#tables[table]?.row(key) ?? {};
+      for (const [invariant, holds] of Object.entries(invariants[table] ?? {})) {
+        const failure = findInvariantFailure(() => holds(row));
+        if (failure !== undefined) return { invariant, isOfRow: true, rows: [this.row(table, key)], ...failure };
+      }
+    }
+    for (const [invariant, holds] of Object.entries(snapshotInvariants)) {
+      const failure = findInvariantFailure(() => holds(this.#tables));
+      if (failure !== undefined) return { invariant, isOfRow: false, rows: this.#getRows(effects), ...failure };
+    }
+    return undefined;
+  }
+
+  /** The rows that effects are on, each once. */
+  #getRows(effects: readonly Effect[]): readonly RowValue[] {
+    const rows = new Map(effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }]));
+    return [...rows.values()].map(({ table, key }) => this.row(table, key));
+  }
+
+  row(table: string, key: string): RowValue {
+    if (!this.store.has(table, key)) return { table, key, fields: {} };
+    const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
+    const names = Object.keys(this.#context.service.tables[table]?.fields ?? {});
+    return { table, key, fields: Object.fromEntries(names.map((name) => [name, toPlainValue(row[name])])) };
+  }
+}
+
+/** A value to be kept: a set as a list, a queue as its items, of a bounded field what stands. */
+function toPlainValue(value: unknown): unknown {
+  if (value instanceof Set) return [...(value as Set<unknown>)];
+  if (typeof value === 'object' && value !== null && 'rights' in value && 'value' in value) return value.value;
+  if (typeof value !== 'object' || value === null || !('size' in value) || !('at' in value)) return value;
+  const { size, at } = value as { size: number; at(index: number): unknown };
+  return Array.from({ length: size }, (_, index) => at(index));
+}

@@ -1,0 +1,295 @@
+/**
+ * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). Runs are drawn in which two
+ * sites act without knowing of each other; what one of them then breaks at the other has to be red. That nothing was found
+ * proves nothing: a verdict says how much was tried.
+ */
+import { check } from '../../correctable/errors.ts';
+import { Random, getMaxFirstSeed, isFirstSeed } from '../collections/random.ts';
+import { checkOptionTypes, checkOptionNames, checkRecord, type OptionNamesOf } from '../../correctable/validate.ts';
+import { requireService, type Service } from '../service/service.ts';
+import type { Arbitraries } from './values/argument-generator.ts';
+import {
+  NO_ARGS_GENERATED,
+  findFailingGenerators,
+  createFindings,
+  findUnchosenWrites,
+  createTable,
+  createVerdicts,
+  type ColorReport,
+} from './color-report.ts';
+import { SearchContext } from './search-context.ts';
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import type { Choice } from '../records/reply.ts';
+import { formatThrown } from '../records/failures.ts';
+import {
+  EPOCH_MS,
+  generateInterleaving,
+  type GeneratedInterleaving,
+  type GeneratedStep,
+} from './generate-interleaving.ts';
+import { runInterleaving, type Violation, type InterleavingResult } from './run-interleaving.ts';
+import { AnalysisSite } from './analysis-site.ts';
+import { ValuePool, getScope } from './values/value-generator.ts';
+import { shrinkViolation } from './shrink-violation.ts';
+import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
+import { TrialStats } from './trial-stats.ts';
+
+/** How a service is labeled. */
+export interface ColorAnalysisOptions {
+  /**
+   * How many runs. Default 10,000: from seconds to a minute or more, by how many updates there are, how much a generator
+   * reads, and how much a condition of `snapshotInvariants`, which is asked after each operation.
+   */
+  readonly runs?: number;
+  /** Of the first run; the others follow. Default 1. */
+  readonly seed?: number;
+  /**
+   * Draws arguments of operations that the contract's schemas alone would not lead to. What the contract refuses is drawn
+   * anew.
+   *
+   * @example
+   * arbitraries: { withdraw: ({ pick, between }) => ({ account: pick(['a', 'b']), cents: between(1, 3) }) }
+   */
+  readonly arbitraries?: Arbitraries;
+  /** What users of the application ask for, in number: the table tells it. */
+  readonly requests?: number;
+  /** Asked before each run, with the number of those that were made: `false` ends it there. */
+  readonly shouldContinue?: (made: number) => boolean;
+}
+
+const CALL = 'labelService(service, { runs: 10_000, seed: 1 })';
+
+const OPTIONS: OptionNamesOf<ColorAnalysisOptions> = {
+  runs: true,
+  seed: true,
+  arbitraries: true,
+  requests: true,
+  shouldContinue: true,
+};
+
+/** Enough to meet each pair of operations often. */
+export const DEFAULT_RUNS = 10_000;
+
+/**
+ * Says of each shadow operation of a service whether it may be blue, with a counterexample where it may not.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or the arbitrary that threw.
+ * @example
+ * const { shadows } = analyzeColors(bankService);
+ * expect(shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);
+ */
+export function analyzeColors(service: Service, options: ColorAnalysisOptions = {}): ColorReport {
+  const labeling = new ColorAnalysis(service, options);
+  labeling.continueRuns();
+  return labeling.report;
+}
+
+/** Labeling in parts: whoever guards against code that does not return has to go on from where it was stopped. */
+export class ColorAnalysis {
+  readonly #context: SearchContext;
+  readonly #search: Search;
+  readonly #options: ColorAnalysisOptions;
+  readonly #first: number;
+  readonly #runs: number;
+  #completedRuns = 0;
+  #isEnded = false;
+
+  /** @throws as `analyzeColors` */
+  constructor(service: Service, options: ColorAnalysisOptions = {}) {
+    checkOptions(service, options);
+    const { runs = DEFAULT_RUNS, seed = 1, arbitraries } = options;
+    this.#options = options;
+    this.#first = seed;
+    this.#runs = runs;
+    this.#context = new SearchContext(service, arbitraries);
+    this.#search = new Search(this.#context);
+  }
+
+  get isDone(): boolean {
+    return this.#isEnded || this.#completedRuns >= this.#runs;
+  }
+
+  /** The seed of the next run, or of the one that was stopped. */
+  get seed(): number {
+    return this.#first + this.#completedRuns;
+  }
+
+  /**
+   * Makes runs, until there are no more to be made or `until` says so; where something was found, `endsShrinking` that it is
+   * simple enough.
+   *
+   * @throws as `analyzeColors`
+   */
+  continueRuns(until: () => boolean = () => false, endsShrinking?: () => boolean): void {
+    const { shouldContinue } = this.#options;
+    while (!this.isDone && !until()) {
+      this.#isEnded = shouldContinue?.(this.#completedRuns) === false;
+      if (this.#isEnded) return;
+      this.#search.run(this.seed, endsShrinking);
+      this.#completedRuns += 1;
+    }
+  }
+
+  get report(): ColorReport {
+    const { service } = this.#context;
+    const { stats } = this.#search;
+    const shadows = createVerdicts(service, stats);
+    return {
+      service: service.name,
+      runs: this.#completedRuns,
+      seed: this.#first,
+      shadows,
+      generators: createFindings([
+        ...findFailingGenerators(service, stats),
+        ...stats.generators,
+        ...findUnchosenWrites(service, stats),
+      ]),
+      table: createTable(service, shadows, this.#options.requests),
+    };
+  }
+}
+
+function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
+  requireService(service, CALL);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
+  check(Number.isInteger(runs) && runs >= 1, 'runs', `must be a whole number from 1 on, not ${runs}`);
+  check(isFirstSeed(seed, runs), 'seed', `must be a whole number from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
+  checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
+  const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
+  check(isCount, 'requests', 'must be their number, or none');
+  checkOptionTypes(options, 'function', 'shouldContinue');
+}
+
+/** The share of runs that run a read twice. */
+const READ_RUN_SHARE = 0.25;
+
+/** Runs one after the other, each a function of its seed, and what they add up to. */
+class Search {
+  readonly stats: TrialStats;
+  readonly #context: SearchContext;
+
+  constructor(workshop: SearchContext) {
+    this.#context = workshop;
+    this.stats = new TrialStats(new AnalysisSite(workshop).findViolation([]));
+  }
+
+  /**
+   * The run with this seed. In runs with seeds that follow each other all pairs of operations take turns.
+   *
+   * @param endsShrinking asked while what was found is made simpler: `true` leaves it as it is
+   */
+  run(seed: number, endsShrinking?: () => boolean): void {
+    const { writes } = this.#context.service;
+    const { length } = writes;
+    // Each beside itself first, which is what breaks most often; then beside the next one, and so on.
+    const [here, there] = [writes[seed % length], writes[(seed + Math.floor(seed / length)) % length]];
+    const random = new Random(seed);
+    if (here === undefined || there === undefined) {
+      // A service of reads alone.
+      this.#runRead(random, { triedSteps: [], pool: new ValuePool(), site: new AnalysisSite(this.#context) });
+      return;
+    }
+    const scope = getScope(Math.floor(seed / length ** 2));
+    const drawing = generateInterleaving(this.#context, { random, scope, here, there });
+    for (const operation of drawing.operationsWithoutArgs) {
+      this.stats.noteGenerator(operation, { problem: NO_ARGS_GENERATED });
+    }
+    for (const item of drawing.triedSteps) this.#noteResult(item);
+    if (random.chance(READ_RUN_SHARE)) this.#runRead(random, drawing);
+    if (drawing.interleaving === undefined) return;
+    const interleaving = this.#runInterleaving(drawing.interleaving, drawing.results);
+    const result = runInterleaving(this.#context, interleaving);
+    this.#checkDeterminism(interleaving, drawing.results, result.results);
+    this.#note(interleaving, result);
+    if (result.violation !== undefined) this.#noteViolation(result.violation, seed, endsShrinking);
+  }
+
+  /** What is red by itself is held against nothing but the state that it was chosen in. */
+  #runInterleaving(interleaving: Interleaving, executed: readonly StepResult[]): Interleaving {
+    const choice = executed[interleaving.past.length]?.outcome?.choice;
+    if (choice === undefined) return interleaving;
+    const reason = this.#context.service.getInherentRedReason(choice.shadow, choice.effects);
+    if (reason === undefined) return interleaving;
+    this.stats.getTrial(choice.shadow, interleaving.here.operation).inherentRedReason = reason;
+    return { ...interleaving, there: [], place: 0 };
+  }
+
+  #note(interleaving: Interleaving, { localChoice, concurrentShadows }: InterleavingResult): void {
+    if (localChoice === undefined) return;
+    const trial = this.stats.getTrial(localChoice.shadow, interleaving.here.operation);
+    if (concurrentShadows.length > 0) trial.trialCount += 1;
+    for (const shadow of new Set(concurrentShadows))
+      trial.partnerCounts.set(shadow, (trial.partnerCounts.get(shadow) ?? 0) + 1);
+  }
+
+  #noteViolation(violation: Violation, seed: number, endsShrinking?: () => boolean): void {
+    const trial = this.stats.getTrial(violation.shadow, violation.operation);
+    const place = violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
+    if (trial[place] !== undefined) return;
+    // Before it is made simpler, which code that does not return may end.
+    trial[place] = { violation, seed };
+    trial[place] = { violation: shrinkViolation(this.#context, violation, endsShrinking), seed };
+  }
+
+  /** Reads are run for their generators' sake: of these it is wanted too that they have no effects. */
+  #runRead(
+    random: Random,
+    { triedSteps, pool, site }: Pick<GeneratedInterleaving, 'triedSteps' | 'pool' | 'site'>,
+  ): void {
+    const { service, args } = this.#context;
+    if (service.reads.length === 0) return;
+    const near = triedSteps.at(-1)?.step ?? { seed: random.bits(), atMs: EPOCH_MS };
+    const operation = random.pick(service.reads as [string, ...string[]]);
+    const generated = args.draw(operation, 'n0', { random, pool, scope: getScope(0) });
+    if (generated === undefined) return;
+    const step: Step = { ...near, operation, args: generated.args, serial: 0 };
+    const [first, second] = [site.run(step, true, generated), site.run(step)];
+    this.#noteResult({ step, result: first });
+    this.#checkDeterminism({ past: [], here: step, there: [], place: 0 }, [first], [second]);
+  }
+
+  #noteResult({ step: { operation }, result: executed }: GeneratedStep): void {
+    const { failure, thrown, hasChangedArgs, isMissingInput = false } = executed;
+    this.stats.noteRun(operation, failure !== undefined && !isMissingInput);
+    this.#noteChoice(operation, getChoice(executed));
+    if (hasChangedArgs) this.stats.noteGenerator(operation, { fault: 'it changes its arguments' });
+    if (failure === undefined) return;
+    const problem = thrown === undefined ? failure.message : `it threw ${formatThrown(thrown)}`;
+    this.stats.noteGenerator(operation, { problem });
+  }
+
+  /** Of what was chosen a verdict speaks, though it may be tried beside nothing. */
+  #noteChoice(operation: string, choice: Choice | undefined): void {
+    if (choice === undefined) return;
+    if (this.#context.service.writes.includes(operation)) this.stats.getTrial(choice.shadow, operation);
+    else
+      this.stats.noteGenerator(operation, { fault: 'a read, it has chosen a shadow operation, which no site applies' });
+  }
+
+  /** A generator that depends on anything else than its input and the state gives itself away on a second run. */
+  #checkDeterminism(
+    { past, here, there }: Interleaving,
+    first: readonly StepResult[],
+    second: readonly StepResult[],
+  ): void {
+    for (const [at, { operation }] of [...past, here, ...there].entries()) {
+      const [before, after] = [first[at], second[at]];
+      if (before === undefined || after === undefined || isSameOutcome(before, after)) continue;
+      this.stats.noteGenerator(operation, { fault: 'run twice on the same, it does not do the same' });
+    }
+  }
+}
+
+function isSameOutcome({ outcome: a, failure: c }: StepResult, { outcome: b, failure: d }: StepResult): boolean {
+  const parts = (executed: typeof a): unknown =>
+    executed && [
+      executed.choice?.shadow,
+      executed.choice?.effects,
+      executed.reply,
+      executed.domainError?.domain,
+      executed.isLocal,
+      executed.reads,
+    ];
+  return structurallyEqual(parts(a), parts(b)) && c?.code === d?.code;
+}

@@ -1,0 +1,81 @@
+/**
+ * A service as it is judged: its generators run as at a site, whatever colors it has declared. All that the tool knows of
+ * colors is here.
+ */
+import type { OperationSpec } from '../../protocol/contract/contract.ts';
+import type { Color, Effect } from '../records/effect.ts';
+import { freezeFunctions } from '../../values/deep-freeze.ts';
+import { ChosenShadow } from '../records/reply.ts';
+import type { Service } from '../service/service.ts';
+import { isRemoval } from '../service/row-effects.ts';
+import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
+import { isRedOnly, type Tables } from '../service/tables.ts';
+
+/** The service, and what it says of itself. */
+export interface AnalyzedService {
+  /** With generators that can be run: of no color is it said that it does not fit. */
+  readonly runnable: Service;
+  readonly name: string;
+  readonly tables: Tables;
+  /** The operations that may change something, in the order of the contract. */
+  readonly writes: readonly string[];
+  readonly reads: readonly string[];
+  /** The names of all shadow operations. */
+  readonly shadows: readonly string[];
+  /** The color of a shadow operation where this operation chooses it: an operation that is always red makes it red. */
+  getDeclaredColor(shadow: string, operation: string | undefined): Color;
+  /**
+   * Why a shadow operation of these effects can be red alone, whatever the states; `undefined` where it has to be looked
+   * for.
+   */
+  getInherentRedReason(shadow: string, effects: readonly Effect[]): string | undefined;
+}
+
+/** Takes a service as it was defined. */
+export function createAnalyzedService(service: Service): AnalyzedService {
+  const { contract, tables, shadowOperations, colors, alwaysRed } = service;
+  const ofEffect = (requested: OperationSpec['access']): readonly string[] =>
+    Object.keys(contract.operations).filter((name) => contract.operations[name]?.access === requested);
+
+  const getInherentRedReason = (shadow: string, effects: readonly Effect[]): string | undefined => {
+    const effect = effects.find((item) => isRedOnly(tables, item));
+    if (effect !== undefined) {
+      const { table, field } = effect;
+      const description = isRemoval(effect) ? `rows of ${table}, with all their fields` : `${table}.${field}`;
+      return `changes ${description}, which goes by the red order alone`;
+    }
+    const makesReply = shadowOperations[shadow]?.reply !== undefined;
+    return makesReply ? 'makes its reply when it is applied, in the red order' : undefined;
+  };
+
+  const builders = Object.entries(shadowOperations).map(([shadow, { effects: effectsOf }]) => {
+    const build = (args: unknown, reply?: unknown): ChosenShadow<unknown> => {
+      const effects = effectsOf(args);
+      const color = getInherentRedReason(shadow, effects) === undefined ? (colors[shadow] ?? 'red') : 'red';
+      return new ChosenShadow({ shadow, color, args, effects, reply });
+    };
+    return [shadow, build] as const;
+  });
+
+  return {
+    name: contract.name,
+    tables,
+    runnable: {
+      ...service,
+      contract: { ...contract, operations: withoutColors(contract.operations) } as Service['contract'],
+      shadowBuilders: freezeFunctions(Object.fromEntries(builders)) as unknown as ShadowBuilders<ShadowOperations>,
+    },
+    writes: ofEffect('write'),
+    reads: ofEffect('read'),
+    shadows: Object.keys(shadowOperations),
+    getDeclaredColor: (shadow, operation) =>
+      operation !== undefined && alwaysRed.has(operation) ? 'red' : (colors[shadow] ?? 'red'),
+    getInherentRedReason,
+  };
+}
+
+/** A generator would fail where a shadow operation has another color than its operation. */
+function withoutColors(operations: Service['contract']['operations']): Service['contract']['operations'] {
+  const plain = Object.entries(operations).map(([name, spec]) => [name, { ...spec, color: undefined }] as const);
+  return Object.fromEntries(plain);
+}

@@ -1,0 +1,278 @@
+/** What labeling a service has given: verdicts out of what the runs have shown, with stories, as plain data. */
+import type { Color } from '../records/effect.ts';
+import type { AnalyzedService } from './analyzed-service.ts';
+import type { Step } from './interleaving.ts';
+import type { FoundViolation, GeneratorTrial, TrialStats, Trial } from './trial-stats.ts';
+import type { Violation } from './run-interleaving.ts';
+import { formatValue, formatFields } from './values/format-values.ts';
+import type { InvariantViolation, RowValue } from './analysis-site.ts';
+
+/**
+ * `blue`: no run has shown anything against it. `red`: it has to be, and is declared so. `unsafe`: it is declared blue and
+ * must not be, or is wrong at one site already. `undecided`: it was not tried.
+ */
+export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
+
+/** An operation, as a client asks for it. */
+export interface CalledOperation {
+  readonly operation: string;
+  readonly args: unknown;
+}
+
+/** What shows that a shadow operation must not be blue, or not be at all: the simplest that was found. */
+export interface Counterexample {
+  /** Told line by line. */
+  readonly explanation: readonly string[];
+  /** What both sites have seen. */
+  readonly past: readonly CalledOperation[];
+  /** What the first site then does. */
+  readonly here: CalledOperation;
+  /** What the second does meanwhile. */
+  readonly there: readonly CalledOperation[];
+  /** The seed of a run that shows it. */
+  readonly seed: number;
+}
+
+/** Of one shadow operation, where one operation chooses it. */
+export interface ShadowVerdict {
+  readonly name: string;
+  /** The operation of the contract; `null` where no run has chosen the shadow operation. */
+  readonly operation: string | null;
+  readonly declaredColor: Color;
+  readonly verdict: Verdict;
+  readonly reason: string;
+  readonly counterexample?: Counterexample;
+}
+
+/** What was found of a generator, beside its shadow operations. */
+export interface GeneratorFinding {
+  readonly operation: string;
+  /** Whether it is wrong in itself: others could only not be tried, or failed with what was drawn for them. */
+  readonly isFault: boolean;
+  readonly problem: string;
+  readonly times: number;
+}
+
+/** The numbers of RedBlue's Table 2 (OSDI 2012): colors are those that are declared. */
+export interface ColorTable {
+  /** What users of the application ask for, where its module says so. */
+  readonly requests: number | null;
+  /** Operations of the contract. */
+  readonly transactions: number;
+  readonly readOnly: number;
+  readonly writes: number;
+  /** A read changes nothing: its shadow operation does nothing. */
+  readonly shadowBlueNoop: number;
+  readonly shadowBlue: number;
+  readonly shadowRed: number;
+}
+
+/** All of it. */
+export interface ColorReport {
+  readonly service: string;
+  /** So many were made. */
+  readonly runs: number;
+  readonly seed: number;
+  readonly shadows: readonly ShadowVerdict[];
+  readonly generators: readonly GeneratorFinding[];
+  readonly table: ColorTable;
+}
+
+/** What is noted of an operation for which nothing could be drawn. */
+export const NO_ARGS_GENERATED = 'no arguments were drawn that its contract takes';
+
+/** Whether the service is wrong as it is declared. */
+export function hasViolations({ shadows, generators }: ColorReport): boolean {
+  return shadows.some(({ verdict }) => verdict === 'unsafe') || generators.some(({ isFault }) => isFault);
+}
+
+const HERE_NAME = 'Ireland';
+const THERE_NAME = 'Virginia';
+
+/** The lines of the story. */
+export function formatCounterexample(violation: Violation): readonly string[] {
+  const { past, here, there } = violation.interleaving;
+  const lines = past.length === 0 ? [] : [`At first: ${formatCalls(past)}.`];
+  if (there.length === 0) lines.push(`${HERE_NAME}, where all of this is known: ${formatCalls([here])}.`);
+  else
+    lines.push(`${HERE_NAME}: ${formatCalls([here])}.`, `${THERE_NAME}, which has not seen it: ${formatCalls(there)}.`);
+  if (violation.kind !== 'alone' && violation.takes) lines.push('Who takes holds the rights to it.');
+  return [...lines, formatEnding(violation)];
+}
+
+/** What does not hold, in a sentence. */
+export function formatBrokenInvariant({ invariant, isOfRow, rows, error }: InvariantViolation): string {
+  const [row] = rows;
+  if (isOfRow && row !== undefined) {
+    return `Then ${formatRowName(row)} breaks '${invariant}': ${error === undefined ? formatFields(row.fields) : `it ${error}`}.`;
+  }
+  return `Then '${invariant}' does not hold: ${error === undefined ? rows.map(formatRow).join('; ') : `it ${error}`}.`;
+}
+
+function formatEnding(violation: Violation): string {
+  if (violation.kind !== 'differs') return formatBrokenInvariant(violation.broken);
+  const { here, there } = violation.difference;
+  const [a, b] = [here, there].map(({ fields }) => (isEmpty(fields) ? 'no such row' : formatValue(fields)));
+  return `Then the sites do not agree on ${formatRowName(here)}: ${HERE_NAME} has ${a}, ${THERE_NAME} has ${b}.`;
+}
+
+/** A row and what it says: `accounts 'a' with balance is 1`. */
+function formatRow(row: RowValue): string {
+  return isEmpty(row.fields) ? `no ${formatRowName(row)}` : `${formatRowName(row)} with ${formatFields(row.fields)}`;
+}
+
+const formatRowName = ({ table, key }: RowValue): string => `${table} ${formatValue(key)}`;
+
+const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
+
+const formatCalls = (steps: readonly Step[]): string => steps.map(formatCall).join('; then ');
+
+/** A call as a client writes it. */
+export function formatCall({ operation, args }: Pick<Step, 'operation' | 'args'>): string {
+  return args === undefined ? operation : `${operation} ${formatValue(args)}`;
+}
+
+/** One for each shadow operation and each operation that has chosen it, in the order of the service. */
+export function createVerdicts(judged: AnalyzedService, stats: TrialStats): readonly ShadowVerdict[] {
+  return judged.shadows.flatMap((shadow): readonly ShadowVerdict[] => {
+    const trials = stats.trials.filter((trial) => trial.shadow === shadow);
+    if (trials.length === 0) return [createUntriedVerdict(judged, shadow, stats)];
+    return judged.writes.flatMap((operation) =>
+      trials.filter((trial) => trial.operation === operation).map((trial) => createVerdict(judged, trial, stats)),
+    );
+  });
+}
+
+function createUntriedVerdict(judged: AnalyzedService, name: string, stats: TrialStats): ShadowVerdict {
+  const reason = describeInitialViolation(stats) ?? 'no run has chosen it';
+  return {
+    name,
+    operation: null,
+    declaredColor: judged.getDeclaredColor(name, undefined),
+    verdict: 'undecided',
+    reason,
+  };
+}
+
+/** What has to be said where runs may have come to no valid state. */
+function describeInitialViolation({ initialViolation }: TrialStats): string | undefined {
+  if (initialViolation === undefined) return undefined;
+  const { invariant, error } = initialViolation;
+  const instead = error === undefined ? '' : `: it ${error}`;
+  return `no run has chosen it in a valid state: of empty tables '${invariant}' does not hold${instead}`;
+}
+
+function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats): ShadowVerdict {
+  const { shadow: name, operation, localViolation, concurrentViolation, inherentRedReason } = trial;
+  const declaredColor = judged.getDeclaredColor(name, operation);
+  const found = { name, operation, declaredColor };
+  if (localViolation !== undefined) {
+    const reason = 'makes a valid state invalid by itself, at one site';
+    return { ...found, verdict: 'unsafe', reason, counterexample: createCounterexample(localViolation) };
+  }
+  const mustBeRed = declaredColor === 'red' ? 'red' : 'unsafe';
+  if (inherentRedReason !== undefined) return { ...found, verdict: mustBeRed, reason: inherentRedReason };
+  if (concurrentViolation !== undefined) {
+    const commutes = concurrentViolation.violation.kind !== 'differs';
+    const reason = commutes
+      ? 'breaks an invariant beside what another site does'
+      : 'does not commute with what another site does';
+    return { ...found, verdict: mustBeRed, reason, counterexample: createCounterexample(concurrentViolation) };
+  }
+  if (trial.trialCount === 0) {
+    return {
+      ...found,
+      verdict: 'undecided',
+      reason: describeInitialViolation(stats) ?? 'no run has tried it beside another',
+    };
+  }
+  const times = `in ${trial.trialCount} tries beside ${describePartners(judged, trial)}`;
+  return { ...found, verdict: 'blue', reason: `no counterexample ${times}` };
+}
+
+/** How often it was tried beside which others, and beside which never: of these nothing was shown. */
+function describePartners({ shadows }: AnalyzedService, { partnerCounts }: Trial): string {
+  const tried = [...partnerCounts]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([shadow, times]) => `${shadow} (${times})`);
+  const never = shadows.filter((shadow) => !partnerCounts.has(shadow)).toSorted();
+  return `${tried.join(', ')}${never.length === 0 ? '' : `, never beside ${never.join(', ')}`}`;
+}
+
+function createCounterexample({ violation, seed }: FoundViolation): Counterexample {
+  const { past, here, there } = violation.interleaving;
+  return {
+    explanation: formatCounterexample(violation),
+    past: past.map(toCalledOperation),
+    here: toCalledOperation(here),
+    there: there.map(toCalledOperation),
+    seed,
+  };
+}
+
+const toCalledOperation = ({ operation, args }: Step): CalledOperation => ({ operation, args });
+
+/** The updates that have chosen nothing in any run: no verdict speaks of them, nor what is told of those never run. */
+export function findUnchosenWrites({ writes }: AnalyzedService, stats: TrialStats): readonly GeneratorTrial[] {
+  const spoken = getChosenOperations(stats);
+  const neverRun = stats.generators.map(({ operation }) => operation).filter((item) => stats.getRunCount(item) === 0);
+  return writes
+    .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
+    .map((operation) => {
+      return { operation, trouble: 'it has chosen no shadow operation', times: stats.getRunCount(operation) };
+    });
+}
+
+/**
+ * Generators that have failed in each run. Where another update was not run, or has come to nothing, they may lack what
+ * that would have brought about.
+ */
+export function findFailingGenerators(
+  { writes, reads }: AnalyzedService,
+  stats: TrialStats,
+): readonly GeneratorTrial[] {
+  const spoken = getChosenOperations(stats);
+  const isMissing = (update: string): boolean => !spoken.has(update) && !stats.hasAlwaysFailed(update);
+  if (writes.some(isMissing)) return [];
+  return [...writes, ...reads]
+    .filter((operation) => stats.hasAlwaysFailed(operation))
+    .map((operation) => ({ operation, fault: ALWAYS_FAILS, times: stats.getRunCount(operation) }));
+}
+
+/** Operations that have chosen something. */
+function getChosenOperations({ trials }: TrialStats): ReadonlySet<string> {
+  return new Set(trials.map(({ operation }) => operation));
+}
+
+const ALWAYS_FAILS =
+  'it failed in each run: declare in its contract the errors that it refuses with, or say by arbitraries what it takes';
+
+/** What was found of generators, faults first. */
+export function createFindings(trials: readonly GeneratorTrial[]): readonly GeneratorFinding[] {
+  return trials
+    .map(({ operation, fault, problem = '', times }) => {
+      return { operation, isFault: fault !== undefined, problem: fault ?? problem, times };
+    })
+    .toSorted((a, b) => Number(b.isFault) - Number(a.isFault));
+}
+
+/** The table of the service as it is declared: red is too what only operations choose that are always red. */
+export function createTable(
+  judged: AnalyzedService,
+  verdicts: readonly ShadowVerdict[],
+  requests: number | undefined,
+): ColorTable {
+  const { writes, reads, shadows } = judged;
+  const isRed = (shadow: string): boolean =>
+    verdicts.filter(({ name }) => name === shadow).every(({ declaredColor }) => declaredColor === 'red');
+  const red = shadows.filter(isRed).length;
+  return {
+    requests: requests ?? null,
+    transactions: writes.length + reads.length,
+    readOnly: reads.length,
+    writes: writes.length,
+    shadowBlueNoop: reads.length,
+    shadowBlue: shadows.length - red,
+    shadowRed: red,
+  };
+}

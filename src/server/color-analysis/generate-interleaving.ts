@@ -1,0 +1,186 @@
+/**
+ * Draws two sites that meet. Operations are drawn one after the other on the state so far, so that they find what they
+ * need: a past in which the wanted operation chooses nothing goes on until it does.
+ */
+import type { Random } from '../collections/random.ts';
+import type { Origin } from '../records/origin.ts';
+import type { GeneratedArgs } from './values/argument-generator.ts';
+import { ValuePool, type ValueScope } from './values/value-generator.ts';
+import { stampChoice, getSite } from './run-interleaving.ts';
+import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
+import { AnalysisSite, StampGenerator, THERE } from './analysis-site.ts';
+import type { SearchContext } from './search-context.ts';
+
+/** What a meeting is drawn by. */
+export interface InterleavingConstraints {
+  readonly random: Random;
+  readonly scope: ValueScope;
+  /** The operation of the first site, and the first one of the second. */
+  readonly here: string;
+  readonly there: string;
+}
+
+/** A step that was run while it was drawn. */
+export interface GeneratedStep {
+  readonly step: Step;
+  readonly result: StepResult;
+}
+
+/** What was drawn. */
+export interface GeneratedInterleaving {
+  /** `undefined` where the first site never chose anything. */
+  readonly interleaving: Interleaving | undefined;
+  /** All steps that were run, those too that chose nothing and are not part of the meeting. */
+  readonly triedSteps: readonly GeneratedStep[];
+  /** What came of the steps of the meeting, in the order of `past`, `here`, `there`. */
+  readonly results: readonly StepResult[];
+  /** Operations for which no arguments were found that the contract takes. */
+  readonly operationsWithoutArgs: readonly string[];
+  readonly pool: ValuePool;
+  /** As it stands at the end. */
+  readonly site: AnalysisSite;
+}
+
+/** How often the operation of the first site is tried, on a past that grows; and those of the second. */
+const MAX_LOCAL_TRIES = 8;
+const MAX_REMOTE_TRIES = 3;
+const MAX_REMOTE_STEPS = 3;
+
+/** Effects of an operation that are looked at for what to draw next. */
+const MAX_NOTED_EFFECTS = 32;
+
+/** Some time in 2026, and how much later an operation may come: by up to an hour, a day, a month and more, a year and more. */
+export const EPOCH_MS = 1_767_225_600_000;
+const STEP_DELAYS_MS = [0, 1, 1000, 3_600_000, 86_400_000, 3_000_000_000, 40_000_000_000] as const;
+
+/** Draws one. */
+export function generateInterleaving(workshop: SearchContext, wish: InterleavingConstraints): GeneratedInterleaving {
+  return new InterleavingGenerator(workshop, wish).generate();
+}
+
+class InterleavingGenerator {
+  readonly #context: SearchContext;
+  readonly #constraints: InterleavingConstraints;
+  readonly #pool = new ValuePool();
+  readonly #site: AnalysisSite;
+  /** Then all that its operations lead to is valid, or a breach. */
+  readonly #isInitiallyValid: boolean;
+  readonly #stamps = new StampGenerator();
+  readonly #triedSteps: GeneratedStep[] = [];
+  readonly #operationsWithoutArgs: string[] = [];
+  /** What the past is made of, and what the second site goes on with. */
+  readonly #others: readonly [string, ...string[]];
+  #serials = 0;
+
+  constructor(workshop: SearchContext, wish: InterleavingConstraints) {
+    this.#context = workshop;
+    this.#constraints = wish;
+    this.#site = new AnalysisSite(workshop);
+    this.#isInitiallyValid = this.#site.isValid;
+    const { random, scope, here, there } = wish;
+    this.#others = scope.isNarrow === true ? [here, there, random.pick(this.#writes)] : this.#writes;
+  }
+
+  generate(): GeneratedInterleaving {
+    const { random, scope, here: requested, there: other } = this.#constraints;
+    const past: GeneratedStep[] = [];
+    for (let left = random.between(0, scope.past); left > 0; left -= 1)
+      this.#apply(this.#step(this.#pickOther()), past);
+    let here = this.#step(requested);
+    for (let tries = 1; tries < MAX_LOCAL_TRIES && !this.#isUsable(here); tries += 1) {
+      this.#continueWith(past);
+      here = this.#step(requested);
+    }
+    if (here === undefined || !this.#changes(here)) return this.#getResult([], undefined);
+    this.#site.reserve(getChoice(here.result)?.effects ?? []);
+    const there: GeneratedStep[] = [];
+    for (let tries = 0; tries < MAX_REMOTE_TRIES && there.length === 0; tries += 1) {
+      const isAlike = other === requested && random.chance(0.3);
+      this.#apply(isAlike ? this.#run(other, here.step.args) : this.#step(other), there, THERE);
+    }
+    for (let left = random.between(0, MAX_REMOTE_STEPS - 1); left > 0; left -= 1) {
+      this.#apply(this.#step(this.#pickOther()), there, THERE);
+    }
+    const steps = there.map(({ step }) => step);
+    const place = random.between(0, 2 * steps.length);
+    const interleaving = { past: past.map(({ step }) => step), here: here.step, there: steps, place };
+    return this.#getResult([...past, here, ...there], interleaving);
+  }
+
+  #getResult(retained: readonly GeneratedStep[], interleaving: Interleaving | undefined): GeneratedInterleaving {
+    const executed = retained.map((item) => item.result);
+    const [triedSteps, operationsWithoutArgs, pool, site] = [
+      this.#triedSteps,
+      this.#operationsWithoutArgs,
+      this.#pool,
+      this.#site,
+    ];
+    return { interleaving, triedSteps, results: executed, operationsWithoutArgs, pool, site };
+  }
+
+  /** What the wanted operation needs may be anything. */
+  #continueWith(past: GeneratedStep[]): void {
+    this.#apply(this.#step(this.#constraints.random.pick(this.#writes)), past);
+  }
+
+  #pickOther(): string {
+    return this.#constraints.random.pick(this.#others);
+  }
+
+  get #writes(): readonly [string, ...string[]] {
+    return this.#context.service.writes as [string, ...string[]];
+  }
+
+  /** An operation on the state so far, with arguments that are drawn for it; `undefined` where there are none. */
+  #step(operation: string): GeneratedStep | undefined {
+    const { random, scope } = this.#constraints;
+    const own = `n${this.#serials + 1}`;
+    const generated = this.#context.args.draw(operation, own, { random, pool: this.#pool, scope });
+    if (generated === undefined) this.#operationsWithoutArgs.push(operation);
+    return generated && this.#run(operation, generated.args, generated);
+  }
+
+  #run(operation: string, args: unknown, now?: GeneratedArgs): GeneratedStep {
+    const { random } = this.#constraints;
+    this.#serials += 1;
+    const serial = this.#serials;
+    const step = {
+      operation,
+      args,
+      serial,
+      seed: random.bits(),
+      atMs: EPOCH_MS + serial + random.pick(STEP_DELAYS_MS),
+    };
+    const generated = { step, result: this.#site.run(step, true, now) };
+    this.#triedSteps.push(generated);
+    this.#pool.note(operation, args);
+    return generated;
+  }
+
+  /** Whether something was chosen that may be done. */
+  #changes(generated: GeneratedStep | undefined): boolean {
+    const choice = generated && getChoice(generated.result);
+    return choice !== undefined && this.#site.hasRightsFor(choice.effects);
+  }
+
+  /** Whether it can be held against others: it changes something, in a valid state. */
+  #isUsable(generated: GeneratedStep | undefined): boolean {
+    return this.#changes(generated) && (this.#isInitiallyValid || this.#site.isValid);
+  }
+
+  /** Applies a step that has chosen something which may be done, and adds it to those of its site. */
+  #apply(generated: GeneratedStep | undefined, to: GeneratedStep[], site?: Origin): void {
+    const choice = generated && getChoice(generated.result);
+    if (generated === undefined || choice === undefined || !this.#changes(generated)) return;
+    const { step, result: executed } = generated;
+    this.#site.apply(stampChoice(this.#context.service, step, choice, this.#stamps, site ?? getSite(step)));
+    to.push(generated);
+    this.#pool.note(step.operation, executed.outcome?.reply.value);
+    for (const { table, key, field, value } of choice.effects.slice(0, MAX_NOTED_EFFECTS)) {
+      this.#pool.note('', key);
+      this.#pool.note(field, value);
+      const now = field === '' ? undefined : this.#site.store.read(table, key, field);
+      if (typeof now === 'number') this.#pool.note(field, now);
+    }
+  }
+}

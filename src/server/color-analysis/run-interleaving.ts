@@ -1,0 +1,288 @@
+/**
+ * Runs two sites that meet, and looks at all that their shadow operations must keep (RedBlue, OSDI 2012, §5.3): applied
+ * to a valid state each leaves a valid one, in whichever order they come, and all orders lead to one state. What the
+ * second site did may be of any color: the first one's operation stands on the common past alone, so that it may be
+ * delivered there later if it is blue, which is what is asked of it.
+ */
+import type { Origin } from '../records/origin.ts';
+import type { Choice } from '../records/reply.ts';
+import { sumTakes } from '../service/bounded-takes.ts';
+import type { AnalyzedService } from './analyzed-service.ts';
+import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
+import {
+  HERE,
+  AnalysisSite,
+  StampGenerator,
+  THERE,
+  type InvariantViolation,
+  type StampedShadow,
+  type RowValue,
+} from './analysis-site.ts';
+import type { SearchContext } from './search-context.ts';
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import type { Effect } from '../records/effect.ts';
+import type { Store } from '../state/store.ts';
+
+/** A row that is not the same at two sites which have seen the same. */
+interface Difference {
+  /** At the first site, which applied its own operation first. */
+  readonly here: RowValue;
+  readonly there: RowValue;
+}
+
+/** What all have: the shadow operation, and the shortest run that shows it as far as known. */
+interface ViolationWitness {
+  readonly shadow: string;
+  /** The operation that chose it, `here` of the meeting. */
+  readonly operation: string;
+  readonly interleaving: Interleaving;
+}
+
+/** It makes a valid state invalid at the very site that chose it; its meeting has nobody else. */
+type LocalViolation = ViolationWitness & { readonly kind: 'alone'; readonly broken: InvariantViolation };
+
+/**
+ * `beside`: it does so at a site that has gone on, which its own site could not know: it is not invariant-safe (RedBlue,
+ * OSDI 2012, Definition 8).
+ * `differs`: it does not commute with what the other site has done.
+ * `takes` says whether these sites take by rights to bounded fields.
+ */
+export type Violation =
+  | LocalViolation
+  | (ViolationWitness & { readonly kind: 'beside'; readonly takes: boolean; readonly broken: InvariantViolation })
+  | (ViolationWitness & { readonly kind: 'differs'; readonly takes: boolean; readonly difference: Difference });
+
+/** Whether a simpler run still shows what the first one did. */
+export function isSameViolation(a: Violation, b: Violation | undefined): boolean {
+  if (b?.kind !== a.kind || b.shadow !== a.shadow || b.operation !== a.operation) return false;
+  if (a.kind === 'differs' || b.kind === 'differs') return true;
+  const tableOf = ({ isOfRow, rows }: InvariantViolation): string | undefined => (isOfRow ? rows[0]?.table : undefined);
+  return a.broken.invariant === b.broken.invariant && tableOf(a.broken) === tableOf(b.broken);
+}
+
+/** What came of it. */
+export interface InterleavingResult {
+  /** What came of the generators, in the order of `past`, `here`, `there`, up to where the run ended. */
+  readonly results: readonly StepResult[];
+  /** What the first site chose, if anything. */
+  readonly localChoice: Choice | undefined;
+  /** The shadow operations of the second site, of those steps that chose one: those that `here` was tried beside. */
+  readonly concurrentShadows: readonly string[];
+  readonly violation: Violation | undefined;
+}
+
+/** Runs it; the same each time. */
+export function runInterleaving(workshop: SearchContext, interleaving: Interleaving): InterleavingResult {
+  const run = new InterleavingRun(workshop, interleaving);
+  const violation = run.runPast() ?? run.runLocal() ?? run.runRemote() ?? run.findDifference();
+  return run.toResult(violation);
+}
+
+/** The first site once it has chosen: it has applied its own operation to the common past. */
+interface FirstSite {
+  readonly site: AnalysisSite;
+  readonly chosen: Choice;
+  readonly own: StampedShadow;
+}
+
+/** A meeting, step by step: each says which breach it has come to, if any, and then nothing more is run. */
+class InterleavingRun {
+  readonly #context: SearchContext;
+  readonly #interleaving: Interleaving;
+  readonly #results: StepResult[] = [];
+  readonly #stamps = new StampGenerator();
+  readonly #common: StampedShadow[] = [];
+  /** It runs the past too, up to where the first one parts from it. */
+  readonly #second: AnalysisSite;
+  /** Whether the second is in a valid state, as it need not be at first: what leads out of none breaks none. */
+  #isValid: boolean;
+  #first: FirstSite | undefined;
+  /** What the second site has chosen beside the first, and what that is called. */
+  readonly #others: StampedShadow[] = [];
+  readonly #concurrentShadows: string[] = [];
+
+  constructor(workshop: SearchContext, interleaving: Interleaving) {
+    this.#context = workshop;
+    this.#interleaving = interleaving;
+    this.#second = new AnalysisSite(workshop);
+    this.#isValid = this.#second.isValid;
+  }
+
+  toResult(violation: Violation | undefined): InterleavingResult {
+    return {
+      results: this.#results,
+      localChoice: this.#first?.chosen,
+      concurrentShadows: this.#concurrentShadows,
+      violation,
+    };
+  }
+
+  /** What both sites have seen. */
+  runPast(): Violation | undefined {
+    const { past } = this.#interleaving;
+    for (const [at, step] of past.entries()) {
+      const choice = this.#runStep(step);
+      if (choice === undefined) continue;
+      const operation = stampChoice(this.#context.service, step, choice, this.#stamps, getSite(step));
+      this.#common.push(operation);
+      this.#second.apply(operation);
+      const violation = findLocalViolation(this.#second, choice, {
+        past: past.slice(0, at),
+        here: step,
+        there: [],
+        place: 0,
+      });
+      if (violation !== undefined && (this.#isValid || violation.broken.isOfRow)) return violation;
+      this.#isValid = violation === undefined;
+    }
+    return undefined;
+  }
+
+  /** What the first site does on that. */
+  runLocal(): Violation | undefined {
+    const { past, here, place } = this.#interleaving;
+    const chosen = this.#runStep(here);
+    if (chosen === undefined || !this.#isValid) return undefined;
+    const own: StampedShadow = {
+      effects: chosen.effects,
+      stamp: new StampGenerator(this.#stamps).createConcurrent(place),
+    };
+    const site = new AnalysisSite(this.#context, [...this.#common, own]);
+    this.#first = { site, chosen, own };
+    this.#second.reserve(chosen.effects);
+    return findLocalViolation(site, chosen, { past, here, there: [], place: 0 });
+  }
+
+  /** What the second site does meanwhile, and the first one hears of. */
+  runRemote(): Violation | undefined {
+    if (this.#first === undefined) return undefined;
+    const { past, there } = this.#interleaving;
+    for (const [at, step] of there.entries()) {
+      const choice = this.#runStep(step);
+      if (choice === undefined) continue;
+      const other = stampChoice(this.#context.service, step, choice, this.#stamps, THERE);
+      this.#second.apply(other);
+      const before = [...past, ...there.slice(0, at)];
+      const alone = findLocalViolation(this.#second, choice, { past: before, here: step, there: [], place: 0 });
+      if (alone !== undefined) return alone;
+      this.#others.push(other);
+      this.#concurrentShadows.push(choice.shadow);
+      const violation = this.#findConcurrentViolation(this.#first, other, at);
+      if (violation !== undefined) return violation;
+    }
+    return undefined;
+  }
+
+  /** Whether both sites have come to one state, once the second has heard of the first. */
+  findDifference(): Violation | undefined {
+    if (this.#first === undefined || this.#others.length === 0) return undefined;
+    const { site: first, chosen, own } = this.#first;
+    const second = this.#second;
+    second.apply(own);
+    if (isSameState(first.store, second.store)) return undefined;
+    const effects = [...this.#common, own, ...this.#others].flatMap((operation) => operation.effects);
+    const { table, key } = findDifferingRow(first.store, second.store, effects);
+    const difference = { here: first.row(table, key), there: second.row(table, key) };
+    const interleaving = this.#interleaving;
+    return {
+      kind: 'differs',
+      ...createWitness(chosen, interleaving.here),
+      interleaving,
+      takes: this.#hasTakenRights,
+      difference,
+    };
+  }
+
+  /**
+   * What the first site shows once it hears of an operation is what the second would show there, since they commute;
+   * whether they do is looked at in the end.
+   */
+  #findConcurrentViolation({ site, chosen }: FirstSite, other: StampedShadow, at: number): Violation | undefined {
+    site.apply(other);
+    const broken = site.findViolation([...chosen.effects, ...other.effects]);
+    if (broken === undefined) return undefined;
+    const { past, here, there, place } = this.#interleaving;
+    const until = { past, here, there: there.slice(0, at + 1), place };
+    return { kind: 'beside', ...createWitness(chosen, here), interleaving: until, takes: this.#hasTakenRights, broken };
+  }
+
+  /** What a site that knows as much as the second chooses, unless it has no rights to it. */
+  #runStep(step: Step): Choice | undefined {
+    const came = this.#second.run(step);
+    this.#results.push(came);
+    const choice = getChoice(came);
+    return choice !== undefined && this.#second.hasRightsFor(choice.effects) ? choice : undefined;
+  }
+
+  /** Whether the sites have taken by rights since they parted. */
+  get #hasTakenRights(): boolean {
+    const apart = [...(this.#first?.chosen.effects ?? []), ...this.#others.flatMap(({ effects }) => effects)];
+    return sumTakes(this.#context.service.tables, apart).length > 0;
+  }
+}
+
+/** The operations of the past came from both sites. */
+export function getSite({ serial }: Step): Origin {
+  return serial % 2 === 0 ? HERE : THERE;
+}
+
+/** An operation with the next stamp of its site. */
+export function stampChoice(
+  judged: AnalyzedService,
+  step: Step,
+  choice: Choice,
+  stamps: StampGenerator,
+  site: Origin,
+): StampedShadow {
+  // What is red by itself is chosen as red.
+  const isRed = choice.color === 'red' || judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
+  return { effects: choice.effects, stamp: stamps.next(site, isRed) };
+}
+
+function findLocalViolation(
+  site: AnalysisSite,
+  choice: Choice,
+  interleaving: Interleaving,
+): LocalViolation | undefined {
+  const broken = site.findViolation(choice.effects);
+  return broken && { kind: 'alone', ...createWitness(choice, interleaving.here), interleaving, broken };
+}
+
+function createWitness(
+  { shadow }: Choice,
+  { operation }: Step,
+): { readonly shadow: string; readonly operation: string } {
+  return { shadow, operation };
+}
+
+/** Whether two states are the same in full, with what is remembered of rows that are gone: only then sites have converged. */
+export function isSameState(a: Store, b: Store): boolean {
+  return structurallyEqual(a.snapshot(), b.snapshot()) && structurallyEqual(a.getRemovalTimes(), b.getRemovalTimes());
+}
+
+/** Of the rows that these effects are on, the first in which two states differ; they do in one. */
+export function findDifferingRow(a: Store, b: Store, effects: readonly Effect[]): Pick<Effect, 'table' | 'key'> {
+  const [rowsOfA, rowsOfB] = [readRows(a), readRows(b)];
+  for (const { table, key } of effects) {
+    const name = formatRowKey(table, key);
+    if (!structurallyEqual(rowsOfA.get(name), rowsOfB.get(name))) return { table, key };
+  }
+  throw new Error('two states differ in no row that was written');
+}
+
+type Rows = readonly (readonly [table: string, rows: readonly (readonly [key: string, state: unknown])[]])[];
+
+function readRows(store: Store): ReadonlyMap<string, readonly unknown[]> {
+  const rows = new Map<string, unknown[]>();
+  for (const all of [store.snapshot() as Rows, store.getRemovalTimes() as Rows]) {
+    for (const [table, ofTable] of all) {
+      for (const [key, state] of ofTable) {
+        const name = formatRowKey(table, key);
+        rows.set(name, [...(rows.get(name) ?? []), state]);
+      }
+    }
+  }
+  return rows;
+}
+
+const formatRowKey = (table: string, key: string): string => JSON.stringify([table, key]);

@@ -1,0 +1,125 @@
+/**
+ * What all sites of all runs of one search have in common: the service as it is judged, its arguments, and what reads a
+ * state for generators and conditions. That is made once, since it costs more to make than a run reads by it.
+ */
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import type { GeneratorInput } from '../generator/generator-context.ts';
+import { GeneratorRunner } from '../generator/generator-runner.ts';
+import { NO_READ_LISTENER, createTablesReader } from '../generator/table-readers.ts';
+import type { Entry, ReadRange } from '../records/key-range.ts';
+import type { TablesReader } from '../service/readers.ts';
+import type { Service } from '../service/service.ts';
+import { takeTooLargeError, sumTakes, type RightsNeed } from '../service/bounded-takes.ts';
+import type { Tables } from '../service/tables.ts';
+import { Store, type StateReader } from '../state/store.ts';
+import { createAnalyzedService, type AnalyzedService } from './analyzed-service.ts';
+import type { StepResult, Step } from './interleaving.ts';
+import { ArgumentGenerator, type Arbitraries, type GeneratedArgs } from './values/argument-generator.ts';
+import { tryEqualCopy } from '../../values/deep-copy.ts';
+import type { Effect } from '../records/effect.ts';
+import type { Ledger } from '../service/fields/ledger.ts';
+
+/** Of one search. */
+export class SearchContext {
+  readonly service: AnalyzedService;
+  readonly args: ArgumentGenerator;
+  readonly #state: StateRef;
+  readonly #generators: GeneratorRunner;
+  readonly #tables: TablesReader<Tables>;
+  #thrown: unknown;
+
+  /** @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that does not fit */
+  constructor(service: Service, arbitraries?: Arbitraries) {
+    this.service = createAnalyzedService(service);
+    this.args = new ArgumentGenerator(service.contract, arbitraries);
+    const { runnable, tables } = this.service;
+    this.#state = new StateRef(new Store(tables));
+    const onGeneratorError = (_who: string, thrown: unknown): void => {
+      this.#thrown = thrown;
+    };
+    const options = {
+      limits: { determinismCheckRate: 0 },
+      identifierPrefix: 'site',
+      onGeneratorError,
+      allowsArgChanges: true,
+    } as const;
+    this.#generators = new GeneratorRunner(runnable, this.#state, options);
+    this.#tables = createTablesReader(tables, this.#state, NO_READ_LISTENER);
+  }
+
+  /**
+   * Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments, as
+   * far as they can be copied and compared; `drawn` is given by who has just drawn them.
+   */
+  run(
+    { operation, args, serial, seed, atMs }: Step,
+    state: StateReader,
+    isWatched = false,
+    generated?: GeneratedArgs,
+  ): StepResult {
+    this.#state.current = state;
+    this.#thrown = undefined;
+    const { parse } = generated ?? { parse: this.args.parse(operation, args) };
+    const before = isWatched ? tryEqualCopy(parse) : undefined;
+    const executed = this.#toResult({ serial, operation, args: parse, seed, submittedAtMs: atMs }, state);
+    return before !== undefined && !structurallyEqual(before.copy, parse)
+      ? { ...executed, hasChangedArgs: true }
+      : executed;
+  }
+
+  #toResult(input: GeneratorInput, state: StateReader): StepResult {
+    try {
+      const outcome = this.#generators.run(input);
+      const { choice } = outcome;
+      const lacking = choice && findRightsShortfall(choice.effects, this.service.tables, state);
+      if (choice !== undefined && lacking !== undefined)
+        return { failure: takeTooLargeError(choice.shadow, lacking), isMissingInput: true };
+      return { outcome };
+    } catch (failure) {
+      if (!isCorrectableError(failure)) throw failure;
+      return this.#thrown === undefined ? { failure } : { failure, thrown: this.#thrown };
+    }
+  }
+
+  /** The tables of a state, as conditions read them: until another state is asked for, or run on. */
+  getTables(state: StateReader): TablesReader<Tables> {
+    this.#state.current = state;
+    return this.#tables;
+  }
+}
+
+/** Whichever state is read just now. */
+class StateRef implements StateReader {
+  current: StateReader;
+
+  constructor(current: StateReader) {
+    this.current = current;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    return this.current.read(table, key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    return this.current.has(table, key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    return this.current.scan(range, reverse);
+  }
+}
+
+/**
+ * Of what these effects take together the first thing of which less is left (docs/spec/rights.md). Rights travel, so they
+ * may lie wherever they are wanted: of ledgers only this counts here, how much is left, not who holds it.
+ */
+export function findRightsShortfall(
+  effects: readonly Effect[],
+  tables: Tables,
+  state: StateReader,
+): RightsNeed | undefined {
+  return sumTakes(tables, effects).find(
+    ({ table, key, field, amount }) => (state.read(table, key, field) as Ledger).left < amount,
+  );
+}

@@ -1,0 +1,114 @@
+/** What the runs have gone through, by shadow operation and the operation that chose it. */
+import type { InvariantViolation } from './analysis-site.ts';
+import type { Violation } from './run-interleaving.ts';
+
+/** Of one shadow operation, chosen by one operation. */
+export interface Trial {
+  readonly shadow: string;
+  readonly operation: string;
+  /** How often it was held against what another site did. */
+  trialCount: number;
+  /** Beside which shadow operations, and how often. */
+  readonly partnerCounts: Map<string, number>;
+  /** Why it can be red alone, where that needs no looking for. */
+  inherentRedReason: string | undefined;
+  localViolation: FoundViolation | undefined;
+  /** `beside` or `differs`. */
+  concurrentViolation: FoundViolation | undefined;
+}
+
+/** A breach, shrunken, and the run that showed it. */
+export interface FoundViolation {
+  readonly violation: Violation;
+  /** A run with this seed shows it. */
+  readonly seed: number;
+}
+
+/** A fault of a generator, or of what goes into it. */
+export interface GeneratorTrial {
+  readonly operation: string;
+  /** It is wrong in itself: not the same when it runs again, or changes its arguments. */
+  readonly fault?: string;
+  /** It could not be tried, or failed. */
+  readonly problem?: string;
+  times: number;
+}
+
+/** So many are told apart of one operation: texts of errors may name whatever was drawn. */
+const MAX_ERROR_KINDS = 5;
+/** Of fewer runs it may be what was drawn for them: one meeting has up to dozens. */
+const MIN_SIGNIFICANT_RUNS = 100;
+const OTHER_ERRORS = { problem: 'it failed in other ways too' };
+
+/** All trials. */
+export class TrialStats {
+  readonly #trials = new Map<string, Trial>();
+  readonly #generators = new Map<string, GeneratorTrial>();
+  readonly #runs = new Map<string, number>();
+  readonly #failures = new Map<string, number>();
+  /** How many of them there are of each operation. */
+  readonly #kinds = new Map<string, number>();
+  /** What does not hold before anything was done, if anything. */
+  readonly initialViolation: InvariantViolation | undefined;
+
+  constructor(brokenAtFirst?: InvariantViolation) {
+    this.initialViolation = brokenAtFirst;
+  }
+
+  getTrial(shadow: string, operation: string): Trial {
+    const name = JSON.stringify([shadow, operation]);
+    let trial = this.#trials.get(name);
+    if (trial === undefined) {
+      trial = {
+        shadow,
+        operation,
+        trialCount: 0,
+        partnerCounts: new Map(),
+        inherentRedReason: undefined,
+        localViolation: undefined,
+        concurrentViolation: undefined,
+      };
+      this.#trials.set(name, trial);
+    }
+    return trial;
+  }
+
+  /** That a generator was run on what was drawn, and whether it failed: by no error that its contract declares. */
+  noteRun(operation: string, hasFailed = false): void {
+    this.#runs.set(operation, this.getRunCount(operation) + 1);
+    if (hasFailed) this.#failures.set(operation, (this.#failures.get(operation) ?? 0) + 1);
+  }
+
+  getRunCount(operation: string): number {
+    return this.#runs.get(operation) ?? 0;
+  }
+
+  /** Whether it failed in each of its runs, and these were some. */
+  hasAlwaysFailed(operation: string): boolean {
+    const runs = this.getRunCount(operation);
+    return runs >= MIN_SIGNIFICANT_RUNS && this.#failures.get(operation) === runs;
+  }
+
+  get trials(): readonly Trial[] {
+    return [...this.#trials.values()];
+  }
+
+  /** One more time the same of an operation. */
+  noteGenerator(operation: string, description: Pick<GeneratorTrial, 'fault' | 'problem'>): void {
+    const name = JSON.stringify([operation, description]);
+    const known = this.#generators.get(name);
+    if (known !== undefined) {
+      known.times += 1;
+      return;
+    }
+    const kinds = this.#kinds.get(operation) ?? 0;
+    if (kinds >= MAX_ERROR_KINDS && description.fault === undefined && description !== OTHER_ERRORS)
+      return this.noteGenerator(operation, OTHER_ERRORS);
+    this.#kinds.set(operation, kinds + 1);
+    this.#generators.set(name, { operation, ...description, times: 1 });
+  }
+
+  get generators(): readonly GeneratorTrial[] {
+    return [...this.#generators.values()];
+  }
+}

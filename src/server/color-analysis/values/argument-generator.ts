@@ -1,0 +1,130 @@
+/** Arguments of operations: by what the author draws, or by the contract's schema; always such as the contract takes. */
+import { CorrectableError, check } from '../../../correctable/errors.ts';
+import { toInputJsonSchema, type JsonSchema } from '../../../protocol/contract/json-schema.ts';
+import { parseArgsWith } from '../../../protocol/contract/parse-args.ts';
+import { parseSync } from '../../../protocol/contract/parse-sync.ts';
+import type { ContractInfo } from '../../../protocol/contract/contract.ts';
+import { formatThrown } from '../../records/failures.ts';
+import { deepCopy } from '../../../values/deep-copy.ts';
+import { drawValue, type ValueSource } from './value-generator.ts';
+import type { Random } from '../../collections/random.ts';
+
+/** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
+export interface DrawContext {
+  /** One of the choices. */
+  readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
+  /** A whole number from `min` to `max`. */
+  readonly between: (min: number, max: number) => number;
+  /** True that often, from 0 to 1. */
+  readonly chance: (probability: number) => boolean;
+  /** A text that no other operation of the run gets. */
+  readonly unique: string;
+}
+
+/** A draw for one operation. */
+export function createDrawContext(random: Random, unique: string): DrawContext {
+  return {
+    pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] => random.pick(choices),
+    between: (min, max) => random.between(min, max),
+    chance: (probability) => random.chance(probability),
+    unique,
+  };
+}
+
+/** How arguments of operations are drawn, where their schemas alone would not do. */
+export type Arbitraries = Readonly<Record<string, (draw: DrawContext) => unknown>>;
+
+/** Times that arguments are drawn anew where the contract refuses them. */
+const MAX_ARG_RETRIES = 20;
+
+/** What is needed of a contract. */
+type ContractOperations = Pick<ContractInfo, 'name' | 'operations'>;
+
+/** What was drawn. */
+export interface GeneratedArgs {
+  /** As a client gives them. */
+  readonly args: unknown;
+  /** What the contract made of them when it was asked: for one run of the generator, which may change it. */
+  readonly parse: unknown;
+}
+
+/** Draws arguments of one contract. */
+export class ArgumentGenerator {
+  readonly #contract: ContractOperations;
+  readonly #arbitraries: Arbitraries;
+  readonly #schemas = new Map<string, JsonSchema>();
+
+  /** @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that belongs to no operation, or is no function */
+  constructor(contract: ContractOperations, arbitraries: Arbitraries = {}) {
+    for (const [name, draw] of Object.entries(arbitraries)) {
+      const field = `arbitraries.${name}`;
+      check(Object.hasOwn(contract.operations, name), field, `is of no operation of '${contract.name}'`);
+      check(typeof draw === 'function', field, 'must be a function, as ({ pick }) => ({ account: pick([…]) })');
+    }
+    this.#contract = contract;
+    this.#arbitraries = arbitraries;
+  }
+
+  /**
+   * What a client may give; nothing where none of so many fit.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` where what the author wrote threw
+   */
+  draw(operation: string, own: string, source: ValueSource): GeneratedArgs | undefined {
+    const value = Object.hasOwn(this.#arbitraries, operation) ? this.#arbitraries[operation] : undefined;
+    for (let times = 0; times < MAX_ARG_RETRIES; times += 1) {
+      const args =
+        value === undefined
+          ? drawValue(this.#getSchema(operation), operation, source)
+          : drawByAuthor(operation, () => value(createDrawContext(source.random, own)));
+      const taken = this.#tryParse(operation, args);
+      // What an author draws may be one object that he changes each time.
+      if (taken !== undefined) return { args: deepCopy(args), parse: taken.parse };
+    }
+    return undefined;
+  }
+
+  /** Whether the contract takes these arguments. */
+  accepts(operation: string, args: unknown): boolean {
+    return this.#tryParse(operation, args) !== undefined;
+  }
+
+  /** What the contract makes of these arguments, if it takes them: why it does not, nobody asks, and it takes long to say. */
+  #tryParse(operation: string, args: unknown): { readonly parse: unknown } | undefined {
+    const spec = this.#contract.operations[operation];
+    if (spec === undefined) return undefined;
+    try {
+      const result = parseSync(spec.args, deepCopy(args));
+      return result.success ? { parse: result.data } : undefined;
+    } catch {
+      // The schema threw, or answers later.
+      return undefined;
+    }
+  }
+
+  /** What a generator gets: each time another object. @throws CorrectableError as `parseArgsWith` */
+  parse(operation: string, args: unknown): unknown {
+    const spec = this.#contract.operations[operation];
+    if (spec === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}'.`);
+    return parseArgsWith(spec.args, deepCopy(args), operation);
+  }
+
+  #getSchema(operation: string): JsonSchema {
+    let schema = this.#schemas.get(operation);
+    if (schema === undefined) {
+      const spec = this.#contract.operations[operation];
+      schema = spec === undefined ? {} : toInputJsonSchema(spec.args);
+      this.#schemas.set(operation, schema);
+    }
+    return schema;
+  }
+}
+
+function drawByAuthor(operation: string, draw: () => unknown): unknown {
+  try {
+    return draw();
+  } catch (cause) {
+    const field = `arbitraries.${operation}`;
+    throw new CorrectableError('INVALID_ARGUMENT', `${field} threw: ${formatThrown(cause)}`, { field, cause });
+  }
+}

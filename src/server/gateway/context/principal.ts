@@ -1,0 +1,47 @@
+/** Who is behind a connection: what `authenticate` says, once it has been checked. */
+import { createHash } from 'node:crypto';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
+import type { Authenticate, Peer, Principal } from './gateway-context.ts';
+import { callHook } from '../operations/call-hook.ts';
+
+const TAG_LENGTH = 22;
+
+/**
+ * Asks `authenticate`.
+ *
+ * @throws what it throws; `UNAUTHENTICATED` when it gives no principal, which is a refusal as well: who knows nobody by
+ * this token may well give `undefined`; `UNAVAILABLE` when it takes too long.
+ */
+export async function identify(
+  authenticate: Authenticate,
+  { token, peer, timeoutMs }: { token: string | undefined; peer: Peer; timeoutMs: number },
+): Promise<Principal> {
+  return checkPrincipal(await callHook('authenticate', timeoutMs, () => authenticate(token, peer)));
+}
+
+/** Whether the token has ended: nothing may be done with it any more. Clocks of this kind are set from outside. */
+export function hasEnded({ expiresAt }: Principal): boolean {
+  return expiresAt !== undefined && expiresAt <= Date.now();
+}
+
+/** Stands for a principal without telling who it is: the same at every site and after every restart. */
+export function hashPrincipal({ id }: Principal): string {
+  return createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
+}
+
+function checkPrincipal(value: unknown): Principal {
+  if (typeof value !== 'object' || value === null)
+    return rejectPrincipal(`must give a principal, not ${String(value)}`);
+  const { id, expiresAt } = value as { readonly id?: unknown; readonly expiresAt?: unknown };
+  if (typeof id !== 'string' || !isWellFormed(id))
+    return rejectPrincipal('must give a principal whose id is a well-formed string');
+  if (expiresAt !== undefined && (typeof expiresAt !== 'number' || Number.isNaN(expiresAt))) {
+    return rejectPrincipal('must give expiresAt in milliseconds since the epoch, or none');
+  }
+  return value as Principal;
+}
+
+function rejectPrincipal(problem: string): never {
+  throw new CorrectableError('UNAUTHENTICATED', `authenticate: ${problem}`, { field: 'authenticate' });
+}

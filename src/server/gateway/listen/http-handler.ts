@@ -1,0 +1,135 @@
+/**
+ * HTTP beside the websockets: `/health` and `/ready` for load balancers, `/sites` for clients that look for the nearest
+ * site, `/metrics` for Prometheus.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayMetrics, type StoreMetric } from './metrics.ts';
+import type { Gateway } from '../gateway.ts';
+import { isUndecided } from '../operations/call-hook.ts';
+import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
+import { getRemoteAddress } from '../context/ip-addresses.ts';
+import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
+import type { ServerLocation } from './server-location.ts';
+
+/** First parts of the paths that are not sites. */
+export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
+
+type GatewaysBySite = Readonly<Record<string, Gateway>>;
+
+interface HttpResponse {
+  readonly status: number;
+  readonly body: unknown;
+  readonly type?: string;
+}
+
+const SERVER_ERROR: HttpResponse = { status: 500, body: { error: 'the server made a mistake' } };
+
+/** Makes the handler; it returns false for paths that are not its own. */
+export function createHttpHandler(
+  sites: GatewaysBySite,
+  location: ServerLocation,
+  stores?: readonly StoreMetric[],
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
+  const metrics = new GatewayMetrics(sites, stores);
+  return (request, response) => {
+    const [, first = '', second, ...rest] = parsePath(request).split('/');
+    if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
+    response.on('error', () => response.destroy());
+    const { host, origin } = request.headers;
+    if (location.isExposed || !isAllowedHost(host, location.boundTo) || !isAllowedOrigin(origin, host, origins)) {
+      respondEmpty(response, 403);
+    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      respondEmpty(response, 405, { allow: 'GET, HEAD' });
+    } else {
+      createResponse(request, sites, { first, second, metrics })
+        .catch(() => SERVER_ERROR)
+        .then((value) => sendResponse(response, value, origin))
+        .catch(() => response.destroy());
+    }
+    return true;
+  };
+}
+
+interface HttpRequestParts {
+  readonly first: string;
+  readonly second: string | undefined;
+  readonly metrics: GatewayMetrics;
+}
+
+async function createResponse(
+  request: IncomingMessage,
+  sites: GatewaysBySite,
+  { first, second, metrics }: HttpRequestParts,
+): Promise<HttpResponse> {
+  if (first === 'ready') return getReadiness(sites, second);
+  if (first === 'sites') return { status: 200, body: { sites: listSites(sites) } };
+  const known = await checkKnownClient(request, sites);
+  if (first === 'health') return getHealth(sites, known === true);
+  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
+  if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
+  return { status: 200, body: await metrics.text(), type: metrics.contentType };
+}
+
+/** The answer may come late: by then another handler of the same server may have given its own. */
+function sendResponse(
+  response: ServerResponse,
+  { status, body, type = 'application/json' }: HttpResponse,
+  origin: string | undefined,
+): void {
+  if (!canRespond(response)) return;
+  response.writeHead(status, {
+    vary: 'origin',
+    ...(origin !== undefined && { 'access-control-allow-origin': origin }),
+    'content-type': type,
+    ...RESPONSE_HEADERS,
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** What sites are doing is told to those only who may be their clients; `undefined` if that cannot be found out. */
+async function checkKnownClient(request: IncomingMessage, sites: GatewaysBySite): Promise<boolean | undefined> {
+  const { authorization, origin } = request.headers;
+  const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
+  const peer = { remoteAddress: getRemoteAddress(request), origin };
+  for (const gateway of Object.values(sites)) {
+    if (!gateway.requiresAuthentication) continue;
+    if (token === undefined) return false;
+    try {
+      await gateway.authenticate(token, peer);
+    } catch (error) {
+      return isUndecided(error) ? undefined : false;
+    }
+  }
+  return true;
+}
+
+function getHealth(sites: GatewaysBySite, isKnownClient: boolean): HttpResponse {
+  const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
+  const states = entries.map(([, { state }]) => state);
+  const serving = states.every((state) => state === 'serving');
+  const status = serving ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
+  return {
+    status: serving ? 200 : 503,
+    body: isKnownClient ? { status, sites: Object.fromEntries(entries) } : { status },
+  };
+}
+
+/** Whether new clients may come: to one site, or to all. */
+function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResponse {
+  if (name !== undefined && !Object.hasOwn(sites, name)) return { status: 404, body: { ready: false } };
+  const requested = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
+  const ready = requested.every(({ isAccepting }) => isAccepting);
+  return { status: ready ? 200 : 503, body: { ready } };
+}
+
+/** The sites, each with its websocket path on the same host and port. */
+function listSites(sites: GatewaysBySite): object[] {
+  return Object.entries(sites).map(([name, { levels, contract }]) => ({
+    name,
+    path: `/${name}`,
+    levels,
+    ...(contract !== undefined && { contract }),
+  }));
+}

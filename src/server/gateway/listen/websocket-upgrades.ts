@@ -1,0 +1,170 @@
+/** Websockets of an HTTP server: each upgrade goes to the gateway of its path, or is refused. */
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import { systemClock } from '../../../correctable/clock.ts';
+import type { Gateway } from '../gateway.ts';
+import { parsePath, rejectUpgrade } from './http-server.ts';
+import type { BusyPoll } from '../connection/busy-poll.ts';
+import { getRemoteAddress } from '../context/ip-addresses.ts';
+import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
+import type { ServerLocation } from './server-location.ts';
+import { WsSocket } from '../connection/socket.ts';
+import { Server as SecureServer } from 'node:tls';
+
+/** Headers that belong to an upgrade. */
+const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
+
+/** How long another listener may take to answer an upgrade that was left to it. */
+const UNHANDLED_TIMEOUT_MS = 30_000;
+
+/**
+ * How long a client may take to answer that its connection is closed. A socket with bytes that nobody reads any more does
+ * not tell when its other end is gone, so that this is how long it is held. Not in the types of `ws` yet.
+ */
+const CLOSE_OPTIONS = { closeTimeout: 5_000 };
+
+/** The listeners of all gateways: whoever else listens for upgrades may know what to do with those that are not theirs. */
+const OWN_LISTENERS = new WeakSet<object>();
+
+/** Requests that have been handed back to their server: where several gateways listen there, by the first. */
+const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
+
+/** What takes the upgrades of a server. */
+export interface UpgradeOptions {
+  readonly sites: Readonly<Record<string, Gateway>>;
+  readonly location: ServerLocation;
+  readonly idlePoll: BusyPoll;
+}
+
+/** Takes the upgrades of a server from now on; returns how to leave them again. */
+export function attachUpgrades(server: Server, { sites, location, idlePoll }: UpgradeOptions): () => void {
+  const targets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, createTarget(gateway)]));
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (RETURNED_REQUESTS.has(request)) return;
+    const others = server.listeners('upgrade').filter((listener) => listener !== onUpgrade);
+    if (!isWebsocketRequest(request) && others.every((listener) => OWN_LISTENERS.has(listener))) {
+      RETURNED_REQUESTS.add(request);
+      return handOverAsPlainRequest(server, request, socket, head);
+    }
+    // Node has taken its own listener off the socket: without another, a client that resets it ends the process.
+    socket.on('error', () => socket.destroy());
+    const target = targets.get(parsePath(request));
+    try {
+      if (target !== undefined && isWebsocketRequest(request))
+        return acceptUpgrade({ request, socket, head }, target, { location, idlePoll });
+    } catch {
+      // Another listener has taken it already. If there is none, it broke on the way.
+      return others.length > 0 ? undefined : void socket.destroy();
+    }
+    if (others.length > 0) leaveToOthers(socket as Socket);
+    else rejectUpgrade(socket, 404, 'no such site');
+    return undefined;
+  };
+  OWN_LISTENERS.add(onUpgrade);
+  server.on('upgrade', onUpgrade);
+  return () => server.off('upgrade', onUpgrade);
+}
+
+interface UpgradeTarget {
+  readonly gateway: Gateway;
+  readonly websockets: WebSocketServer;
+}
+
+function createTarget(gateway: Gateway): UpgradeTarget {
+  const websockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    // All frames that came together are read in one iteration of the event loop, and answered together.
+    allowSynchronousEvents: true,
+    maxPayload: gateway.limits.maxFrameBytes,
+    ...CLOSE_OPTIONS,
+    handleProtocols: (offered) => gateway.subprotocols.find((name) => offered.has(name)) ?? false,
+  });
+  return { gateway, websockets };
+}
+
+interface UpgradeRequest {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+function acceptUpgrade(
+  { request, socket, head }: UpgradeRequest,
+  target: UpgradeTarget,
+  { location, idlePoll }: Omit<UpgradeOptions, 'sites'>,
+): void {
+  const { gateway, websockets } = target;
+  const { host, origin } = request.headers;
+  if (location.isExposed)
+    return rejectUpgrade(socket, 403, 'this server lets everybody in, and is reachable by others');
+  if (!isAllowedHost(host, location.boundTo)) return rejectUpgrade(socket, 403, 'this server is not called so');
+  if (!isAllowedOrigin(origin, host, gateway.origins)) {
+    return rejectUpgrade(socket, 403, 'the origin is not listed');
+  }
+  const address = getRemoteAddress(request);
+  if (!gateway.isAccepting || !gateway.acceptsFrom(address)) return rejectUpgrade(socket, 503, 'try again later');
+  if (!offersSubprotocol(gateway.subprotocols, request)) {
+    return rejectUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
+  }
+  websockets.handleUpgrade(request, socket, head, (websocket) => {
+    try {
+      gateway.accept(new WsSocket(websocket, socket, idlePoll), { remoteAddress: address, origin });
+    } catch {
+      websocket.terminate();
+    }
+  });
+  return undefined;
+}
+
+function offersSubprotocol(subprotocols: readonly string[], request: IncomingMessage): boolean {
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return subprotocols.some((name) => offered.includes(name));
+}
+
+/** Refuses an upgrade that none of the server's other listeners has answered: it would stay for ever, unread. */
+function leaveToOthers(socket: Socket): void {
+  const writtenBefore = socket.bytesWritten;
+  const timer = systemClock.setTimer(() => {
+    // `null`: nobody has begun to read it, nor to hold it back.
+    const isTaken = socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
+    if (!isTaken) rejectUpgrade(socket, 404, 'nothing here');
+  }, UNHANDLED_TIMEOUT_MS);
+  timer.setRef?.(false);
+  socket.once('close', () => timer.cancel());
+}
+
+/** Whether a websocket is asked for. */
+function isWebsocketRequest({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * Hands the socket to the server again, with the same request but for the wish to upgrade, and what came after it. Clients of
+ * HTTP/2 ask for an upgrade by habit, and Node passes each to the listeners for upgrades only.
+ */
+function handOverAsPlainRequest(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  socket.unshift(Buffer.concat([formatPlainHead(request), head]));
+  // Of a server with TLS, the other event is about bytes that are still to be decrypted.
+  server.emit(server instanceof SecureServer ? 'secureConnection' : 'connection', socket);
+}
+
+/** The head as it came, in the encoding of the wire, without what belongs to the upgrade. */
+function formatPlainHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    const value = rawHeaders[at + 1] as string;
+    if (UPGRADE_HEADERS.test(name)) continue;
+    lines.push(`${name}: ${/^connection$/i.test(name) ? removeUpgradeToken(value) : value}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}
+
+function removeUpgradeToken(connection: string): string {
+  const options = connection.split(',').map((option) => option.trim());
+  return options.filter((option) => !UPGRADE_HEADERS.test(option)).join(', ');
+}

@@ -1,0 +1,492 @@
+/**
+ * One operation in the hands of the hosted binding: the sink that turns its views into rows, and the context that it
+ * runs in. A view whose encoded value the client already has travels as `confirm`, without payload (Correctables, OSDI
+ * 2016, §5.2). The operation's own `equals` plays no part in that: it says what means the same, not what is the same.
+ */
+import type {
+  BindingSession,
+  InvocationContext,
+  Sink,
+  SubmissionOrigin,
+  ViewDetails,
+  SubmissionStatus,
+} from '../../../correctable/binding.ts';
+import { mergeDetails } from '../../../correctable/binding.ts';
+import { systemClock, getWallOffsetMs } from '../../../correctable/clock.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { EncodedField, type EncodedMessage } from '../../../protocol/codec/codec.ts';
+import { EncodingSink } from '../../../protocol/codec/encoding-sink.ts';
+import { confirm } from '../../../protocol/messages/confirm.ts';
+import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
+import type { SiteMove } from '../../../protocol/messages/submit.ts';
+import { toFailMessage } from '../../../protocol/errors.ts';
+import {
+  CompletedWrite,
+  measureReply,
+  hasFixedSize,
+  encodeShortFailure,
+  type RetainedReply,
+} from './retained-reply.ts';
+import { createGuardedController } from './guarded-signal.ts';
+import { ConfirmableViews, isConfirmable, type ConfirmableView } from './confirmable-views.ts';
+import { ignoreRejection } from './call-hook.ts';
+import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
+import type { ConnectionLoad, LoadSlot } from '../limits/in-flight-load.ts';
+import type { Outlet, RepeatableWrite, SubmissionOwner, SubmissionOptions } from './submission-types.ts';
+import { truncateError, sanitizeError } from './sanitize-error.ts';
+import { createConfirmMessage, coversDetails, encodeView, createTail, createViewMessage } from './view-messages.ts';
+
+/** The ending of an update whose result can neither be sent now nor asked for later. */
+const RESULT_NOT_SENT =
+  'the update took effect; its result is not told, since too much waits to be sent to this client';
+
+/** What a view that is held takes beside what is written of it, in bytes. */
+const CONFIRMABLE_VIEW_BYTES = 128;
+
+/** An operation under way. */
+export class HostedOperation extends EncodingSink implements Sink, InvocationContext, RepeatableWrite {
+  readonly id: number;
+  session: BindingSession | undefined;
+  trace: unknown;
+  /** The store's to set. */
+  submissionStatus: SubmissionStatus | undefined = undefined;
+  readonly #owner: SubmissionOwner;
+  readonly #name: string;
+  readonly isWrite: boolean;
+  readonly #move: SiteMove | undefined;
+  readonly #idempotencyKey: string | undefined;
+  readonly #strongest: number;
+  /** When its time is up, by the clock of the process. */
+  readonly #deadlineAt: number | undefined;
+  #outlet: Outlet | undefined;
+  /** Those that the store or we may confirm; made when a view is not the last. */
+  #views: ConfirmableViews | undefined;
+  #hasEnded = false;
+  /** Its own until the store is done with it, whether anybody waits or not. */
+  readonly #slot: LoadSlot;
+  #isAwaited = false;
+  /** Whether its reply is to be kept, since the client may ask for it again. */
+  #isRetained: boolean;
+  /** What is kept of it at present. */
+  #bytes = 0;
+  #count = 0;
+  /** After a repetition every view carries its payload: the client may have missed the one to refer to. */
+  #isRepeated = false;
+  #controller: AbortController | undefined;
+  /** Nobody waits for it any more. */
+  #isAbandoned = false;
+
+  constructor(owner: SubmissionOwner, parts: SubmissionOptions, outlet: Outlet) {
+    super();
+    this.id = parts.id;
+    this.#deadlineAt = parts.deadlineAt;
+    this.trace = parts.trace;
+    this.session = parts.session;
+    this.#move = parts.move;
+    this.#idempotencyKey = parts.idempotencyKey;
+    this.#owner = owner;
+    this.#name = parts.name;
+    this.isWrite = parts.isWrite;
+    this.#isRetained = parts.isRetained;
+    this.#strongest = parts.strongest;
+    this.#slot = parts.slot;
+    this.#outlet = outlet;
+  }
+
+  get deadlineAt(): number | undefined {
+    return this.#deadlineAt === undefined ? undefined : this.#deadlineAt + getWallOffsetMs(systemClock);
+  }
+
+  get operationId(): string {
+    return `${this.#owner.record.key}/${this.id}`;
+  }
+
+  /** With its principal in front, so that none gets the reply of another. No client in this process can give such a key. */
+  get idempotencyKey(): string | undefined {
+    const { key } = this.#owner.record;
+    return this.#idempotencyKey === undefined
+      ? undefined
+      : `\0${key.slice(0, key.indexOf('/') + 1)}${this.#idempotencyKey}`;
+  }
+
+  get origin(): SubmissionOrigin {
+    const { key, acknowledged } = this.#owner.record;
+    return { client: key, sequence: this.id, acknowledged: acknowledged, home: this.#move?.[0], hop: this.#move?.[1] };
+  }
+
+  get signal(): AbortSignal {
+    if (this.#isAbandoned) {
+      this.#mayHaveStopped();
+      return AbortSignal.abort();
+    }
+    this.#controller ??= createGuardedController((error) =>
+      this.#reportAnomaly('a listener of the store failed', error),
+    );
+    return this.#controller.signal;
+  }
+
+  /** The store has given a promise, whose end is the end of the operation. */
+  awaits(): void {
+    this.#isAwaited = true;
+  }
+
+  view(value: unknown, level: string, details?: ViewDetails): number {
+    const seq = this.#count++;
+    try {
+      const index = this.#accept(level);
+      if (index === undefined || this.#isWasted(index, details)) return seq;
+      // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever needed.
+      if (this.#views === undefined && this.#isLast(index, details)) this.#finish(value, index, seq, details);
+      else this.#showView(value, index, seq, details);
+    } catch (error) {
+      this.#onBroken(error);
+    }
+    return seq;
+  }
+
+  confirm(level: string, seq: number, details?: ViewDetails): void {
+    try {
+      const index = this.#accept(level);
+      if (index !== undefined && !this.#isWasted(index, details)) this.#confirm(index, seq, details);
+    } catch (error) {
+      this.#onBroken(error);
+    }
+  }
+
+  fail(error: unknown, level?: string): void {
+    try {
+      const index = level === undefined ? this.#strongest : this.#accept(level);
+      if (index !== undefined) this.#fail(error, index);
+    } catch (problem) {
+      this.#onBroken(problem);
+    }
+  }
+
+  /** The binding is done with the operation; without a final by now there will be none. */
+  close(): void {
+    if (this.#hasEnded) return;
+    if (this.#isOver()) return this.#leave();
+    this.fail(new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended the operation without a final view'));
+  }
+
+  repeat(outlet: Outlet, load: ConnectionLoad): void {
+    this.#outlet = outlet;
+    this.#isRepeated = true;
+    this.#slot.moveTo(load);
+    this.#views?.forEach((view) => {
+      view.sentSeq = undefined;
+      this.#emit(view);
+    });
+  }
+
+  detach(): void {
+    this.#outlet = undefined;
+  }
+
+  /** Nobody wants the views any more. */
+  abandon(): void {
+    this.#outlet = undefined;
+    this.#isAbandoned = true;
+    if (!this.isWrite) this.#release();
+    if (this.#controller === undefined) return;
+    this.#controller.abort();
+    this.#mayHaveStopped();
+  }
+
+  /** What is held meanwhile is given back at the end. */
+  forget(): number {
+    this.#isRetained = false;
+    return 0;
+  }
+
+  #finish(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+    let message: EncodedMessage;
+    try {
+      message = this.#encode(level, seq, value, details);
+    } catch (error) {
+      return this.#onUnsendable(error, level);
+    }
+    if (!this.#isRetained) return this.#deliver(message);
+    const isBare = this.session === undefined && details?.version === undefined && details?.meta === undefined;
+    const isFinal = details?.final === true;
+    return this.#deliver(message, isBare && hasFixedSize(value) ? { value, level, seq, isFinal } : { message });
+  }
+
+  #showView(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
+    const view: ConfirmableView = {
+      seq,
+      level,
+      value: '',
+      details,
+      sentSeq: undefined,
+      sentDetails: undefined,
+      bytes: 0,
+    };
+    try {
+      view.value = this.#owner.codec.encodeValue(value);
+      // A confirmation cannot say that nothing more comes below what was asked for: such a final travels in full.
+      const isLow = details?.final === true && level < this.#strongest;
+      const same = this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
+      if (same !== undefined) this.#emitConfirm(view, same, details);
+      else if (this.#isLast(level, details)) this.#conclude(view);
+      else this.#emit(view);
+    } catch (error) {
+      return this.#onUnsendable(error, level, seq);
+    }
+    this.#holdView(view);
+  }
+
+  #confirm(level: number, seq: number, details: ViewDetails | undefined): void {
+    const known = this.#views?.get(seq);
+    if (known === undefined) {
+      const message = `the store confirmed view ${seq}, which it never gave, or long ago`;
+      return this.#fail(new CorrectableError('PROTOCOL', message), this.#strongest);
+    }
+    if (!isConfirmable(known)) return this.#onUnsendable(known.error, level);
+    const view: ConfirmableView = { ...known, level, details: combineDetails(known.details, details) };
+    try {
+      if (details?.final === true && level < this.#strongest) return this.#conclude(view);
+      const target = this.#views?.findSentTarget(known);
+      // Where the client has just what the store means, what is new is all there is to say.
+      if (target === known && known.sentDetails === known.details) this.#emitConfirm(view, target, details);
+      else if (target !== undefined && coversDetails(view.details, target.sentDetails)) {
+        this.#emitConfirm(view, target, view.details);
+      } else if (level >= this.#strongest) this.#conclude(view);
+      else this.#emit(view);
+    } catch (error) {
+      return this.#onUnsendable(error, level);
+    }
+    return this.#holdView(view);
+  }
+
+  /** Ends the operation as a whole, unless it failed only at a level below the strongest. */
+  #fail(error: unknown, level: number): void {
+    if (this.#hasEnded) return this.#reportAnomaly('a failure after the end', error);
+    if (this.#isOver()) return this.#leave();
+    this.#reportAnomaly('an operation failed', error);
+    const reported = truncateError(sanitizeError(error), this.#owner);
+    if (level < this.#strongest) return this.#outlet?.push(toFailMessage(this.id, reported, level));
+    return this.#endWith(reported);
+  }
+
+  /** A failure is kept in any case: who asks again must not be told that the update took effect. */
+  #endWith(error: unknown): void {
+    const row = this.#owner.codec.encodeMessage(toFailMessage(this.id, error));
+    this.#outlet?.pushEncoded(row);
+    this.#release();
+    this.#end(this.#isRetained ? this.#getRetained(row, error) : undefined);
+  }
+
+  #getRetained(message: EncodedMessage, error: unknown): RetainedReply {
+    if (this.#owner.record.tryReserve(message.length)) return { message };
+    const reply = encodeShortFailure(this.id, error, this.#owner.codec);
+    this.#owner.record.reserve(measureReply(reply));
+    return reply;
+  }
+
+  /** Whether nobody waits for it and nothing of it is kept: a read that was abandoned. */
+  #isOver(): boolean {
+    return this.#isAbandoned && !this.isWrite;
+  }
+
+  /** Whether nothing more can come after such a view. */
+  #isLast(level: number, details: ViewDetails | undefined): boolean {
+    return level >= this.#strongest || details?.final === true;
+  }
+
+  /** Whether nobody wants a view at this level; if it is the last one, the store is done. */
+  #isWasted(level: number, details: ViewDetails | undefined): boolean {
+    if (!this.#isOver()) return false;
+    if (this.#isLast(level, details)) this.#leave();
+    return true;
+  }
+
+  /** The index of the level, if a call of the sink still counts. */
+  #accept(level: string): number | undefined {
+    const index = this.#owner.levels.indexOf(level);
+    if (!this.#hasEnded && index >= 0) return index;
+    this.#reportAnomaly(index >= 0 ? 'a view after the end' : 'an unknown level');
+    return undefined;
+  }
+
+  #emit(view: ConfirmableView): void {
+    const row = this.#createMessage(view);
+    view.bytes = CONFIRMABLE_VIEW_BYTES + row.length;
+    if (this.#outlet === undefined) return;
+    if (this.#outlet.isFull) return this.#outlet.push(toFailMessage(this.id, overfullError(), view.level));
+    this.#outlet.pushEncoded(row);
+    // After a repetition nothing refers to an earlier row.
+    if (this.#isRepeated) return;
+    view.sentSeq = view.seq;
+    view.sentDetails = view.details;
+  }
+
+  /** Says that the value of `target` holds at the level of `view` too, with these details. */
+  #emitConfirm(view: ConfirmableView, target: ConfirmableView, details: ViewDetails | undefined): void {
+    const row = createConfirmMessage(this.id, view.level, target.sentSeq as number, createTail(details, this.session));
+    const encoded = encodeMessageOf(confirm, row, this.#owner.codec);
+    const isLast = view.level >= this.#strongest;
+    const reply: RetainedReply | undefined =
+      isLast && this.#isRetained ? { message: this.#createMessage(view) } : undefined;
+    this.#outlet?.pushEncoded(encoded);
+    if (isLast) return this.#endAs(reply);
+    view.bytes =
+      CONFIRMABLE_VIEW_BYTES +
+      view.value.length +
+      (details === view.details ? encoded.length : this.#measureDetails(view));
+    view.sentSeq = target.sentSeq;
+    view.sentDetails = view.details;
+    target.sentDetails = view.details;
+    return undefined;
+  }
+
+  /** Sends the last view in full. */
+  #conclude(view: ConfirmableView): void {
+    const message = this.#createMessage(view);
+    this.#deliver(message, { message });
+  }
+
+  #deliver(row: EncodedMessage, reply?: RetainedReply): void {
+    if (this.#outlet?.isFull === true && !(this.#isRetained && this.#canRetain(measureReply(reply)))) {
+      return this.#fail(
+        this.isWrite ? new CorrectableError('UNKNOWN', RESULT_NOT_SENT) : overfullError(),
+        this.#strongest,
+      );
+    }
+    this.#outlet?.pushEncoded(row);
+    return this.#endAs(reply);
+  }
+
+  #canRetain(bytes: number): boolean {
+    if (!this.#owner.record.tryReserve(bytes)) return false;
+    this.#owner.record.release(bytes);
+    return true;
+  }
+
+  /** Ends with a view, whose reply is kept if there is room for it. */
+  #endAs(reply: RetainedReply | undefined): void {
+    this.#release();
+    const bytes = measureReply(reply);
+    const isKept = this.#isRetained && (bytes === 0 || this.#owner.record.tryReserve(bytes));
+    this.#end(isKept ? reply : undefined);
+  }
+
+  /** Ends; what `reply` takes has been taken. */
+  #end(reply: RetainedReply | undefined): void {
+    this.#hasEnded = true;
+    if (this.#isRetained) this.#owner.record.onEnded(this, new CompletedWrite(this.id, reply));
+    this.#leave();
+    const outlet = this.#outlet;
+    this.#outlet = undefined;
+    outlet?.onEnded(this.id);
+  }
+
+  /** Who takes the signal is told, and may say nothing more; of a promise the end is waited for. */
+  #mayHaveStopped(): void {
+    if (!this.#isAwaited) this.#leave();
+  }
+
+  /** The store is done with it: nothing that came with it is kept, nor what the store has made of that. */
+  #leave(): void {
+    this.#slot.release();
+    const { session } = this;
+    this.session = this.trace = this.submissionStatus = this.#controller = undefined;
+    if (session !== undefined) this.#closeSession(session);
+  }
+
+  #closeSession(session: BindingSession): void {
+    try {
+      ignoreRejection(session.close?.());
+    } catch (error) {
+      this.#reportAnomaly('a session could not be closed', error);
+    }
+  }
+
+  /** Keeps the view for a confirmation by the store, and for a repetition. */
+  #holdView(view: ConfirmableView): void {
+    if (this.#hasEnded) return;
+    const views = this.#makeRoomFor(view.seq);
+    const hasRoom = this.#owner.record.tryReserve(view.bytes);
+    if (hasRoom) this.#bytes += view.bytes;
+    views.set(hasRoom ? view : { seq: view.seq, error: overfullError() });
+  }
+
+  /** The views that are held, without the one that view `seq` takes the place of. */
+  #makeRoomFor(seq: number): ConfirmableViews {
+    const views = (this.#views ??= new ConfirmableViews());
+    const freed = views.makeRoom(seq);
+    if (freed > 0) this.#owner.record.release(freed);
+    this.#bytes -= freed;
+    return views;
+  }
+
+  #release(): void {
+    this.#views?.clear();
+    this.#views = undefined;
+    if (this.#bytes > 0) this.#owner.record.release(this.#bytes);
+    this.#bytes = 0;
+  }
+
+  /**
+   * A view cannot be sent. Below the strongest level only that level fails. What an update has done is done: that is
+   * told, and why its result is not.
+   */
+  #onUnsendable(problem: unknown, level: number, seq?: number): void {
+    const isTyped = problem instanceof CorrectableError;
+    const reason = isTyped ? problem.message : 'the server made a mistake';
+    if (!isTyped) this.#reportAnomaly('a view could not be sent', problem);
+    if (level < this.#strongest) {
+      const error = isTyped ? problem : new CorrectableError('FINAL_FAILED', reason);
+      if (seq !== undefined) this.#makeRoomFor(seq).set({ seq, error });
+      return this.#fail(error, level);
+    }
+    if (!this.isWrite) return this.#fail(problem, this.#strongest);
+    const message = `the update took effect, but its result cannot be told: ${reason}`;
+    return this.#fail(
+      new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }),
+      this.#strongest,
+    );
+  }
+
+  /** What the details of the view take, in bytes. */
+  #measureDetails({ level, details }: ConfirmableView): number {
+    return encodeMessageOf(confirm, createConfirmMessage(this.id, level, 0, details), this.#owner.codec).length;
+  }
+
+  #createMessage({ seq, level, value, details }: ConfirmableView): EncodedMessage {
+    return this.#encode(level, seq, new EncodedField(value), details);
+  }
+
+  #encode(level: number, seq: number, value: unknown, details: ViewDetails | undefined): EncodedMessage {
+    return encodeView(createViewMessage(this.id, level, seq, value, createTail(details, this.session)), this.#owner);
+  }
+
+  /** Nothing that happens here may reach the store. */
+  #onBroken(error: unknown): void {
+    this.#reportAnomaly('the gateway failed at a view', error);
+    if (this.#hasEnded) return;
+    const reported = this.isWrite
+      ? new CorrectableError('UNKNOWN', 'the server made a mistake; the update may have taken effect')
+      : new CorrectableError('FINAL_FAILED', 'the server made a mistake');
+    try {
+      this.#endWith(reported);
+    } catch {
+      // Not even that can be written, as the connection will see, which ends then.
+      this.#outlet?.push(toFailMessage(this.id, reported));
+      this.#end(undefined);
+    }
+  }
+
+  #reportAnomaly(description: string, error?: unknown): void {
+    this.#owner.onAnomaly(this.#name, description, error);
+  }
+}
+
+function combineDetails(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {
+  return earlier === undefined || later === undefined ? (later ?? earlier) : mergeDetails(earlier, later);
+}
+
+function overfullError(): CorrectableError {
+  const message = 'too much waits to be sent to this client';
+  return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS });
+}

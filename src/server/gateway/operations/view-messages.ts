@@ -1,0 +1,94 @@
+/** Views as rows, and whether one may take the place of another. */
+import type { BindingSession, ViewDetails } from '../../../correctable/binding.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { canFitFrame, type EncodedMessage } from '../../../protocol/codec/codec.ts';
+import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
+import type { ConfirmMessage } from '../../../protocol/messages/confirm.ts';
+import { isPlain } from '../../../values/value-kinds.ts';
+import { view, type ViewMessage } from '../../../protocol/messages/view.ts';
+import type { SubmissionOwner } from './submission-types.ts';
+
+/** What follows the value in a row. */
+export interface MessageTail extends ViewDetails {
+  /** In a session: what it has seen with this view. */
+  readonly token?: string;
+}
+
+/** Longest token of a session that clients take. */
+const MAX_TOKEN_LENGTH = 4_096;
+
+// Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
+export function createViewMessage(
+  id: number,
+  level: number,
+  seq: number,
+  value: unknown,
+  details: MessageTail | undefined,
+): ViewMessage {
+  const kind = details?.final === true ? 'final' : 'view';
+  if (details?.token !== undefined) {
+    const { version = null, meta = null, token } = details;
+    return [id, kind, level, seq, value, version, meta, token];
+  }
+  if (details?.meta !== undefined) return [id, kind, level, seq, value, details.version ?? null, details.meta];
+  if (details?.version !== undefined) return [id, kind, level, seq, value, details.version];
+  return [id, kind, level, seq, value];
+}
+
+export function createConfirmMessage(
+  id: number,
+  level: number,
+  seq: number,
+  details: MessageTail | undefined,
+): ConfirmMessage {
+  if (details?.token !== undefined) {
+    const { version = null, meta = null, token } = details;
+    return [id, 'confirm', level, seq, version, meta, token];
+  }
+  if (details?.meta !== undefined) return [id, 'confirm', level, seq, details.version ?? null, details.meta];
+  if (details?.version !== undefined) return [id, 'confirm', level, seq, details.version];
+  return [id, 'confirm', level, seq];
+}
+
+/** Whether nothing of `told` remains where a client merges `details` into it, key by key. */
+export function coversDetails(details: ViewDetails | undefined, reported: ViewDetails | undefined): boolean {
+  if (reported === undefined) return true;
+  if (isPresent(reported.version) && !isPresent(details?.version)) return false;
+  const { meta } = reported;
+  if (!isPresent(meta)) return true;
+  return Object.keys(meta).every((key) => meta[key] === undefined || details?.meta?.[key] !== undefined);
+}
+
+/** What a row can leave out stands for nothing at all. */
+function isPresent<T>(part: T | null | undefined): part is T {
+  return part !== undefined && part !== null;
+}
+
+/** The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot be, or is too large. */
+export function encodeView(row: ViewMessage, { codec, maxResultBytes }: SubmissionOwner): EncodedMessage {
+  const encoded = encodeMessageOf(view, row, codec);
+  if (canFitFrame(codec, encoded, maxResultBytes)) return encoded;
+  const bytes = codec.byteLength(encoded);
+  const message = `value: the view takes ${bytes} bytes, the server sends ${maxResultBytes} at most`;
+  throw new CorrectableError('INVALID_VALUE', message, { field: 'value' });
+}
+
+/** What follows the value: in a session, the token that goes with it as well. Throws what clients would not take. */
+export function createTail(
+  details: ViewDetails | undefined,
+  session: BindingSession | undefined,
+): MessageTail | undefined {
+  checkMeta(details?.meta);
+  if (session === undefined) return details;
+  const token: unknown = session.tokens?.[0];
+  if (token === undefined) return details;
+  if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) {
+    throw new CorrectableError('INVALID_VALUE', `token: must be a string of up to ${MAX_TOKEN_LENGTH} characters`);
+  }
+  return { ...details, token };
+}
+
+function checkMeta(meta: unknown): void {
+  if (meta === undefined || meta === null || (typeof meta === 'object' && isPlain(meta))) return;
+  throw new CorrectableError('INVALID_VALUE', 'meta: must be a plain object', { field: 'meta' });
+}

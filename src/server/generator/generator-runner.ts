@@ -1,0 +1,391 @@
+/**
+ * Running a generator on a state, noting what it reads (RedBlue, OSDI 2012, §5.1: a generator has no side effects and
+ * works on a snapshot).
+ */
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { canCreateObject } from '../../protocol/contract/schema-parts.ts';
+import type { Effect } from '../records/effect.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import { GENERATOR_LIMITS, GeneratorBudget, checkOperationSize } from './generator-budget.ts';
+import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
+import { freezeArgsCopy, freezeOwnArgs, freezeForUser, freezeWireCopy } from '../../values/deep-freeze.ts';
+import { markInternal, createInternalError, toClientError } from '../records/internal-errors.ts';
+import type { ReadSet } from './read-set.ts';
+import { ThrownDomainError } from '../service/domain-errors.ts';
+import { ChosenShadow, UncertifiedResult, toReply, type Choice, type Reply } from '../records/reply.ts';
+import { RunContext, type GeneratorInput, type RunnerContext } from './generator-context.ts';
+import { RightsReader } from '../state/rights-reader.ts';
+import { EffectValidator } from '../service/validate-effect.ts';
+import type { AnyGenerator, Service } from '../service/service.ts';
+import type { StateReader } from '../state/store.ts';
+import { createTablesReader, reportFieldRead, type ReadListener } from './table-readers.ts';
+import { hasBounded, sumTakes } from '../service/bounded-takes.ts';
+import { checkValue, checkEffect, checkRedOperation, freezeReply } from './validate-output.ts';
+import type { Entry, ReadRange } from '../records/key-range.ts';
+import { Overlay } from '../state/overlay.ts';
+import type { Scratchpad } from '../service/readers.ts';
+import { isRedOnly } from '../service/tables.ts';
+
+/** What came of it. */
+export interface GeneratorOutcome {
+  readonly reads: ReadSet;
+  /** The chosen shadow operation; none for a path that changes nothing. */
+  readonly choice: Choice | undefined;
+  /** The reply, unless the chosen shadow operation makes it. */
+  readonly reply: Reply;
+  /** In the place of a reply: the error of the domain that the operation is refused with. */
+  readonly domainError?: CorrectableError;
+  /** Without effects, and the site's own snapshot will do. */
+  readonly isLocal?: true;
+}
+
+/** How generators are run. */
+export interface GeneratorOptions extends GeneratorPorts {
+  readonly limits?: Partial<GeneratorLimits> | undefined;
+  /** Leaves arguments open to change, for who looks whether they are changed. */
+  readonly allowsArgChanges?: true;
+  /** Where they run, as part of the identifiers that they draw: unique over all sites and restarts. */
+  readonly identifierPrefix?: string;
+  /** Whose rights they read of bounded fields; all rights unless given. */
+  readonly site?: Origin | undefined;
+  /** Those of the deployment. */
+  readonly origins?: Origins | undefined;
+}
+
+/** What the service says of an operation, looked up once. */
+interface RunnableOperation {
+  readonly generator: AnyGenerator;
+  /** A read chooses nothing that could be certified against what it has read. */
+  readonly isRead: boolean;
+  /** Its arguments are an object that its schema has made for it. */
+  readonly hasOwnArgs: boolean;
+}
+
+const NO_REPLY: Reply = { value: undefined };
+
+/**
+ * Runs generators of one service, on one state unless another one is given.
+ *
+ * Readers are made once, for all states: a run costs no more than what it reads, and code that has met one kind of reader
+ * is faster than code that has met several.
+ */
+export class GeneratorRunner {
+  readonly #service: Service;
+  readonly #operations: ReadonlyMap<string, RunnableOperation>;
+  readonly #hasBounded: boolean;
+  readonly #knownEffects: EffectValidator;
+  readonly #limits: GeneratorLimits;
+  readonly #allowsArgChanges: boolean;
+  readonly #guard: GeneratorPorts['guard'];
+  readonly #onGeneratorError: GeneratorPorts['onGeneratorError'];
+  readonly #budget: GeneratorBudget;
+  readonly #state: StateReader;
+  readonly #scratch: ScratchState;
+  /** What all runs have in common. */
+  readonly #context: RunnerContext;
+
+  constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
+    const {
+      limits,
+      elapsedMs,
+      guard,
+      onGeneratorError,
+      allowsArgChanges = false,
+      identifierPrefix = '',
+      site,
+      origins,
+    } = options;
+    this.#service = service;
+    this.#operations = new Map(
+      Object.entries(service.generators).map(([name, generator]) => {
+        const spec = service.contract.operations[name];
+        const hasOwnArgs = spec !== undefined && canCreateObject(spec.args);
+        return [name, { generator, isRead: spec?.access === 'read', hasOwnArgs }];
+      }),
+    );
+    this.#limits = { ...GENERATOR_LIMITS, ...limits };
+    this.#allowsArgChanges = allowsArgChanges;
+    this.#guard = guard;
+    this.#onGeneratorError = onGeneratorError;
+    this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
+    this.#state = state;
+    this.#scratch = new ScratchState(service, state, this.#budget);
+    this.#hasBounded = hasBounded(service.tables);
+    this.#knownEffects = new EffectValidator(service.tables, origins);
+    const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site) : this.#scratch;
+    const tables = createTablesReader(service.tables, read, this.#budget);
+    const { shadowBuilders: shadow, domainErrors: rejections } = service;
+    this.#context = {
+      name: escapeName(identifierPrefix),
+      tables,
+      shadow,
+      scratchpad: this.#scratch,
+      budget: this.#budget,
+      domainErrors: rejections,
+    };
+  }
+
+  /**
+   * Runs the generator of an operation.
+   *
+   * @throws CorrectableError `FINAL_FAILED` when the generator threw, without what that was, when it takes too long or
+   * would give something else the next time; what its tools threw at it; `INVALID_VALUE` when its result breaks the
+   * contract, or the operation is larger than any may be; never anything else, since it may be run long after whoever
+   * asked for it could catch that.
+   */
+  run(input: GeneratorInput, state: StateReader = this.#state): GeneratorOutcome {
+    this.#scratch.show(state);
+    try {
+      const outcome = this.#runInTime(input);
+      if (this.#budget.isWrite) checkOperationSize(outcome);
+      if (input.seed < this.#limits.determinismCheckRate * 2 ** 32) this.#checkDeterminism(input, outcome);
+      return outcome;
+    } catch (error) {
+      throw this.#toClientError(error, input.operation);
+    }
+  }
+
+  /**
+   * The clock goes on while the process is held up, which says nothing of the generator: one that took too long has another
+   * run, and fails where that takes too long as well.
+   */
+  #runInTime(input: GeneratorInput): GeneratorOutcome {
+    try {
+      return this.#runOnce(input);
+    } catch (error) {
+      if (!this.#budget.isLate) throw error;
+      return this.#runOnce(input);
+    }
+  }
+
+  #runOnce(input: GeneratorInput): GeneratorOutcome {
+    const { operation } = input;
+    const returned = this.#call(input);
+    this.#budget.checkTime();
+    const { reads } = this.#budget;
+    if (returned instanceof ThrownDomainError) {
+      return { reads, choice: undefined, reply: NO_REPLY, domainError: this.#toDomainFailure(operation, returned) };
+    }
+    if (returned instanceof UncertifiedResult) {
+      this.#checkMayBeLocal(operation);
+      const reply = freezeReply(this.#service.checkResult(operation, returned.result));
+      return { reads, choice: undefined, reply, isLocal: true };
+    }
+    if (!(returned instanceof ChosenShadow)) {
+      return { reads, choice: undefined, reply: freezeReply(this.#service.checkResult(operation, returned)) };
+    }
+    const { choice } = returned;
+    this.#checkKnown(choice);
+    this.#checkDeclared(operation, choice);
+    this.#checkColor(choice);
+    if (choice.color === 'blue') this.#checkBlue(choice);
+    else checkRedOperation(choice, reads);
+    const makesReply = choice.color === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
+    return {
+      reads,
+      choice,
+      reply: makesReply ? NO_REPLY : freezeReply(this.#service.checkResult(operation, choice.reply)),
+    };
+  }
+
+  #call(input: GeneratorInput): unknown {
+    const { operation, args: value } = input;
+    const runnable = this.#operations.get(operation);
+    if (runnable === undefined)
+      throw markInternal(new CorrectableError('UNSUPPORTED', `No operation '${operation}' here.`));
+    const { generator, isRead, hasOwnArgs } = runnable;
+    this.#budget.begin(operation, !isRead);
+    try {
+      const context = new RunContext(input, this.#context);
+      // It runs more than once: what it did to them is not what it was given.
+      const args = this.#allowsArgChanges ? value : hasOwnArgs ? freezeOwnArgs(value as object) : freezeArgsCopy(value);
+      const returned =
+        this.#guard === undefined ? generator(args, context) : this.#runGuarded(generator, args, context);
+      // As if it had been thrown: it may be that of another operation.
+      if (returned instanceof ThrownDomainError) throw returned;
+      return returned;
+    } catch (error) {
+      if (error instanceof ThrownDomainError && this.#service.domainErrors.declares(operation, error)) return error;
+      throw error;
+    } finally {
+      this.#scratch.discard();
+    }
+  }
+
+  #toDomainFailure(operation: string, rejection: ThrownDomainError): CorrectableError {
+    const error = this.#service.domainErrors.toClientError(operation, rejection);
+    checkValue(error.domain?.data, 'errors');
+    return error;
+  }
+
+  /** What a client is told of something that was thrown: an error of ours, else only that there was something. */
+  #toClientError(thrown: unknown, operation: string): CorrectableError {
+    const reported = toClientError(thrown, (hidden) =>
+      this.#onGeneratorError?.(`the generator of '${operation}'`, hidden),
+    );
+    if (reported !== undefined) return reported;
+    const message = `The generator of '${operation}' threw. Nothing was changed; the alarms of the site say what it threw.`;
+    return createInternalError('FINAL_FAILED', message, `generators.${operation}`);
+  }
+
+  /** Holds a choice to the color that the contract declares. */
+  #checkDeclared(operation: string, { shadow, color, effects }: Choice): void {
+    if (color === 'blue' && !this.#hasBounded) return;
+    if (this.#service.contract.operations[operation]?.color !== 'blue') return;
+    if (color === 'blue' && sumTakes(this.#service.tables, effects).length === 0) return;
+    const description = color === 'blue' ? 'which is red where the site has no rights' : 'which is red';
+    const message = `'${operation}' is declared blue but chose '${shadow}', ${description}. Leave its color out of the contract.`;
+    throw createInternalError('INVALID_ARGUMENT', message, `operations.${operation}.color`);
+  }
+
+  /** Of an operation that its contract declares red no view is final at `causal`: its types say so. */
+  #checkMayBeLocal(operation: string): void {
+    if (this.#service.contract.operations[operation]?.color !== 'red') return;
+    const message = `'${operation}' is declared red but said local(). Leave that out, or its color out of the contract.`;
+    throw createInternalError('INVALID_ARGUMENT', message, `operations.${operation}.color`);
+  }
+
+  /** Apart, since a function that makes another one pays for that even where it does not. */
+  #runGuarded(generator: AnyGenerator, args: unknown, context: RunContext): unknown {
+    return this.#guard?.(() => generator(args, context), this.#limits.timeoutMs);
+  }
+
+  /** Runs once more: a generator that depends on anything else than its input and the state gives itself away. */
+  #checkDeterminism(input: GeneratorInput, first: GeneratorOutcome): void {
+    const { operation } = input;
+    const fail = (description: string): never => {
+      const message = `The generator of '${operation}' is not deterministic: run twice on the same, ${description}. Take time, randomness and identifiers from its context.`;
+      throw createInternalError('FINAL_FAILED', message, `generators.${operation}`);
+    };
+    let second: GeneratorOutcome;
+    try {
+      second = this.#runInTime(input);
+    } catch (error) {
+      this.#toClientError(error, operation);
+      return fail('it threw the second time');
+    }
+    if (!isSameChoice(first.choice, second.choice)) fail('it chose different effects');
+    if (!structurallyEqual(first.domainError?.domain, second.domainError?.domain)) fail('it refused differently');
+    if (first.isLocal !== second.isLocal) fail('its results were not both local');
+    if (!structurallyEqual(first.reply, second.reply)) fail('it gave different results');
+    if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
+  }
+
+  /** What no site could apply would end each that tries: nobody must get it, nor any log. */
+  #checkKnown({ shadow, effects }: Choice): void {
+    if (!Array.isArray(effects)) throw notAListError(shadow);
+    this.#budget.checkEffects(effects.length);
+    for (let at = 0; at < effects.length; at += 1) {
+      const problem = this.#knownEffects.describeChosenProblem(effects[at] as Effect);
+      if (problem !== undefined) throw impossibleEffectError(shadow, at, problem);
+    }
+  }
+
+  /** What is red may stand for what is blue, as where a site has no rights. */
+  #checkColor({ shadow, color }: Choice): void {
+    if (color !== 'red' && color !== this.#service.colors[shadow]) throw colorMismatchError(shadow, color);
+  }
+
+  /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
+  #checkBlue({ shadow, effects }: Choice): void {
+    for (let at = 0; at < effects.length; at += 1) {
+      const effect = effects[at] as Effect;
+      if (this.#knownEffects.requiresRed(effect)) throw notBlueError(shadow, effect);
+      checkEffect(effect, at);
+    }
+  }
+}
+
+/** Without their replies: those are compared as they travel, where what `withMeta` has made is plain. */
+function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
+  return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
+}
+
+function notAListError(shadow: string): CorrectableError {
+  const message = `'${shadow}' gives no list of effects. Nothing was changed: give one, as [row(key).field.action(value)].`;
+  return createInternalError('INVALID_ARGUMENT', message, 'effects');
+}
+
+function impossibleEffectError(shadow: string, at: number, problem: string): CorrectableError {
+  const message = `'${shadow}' has an effect that cannot be: ${problem}. Nothing was changed: make effects by the tables, as row(key).field.action(value).`;
+  return createInternalError('INVALID_ARGUMENT', message, `effects.${at}`);
+}
+
+function colorMismatchError(shadow: string, color: unknown): CorrectableError {
+  const message = `'${shadow}' is not ${String(color)}, as which it was chosen. Nothing was changed: return what the context gives as shadow.`;
+  return createInternalError('INVALID_ARGUMENT', message, `shadow.${shadow}`);
+}
+
+function notBlueError(shadow: string, offender: Effect): CorrectableError {
+  const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
+  const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
+  return createInternalError('INVALID_ARGUMENT', message, field);
+}
+
+/** A site can have any name: what cannot stand in a URL as it is becomes the number of its character. */
+function escapeName(name: string): string {
+  return name.replaceAll(/[^\w.-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}~`);
+}
+
+/** The state that a generator sees: the snapshot, with what it has applied to its scratchpad. */
+class ScratchState implements StateReader, Scratchpad {
+  readonly #service: Service;
+  readonly #reads: ReadListener;
+  #snapshot: StateReader;
+  #overlay: Overlay | undefined;
+  #appliedCount = 0;
+
+  /** Of `snapshot` until another one is shown; `notes` hears of what effects read when they are tried. */
+  constructor(service: Service, snapshot: StateReader, notes: ReadListener) {
+    this.#service = service;
+    this.#snapshot = snapshot;
+    this.#reads = notes;
+    Object.freeze(this);
+  }
+
+  // All runs of all services have it as their scratchpad: none can put something else in the place of what it does.
+  static {
+    for (const method of [this.prototype.apply, this.prototype.discard]) Object.freeze(method);
+    Object.freeze(this.prototype);
+  }
+
+  /** Shows this snapshot from now on. */
+  show(snapshot: StateReader): void {
+    this.#snapshot = snapshot;
+  }
+
+  apply<R>({ choice }: ChosenShadow<R>): R {
+    const { shadow, args, effects, reply } = choice;
+    this.#overlay ??= new Overlay(this.#service.tables, this.#snapshot);
+    this.#appliedCount += 1;
+    const results = this.#overlay.add(this.#appliedCount, effects);
+    const makeReply = this.#service.shadowOperations[shadow]?.reply;
+    if (makeReply === undefined) return toReply(reply).value as R;
+    for (const effect of effects) this.#noteRead(effect);
+    return toReply(makeReply(results.map(freezeForUser), freezeWireCopy(args))).value as R;
+  }
+
+  /** What an effect that reads its field yields, the generator knows from its reply. */
+  #noteRead(effect: Effect): void {
+    const { tables } = this.#service;
+    if (isRedOnly(tables, effect)) reportFieldRead(effect, tables[effect.table]?.removable === true, this.#reads);
+  }
+
+  discard(): void {
+    this.#overlay = undefined;
+    this.#appliedCount = 0;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    return (this.#overlay ?? this.#snapshot).read(table, key, field);
+  }
+
+  has(table: string, key: string): boolean {
+    return (this.#overlay ?? this.#snapshot).has(table, key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    return (this.#overlay ?? this.#snapshot).scan(range, reverse);
+  }
+}

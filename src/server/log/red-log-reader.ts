@@ -1,0 +1,117 @@
+/**
+ * What a site takes of the red log: each record once, in order, and nothing beyond a place where the log does not go on as
+ * it should. Engines deliver at least once, and some jump or come back shorter without a word: certification goes by the
+ * log's prefix, so a site that went on would decide otherwise than the others, for ever.
+ */
+import type { LogOutput, RedLog, SavedLog } from './red-log.ts';
+import { BEGINNING, comparePositions, type Position } from './position.ts';
+
+/** Why a site takes nothing more of the red log. */
+export interface RedHalt {
+  /** Records between what was taken and what came are not there; or the log is another one, or less than it was. */
+  readonly reason: 'gap' | 'regressed';
+  readonly message: string;
+}
+
+type Delivery<R> = LogOutput<R> & { kind: 'deliver' };
+
+/** The red log as one site takes it in. */
+export class RedLogReader<R> {
+  readonly #log: Pick<RedLog<R>, 'identity' | 'digest'>;
+  /** Until something is taken that stands behind it. */
+  #saved: SavedLog | undefined;
+  #next: Position;
+  #halt: RedHalt | undefined;
+
+  /** @param saved what a checkpoint says of the log, whose records before are in the state */
+  constructor(log: Pick<RedLog<R>, 'identity' | 'digest'>, saved: SavedLog | undefined) {
+    this.#log = log;
+    this.#saved = saved;
+    this.#next = saved?.position ?? BEGINNING;
+    this.#halt = saved && describeMismatch(saved, log);
+  }
+
+  /** Before the next record that is to come. */
+  get next(): Position {
+    return this.#next;
+  }
+
+  /** Why it has halted, if so. */
+  get halt(): RedHalt | undefined {
+    return this.#halt;
+  }
+
+  /** What of it is new and comes next; none of what comes again, or after a halt. */
+  take(output: Delivery<R>): readonly R[] {
+    if (this.#halt !== undefined) return [];
+    const { from, next, records } = output;
+    // It would be taken as if it came next, and what comes after it once more.
+    const length = comparePositions(next, from);
+    if (length < 0 || (length === 0 && records.length > 0)) {
+      return this.#stopAt({
+        reason: 'regressed',
+        message: `a group that begins at ${formatPosition(from)} ends at ${formatPosition(next)}`,
+      });
+    }
+    const place = comparePositions(from, this.#next);
+    if (place === 0) return this.#findMismatch() ? [] : this.accept(output);
+    if (place > 0) return this.onGap(output);
+    if (comparePositions(next, this.#next) <= 0) return [];
+    return this.#stopAt({
+      reason: 'regressed',
+      message: `its groups end elsewhere than they did, at ${formatPosition(this.#next)}`,
+    });
+  }
+
+  #stopAt(halt: RedHalt): readonly R[] {
+    this.stop(halt);
+    return [];
+  }
+
+  /** Takes nothing from now on. */
+  stop(halt: RedHalt): void {
+    this.#halt ??= halt;
+  }
+
+  /** Asked anew before the first record: a log that was shorter at the start had nothing to compare then. */
+  #findMismatch(): boolean {
+    if (this.#saved === undefined) return false;
+    const halt = describeMismatch(this.#saved, this.#log);
+    this.#saved = undefined;
+    if (halt !== undefined) this.stop(halt);
+    return halt !== undefined;
+  }
+
+  /** What came was to come, as far as is known. */
+  protected accept({ next, records }: Delivery<R>): readonly R[] {
+    this.#next = next;
+    return records;
+  }
+
+  /** Records are missing before those that came. */
+  protected onGap({ from }: Delivery<R>): readonly R[] {
+    this.stop({
+      reason: 'gap',
+      message: `it goes on at ${formatPosition(from)}, and ${formatPosition(this.#next)} was to come`,
+    });
+    return [];
+  }
+}
+
+/** What tells that a log is not the one that was read before, or not all of it. */
+function describeMismatch<R>(
+  { identity, position, digest }: SavedLog,
+  log: Pick<RedLog<R>, 'identity' | 'digest'>,
+): RedHalt | undefined {
+  const now = log.identity();
+  if (identity !== undefined && identity !== now) {
+    return { reason: 'regressed', message: `it is ${now}, and what is here came of ${identity}` };
+  }
+  const there = log.digest(position);
+  if (digest === undefined || there === undefined || digest === there) return undefined;
+  return { reason: 'regressed', message: `what it has before ${formatPosition(position)} is not what was read there` };
+}
+
+function formatPosition({ seq, index }: Position): string {
+  return index === 0 ? String(seq) : `${seq}/${index}`;
+}

@@ -1,0 +1,119 @@
+/**
+ * The port of the red log: a totally ordered, durable log that delivers every record at least once to every site, in
+ * one order. Delivery decides, so that nothing more is asked of it: no fence, no lock. What it delivers says where it
+ * stands, and `RedLogReader` takes of it what comes next: an engine may repeat, jump, or come back with less than it had.
+ */
+import type { Origin } from '../records/origin.ts';
+import type { SendWindows } from '../records/send-windows.ts';
+import type { Position } from './position.ts';
+
+/**
+ * One site's node of the log, as a site drives it: a pure machine, which owns no timer, socket or disk. Nodes are made by
+ * their engine (`red-log-engine.ts`); `M` is what those of one engine send each other.
+ */
+export interface RedLog<R, M extends LogMessage = LogMessage> {
+  /** Whether something is under way that a lost message could hold up: then ticks are needed. */
+  readonly isBusy: boolean;
+  /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
+  readonly retainedFrom: number;
+  /** How many delivered entries are kept for sites that lack them. */
+  readonly backlogLength: number;
+  /** Which log it is: one that was made anew, or of another deployment, is called otherwise. */
+  identity(): string;
+  /**
+   * Returns the digest of all that stands before a place: the same at all sites that have the same there. `undefined` if
+   * it is not known, or not any more.
+   */
+  digest(position: Position): number | undefined;
+  /** What has to be saved so that the entries delivered so far need not be read again. */
+  save(): SavedLog;
+  /** All before this place is in a checkpoint of this site, which reads no more of it. That it was delivered is not enough. */
+  release(position: Position): void;
+  /** Adds a record. It is delivered at every site once it can no longer be lost; the caller notices by its delivery. */
+  propose(record: R, nowMs: number): void;
+  /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
+  withdraw(record: R): boolean;
+  /** A message of the node at another site, which is of the same engine. */
+  receive(from: Origin, message: M, nowMs: number): void;
+  /** The first `length` entries of this node's log are synced. */
+  onSynced(length: number): void;
+  /** To be called now and then while `busy`: sends again what may have been lost. */
+  tick(nowMs: number): void;
+  /** What has to be done since the last call, in order. */
+  takeOutputs(): readonly LogOutput<R, M>[];
+}
+
+/** How a node is set up. */
+export interface RedLogOptions<R> {
+  readonly site: Origin;
+  /** All of them. */
+  readonly sites: readonly Origin[];
+  /** The site that gives the order, where one does: an engine that elects its leader asks nobody. */
+  readonly leader: Origin;
+  /** What the log is called; `red` unless given. */
+  readonly identity?: string | undefined;
+  /** Tells its new proposals from old ones: as `createEpoch`, larger than at any earlier start that its files tell of. */
+  readonly epoch: number;
+  /** What its log held at the start from position `start` (default 0) on, all synced. */
+  readonly entries?: readonly LogEntry<R>[];
+  readonly start?: number | undefined;
+  /** What was saved beside the log: entries that it had delivered by then are not delivered again. */
+  readonly saved?: SavedLog | undefined;
+  /** Entries known to be committed: the first so many. */
+  readonly committed?: number | undefined;
+  /** How long a node waits for an answer before it sends again. */
+  readonly resendAfterMs: number;
+  /** How much is on its way to another site; the defaults unless given. */
+  readonly windows?: Partial<SendWindows> | undefined;
+}
+
+/** The state of a node as it is saved. */
+export interface SavedLog {
+  /** Entries that were delivered: the first so many. */
+  readonly delivered: number;
+  /** Where reading goes on. */
+  readonly position: Position;
+  /** Of the log, and of what stands in it before that place. */
+  readonly identity?: string;
+  readonly digest?: number;
+  /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
+  readonly progress: readonly (readonly [origin: Origin, epoch: number, next: number])[];
+}
+
+/**
+ * What the nodes of the log tell each other: who carries it between sites looks no further than its kind, but for what
+ * `LogMessageFormat` of its engine says.
+ */
+export interface LogMessage {
+  readonly kind: `log.${string}`;
+}
+
+/** Whether a message between sites is for the log. */
+export function isLogMessage(message: { readonly kind: string }): message is LogMessage {
+  return message.kind.startsWith('log.');
+}
+
+/** One entry of the log: a record and the proposal that it came from. */
+export interface LogEntry<R> {
+  readonly origin: Origin;
+  readonly epoch: number;
+  readonly sequence: number;
+  readonly record: R;
+}
+
+/** What a node of the log wants done. */
+export type LogOutput<R, M extends LogMessage = LogMessage> =
+  | { readonly kind: 'send'; readonly to: Origin; readonly message: M }
+  | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
+  /**
+   * Records of whole groups, which stand between two places. They begin where the last ones ended, or have all been
+   * delivered before; whatever else comes is a gap.
+   */
+  | { readonly kind: 'deliver'; readonly from: Position; readonly next: Position; readonly records: readonly R[] }
+  /**
+   * What was to come next is there no more, or the log is another one, ends before what it has delivered, or has what no
+   * site of this deployment can have proposed.
+   */
+  | { readonly kind: 'gap' | 'regressed'; readonly message: string }
+  /** It cannot be read for now, or can be again: what waits for it goes on waiting. */
+  | { readonly kind: 'unavailable' | 'available' };

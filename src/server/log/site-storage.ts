@@ -1,0 +1,56 @@
+/** The port by which a site keeps its logs and its checkpoints. */
+import type { Section } from '../records/checkpoint.ts';
+import type { LocalLogListener, Term } from './local-log.ts';
+import type { LogId } from './log-id.ts';
+import type { CheckpointCut, LogPositions, RecoveredState } from './recovered-state.ts';
+
+/** The state that a storage saves beside the logs now and then. */
+export interface CheckpointSource {
+  readonly sections: Readonly<Record<string, Section>>;
+  /** Why `cut` would throw now, if it would: asked before anything is written. */
+  readonly cutProblem?: string | undefined;
+  createCut(): CheckpointCut;
+  /** Entries from these places on are needed even where a checkpoint contains them. */
+  readonly retainedFrom: LogPositions;
+  /** A checkpoint that contains the entries before these places is on the disk. */
+  onCheckpointed?(contained: LogPositions): void;
+}
+
+/** What a storage tells its site: the same as a log tells its holder. */
+export type StorageListener = LocalLogListener;
+
+/** What a site's storage tells of. */
+export interface StorageEvents {
+  /** No log file can be made, and why; or one can again. */
+  onFullChanged(because: Error | undefined): void;
+  onCheckpointFailed(error: Error): void;
+  /** Something that was on the disk is not there any more, or not whole. */
+  onDamaged(description: string): void;
+  onStopped(error: Error): void;
+  /** Somebody else has the data: the site has stopped. */
+  onFenced(error: Error): void;
+}
+
+/** Where one site keeps what it must not lose. Nothing counts before it is synced. */
+export interface SiteStorage {
+  /** What was found at the start: to be taken up before `attach`, which lets go of it. */
+  readonly stored: RecoveredState;
+  /** Of this start as the holder of the site's log: larger than at any earlier one. */
+  readonly term: Term;
+  /** Whether there is no room for more: what was appended is kept, but nothing should be begun. */
+  readonly isFull: boolean;
+  /** Why, for whoever is refused. */
+  readonly fullReason: string | undefined;
+  /** Whether the room that was left for what had begun is used up too: nothing that is appended is written for now. */
+  readonly isStuck: boolean;
+  /**
+   * Whether nobody else has taken the place over while this process was held up. Asked before anything is told; where
+   * somebody has, the listener is told that the storage has failed.
+   */
+  isOwned(): boolean;
+  /** To be called once, before the first `append`. */
+  attach(source: CheckpointSource, listener: StorageListener): void;
+  append(log: LogId, entries: readonly unknown[]): void;
+  /** Ends when everything appended is synced, or never will be. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,160 @@
+/**
+ * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in or refused. A refused
+ * message is counted and told of, and nothing behind the door hears of it.
+ *
+ * The *term* of a replica is the epoch in which it speaks, at first that of its start: whoever has heard of a later one
+ * lets nothing of an earlier one in, however long that was on its way. A start that has lost the number of the one
+ * before may come below it; then it is told so by those who have heard of that, and goes on above it.
+ */
+import { createEpochAbove, MAX_START } from '../records/epoch.ts';
+import type { Origin, Origins } from '../records/origin.ts';
+import { RejectedMessageError, findForeignReason, RULES_VERSION } from './envelope.ts';
+import type { Address, Envelope, MessageRejectionReason, MessageRejectionCounts, SiteMessage } from './envelope.ts';
+
+/** What a door needs. */
+export interface MessageFilterOptions {
+  readonly deployment: string;
+  readonly origins: Origins;
+  /** Whose door it is. */
+  readonly ownSite: Address;
+  /** Of the start, in which it begins to speak. */
+  readonly epoch: number;
+  /** Told of each message that is not taken; but for those that came late, of which there are some after each restart. */
+  readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
+}
+
+/** The highest term that was heard of a sender. */
+type HighestTerm = readonly [site: Origin, term: number];
+
+const NO_TERMS: readonly HighestTerm[] = [];
+
+/** Envelopes out and in. */
+export class MessageFilter {
+  readonly #options: MessageFilterOptions;
+  #term: number;
+  /** By sender: the highest term heard of. */
+  readonly #terms = new Map<Origin, number>();
+  /** What was heard since the last time. */
+  #newTerms: HighestTerm[] = [];
+  readonly #addresses = new Map<Origin, Address>();
+  #responses: Envelope[] = [];
+  readonly #rejections: Record<MessageRejectionReason, number> = {
+    unreadable: 0,
+    version: 0,
+    content: 0,
+    deployment: 0,
+    rules: 0,
+    address: 0,
+    term: 0,
+  };
+
+  constructor(options: MessageFilterOptions) {
+    this.#options = options;
+    this.#term = options.epoch;
+    const { origins, ownSite } = options;
+    for (const site of origins.getOthers(ownSite.site))
+      this.#addresses.set(site, { site, partition: ownSite.partition });
+  }
+
+  /** The term that envelopes leave with. */
+  get term(): number {
+    return this.#term;
+  }
+
+  /** Messages that were not taken. */
+  get rejections(): MessageRejectionCounts {
+    return { ...this.#rejections };
+  }
+
+  /** Those of them that came late, after a later term of their sender. */
+  get lateCount(): number {
+    return this.#rejections.term;
+  }
+
+  /** Puts a message to the same partition at another site into an envelope. */
+  seal(to: Origin, message: Envelope['message']): Envelope {
+    const address = this.#addresses.get(to);
+    if (address === undefined) throw new Error(`nothing can be sent to ordinal ${to}`);
+    const { deployment, ownSite } = this.#options;
+    return { deployment, rules: RULES_VERSION, from: ownSite, to: address, term: this.#term, message };
+  }
+
+  /** The message, if it is for this replica and may be taken; `takeResponses` has what the door itself says to it. */
+  open(envelope: Envelope): SiteMessage | undefined {
+    const rejection = this.#findRejection(envelope);
+    if (rejection !== undefined) {
+      this.reject(rejection);
+      return undefined;
+    }
+    const { message } = envelope;
+    if (message.kind !== 'term.superseded') return message;
+    if (message.term > this.#term) this.#raiseTerm(message.term, envelope.from);
+    return undefined;
+  }
+
+  /** What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again. */
+  #raiseTerm(passed: number, from: Address): void {
+    const term = createEpochAbove(passed, this.#term);
+    // Nobody would take anything of it.
+    if (term > MAX_START) this.reject(createRejection('content', `nothing may be said above the term ${passed}`, from));
+    else this.#term = term;
+  }
+
+  /** Terms that were heard at earlier starts of this replica: they count as before. */
+  recall(terms: ReadonlyMap<Origin, number>): void {
+    for (const [site, term] of terms) this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
+  }
+
+  /** The terms that have become the highest of their senders since the last call: to be written down. */
+  takeNewTerms(): readonly HighestTerm[] {
+    if (this.#newTerms.length === 0) return NO_TERMS;
+    const heard = this.#newTerms;
+    this.#newTerms = [];
+    return heard;
+  }
+
+  /** Counts a message that is not taken, and tells of it: of one too that could not even be read. */
+  reject(rejection: RejectedMessageError): void {
+    this.#rejections[rejection.reason] += 1;
+    if (rejection.reason !== 'term') this.#options.onRejected?.(rejection);
+  }
+
+  /** What is to be sent because of messages that were not taken. */
+  takeResponses(): readonly Envelope[] {
+    const answers = this.#responses;
+    if (answers.length > 0) this.#responses = [];
+    return answers;
+  }
+
+  /** Whether a message of this term may be taken, from a sender of whom `known` was heard. */
+  protected isCurrent(term: number, known: number): boolean {
+    return term >= known;
+  }
+
+  #findRejection(envelope: Envelope): RejectedMessageError | undefined {
+    const { deployment: own, ownSite } = this.#options;
+    const { from, to, term } = envelope;
+    const rejection = findForeignReason(envelope, own);
+    if (rejection !== undefined) return rejection;
+    if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
+      return createRejection('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);
+    }
+    if (from.partition !== ownSite.partition || !this.#addresses.has(from.site)) {
+      return createRejection('address', `it is from partition ${from.partition} at ordinal ${from.site}`, from);
+    }
+    const known = this.#terms.get(from.site) ?? 0;
+    if (!this.isCurrent(term, known)) {
+      this.#responses.push(this.seal(from.site, { kind: 'term.superseded', term: known }));
+      return createRejection('term', `it is of term ${term}, and ${known} has been heard of`, from);
+    }
+    if (term > known) {
+      this.#terms.set(from.site, term);
+      this.#newTerms.push([from.site, term]);
+    }
+    return undefined;
+  }
+}
+
+function createRejection(reason: MessageRejectionReason, description: string, { site }: Address): RejectedMessageError {
+  return new RejectedMessageError(reason, description, site);
+}

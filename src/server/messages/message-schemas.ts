@@ -1,0 +1,150 @@
+/**
+ * Each kind of message between replicas: its fields, and how much of each there may be. What does not fit is refused
+ * before a replica or a log sees it. What nodes of the red log send each other has its shapes beside its engine.
+ *
+ * The type of the table holds it to all kinds of messages: a new one needs a shape here.
+ */
+import type { LogMessage } from '../log/red-log.ts';
+import type { LogMessageFormat } from '../log/red-log-engine.ts';
+import { MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
+import { MAX_OPERATIONS_PER_MESSAGE } from '../records/send-windows.ts';
+import type { SiteMessage, TermMessage } from './envelope.ts';
+import {
+  anyValue,
+  oneOfKinds,
+  listByOrdinal,
+  count,
+  flag,
+  list,
+  record,
+  siteOrigin,
+  start,
+  text,
+  tuple,
+  integerFrom,
+  word,
+} from '../records/record-schemas.ts';
+import type { RecordSchema } from '../records/record-schemas.ts';
+
+/**
+ * Keys of rows, names of clients and what failures say: what clients may choose the length of. It is bounded by the
+ * envelope alone (`MAX_ENVELOPE_BYTES`): what its site has taken and another refuses is sent again for ever, and all that
+ * comes after it waits.
+ */
+const MAX_TEXT = 1 << 26;
+/** Others that one operation stands on. */
+const MAX_DEPENDENCIES = 4096;
+
+/** A client, and a number that can be counted to, of which the largest has so many digits. */
+const OPERATION_NAME = /^.+\/\d{1,16}$/s;
+
+const longText = text(MAX_TEXT);
+const ordinalNumber = integerFrom(1);
+
+/**
+ * The name of an operation, `client/number`. Every update has its own before anything of it leaves the site where it was
+ * submitted: without one, whoever gets it twice could not know that it is the same.
+ */
+export const operationNameSchema: RecordSchema = (value, origins) =>
+  longText(value, origins) ??
+  (OPERATION_NAME.test(value as string) ? undefined : ': must name an operation, as client/number');
+
+const effect = record({ table: word, key: longText, field: word, action: word }, { value: anyValue });
+const effects = list(effect, MAX_OPERATION_PARTS);
+
+/** Plain data with whatever fields. */
+const fields: RecordSchema = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : ': must be an object';
+
+const replyFields = record({}, { value: anyValue, meta: fields });
+
+/** What has no value is written without it, and is given it back. */
+const reply: RecordSchema = (value, origins) => {
+  const problem = replyFields(value, origins);
+  if (problem === undefined && !Object.hasOwn(value as object, 'value'))
+    Object.assign(value as object, { value: undefined });
+  return problem;
+};
+
+const domainError = record({ name: word }, { data: anyValue, operation: word });
+
+const failure = record({ code: word, message: longText }, { field: longText, domain: domainError });
+
+const scalar: RecordSchema = (value) =>
+  typeof value === 'string' || typeof value === 'number' ? undefined : ': must be a string or a number';
+
+const range = record({ table: word }, { field: word, from: scalar, before: scalar, upTo: scalar });
+
+const blueOperation = record(
+  { id: operationNameSchema, site: siteOrigin, sequence: ordinalNumber, vector: listByOrdinal, effects, reply },
+  { shadow: word, hop: count },
+);
+
+const redOperation = record(
+  {
+    kind: word,
+    id: operationNameSchema,
+    site: siteOrigin,
+    attempt: ordinalNumber,
+    epoch: start,
+    snapshot: listByOrdinal,
+    operation: word,
+    reads: list(longText, MAX_OPERATION_PARTS),
+    clock: count,
+    effects,
+    reply,
+  },
+  {
+    shadow: word,
+    args: anyValue,
+    dependencies: list(tuple(operationNameSchema, ordinalNumber), MAX_DEPENDENCIES, 1),
+    acknowledged: count,
+    domainError: failure,
+    ranges: list(range, MAX_OPERATION_PARTS),
+    created: list(longText, MAX_OPERATION_PARTS),
+  },
+);
+
+const redRecord = oneOfKinds({
+  operation: redOperation,
+  close: record({ kind: word, id: operationNameSchema, site: siteOrigin, failure }),
+  marker: record({ kind: word, id: operationNameSchema, site: siteOrigin }),
+});
+
+const slotDecision = oneOfKinds({
+  record: record({ kind: word, vector: listByOrdinal }, { reply, failure }),
+  claim: record({ kind: word, site: siteOrigin, hop: count }),
+  handover: record({ kind: word }),
+});
+
+const rightsTarget: RecordSchema = (value) =>
+  value === 'here' || value === 'pool' ? undefined : ": must be 'here' or 'pool'";
+
+const rightsRequest = record(
+  { table: word, key: longText, field: word, amount: ordinalNumber },
+  { target: rightsTarget },
+);
+
+/** Fields of one message that asks for rights. */
+const MAX_RIGHTS_FIELDS = 4096;
+
+const slot = { kind: word, id: operationNameSchema, hop: count, by: count };
+
+type Kind = Exclude<(SiteMessage | TermMessage)['kind'], LogMessage['kind']>;
+
+const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
+  'blue.operations': record({ kind: word, operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1) }),
+  'blue.received': record({ kind: word, sequence: count }),
+  'blue.heartbeat': record({ kind: word, sequence: count }),
+  'blue.have': record({ kind: word, synced: listByOrdinal, isRequest: flag }),
+  'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
+  'slot.request': record(slot),
+  'slot.answered': record(slot, { decision: slotDecision }),
+  'rights.request': record({ kind: word, requests: list(rightsRequest, MAX_RIGHTS_FIELDS, 1), seenStamp: count }),
+  'term.superseded': record({ kind: word, term: start }),
+};
+
+/** What all messages have to look like, those of the red log included. */
+export function createMessageSchema(log: LogMessageFormat): RecordSchema {
+  return oneOfKinds({ ...MESSAGE_SCHEMAS, ...log.createSchemas(redRecord) });
+}

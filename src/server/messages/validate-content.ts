@@ -1,0 +1,103 @@
+/**
+ * What a message of another site says, held to what can be: effects that this service has, stamps that a clock can have
+ * given. Its shape is right by then; taken all the same, it would end the site that applies it, or every site, where it is
+ * a record of the red log.
+ */
+import { MAX_STAMP } from '../records/clock.ts';
+import type { Effect } from '../records/effect.ts';
+import type { Origin } from '../records/origin.ts';
+import type { BlueOperation, RedRecord } from '../records/records.ts';
+import type { Vector } from '../records/vector.ts';
+import { isLogMessage } from '../log/red-log.ts';
+import type { LogMessageFormat, ProposedRecord } from '../log/red-log-engine.ts';
+import type { SiteMessage } from './envelope.ts';
+
+/** Which effects the service has that the sites run. */
+interface EffectChecker {
+  /** What is wrong with an effect, in words; `undefined` where nothing is. */
+  describeProblem(effect: Effect, isRed: boolean): string | undefined;
+}
+
+/** What a message is held to, and what looks into those of the red log. */
+interface ContentCheckOptions {
+  readonly known: EffectChecker;
+  readonly log: LogMessageFormat;
+}
+
+/** What is wrong with a message from a site, in words; `undefined` where nothing is. */
+export function describeContentProblem(
+  message: SiteMessage,
+  from: Origin,
+  { known, log }: ContentCheckOptions,
+): string | undefined {
+  if (isLogMessage(message)) return describeProposedProblem(log.getProposedRecords(message, from), known);
+  switch (message.kind) {
+    case 'blue.operations':
+      return describeOperationsProblem(message.operations, known);
+    case 'slot.answered':
+      return message.decision?.kind === 'record' ? describeVectorProblem(message.decision.vector) : undefined;
+    case 'blue.received':
+    case 'blue.heartbeat':
+    case 'blue.have':
+    case 'blue.resend':
+    case 'slot.request':
+    case 'rights.request':
+      return undefined;
+  }
+}
+
+// Loops, since this is done for every message.
+function describeOperationsProblem(operations: readonly BlueOperation[], known: EffectChecker): string | undefined {
+  for (const operation of operations) {
+    const problem = describeBlueProblem(operation, known);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function describeProposedProblem(proposed: readonly ProposedRecord[], known: EffectChecker): string | undefined {
+  for (const { origin, record } of proposed) {
+    const problem = describeRecordProblem(record, origin, known);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function describeBlueProblem(
+  { site, vector, shadow, effects, reply }: BlueOperation,
+  known: EffectChecker,
+): string | undefined {
+  if ((vector[site] ?? 0) === 0) return 'an operation has no stamp of its own site';
+  const problem = describeVectorProblem(vector) ?? describeEffectsProblem(effects, false, known);
+  // Of a floor the reply says what removals may be forgotten.
+  if (problem !== undefined || shadow !== '') return problem;
+  return isVector(reply.value) ? describeVectorProblem(reply.value) : 'a floor has no vector';
+}
+
+function describeRecordProblem(record: RedRecord, proposer: Origin, known: EffectChecker): string | undefined {
+  if (record.site !== proposer) return `a record of ordinal ${record.site} is proposed by ${proposer}`;
+  if (record.kind !== 'operation') return undefined;
+  const { clock, snapshot, effects } = record;
+  return describeStampProblem(clock) ?? describeVectorProblem(snapshot) ?? describeEffectsProblem(effects, true, known);
+}
+
+function describeEffectsProblem(effects: readonly Effect[], isRed: boolean, known: EffectChecker): string | undefined {
+  for (const effect of effects) {
+    const problem = known.describeProblem(effect, isRed);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function isVector(value: unknown): value is Vector {
+  return Array.isArray(value) && value.every((stamp: unknown) => Number.isSafeInteger(stamp) && (stamp as number) >= 0);
+}
+
+function describeVectorProblem(vector: Vector): string | undefined {
+  for (const stamp of vector) if (stamp > MAX_STAMP) return describeStampProblem(stamp);
+  return undefined;
+}
+
+function describeStampProblem(stamp: number): string | undefined {
+  return stamp > MAX_STAMP ? `no clock can have given the stamp ${stamp}` : undefined;
+}

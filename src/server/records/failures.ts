@@ -1,0 +1,138 @@
+/** Failures as plain data, in logs, and as errors, for those who are told. */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
+import type { Origin, Origins } from './origin.ts';
+import type { Failure } from './records.ts';
+
+interface SessionLimits {
+  readonly origins: Origins;
+  readonly site: Origin;
+  readonly sessionTimeoutMs: number;
+}
+
+interface ClientLimits {
+  readonly maxOperationsPerClient?: number;
+  readonly maxBytesPerClient?: number;
+}
+
+/** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
+export function toFailure({ code, message, field, domain }: CorrectableError): Failure {
+  const retained = { code, message: toWellFormed(message) };
+  const named = field === undefined ? retained : { ...retained, field: toWellFormed(field) };
+  return domain === undefined ? named : { ...named, domain };
+}
+
+/** What was thrown, for a message: nobody says that it can be made text. */
+export function formatThrown(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return typeof thrown;
+  }
+}
+
+/** The error that a failure stands for. */
+export function toError({ code, message, field, domain }: Failure): CorrectableError {
+  return new CorrectableError(code, message, { field, domain });
+}
+
+/** The identifier has left the tables: the client had said that it has the answer, or very many came after it. */
+export function expiredError(): CorrectableError {
+  return new CorrectableError(
+    'REPLY_EXPIRED',
+    'The operation ended long ago and its answer is no longer kept. Do not ask.',
+  );
+}
+
+/** The idempotency key names another operation, or the same one with other arguments. */
+export function keyTakenError(): CorrectableError {
+  const message =
+    'idempotencyKey: the key was used before, for another operation or other arguments. The write was not applied. Use a new key for each operation.';
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'idempotencyKey' });
+}
+
+/** The log keeps this failure as the outcome of the idempotency key: a retry with the same key gets it again. */
+export function concludedError(error: CorrectableError): CorrectableError {
+  const message = `${error.message} This is the final outcome of the idempotency key: retry with a new key.`;
+  return new CorrectableError(error.code, message, { ...error, cause: error.cause, retryable: false });
+}
+
+/** Whoever asked has gone before anything of it had left the site. */
+export function abandonedError(): CorrectableError {
+  const message = 'It was given up, or its time was over, while it waited for the red order. Nothing was done.';
+  return new CorrectableError('ABORTED', message);
+}
+
+/** Whoever asked has gone, or asks anew, while others wait for the same operation. */
+export function callerLeftError(): CorrectableError {
+  const message = 'It was given up here, or asked for again and again. It may take effect all the same.';
+  return new CorrectableError('UNKNOWN', message);
+}
+
+/** Of what was dropped here another site, or an earlier start of this one, may have begun what has a name. */
+export function droppedError(
+  { identity }: { readonly identity?: { readonly hop: number } | undefined },
+  isAllKnown: boolean,
+): CorrectableError {
+  return identity === undefined || (identity.hop === 0 && isAllKnown) ? abandonedError() : callerLeftError();
+}
+
+/** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
+export function unacknowledgedError({
+  maxOperationsPerClient: maxPerClient,
+  maxBytesPerClient: maxClientBytes,
+}: ClientLimits): CorrectableError {
+  const most = [
+    ...(maxPerClient === undefined ? [] : [`${maxPerClient} operations`]),
+    ...(maxClientBytes === undefined ? [] : [`${maxClientBytes} bytes of answers`]),
+  ].join(' or ');
+  const message = `The site keeps what it may of a client that does not acknowledge: ${most}. Nothing was done: acknowledge the answers that have come.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+/** So many wait for the red order that no more may. */
+export function redFullError(maxRedInFlight: number): CorrectableError {
+  const message = `${maxRedInFlight} red updates and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue updates and causal reads go on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+/** The site takes nothing more of the red log, since it does not go on as it should. */
+export function redHaltedError(because: string): CorrectableError {
+  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted: ask again then.`;
+  return new CorrectableError('UNAVAILABLE', message);
+}
+
+/** The red log has been halted for so long that what cannot be let go of meanwhile is as much as may be. */
+export function haltedFullError(maxBytes: number): CorrectableError {
+  const message = `The red log of this site has halted, and the site has come to keep ${maxBytes} bytes until it goes on, as many as it may. Nothing was done: repair the log and restart the site, or ask another site meanwhile; causal reads go on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+/** The same, of an operation that another site, or an earlier start of this one, may have begun. */
+export function mayHaveStartedError(): CorrectableError {
+  const message =
+    'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect. Ask again.';
+  return new CorrectableError('UNKNOWN', message);
+}
+
+/** What is left belongs to sites that did not hand it in. */
+export function rightsUnreachableError(
+  name: { readonly table: string; readonly field: string } | undefined,
+  waitedMs: number,
+): CorrectableError {
+  const field = `${name?.table}.${name?.field}`;
+  const message = `What is left of ${field} belongs to other sites, which did not hand it in within ${waitedMs} ms. Nothing was done: try again.`;
+  return new CorrectableError('UNAVAILABLE', message, { field });
+}
+
+/** So many wait for rights that no more may. */
+export function rightsFullError(maxWaiting: number): CorrectableError {
+  const message = `${maxWaiting} operations wait at this site for rights that other sites hold, as many as may. Nothing was done: try later, or at another site; what takes within the rights of this site goes on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
+/** The session has seen elsewhere what is not here yet. */
+export function replicaBehindError({ origins, site, sessionTimeoutMs }: SessionLimits): CorrectableError {
+  const message = `Site ${origins.getName(site)} did not get what the session has seen within ${sessionTimeoutMs} ms. Nothing was done: retry, or go back to the site before.`;
+  return new CorrectableError('REPLICA_BEHIND', message);
+}

@@ -1,0 +1,109 @@
+/**
+ * What data has to look like, as functions that say what is wrong with it: checks of messages between sites. They are
+ * written by hand since a site runs in places that have no schemas at hand, and cost no more than a look at each field.
+ */
+import { MAX_START } from './epoch.ts';
+import type { Origins } from './origin.ts';
+
+/** Says what is wrong with a value, beginning with where; `undefined` where nothing is. */
+export type RecordSchema = (value: unknown, origins: Origins) => string | undefined;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Puts a place before what is wrong there. */
+function prefixPath(place: string | number, problem: string | undefined): string | undefined {
+  if (problem === undefined) return undefined;
+  return `${place}${problem.startsWith(':') ? '' : '.'}${problem}`;
+}
+
+/** A whole number from `least` on. */
+export const integerFrom =
+  (least: number): RecordSchema =>
+  (value) =>
+    Number.isSafeInteger(value) && (value as number) >= least ? undefined : `: must be a whole number from ${least} on`;
+
+export const count: RecordSchema = integerFrom(0);
+
+/** The name of a start, which is a term and an epoch: with room above it for those that begin above. */
+export const start: RecordSchema = (value, origins) =>
+  count(value, origins) ?? ((value as number) <= MAX_START ? undefined : `: must be ${MAX_START} at most`);
+
+export const flag: RecordSchema = (value) => (typeof value === 'boolean' ? undefined : ': must be true or false');
+
+/** Text of so many characters at most. */
+export const text =
+  (maxLength: number): RecordSchema =>
+  (value) =>
+    typeof value === 'string' && value.length <= maxLength
+      ? undefined
+      : `: must be text of ${maxLength} characters at most`;
+
+/** Names of tables, fields, actions, operations and shadow operations, and of kinds. */
+export const word: RecordSchema = text(4096);
+
+/** Any value that can be written. */
+export const anyValue: RecordSchema = () => undefined;
+
+/** The ordinal of a site that there is. */
+export const siteOrigin: RecordSchema = (value, origins) =>
+  typeof value === 'number' && origins.isSite(value) ? undefined : ': must be the ordinal of a site';
+
+/** A list of so many items at most, and at least. */
+export const list =
+  (item: RecordSchema, most: number, least = 0): RecordSchema =>
+  (value, origins) => {
+    if (!Array.isArray(value)) return ': must be a list';
+    if (value.length > most || value.length < least)
+      return `: must have ${least} to ${most} items, not ${value.length}`;
+    for (let index = 0; index < value.length; index += 1) {
+      const problem = item(value[index], origins);
+      if (problem !== undefined) return prefixPath(index, problem);
+    }
+    return undefined;
+  };
+
+/** Counts or stamps by ordinal: of no more origins than there are. */
+export const listByOrdinal: RecordSchema = (value, origins) => list(count, origins.size)(value, origins);
+
+/** A list of these items, in this order. */
+export const tuple =
+  (...items: readonly RecordSchema[]): RecordSchema =>
+  (value, origins) => {
+    if (!Array.isArray(value) || value.length !== items.length) return `: must be a list of ${items.length}`;
+    for (const [index, item] of items.entries()) {
+      const problem = item(value[index], origins);
+      if (problem !== undefined) return prefixPath(index, problem);
+    }
+    return undefined;
+  };
+
+/** Plain data with these fields and no others: what is not known here could mean anything. */
+export function record(
+  needed: Readonly<Record<string, RecordSchema>>,
+  maybe: Readonly<Record<string, RecordSchema>> = {},
+): RecordSchema {
+  const names = Object.keys(needed);
+  const all = new Map([...Object.entries(needed), ...Object.entries(maybe)]);
+  return (value, origins) => {
+    if (!isObject(value)) return ': must be an object';
+    for (const name of names) if (!Object.hasOwn(value, name)) return `${name}: is missing`;
+    for (const name of Object.keys(value)) {
+      const problem = all.get(name)?.(value[name], origins);
+      if (problem !== undefined) return prefixPath(name, problem);
+      if (!all.has(name)) return `${name}: is no field of it`;
+    }
+    return undefined;
+  };
+}
+
+/** One of several kinds of data, which say which they are in `kind`. */
+export function oneOfKinds(kinds: Readonly<Record<string, RecordSchema>>): RecordSchema {
+  const shapes = new Map(Object.entries(kinds));
+  return (value, origins) => {
+    if (!isObject(value)) return ': must be an object';
+    const { kind } = value;
+    const shape = typeof kind === 'string' ? shapes.get(kind) : undefined;
+    return shape === undefined ? `kind: must be one of ${[...shapes.keys()].join(', ')}` : shape(value, origins);
+  };
+}

@@ -1,0 +1,174 @@
+/** The blue stream of a site, as its sender and as its receivers keep it. */
+import { Fifo } from '../../collections/fifo.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { BlueOperation } from '../../records/records.ts';
+
+/** An incoming stream as it is saved. */
+export interface SavedStream {
+  readonly synced: number;
+  readonly waiting: readonly BlueOperation[];
+}
+
+/** A blue operation and where it stands in the site's own log. */
+export interface LoggedOperation {
+  readonly operation: BlueOperation;
+  readonly position: number;
+}
+
+/** What a site has received of a stream (its own included), and what of it waits to become visible. */
+export class IncomingStream {
+  /** Synced operations that are not yet applied, in order. */
+  readonly waiting: Fifo<BlueOperation> = new Fifo();
+  #received = 0;
+  #synced = 0;
+  /** The last operation that the stream is said to have. */
+  #announced = 0;
+  /** Up to where operations were asked for, and when that was, or when the last one of them came. */
+  #requestedUpTo = 0;
+  #movedAtMs = -Infinity;
+
+  /** Somebody says that the stream has got to this operation. */
+  noteAnnounced(sequence: number): void {
+    this.#announced = Math.max(this.#announced, sequence);
+  }
+
+  /**
+   * Whether to ask for what comes after `received`: something is lacking, and what was asked for last has come, or nothing
+   * for `getSilentMs`; up to `window` of it then. Each message beyond a gap would ask for all of it otherwise.
+   */
+  takeRequest(nowMs: number, silentMs: number, window: number): boolean {
+    if (this.#announced <= this.#received) return false;
+    if (this.#received < this.#requestedUpTo && nowMs - this.#movedAtMs < silentMs) return false;
+    this.#requestedUpTo = this.#received + window;
+    this.#movedAtMs = nowMs;
+    return true;
+  }
+
+  /** The last operation received, synced or not. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** The last operation of which all up to it are synced. */
+  get synced(): number {
+    return this.#synced;
+  }
+
+  /** The last operation applied. */
+  get applied(): number {
+    return this.#synced - this.waiting.size;
+  }
+
+  takeNext(nowMs: number): number {
+    this.#received += 1;
+    this.#movedAtMs = nowMs;
+    return this.#received;
+  }
+
+  onSynced(operation: BlueOperation): void {
+    this.#synced = operation.sequence;
+    this.waiting.push(operation);
+  }
+
+  restore(operation: BlueOperation): void {
+    this.#received = operation.sequence;
+    this.onSynced(operation);
+  }
+
+  save(): SavedStream {
+    return { synced: this.#synced, waiting: this.waiting.slice() };
+  }
+
+  load({ synced, waiting }: SavedStream): void {
+    for (const operation of waiting) this.waiting.push(operation);
+    this.#synced = synced;
+    this.#received = synced;
+  }
+}
+
+/**
+ * The synced operations of one stream that some other site may still lack: of the own one, and of those that may have to
+ * be passed on because their origin is gone.
+ */
+export class OutgoingStream {
+  readonly #retained = new Fifo<LoggedOperation>();
+  /** By receiver: the last operation that it has synced. */
+  readonly #acknowledged = new Map<Origin, number>();
+  readonly #movedAtMs = new Map<Origin, number>();
+  #last = 0;
+
+  /** `receivers` are the sites that need the stream: all but its origin and this one. */
+  constructor(receivers: readonly Origin[]) {
+    for (const site of receivers) {
+      this.#acknowledged.set(site, 0);
+      this.#movedAtMs.set(site, 0);
+    }
+  }
+
+  /** The last synced operation. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The last operation that some other site has synced. */
+  get maxAcknowledged(): number {
+    return Math.max(0, ...this.#acknowledged.values());
+  }
+
+  get isBehind(): boolean {
+    for (const sequence of this.#acknowledged.values()) if (sequence < this.#last) return true;
+    return false;
+  }
+
+  /** Where the first operation that is kept stands in the site's own log. */
+  get retainedFrom(): number | undefined {
+    return this.#retained.at(0)?.position;
+  }
+
+  /** After a restart: what the stream had got to, and what of it others may still lack. */
+  load(last: number, retained: readonly LoggedOperation[]): void {
+    this.#last = last;
+    if (this.#acknowledged.size > 0) for (const item of retained) this.#retained.push(item);
+  }
+
+  add(operation: BlueOperation, position: number, nowMs: number): void {
+    let isNeeded = false;
+    for (const [site, sequence] of this.#acknowledged) {
+      if (sequence === this.#last) this.#movedAtMs.set(site, nowMs);
+      if (sequence < operation.sequence) isNeeded = true;
+    }
+    this.#last = operation.sequence;
+    if (isNeeded) this.#retained.push({ operation, position });
+  }
+
+  acknowledge(site: Origin, sequence: number, nowMs: number): void {
+    if (sequence <= (this.#acknowledged.get(site) ?? Infinity)) return;
+    this.#acknowledged.set(site, sequence);
+    this.#movedAtMs.set(site, nowMs);
+    const everywhere = Math.min(...this.#acknowledged.values());
+    while ((this.#retained.at(0)?.operation.sequence ?? Infinity) <= everywhere) this.#retained.shift();
+  }
+
+  /** The operations after the one called `sequence`, at most so many. */
+  getAfter(sequence: number, max: number): BlueOperation[] {
+    const first = this.#retained.at(0)?.operation.sequence ?? 0;
+    const from = Math.max(0, sequence + 1 - first);
+    return this.#retained.slice(from, from + max).map(({ operation }) => operation);
+  }
+
+  /** Whether a site lacks so much that it is not sent what is new: it asks for that once it is back. */
+  isFarBehind(site: Origin, window: number): boolean {
+    return this.#last - (this.#acknowledged.get(site) ?? 0) > window;
+  }
+
+  /** The sites that lack something and have not got on for `getSilentMs`; each is named once per such time. */
+  takeSilentSites(nowMs: number, silentMs: number): Origin[] {
+    const silent: Origin[] = [];
+    for (const [site, sequence] of this.#acknowledged) {
+      if (sequence >= this.#last || nowMs - (this.#movedAtMs.get(site) ?? 0) < silentMs) continue;
+      this.#movedAtMs.set(site, nowMs);
+      silent.push(site);
+    }
+    return silent;
+  }
+}

@@ -1,0 +1,78 @@
+/** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
+import { NameCounts } from '../../collections/counts.ts';
+import type { OperationId } from '../../records/records.ts';
+import { isCovered, type Vector } from '../../records/vector.ts';
+
+/** Who may wait. */
+interface Waiter {
+  readonly serial: number;
+  readonly identity?: { readonly id: OperationId } | undefined;
+}
+
+interface Waiting<S> {
+  readonly vector: Vector;
+  readonly untilMs: number;
+  readonly run: () => void;
+  readonly late: () => void;
+  /** Whose it is, where it is as if it had never come once nobody waits for it. */
+  readonly submission?: S;
+}
+
+/** Waiting for coverage, bounded in time. */
+export class CoverageWaiters<S extends Waiter> {
+  readonly #stable: () => Vector;
+  #waiting: Waiting<S>[] = [];
+  /** Of which operations those are. */
+  readonly #operations = new NameCounts();
+
+  constructor(stable: () => Vector) {
+    this.#stable = stable;
+  }
+
+  get isBusy(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Whether the stable snapshot covers `vector`. */
+  isCovered(vector: Vector | undefined): boolean {
+    return vector === undefined || isCovered(vector, this.#stable());
+  }
+
+  /** Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does not by `untilMs`. */
+  runWhenCovered(vector: Vector | undefined, waiting: Omit<Waiting<S>, 'vector'>): void {
+    if (vector === undefined || this.isCovered(vector)) return waiting.run();
+    this.#waiting.push({ vector, ...waiting });
+    this.#operations.increment(waiting.submission?.identity?.id);
+  }
+
+  /** Whether somebody who asks for this operation waits. */
+  hasOperation(id: OperationId): boolean {
+    return this.#operations.has(id);
+  }
+
+  /** Nobody waits any more for what was submitted under this serial: forgets it, and gives it if it was here. */
+  cancel(serial: number): S | undefined {
+    return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
+  }
+
+  /** Runs what is covered by now; says whether anything was. */
+  runCovered(): boolean {
+    const covered = this.#take(({ vector }) => this.isCovered(vector));
+    for (const { run } of covered) run();
+    return covered.length > 0;
+  }
+
+  tick(nowMs: number): void {
+    for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs)) late();
+  }
+
+  #take(isTaken: (waiting: Waiting<S>) => boolean): Waiting<S>[] {
+    if (this.#waiting.length === 0) return this.#waiting;
+    const taken: Waiting<S>[] = [];
+    const left: Waiting<S>[] = [];
+    for (const item of this.#waiting) (isTaken(item) ? taken : left).push(item);
+    this.#waiting = left;
+    for (const { submission } of taken) this.#operations.decrement(submission?.identity?.id);
+    return taken;
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log decides it: the final
+ * answer, or that the operation has gone on to another site or to the red log. Since only the site itself appends to its
+ * log, the order is known when an entry is appended; but nothing is told before the entry is synced.
+ */
+import { OWN_SECTION } from '../../records/checkpoint.ts';
+import type { Section } from '../../records/checkpoint.ts';
+import { EXPIRED, ID_TABLE_LIMITS, IdTable, type ValueCodec } from './id-table.ts';
+import type { IdTableLimits } from '../../records/retention-limits.ts';
+import { measurePlainData } from '../../../values/estimate-bytes.ts';
+import { isKeyed } from '../../records/operation-id.ts';
+import type { OperationId, SlotDecision } from '../../records/records.ts';
+import type { RetainedReplyStats } from './completed-operations.ts';
+
+/** One decided slot. */
+export interface DedupSlot {
+  readonly hop: number;
+  readonly decision: SlotDecision;
+  /** Whether the decision is synced and, of a blue operation, visible here. */
+  isFinal: boolean;
+  /** Who waits for that; none, mostly. */
+  waiters: (() => void)[] | undefined;
+  /** Of the operation, in the table. */
+  place: number;
+  /** The slot of the same operation at another hop. */
+  readonly previous: DedupSlot | undefined;
+}
+
+type SavedDedupSlot = readonly [hop: number, decision: SlotDecision];
+
+/** What an answer takes beside its reply and the entries of its vector. */
+const REPLY_RECORD_BYTES = measurePlainData({ kind: 'record', reply: null, vector: [] }) - measurePlainData(null);
+const ENTRY_BYTES = measurePlainData(0);
+
+/** As `measurePlainData`, which would go by the names of the parts of each answer. */
+function measureDecision(decision: SlotDecision): number {
+  if (decision.kind !== 'record' || decision.reply === undefined) return measurePlainData(decision);
+  return REPLY_RECORD_BYTES + measurePlainData(decision.reply) + ENTRY_BYTES * decision.vector.length;
+}
+
+/** An operation's slots as they are saved: those whose entry is synced, since the log may lose the others. */
+const SLOT_CODEC: ValueCodec<DedupSlot> = {
+  measure: (slot) => {
+    let bytes = 0;
+    for (let item: DedupSlot | undefined = slot; item !== undefined; item = item.previous)
+      bytes += measureDecision(item.decision);
+    return bytes;
+  },
+  save: (slot) => {
+    const saved: SavedDedupSlot[] = [];
+    for (let item: DedupSlot | undefined = slot; item !== undefined; item = item.previous) {
+      if (item.isFinal) saved.unshift([item.hop, item.decision]);
+    }
+    return saved.length === 0 ? undefined : saved;
+  },
+  load: (saved) => {
+    let slot: DedupSlot | undefined;
+    for (const [hop, decision] of saved as readonly SavedDedupSlot[])
+      slot = { hop, decision, isFinal: true, waiters: undefined, place: 0, previous: slot };
+    return slot as DedupSlot;
+  },
+};
+
+/** The decided slots of one log. */
+export class DedupSlots {
+  readonly limits: IdTableLimits;
+  readonly #table: IdTable<DedupSlot>;
+
+  constructor(limits: IdTableLimits = ID_TABLE_LIMITS) {
+    this.limits = limits;
+    this.#table = new IdTable(limits, SLOT_CODEC);
+  }
+
+  /** The slot, if it is decided. */
+  find(id: OperationId, hop: number): DedupSlot | typeof EXPIRED | undefined {
+    const found = this.#table.get(id);
+    if (found === EXPIRED) return EXPIRED;
+    let slot = found;
+    while (slot !== undefined && slot.hop !== hop) slot = slot.previous;
+    return slot;
+  }
+
+  /** The slot of another operation with the same idempotency key in this log. */
+  rivalOf(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
+    return isKeyed(id) ? this.#table.otherOf(id) : undefined;
+  }
+
+  /** Decides an open slot by an entry that is being appended; `settle` once that counts. */
+  decide(id: OperationId, hop: number, decision: SlotDecision): DedupSlot {
+    return this.#add(id, hop, decision, false);
+  }
+
+  /** An entry of the log at a start: later ones of a decided slot are void. */
+  restore(id: OperationId, hop: number, decision: SlotDecision): void {
+    if (this.find(id, hop) === undefined) this.#add(id, hop, decision, true);
+  }
+
+  /** The client's operations up to `upTo` are over. Says whether this log had heard of the client, and not of this. */
+  expire(client: string, upTo: number): boolean {
+    return this.#table.expire(client, upTo);
+  }
+
+  /** Whether the client has as many operations here, that it has not acknowledged, as it may; those are known still. */
+  isFullFor(client: string): boolean {
+    return this.#table.isFullFor(client);
+  }
+
+  get getRetained(): RetainedReplyStats {
+    return this.#table.getRetained;
+  }
+
+  /** The parts of the state that are saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return this.#table.sections(`${OWN_SECTION}slots`);
+  }
+
+  /** The decision counts: those who wait are told. */
+  finalize(id: OperationId, slot: DedupSlot): void {
+    const { waiters } = slot;
+    slot.isFinal = true;
+    slot.waiters = undefined;
+    this.#table.touch(id, slot.place);
+    if (waiters !== undefined) for (const tell of waiters) tell();
+  }
+
+  /** Tells once the decision counts. */
+  runWhenFinal(slot: DedupSlot, tell: () => void): void {
+    if (slot.isFinal) tell();
+    else (slot.waiters ??= []).push(tell);
+  }
+
+  #add(id: OperationId, hop: number, decision: SlotDecision, isFinal: boolean): DedupSlot {
+    const other = this.#table.get(id);
+    const slot: DedupSlot = {
+      hop,
+      decision,
+      isFinal,
+      waiters: undefined,
+      place: 0,
+      previous: other === EXPIRED ? undefined : other,
+    };
+    slot.place = this.#table.set(id, slot);
+    return slot;
+  }
+}

@@ -1,0 +1,467 @@
+/**
+ * What became of operations, by identifier. A function of the log whose entries it is told of, so that it is the same
+ * wherever and whenever that log is read: entries leave only behind a watermark of their client, and what is at or below
+ * a watermark is known to be over for ever. Without that, a late copy of a request would count as new.
+ */
+import { Fifo } from '../../collections/fifo.ts';
+import type { IdTableLimits } from '../../records/retention-limits.ts';
+import { RowChanges, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
+import { getClient, formatOperationId, getSequence } from '../../records/operation-id.ts';
+import { OperationWindow } from './operation-window.ts';
+import { EXPIRED, isInWindow } from './completed-operations.ts';
+import type { ClientEntry, TableOperation, RetainedReplyStats, PrincipalEntry } from './completed-operations.ts';
+import type { OperationId } from '../../records/records.ts';
+
+export { EXPIRED };
+
+export const ID_TABLE_LIMITS: IdTableLimits = {
+  maxOperations: 100_000,
+  maxOperationsPerClient: 50_000,
+  maxOperationsPerPrincipal: 50_000,
+  maxBytes: 256 << 20,
+  maxBytesPerPrincipal: 128 << 20,
+  maxBytesPerClient: 64 << 20,
+  maxClients: 100_000,
+};
+
+/** Clients looked at when a new one is one too many. */
+const MAX_CLIENTS_EXAMINED = 8;
+
+/** How values are written into checkpoints; as they are unless given. */
+export interface ValueCodec<T> {
+  /** `undefined` for a value that does not count yet. */
+  save(value: T): unknown;
+  load(saved: unknown): T;
+  /** What the value takes in memory: the same after it was loaded. Nothing, unless given. */
+  measure?(value: T): number;
+}
+
+const PLAIN_CODEC: ValueCodec<never> = { save: (value) => value, load: (saved) => saved as never };
+
+/** What is known of a client that its log has not heard of. */
+interface UnloggedState {
+  readonly acknowledged?: number;
+  readonly pendingCount?: number;
+}
+
+const NO_UNLOGGED_STATE: UnloggedState = {};
+
+/** What became of operations, with a watermark a client. */
+export class IdTable<T> {
+  readonly #limits: IdTableLimits;
+  readonly #codec: ValueCodec<T>;
+  readonly #clients = new Map<string, ClientEntry<T>>();
+  readonly #principals = new PrincipalOperations<T>();
+  readonly #clientOrder = new Fifo<ClientEntry<T>>();
+  #order = new Fifo<TableOperation<T>>();
+  #nextPlace = 0;
+  #nextClientPlace = 0;
+  #size = 0;
+  #bytes = 0;
+  /** Of the client asked for last: the steps of one operation ask for it again and again. */
+  #lastEntry: ClientEntry<T> | undefined;
+  readonly #changedOperations = new OperationChanges();
+  readonly #changedClients = new RowChanges<string>();
+
+  constructor(
+    limits: IdTableLimits = ID_TABLE_LIMITS,
+    codec: ValueCodec<T> = PLAIN_CODEC as ValueCodec<unknown> as ValueCodec<T>,
+  ) {
+    this.#limits = limits;
+    this.#codec = codec;
+  }
+
+  /** Operations remembered. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** What the values take. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get getRetained(): RetainedReplyStats {
+    return { operations: this.#size, bytes: this.#bytes };
+  }
+
+  /**
+   * Whether one more operation of the client would cost it one of its others, with so many of it `coming` that the log does
+   * not have yet, and without what it has `acknowledged` and the log has not heard of.
+   */
+  isFullFor(client: string, { acknowledged = 0, pendingCount = 0 }: UnloggedState = NO_UNLOGGED_STATE): boolean {
+    const { maxOperationsPerClient: maxPerClient = Infinity, maxBytesPerClient: maxClientBytes = Infinity } =
+      this.#limits;
+    const entry = this.#getEntry(client);
+    if (entry === undefined) return pendingCount >= maxPerClient;
+    const { bytes, operations } = entry;
+    // Nearly always: what it has not acknowledged is looked for and added up only where that may matter.
+    if (operations.size + pendingCount < maxPerClient && bytes < maxClientBytes) return false;
+    if (operations.countAbove(acknowledged) + pendingCount >= maxPerClient) return true;
+    return bytes >= maxClientBytes && sumBytesAbove(entry, acknowledged) >= maxClientBytes;
+  }
+
+  get(id: OperationId): T | typeof EXPIRED | undefined {
+    const entry = this.#getEntry(getClient(id));
+    if (entry === undefined) return undefined;
+    const sequence = getSequence(id);
+    return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
+  }
+
+  /** The first operation of the same client, unless it is this one; `EXPIRED_TOKEN` if the client's first ones were forgotten. */
+  otherOf(id: OperationId): T | typeof EXPIRED | undefined {
+    const entry = this.#getEntry(getClient(id));
+    if (entry === undefined) return undefined;
+    if (entry.watermark > 0) return EXPIRED;
+    const { first } = entry.operations;
+    return first?.sequence === getSequence(id) ? undefined : first?.value;
+  }
+
+  /**
+   * Remembers an operation, unless its identifier has expired. Gives its place in the order in which operations came, for
+   * `touch`.
+   */
+  set(id: OperationId, value: T): number {
+    const entry = this.#open(getClient(id));
+    const sequence = getSequence(id);
+    if (sequence <= entry.watermark) return Infinity;
+    const retained = entry.operations.get(sequence);
+    const place = retained?.place ?? this.#nextPlace;
+    const bytes = this.#codec.measure?.(value) ?? 0;
+    if (retained === undefined) this.#add({ entry, sequence, place, value, bytes });
+    else {
+      this.#count(entry, bytes - retained.bytes);
+      retained.value = value;
+      retained.bytes = bytes;
+    }
+    this.#changedOperations.add(id, place);
+    this.#trimClient(entry);
+    this.#trimPrincipal(entry);
+    this.#trim();
+    return place;
+  }
+
+  /** The value of this operation is written differently from now on. */
+  touch(id: OperationId, place: number): void {
+    this.#changedOperations.add(id, place);
+  }
+
+  /** Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed anything. */
+  expire(client: string, upTo: number): boolean {
+    const entry = this.#getEntry(client);
+    if (entry === undefined || upTo <= entry.watermark) return false;
+    entry.watermark = upTo;
+    entry.isRecent = true;
+    this.#changedClients.add(client);
+    for (
+      let retained = entry.operations.takeUpTo(upTo);
+      retained !== undefined;
+      retained = entry.operations.takeUpTo(upTo)
+    ) {
+      retained.value = EXPIRED;
+      this.#size -= 1;
+      this.#principals.onRemoved(entry.principal);
+      this.#count(entry, -retained.bytes);
+      if (this.#changedOperations.mustRecord(retained.place)) {
+        this.#changedOperations.add(formatOperationId(client, retained.sequence), retained.place);
+      }
+    }
+    return true;
+  }
+
+  /** The table as sections of a checkpoint: by `name` its operations, and its clients. */
+  sections(name: string): Readonly<Record<string, Section>> {
+    return { [`${name}.clients`]: this.#clientSection(), [name]: this.#operationSection() };
+  }
+
+  #clientSection(): Section {
+    const changes = this.#changedClients;
+    return {
+      get changeCount() {
+        return changes.size;
+      },
+      get initialRowsTaken() {
+        return changes.initialRowsTaken;
+      },
+      changeAll: () => changes.addAll(this.#clients.keys()),
+      takeChanges: (max) => changes.take(max).map((client) => this.#saveClient(client)),
+      restore: (rows) => this.#loadClients(rows),
+    };
+  }
+
+  #operationSection(): Section {
+    const changes = this.#changedOperations;
+    const size = (): number => changes.getSize(this.#order);
+    return {
+      get changeCount() {
+        return size();
+      },
+      changeAll: () => changes.addAll(),
+      takeChanges: (max) =>
+        changes.take<TableOperation<T>>(max, this.#order, isInWindow).map((id) => this.#saveOperation(id)),
+      restore: (rows) => this.#loadOperations(rows),
+    };
+  }
+
+  #saveClient(client: string): SavedRow {
+    const entry = this.#clients.get(client);
+    return [client, entry && [entry.place, entry.watermark, entry.isRecent]];
+  }
+
+  #saveOperation(id: OperationId): SavedRow {
+    const retained = this.#clients.get(getClient(id))?.operations.get(getSequence(id));
+    const saved = retained && this.#codec.save(retained.value as T);
+    return [id, saved === undefined ? undefined : [retained?.place, saved]];
+  }
+
+  /** Before the operations: those belong to clients. */
+  #loadClients(rows: SectionRows): void {
+    const saved = [...rows] as [string, [place: number, watermark: number, isRecent: boolean]][];
+    for (const [client, [place, watermark, isRecent]] of saved.toSorted(comparePlaces)) {
+      this.#addClient({ client, watermark, isRecent, place });
+    }
+  }
+
+  #loadOperations(rows: SectionRows): void {
+    const saved = [...rows] as [OperationId, [place: number, value: unknown]][];
+    for (const [id, [place, value]] of saved.toSorted(comparePlaces)) {
+      const [client, sequence] = [getClient(id), getSequence(id)];
+      const entry = this.#clients.get(client);
+      if (entry === undefined) throw new Error(`a checkpoint has operation ${id}, and not its client`);
+      const loaded = this.#codec.load(value);
+      this.#add({ entry, sequence, place, value: loaded, bytes: this.#codec.measure?.(loaded) ?? 0 });
+    }
+  }
+
+  #add(retained: TableOperation<T>): void {
+    retained.entry.operations.add(retained);
+    this.#order.push(retained);
+    this.#principals.onAdded(retained);
+    this.#nextPlace = retained.place + 1;
+    this.#size += 1;
+    this.#count(retained.entry, retained.bytes);
+  }
+
+  #count(entry: ClientEntry<T>, bytes: number): void {
+    entry.bytes += bytes;
+    if (entry.principal !== undefined) entry.principal.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #addClient(value: Pick<ClientEntry<T>, 'client' | 'watermark' | 'isRecent' | 'place'>): ClientEntry<T> {
+    const { client, watermark, isRecent, place } = value;
+    const principal = this.#principals.addClient(client);
+    const operations = new OperationWindow<TableOperation<T>>();
+    const entry: ClientEntry<T> = { client, principal, operations, watermark, bytes: 0, isRecent, place };
+    this.#clients.set(client, entry);
+    this.#clientOrder.push(entry);
+    this.#nextClientPlace = place + 1;
+    return entry;
+  }
+
+  #getEntry(client: string): ClientEntry<T> | undefined {
+    if (client === this.#lastEntry?.client) return this.#lastEntry;
+    return (this.#lastEntry = this.#clients.get(client));
+  }
+
+  #open(client: string): ClientEntry<T> {
+    let entry = this.#getEntry(client);
+    if (entry === undefined) {
+      this.#makeRoomForClient();
+      entry = this.#addClient({ client, watermark: 0, isRecent: true, place: this.#nextClientPlace });
+      this.#changedClients.add(client);
+    }
+    if (!entry.isRecent) this.#changedClients.add(client);
+    entry.isRecent = true;
+    return entry;
+  }
+
+  /** A client that takes too much loses its own oldest. */
+  #trimClient(entry: ClientEntry<T>): void {
+    const { maxOperationsPerClient: maxPerClient = Infinity, maxBytesPerClient: maxClientBytes = Infinity } =
+      this.#limits;
+    const { operations, client } = entry;
+    // The latest one stays, however large it is: who asks again for it is answered.
+    while (operations.size > maxPerClient || (entry.bytes > maxClientBytes && operations.size > 1)) {
+      this.expire(client, (operations.first as TableOperation<T>).sequence);
+    }
+  }
+
+  /** So does a principal, of whichever of its clients they are. */
+  #trimPrincipal({ principal }: ClientEntry<T>): void {
+    if (principal === undefined) return;
+    const {
+      maxOperationsPerPrincipal: maxPerPrincipal = Infinity,
+      maxBytesPerPrincipal: maxPrincipalBytes = Infinity,
+    } = this.#limits;
+    while (principal.size > maxPerPrincipal || (principal.bytes > maxPrincipalBytes && principal.size > 1)) {
+      const { entry, sequence } = this.#principals.getOldest(principal);
+      this.expire(entry.client, sequence);
+    }
+  }
+
+  #trim(): void {
+    const { maxOperations, maxBytes = Infinity } = this.#limits;
+    while (this.#size > maxOperations || (this.#bytes > maxBytes && this.#size > 1)) {
+      const oldest = this.#order.shift() as TableOperation<T>;
+      if (isInWindow(oldest)) this.expire(oldest.entry.client, oldest.sequence);
+    }
+    // What has left otherwise is still in the order: at its front mostly, where it is taken out at once.
+    for (let next = this.#order.at(0); next !== undefined && !isInWindow(next); next = this.#order.at(0)) {
+      this.#order.shift();
+    }
+    if (this.#order.size > 2 * maxOperations) this.#order = new Fifo(this.#order.slice().filter(isInWindow));
+  }
+
+  /** Second chance: a client that was heard of since it was last looked at goes to the end of the line. */
+  #makeRoomForClient(): void {
+    for (let looks = 0; looks < MAX_CLIENTS_EXAMINED && this.#clients.size >= this.#limits.maxClients; looks += 1) {
+      const entry = this.#clientOrder.shift() as ClientEntry<T>;
+      const { client } = entry;
+      this.#changedClients.add(client);
+      if (!entry.isRecent && entry.operations.size === 0) {
+        this.#clients.delete(client);
+        this.#lastEntry = undefined;
+        this.#principals.removeClient(entry.principal);
+        continue;
+      }
+      // One with operations stays: the bound on those bounds the clients that have some.
+      entry.isRecent = false;
+      entry.place = this.#nextClientPlace++;
+      this.#clientOrder.push(entry);
+    }
+  }
+}
+
+function sumBytesAbove<T>({ operations }: ClientEntry<T>, acknowledged: number): number {
+  return operations.all().reduce((sum, { sequence, bytes }) => (sequence > acknowledged ? sum + bytes : sum), 0);
+}
+
+function comparePlaces(
+  [, [a]]: readonly [string, readonly [number, ...unknown[]]],
+  [, [b]]: readonly [string, readonly [number, ...unknown[]]],
+): number {
+  return a - b;
+}
+
+/** An operation as its table keeps it. */
+interface Placed {
+  readonly entry: { readonly client: string };
+  readonly sequence: number;
+  /** Its place in the order in which operations came. */
+  readonly place: number;
+}
+
+/** Changes of operations. Nothing is noted before `addAll`. */
+class OperationChanges {
+  readonly #recorded = new Set<OperationId>();
+  /** Operations from this place on have come since. */
+  #takenUpTo = 0;
+  #isRecording = false;
+
+  /** Whether a change of the operation at this place has to be noted: not if it has come since. */
+  mustRecord(place: number): boolean {
+    return place < this.#takenUpTo && this.#isRecording;
+  }
+
+  add(id: OperationId, place: number): void {
+    if (this.mustRecord(place)) this.#recorded.add(id);
+  }
+
+  /** All that there are. */
+  addAll(): void {
+    this.#recorded.clear();
+    this.#takenUpTo = 0;
+    this.#isRecording = true;
+  }
+
+  /** How many there are, as far as known: zero only when there are none. `order` has the operations by their places. */
+  getSize(order: Fifo<Placed>): number {
+    const last = order.at(order.size - 1);
+    return this.#recorded.size + (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0);
+  }
+
+  /** Takes up to `max`; of those that have come since, only the ones that are held still. */
+  take<P extends Placed>(max: number, order: Fifo<P>, isHeld: (operation: P) => boolean): OperationId[] {
+    const taken: OperationId[] = [];
+    for (const id of this.#recorded) {
+      if (taken.length >= max) return taken;
+      this.#recorded.delete(id);
+      taken.push(id);
+    }
+    if (!this.#isRecording) return taken;
+    for (let index = this.#firstNew(order); taken.length < max && index < order.size; index += 1) {
+      const operation = order.at(index) as P;
+      this.#takenUpTo = operation.place + 1;
+      if (isHeld(operation)) taken.push(formatOperationId(operation.entry.client, operation.sequence));
+    }
+    return taken;
+  }
+
+  #firstNew(order: Fifo<Placed>): number {
+    let low = 0;
+    for (let high = order.size; low < high;) {
+      const middle = (low + high) >> 1;
+      if ((order.at(middle) as Placed).place < this.#takenUpTo) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** What has left stays in an order up to so many times what is held there, and so many more. */
+const REMOVED_SHARE = 2;
+const MIN_REMOVED = 64;
+
+/** The principals of one table. */
+class PrincipalOperations<T> {
+  readonly #principals = new Map<string, PrincipalEntry<T>>();
+
+  /** A client comes: whose it is, if its name says so. */
+  addClient(client: string): PrincipalEntry<T> | undefined {
+    const name = client.slice(0, Math.max(0, client.indexOf('/')));
+    if (name === '') return undefined;
+    let principal = this.#principals.get(name);
+    if (principal === undefined) {
+      principal = { name, clients: 0, size: 0, bytes: 0, order: new Fifo() };
+      this.#principals.set(name, principal);
+    }
+    principal.clients += 1;
+    return principal;
+  }
+
+  /** One of its clients is forgotten. */
+  removeClient(principal: PrincipalEntry<T> | undefined): void {
+    if (principal === undefined) return;
+    principal.clients -= 1;
+    if (principal.clients === 0) this.#principals.delete(principal.name);
+  }
+
+  /** An operation is held from now on. */
+  onAdded(retained: TableOperation<T>): void {
+    const { principal } = retained.entry;
+    if (principal === undefined) return;
+    principal.order.push(retained);
+    principal.size += 1;
+  }
+
+  /** One of its operations is not held any more. */
+  onRemoved(principal: PrincipalEntry<T> | undefined): void {
+    if (principal === undefined) return;
+    principal.size -= 1;
+    takeRemoved(principal.order);
+    if (principal.order.size <= REMOVED_SHARE * principal.size + MIN_REMOVED) return;
+    principal.order = new Fifo(principal.order.slice().filter(isInWindow));
+  }
+
+  /** The one of its operations that came first, of those that are held; there must be one. */
+  getOldest({ order }: PrincipalEntry<T>): TableOperation<T> {
+    takeRemoved(order);
+    return order.at(0) as TableOperation<T>;
+  }
+}
+
+/** What has left is at the front mostly. */
+function takeRemoved<T>(order: Fifo<TableOperation<T>>): void {
+  for (let next = order.at(0); next !== undefined && !isInWindow(next); next = order.at(0)) order.shift();
+}

@@ -1,0 +1,299 @@
+/**
+ * Exactly once across sites (docs/spec/exactly-once.md): whoever is asked for an operation walks from the slot at its
+ * home, along the claims, to the slot that says what became of it, or to one that is open and in this site's own log.
+ * A slot in another site's log is asked for there; if it is open, the asking claims it for this site.
+ */
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { SequenceMap } from '../../../protocol/sequence-map.ts';
+import { NameCounts } from '../../collections/counts.ts';
+import {
+  toError,
+  expiredError,
+  toFailure,
+  keyTakenError,
+  mayHaveStartedError,
+  unacknowledgedError,
+} from '../../records/failures.ts';
+import { EXPIRED } from './id-table.ts';
+import { getClient, isKeyed } from '../../records/operation-id.ts';
+import type { Origin } from '../../records/origin.ts';
+import type { ReplyRecord, OperationId, SlotDecision, SlotMessage } from '../../records/records.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
+import { DedupSlots, type DedupSlot } from './dedup-slots.ts';
+import type { ReplyOrError } from '../../records/reply.ts';
+
+/** The way of one submission to its answer. */
+export interface OperationLookup {
+  readonly submission: Submission;
+  readonly identity: SubmissionIdentity;
+  /** The slot that it has got to. */
+  site: Origin;
+  hop: number;
+  /** When it began to ask the site of that slot, and when it last did. */
+  sinceMs: number;
+  requestedAtMs: number;
+}
+
+/** What the walks need from the rest of the replica. */
+export interface OperationLookupHost {
+  readonly core: ReplicaCore;
+  /** Whether it would cost its client another one that it has not acknowledged, elsewhere than in this site's log. */
+  isFullFor(submission: Submission): boolean;
+  /** The walk has come to an open slot of this site's log: its operation is executed here. */
+  executeIn(lookup: OperationLookup): void;
+  /** The operation is red, and handed over. */
+  escalateToRed(submission: Submission): void;
+  replyCommitted(submission: Submission, answer: ReplyOrError): void;
+}
+
+/** Walks that wait for another site, by the operation and the number of moves that they were asked with. */
+const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`;
+
+/**
+ * The number of moves that a slot of another log is asked for with. An operation with an idempotency key has no client that
+ * counts them: each claim counts one more than the slot that it decides, so that claims never lead in a circle.
+ */
+function movesOf({ identity, hop }: OperationLookup): number {
+  return isKeyed(identity.id) ? hop + 1 : identity.hop;
+}
+
+/** The slots of this site's log, and the submissions on their way along slots. */
+export class OperationLookups {
+  readonly slots: DedupSlots;
+  readonly #host: OperationLookupHost;
+  readonly #requesting = new Map<string, OperationLookup[]>();
+  /** Those that wait, by the serial of their submission, and of which operations they are. */
+  readonly #waiting = new SequenceMap<OperationLookup>();
+  readonly #operations = new NameCounts();
+
+  constructor(
+    host: OperationLookupHost,
+    slots: DedupSlots = new DedupSlots(host.core.options.retentionLimits?.maxOutcomes),
+  ) {
+    this.#host = host;
+    this.slots = slots;
+  }
+
+  get isBusy(): boolean {
+    return this.#requesting.size > 0;
+  }
+
+  begin(submission: Submission, identity: SubmissionIdentity): void {
+    this.#learn(identity);
+    const { id, home, hop } = identity;
+    const lookup: OperationLookup = { submission, identity, site: home, hop: 0, sinceMs: 0, requestedAtMs: 0 };
+    const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
+    if (!isNew) return this.step(lookup);
+    // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
+    if (this.slots.isFullFor(getClient(id)) || this.#host.isFullFor(submission)) {
+      // An earlier copy may be about to begin.
+      const isAlone = !this.#host.core.hasWaiter(id);
+      const rejection = isAlone ? unacknowledgedError(this.slots.limits) : mayHaveStartedError();
+      return this.#host.replyCommitted(submission, rejection);
+    }
+    return this.#host.executeIn(lookup);
+  }
+
+  /** Goes on from where the walk has got to. */
+  step(lookup: OperationLookup): void {
+    if (lookup.site !== this.#host.core.options.site) return this.#requestAt(lookup);
+    const slot = this.slots.find(lookup.identity.id, lookup.hop);
+    if (slot === undefined) this.#stepToOpen(lookup);
+    else if (slot === EXPIRED) this.#fail(lookup, expiredError());
+    else if (slot.isFinal) this.#follow(lookup, slot.decision);
+    else this.#stepWhenFinal(lookup, slot);
+  }
+
+  #stepToOpen(lookup: OperationLookup): void {
+    const rival = this.slots.rivalOf(lookup.identity.id);
+    if (rival === undefined) this.#host.executeIn(lookup);
+    // Until its entry is synced, a crash may undo it.
+    else if (rival !== EXPIRED && !rival.isFinal) this.#stepWhenFinal(lookup, rival);
+    else this.#fail(lookup, keyTakenError());
+  }
+
+  /** Nobody waits any more for what was submitted under this serial: gives it where its walk waits here. */
+  cancel(serial: number): Submission | undefined {
+    const lookup = this.#waiting.get(serial);
+    if (lookup === undefined) return undefined;
+    this.#resume(lookup);
+    const key = formatLookupKey(lookup.identity.id, movesOf(lookup));
+    this.#resendRequest(
+      key,
+      (this.#requesting.get(key) ?? []).filter((item) => item !== lookup),
+    );
+    return lookup.submission;
+  }
+
+  /** Whether a walk of this operation waits here. */
+  hasOperation(id: OperationId): boolean {
+    return this.#operations.has(id);
+  }
+
+  /** Decides the open slot that the walk has come to, by an entry that says nothing else. */
+  store(lookup: OperationLookup, decision: SlotDecision): void {
+    const { id } = lookup.identity;
+    const slot = this.slots.decide(id, lookup.hop, decision);
+    this.#stepWhenFinal(lookup, slot);
+    this.#append(id, lookup.hop, slot);
+  }
+
+  receive(from: Origin, message: SlotMessage): void {
+    if (message.kind === 'slot.request') this.#onRequest(from, message);
+    else this.#onResponse(from, message);
+  }
+
+  /** Asks again where no answer came; says `UNKNOWN` where none came for long. */
+  tick(): void {
+    const { nowMs, options } = this.#host.core;
+    for (const [key, lookups] of this.#requesting) {
+      const left = lookups.filter(({ sinceMs }) => nowMs - sinceMs < options.reachTimeoutMs);
+      this.#resendRequest(key, left);
+      for (const lookup of lookups) {
+        if (!left.includes(lookup)) {
+          this.#resume(lookup);
+          this.#fail(lookup, this.#unknownError(lookup));
+        } else if (nowMs - lookup.requestedAtMs >= options.resendAfterMs) this.#sendRequest(lookup);
+      }
+    }
+  }
+
+  /** What the client has the answers of need not be kept. */
+  #learn({ id, acknowledged }: SubmissionIdentity): void {
+    const client = getClient(id);
+    if (acknowledged === 0 || !this.slots.expire(client, acknowledged)) return;
+    this.#host.core.store({ kind: 'expire', client, upTo: acknowledged }, () => {});
+  }
+
+  #wait(lookup: OperationLookup): void {
+    this.#waiting.set(lookup.submission.serial, lookup);
+    this.#operations.increment(lookup.identity.id);
+  }
+
+  /** The walk waits no longer; says whether it did. */
+  #resume({ submission: { serial }, identity: { id } }: OperationLookup): boolean {
+    if (this.#waiting.get(serial) === undefined) return false;
+    this.#waiting.delete(serial);
+    this.#operations.decrement(id);
+    return true;
+  }
+
+  #stepWhenFinal(lookup: OperationLookup, slot: DedupSlot): void {
+    this.#wait(lookup);
+    this.slots.runWhenFinal(slot, () => {
+      if (this.#resume(lookup)) this.step(lookup);
+    });
+  }
+
+  #resendRequest(key: string, lookups: OperationLookup[]): void {
+    if (lookups.length > 0) this.#requesting.set(key, lookups);
+    else this.#requesting.delete(key);
+  }
+
+  #requestAt(lookup: OperationLookup): void {
+    const key = formatLookupKey(lookup.identity.id, movesOf(lookup));
+    this.#wait(lookup);
+    lookup.sinceMs = this.#host.core.nowMs;
+    this.#requesting.set(key, [...(this.#requesting.get(key) ?? []), lookup]);
+    this.#sendRequest(lookup);
+  }
+
+  #sendRequest(lookup: OperationLookup): void {
+    lookup.requestedAtMs = this.#host.core.nowMs;
+    this.#send(lookup.site, { kind: 'slot.request', id: lookup.identity.id, hop: lookup.hop, by: movesOf(lookup) });
+  }
+
+  #onRequest(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.request' }): void {
+    const known = this.slots.find(id, hop);
+    const rival = known === undefined ? this.slots.rivalOf(id) : undefined;
+    const rejection = rival && ({ kind: 'record', failure: toFailure(keyTakenError()), vector: [] } as const);
+    const slot = known ?? rival ?? this.#claimSlot(from, { id, hop, by });
+    const tell = (decision: SlotDecision | undefined): void => {
+      this.#send(from, { kind: 'slot.answered', id, hop, by, decision: rejection ?? decision });
+    };
+    if (slot === EXPIRED) tell(undefined);
+    else this.slots.runWhenFinal(slot, () => tell(slot.decision));
+  }
+
+  #claimSlot(site: Origin, { id, hop, by }: { id: OperationId; hop: number; by: number }): DedupSlot {
+    const slot = this.slots.decide(id, hop, { kind: 'claim', site, hop: by });
+    this.#append(id, hop, slot);
+    return slot;
+  }
+
+  #onResponse(from: Origin, { id, hop, by, decision }: SlotMessage & { kind: 'slot.answered' }): void {
+    const key = formatLookupKey(id, by);
+    const lookups = this.#requesting.get(key) ?? [];
+    const isAnswered = (lookup: OperationLookup): boolean => lookup.site === from && lookup.hop === hop;
+    this.#resendRequest(
+      key,
+      lookups.filter((lookup) => !isAnswered(lookup)),
+    );
+    for (const walk of lookups.filter(isAnswered)) {
+      this.#resume(walk);
+      if (decision === undefined) this.#fail(walk, expiredError());
+      else this.#follow(walk, decision);
+    }
+  }
+
+  /** Goes where the settled decision of the slot points. */
+  #follow(lookup: OperationLookup, decision: SlotDecision): void {
+    switch (decision.kind) {
+      case 'record':
+        return this.#reply(lookup, decision);
+      case 'handover':
+        return this.#host.escalateToRed(lookup.submission);
+      case 'claim':
+        if (this.hasMovedOn(lookup, decision)) return this.#fail(lookup, movedOnError());
+        return this.goTo(lookup, decision);
+    }
+  }
+
+  protected goTo(lookup: OperationLookup, { site, hop }: { readonly site: Origin; readonly hop: number }): void {
+    lookup.site = site;
+    lookup.hop = hop;
+    this.step(lookup);
+  }
+
+  /** Whether the client has taken the operation elsewhere since, or asks two sites at once. */
+  protected hasMovedOn({ identity }: OperationLookup, claim: SlotDecision & { kind: 'claim' }): boolean {
+    if (isKeyed(identity.id)) return false;
+    return claim.hop > identity.hop || (claim.hop === identity.hop && claim.site !== this.#host.core.options.site);
+  }
+
+  /** An answer of another site is told where all that it depends on can be seen. */
+  #reply(lookup: OperationLookup, { reply, failure, vector }: ReplyRecord): void {
+    const { coverage, nowMs, options } = this.#host.core;
+    const answer = failure === undefined ? (reply ?? { value: undefined }) : toError(failure);
+    coverage.runWhenCovered(vector, {
+      untilMs: nowMs + options.reachTimeoutMs,
+      run: () => this.#host.replyCommitted(lookup.submission, answer),
+      late: () => this.#fail(lookup, this.#unknownError(lookup)),
+    });
+  }
+
+  #append(id: OperationId, hop: number, slot: DedupSlot): void {
+    const { decision } = slot;
+    this.#host.core.store({ kind: 'slot', id, hop, decision }, () => this.slots.finalize(id, slot));
+  }
+
+  #unknownError({ site }: OperationLookup): CorrectableError {
+    const name = this.#host.core.options.origins.getName(site);
+    const message = `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect: ask again.`;
+    return new CorrectableError('UNKNOWN', message);
+  }
+
+  #fail(lookup: OperationLookup, error: CorrectableError): void {
+    this.#host.replyCommitted(lookup.submission, error);
+  }
+
+  #send(to: Origin, message: SlotMessage): void {
+    this.#host.core.emit({ kind: 'send', to, message });
+  }
+}
+
+/** Nobody waits for this: the answer is given to the submission of the later move. */
+function movedOnError(): CorrectableError {
+  return new CorrectableError('ABORTED', 'The client has asked for the operation at another site since.');
+}

@@ -1,0 +1,50 @@
+/** How much may wait for the red order, of all and of one client. */
+import { getClient } from '../../records/operation-id.ts';
+import type { OperationId } from '../../records/records.ts';
+import type { SubmissionIdentity } from '../../records/submissions.ts';
+import { DEFAULT_SEND_WINDOWS } from '../../records/send-windows.ts';
+import type { ReplicaOptions } from '../core/replica-port.ts';
+import type { RedRequests } from './red-requests.ts';
+import type { StrongReads } from './strong-reads.ts';
+
+/**
+ * Whether as much waits for the red order as may. What may have been sent and nobody waits for does not count, up to as
+ * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
+ */
+export function isRedFull(
+  { maxRedInFlight = Infinity, windows }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,
+  requests: RedRequests,
+  reads: StrongReads,
+): boolean {
+  const left = Math.min(
+    requests.abandonedCount + reads.abandonedCount,
+    windows?.maxProposed ?? DEFAULT_SEND_WINDOWS.maxProposed,
+  );
+  const places = requests.size + reads.waitedCount + reads.abandonedCount;
+  return places - left >= maxRedInFlight;
+}
+
+/** What is remembered of red operations, by their clients. */
+export interface ReplyTable {
+  isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean;
+  has(id: OperationId): boolean;
+}
+
+/**
+ * Whether a client has as many red operations that it has not acknowledged as it may: of those one would be forgotten for
+ * one more.
+ */
+export function isClientFull(
+  tables: readonly ReplyTable[],
+  requests: RedRequests,
+  { id, acknowledged }: Pick<SubmissionIdentity, 'id' | 'acknowledged'>,
+): boolean {
+  const client = getClient(id);
+  return tables.some((table) => {
+    const isFullWith = (coming: number): boolean => table.isFullFor(client, { acknowledged, pendingCount: coming });
+    // As if all were of this client, which it nearly always may have. The log decides an operation before it ends here.
+    if (!isFullWith(requests.size) || !isFullWith(requests.countByClient(client))) return false;
+    const coming = [...requests.ids].filter((item) => getClient(item) === client && !table.has(item));
+    return isFullWith(coming.length);
+  });
+}

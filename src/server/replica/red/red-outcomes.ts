@@ -1,0 +1,95 @@
+/** What became of red operations, for whoever asks again: it is told once the end of the operation has passed the gate. */
+import { isCorrectableError } from '../../../correctable/errors.ts';
+import { EXPIRED, IdTable, type ValueCodec } from '../exactly-once/id-table.ts';
+import type { RetainedReplyStats } from '../exactly-once/completed-operations.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+import type { Section } from '../../records/checkpoint.ts';
+import { toError, expiredError, toFailure, callerLeftError } from '../../records/failures.ts';
+import { measurePlainData } from '../../../values/estimate-bytes.ts';
+import type { Failure, OperationId } from '../../records/records.ts';
+import type { ReplyOrError, Reply } from '../../records/reply.ts';
+import type { Stage, Submission } from '../../records/submissions.ts';
+import { CERTIFIER_LIMITS } from './certifier.ts';
+
+/** What it needs from the rest of the replica. */
+interface RedOutcomesHost {
+  readonly core: ReplicaCore;
+  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
+}
+
+/** How answers are saved: a reply or a failure, as plain data. */
+const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
+  measure: (answer) => measurePlainData(isCorrectableError(answer) ? toFailure(answer) : answer),
+  save: (answer) => (isCorrectableError(answer) ? { failure: toFailure(answer) } : { reply: answer }),
+  load: (saved) => {
+    const { reply, failure } = saved as { readonly reply?: Reply; readonly failure?: Failure };
+    return failure === undefined ? (reply as Reply) : toError(failure);
+  },
+};
+
+/** The answers of red operations that have ended here. */
+export class RedOutcomes {
+  readonly #host: RedOutcomesHost;
+  readonly #outcomes: IdTable<ReplyOrError>;
+  /** Who asked last for operations that have ended in the log and are still behind the gate. */
+  readonly #waiters = new Map<OperationId, Submission>();
+
+  constructor(host: RedOutcomesHost) {
+    this.#host = host;
+    const { retentionLimits = CERTIFIER_LIMITS } = host.core.options;
+    this.#outcomes = new IdTable<ReplyOrError>(retentionLimits.maxOutcomes, OUTCOME_CODEC);
+  }
+
+  get getRetained(): RetainedReplyStats {
+    return this.#outcomes.getRetained;
+  }
+
+  /** The part of the state that is saved row by row. */
+  get sections(): Readonly<Record<string, Section>> {
+    return this.#outcomes.sections('redAnswers');
+  }
+
+  /** The answer; none where the operation has not ended here, or its client's answers are forgotten. */
+  get(id: OperationId): ReplyOrError | undefined {
+    const answer = this.#outcomes.get(id);
+    return answer === EXPIRED ? undefined : answer;
+  }
+
+  /** Whether one more answer would cost the client one of its others: as tables of identifiers say it. */
+  isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean {
+    return this.#outcomes.isFullFor(client, besides);
+  }
+
+  has(id: OperationId): boolean {
+    return this.#outcomes.get(id) !== undefined;
+  }
+
+  /** Tells whoever asks what became of an operation; says whether that is known, or forgotten for good. */
+  notify(id: OperationId, submission: Submission): boolean {
+    const answer = this.#outcomes.get(id);
+    if (answer === undefined) return false;
+    this.#host.reply(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
+    return true;
+  }
+
+  /** The end is behind the gate: of those who ask meanwhile the latest is told. */
+  notifyLater(id: OperationId, submission: Submission): void {
+    const earlier = this.#waiters.get(id);
+    if (earlier !== undefined) this.#host.reply(earlier, 'strong', callerLeftError());
+    this.#waiters.set(id, submission);
+  }
+
+  /** The operation has ended. */
+  end(id: OperationId, answer: ReplyOrError): void {
+    this.#outcomes.set(id, answer);
+    if (this.#waiters.size === 0) return;
+    const requester = this.#waiters.get(id);
+    if (requester !== undefined) this.#host.reply(requester, 'strong', answer);
+    this.#waiters.delete(id);
+  }
+
+  /** The client has the answers of its operations up to this number, and asks for none of them again. */
+  expire(client: string, acknowledged: number): void {
+    this.#outcomes.expire(client, acknowledged);
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The paced operations of one site: those that have a place, and those that wait for one. As every site keeps to the pace,
+ * each can say how many operations of the others a preview cannot know of (docs/spec/thresholds.md).
+ */
+import { CommitLatency, type PendingCommit } from '../../../correctable/throttle/commit-latency.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
+import type { ConcurrentWriters, Throttle } from '../../../correctable/throttle/concurrent-writes.ts';
+import type { RedRequest } from './red-requests.ts';
+import type { Service, ServiceThrottle } from '../../service/service.ts';
+
+/** So many turns of a whole window may be waited for; who comes then is refused at once. */
+const MAX_WAITED_SLOTS = 8;
+
+export class ThrottledRequests {
+  readonly #operations: ReadonlySet<string>;
+  readonly #slots: ThrottleSlots;
+  readonly #maxWaiting: number;
+  /** The other sites. */
+  readonly #others: readonly Throttle[];
+  readonly #commitLatency = new CommitLatency();
+  readonly #running = new Map<RedRequest, PendingCommit>();
+  readonly #waiting = new Set<RedRequest>();
+
+  constructor({ throttled }: Service, siteCount: number) {
+    const { operations, maxInFlight, minSlotIntervalMs } = throttled ?? UNTHROTTLED;
+    this.#operations = operations;
+    this.#slots = new ThrottleSlots({ maxInFlight, minSlotIntervalMs });
+    this.#maxWaiting = MAX_WAITED_SLOTS * maxInFlight;
+    this.#others = Array.from({ length: siteCount - 1 }, () => ({ maxInFlight, minSlotIntervalMs }));
+  }
+
+  /** Why no more of this operation may begin here, if so many wait already. */
+  getRejection(operation: string): CorrectableError | undefined {
+    const isFull = this.#waiting.size >= this.#maxWaiting && this.#operations.has(operation);
+    return isFull ? this.#overloadedError() : undefined;
+  }
+
+  /**
+   * Whether the request may begin: it has a place, or needs none. Otherwise it waits for its turn.
+   *
+   * @throws CorrectableError `OVERLOADED` where too many wait already
+   */
+  enter(request: RedRequest, nowMs: number): boolean {
+    const { operation } = request.submission;
+    if (!this.#operations.has(operation)) return true;
+    if (this.#waiting.size === 0 && this.#take(request, nowMs)) return true;
+    const rejection = this.getRejection(operation);
+    if (rejection !== undefined) throw rejection;
+    this.#waiting.add(request);
+    return false;
+  }
+
+  /** The request that may begin now, of those that wait; undefined if none may. */
+  takeNext(nowMs: number): RedRequest | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined || !this.#take(first, nowMs)) return undefined;
+    this.#waiting.delete(first);
+    return first;
+  }
+
+  /** The request has ended; `isOwn`: by what this site has proposed for it, which tells how long agreement takes. */
+  release(request: RedRequest, nowMs: number, isOwn: boolean): void {
+    this.#waiting.delete(request);
+    const awaited = this.#running.get(request);
+    if (awaited === undefined) return;
+    this.#running.delete(request);
+    if (isOwn) this.#commitLatency.end(awaited, nowMs);
+    else this.#commitLatency.discard(awaited);
+    this.#slots.release(awaited.startedAtMs, nowMs);
+  }
+
+  /** When to look again for who may begin; undefined if nobody waits, or only for others to end. */
+  get wakeAtMs(): number | undefined {
+    return this.#waiting.size === 0 ? undefined : this.#slots.nextFreeAtMs;
+  }
+
+  /** What a preview of the request cannot know of; undefined where that is not known. */
+  getConcurrentWriters(request: RedRequest, nowMs: number): ConcurrentWriters | undefined {
+    if (!this.#running.has(request)) return undefined;
+    const commitLatencyMs = this.#others.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
+    return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles: this.#others };
+  }
+
+  #overloadedError(): CorrectableError {
+    const message = `${this.#maxWaiting} operations wait for their turn at this site already: it takes no more. Nothing was done.`;
+    return new CorrectableError('OVERLOADED', message);
+  }
+
+  #take(request: RedRequest, nowMs: number): boolean {
+    if (!this.#slots.tryAcquire(nowMs)) return false;
+    this.#running.set(request, this.#commitLatency.begin(nowMs));
+    return true;
+  }
+}
+
+const UNTHROTTLED: ServiceThrottle = { operations: new Set(), maxInFlight: 0, minSlotIntervalMs: 0 };

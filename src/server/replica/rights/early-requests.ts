@@ -1,0 +1,60 @@
+/**
+ * Questions of other sites that came before what they are about: a share that was given, and is on its way here. Who asks
+ * would ask again only when its question is overdue, so the newest of each site and field is kept for as long.
+ */
+import type { RightsRequest } from '../../records/records.ts';
+import type { Origin } from '../../records/origin.ts';
+import { formatFieldKey } from './field-name.ts';
+
+/** So many fields are asked for early at a time; who is not among them asks again. */
+const MAX_FIELDS = 1024;
+
+/** One of them. */
+export interface EarlyRequest {
+  readonly from: Origin;
+  readonly request: RightsRequest;
+  /** Up to where its sender showed the stream of this site. */
+  readonly seenStamp: number;
+  /** It is asked again by then. */
+  readonly untilMs: number;
+}
+
+/** What one site has not answered, since it had nothing. */
+export class EarlyRequests {
+  /** By field, and by who asked; the field that was first asked for longest ago stands first. */
+  readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
+
+  /**
+   * What somebody waits for is not to be forgotten for what the same site asks for to have it later. Of two that are for
+   * somebody who waits the newest stands for both: it says all that the site lacks by then, here or in the pool.
+   */
+  add(question: EarlyRequest): void {
+    const { from, request: requested } = question;
+    const field = formatFieldKey(requested);
+    const ofField = this.#requests.get(field) ?? new Map<Origin, EarlyRequest>();
+    if (requested.target === undefined && ofField.get(from)?.request.target !== undefined) return;
+    ofField.set(from, question);
+    this.#requests.set(field, ofField);
+    const [oldest] = this.#requests.keys();
+    if (this.#requests.size > MAX_FIELDS && oldest !== undefined) this.#requests.delete(oldest);
+  }
+
+  /** Takes out those about these fields that are not overdue. */
+  takeForFields(fields: Iterable<string>, nowMs: number): readonly EarlyRequest[] {
+    if (this.#requests.size === 0) return [];
+    const taken: EarlyRequest[] = [];
+    for (const field of fields) {
+      for (const item of this.#requests.get(field)?.values() ?? []) if (nowMs < item.untilMs) taken.push(item);
+      this.#requests.delete(field);
+    }
+    return taken;
+  }
+
+  /** Forgets those that are overdue. */
+  evict(nowMs: number): void {
+    for (const [field, ofField] of this.#requests) {
+      for (const [from, { untilMs }] of ofField) if (untilMs <= nowMs) ofField.delete(from);
+      if (ofField.size === 0) this.#requests.delete(field);
+    }
+  }
+}

@@ -1,0 +1,340 @@
+/**
+ * Updates at one site: executed where their slot is, on a state that holds what their session has seen, and answered by
+ * an entry in a log (docs/spec/exactly-once.md).
+ */
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
+import { Fifo } from '../collections/fifo.ts';
+import type { BluePath } from './causal/blue-path.ts';
+import { isKeyed } from '../records/operation-id.ts';
+import { toFailure, mayHaveStartedError, replicaBehindError, unacknowledgedError } from '../records/failures.ts';
+import type { GeneratorOutcome } from '../generator/generator-runner.ts';
+import type { ReplyRecord, BlueOperation } from '../records/records.ts';
+import type { RedPath } from './red/red-path.ts';
+import type { ReplicaCore } from './core/replica-port.ts';
+import { RightsShortfall, type RightsWaiter } from './core/rights-port.ts';
+import type { SubmissionIdentity, Stage, Submission } from '../records/submissions.ts';
+import type { ReplyOrError } from '../records/reply.ts';
+import type { DedupSlot } from './exactly-once/dedup-slots.ts';
+import { OperationLookups, type OperationLookup, type OperationLookupHost } from './exactly-once/operation-lookup.ts';
+
+/** Names the marker of this start: submissions have serials from 1 on. */
+const START_MARKER_SERIAL = 0;
+
+/** What updates need from the rest of their replica. */
+export interface WritesHost {
+  readonly core: ReplicaCore;
+  readonly blue: BluePath;
+  readonly red: RedPath;
+  /** A name for an operation that nobody else has one for. */
+  createOperationId(serial: number): string;
+  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
+}
+
+/** Told what comes of a generator, and for how long that has waited for rights. */
+type OnOutcome = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
+
+/** Whether it came to its end. */
+function isOutcome(executed: GeneratorOutcome | CorrectableError | RightsShortfall): executed is GeneratorOutcome {
+  return 'reads' in executed;
+}
+
+/** Who is answered once an own blue operation is visible. */
+interface UnansweredWrite {
+  /** Of the operation, in the stream of this site. */
+  readonly sequence: number;
+  readonly submission: Submission;
+  /** The slot that it decides; none of an operation without a name. */
+  readonly slot: DedupSlot | undefined;
+}
+
+/** The updates under way at one site. */
+export class Writes implements OperationLookupHost {
+  readonly core: ReplicaCore;
+  readonly lookups: OperationLookups;
+  /** Why nothing begins here any more that may be blue; what has begun is told what became of it. */
+  rejection: CorrectableError | undefined;
+  readonly #host: WritesHost;
+  /** Own blue operations become visible in the order in which they were made. */
+  readonly #unanswered = new Fifo<UnansweredWrite>();
+
+  constructor(host: WritesHost) {
+    this.#host = host;
+    this.core = host.core;
+    this.lookups = this.createLookups();
+  }
+
+  /** An own blue operation has become visible. */
+  onVisible({ id, sequence, reply }: BlueOperation): void {
+    // One from before a restart has nobody who waits for it.
+    if (this.#unanswered.at(0)?.sequence !== sequence) return;
+    const { submission, slot } = this.#unanswered.shift() as UnansweredWrite;
+    this.#host.reply(submission, 'committed', reply);
+    if (slot !== undefined) this.lookups.slots.finalize(id, slot);
+  }
+
+  /** What may be red is remembered in the red log too. */
+  isFullFor({ operation, identity }: Submission): boolean {
+    return identity !== undefined && this.isCertified(operation) && this.#host.red.isFullFor(identity);
+  }
+
+  replyCommitted(submission: Submission, answer: ReplyOrError): void {
+    this.#host.reply(submission, 'committed', answer);
+  }
+
+  protected createLookups(): OperationLookups {
+    return new OperationLookups(this);
+  }
+
+  submit(submission: Submission): void {
+    const { identity, serial, operation } = submission;
+    // What a key names is decided in one log, whatever is asked under it: at its home.
+    const hasKey = identity !== undefined && isKeyed(identity.id);
+    if (this.core.options.service.alwaysRed.has(operation) && !hasKey) this.#begin(submission);
+    else if (this.rejection !== undefined && !this.#isKnown(identity)) this.#reject(submission, this.rejection);
+    else if (identity !== undefined) this.lookups.begin(submission, identity);
+    else this.runWhenSeen(submission, () => this.#executeUnnamed(submission, serial));
+  }
+
+  /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
+  #begin(submission: Submission): void {
+    const { red } = this.#host;
+    const { identity } = submission;
+    if (identity !== undefined && red.hasOperation(identity.id)) return this.escalateToRed(submission);
+    // Asked once more when its turn has come: others may have taken all places while it waited for its session.
+    const isRefused = (): boolean => {
+      const rejection = this.#getRejection(submission);
+      if (rejection === undefined) return false;
+      const isSure = identity === undefined || (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
+      this.replyCommitted(submission, isSure ? rejection : mayHaveStartedError());
+      return true;
+    };
+    if (!isRefused()) this.escalateToRed(submission, isRefused);
+  }
+
+  /** Why nothing of it is to begin here, if that is so. */
+  #getRejection({ identity, operation }: Submission): CorrectableError | undefined {
+    const { red } = this.#host;
+    // The newcomer, rather than what its client may still ask for.
+    if (identity?.hop === 0 && red.isFullFor(identity)) return unacknowledgedError(this.lookups.slots.limits);
+    // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
+    return identity !== undefined && !red.isFull ? undefined : red.getRejection(operation);
+  }
+
+  /** What may be blue has begun here or at a site that it was sent to before, or nowhere. */
+  #reject(submission: Submission, rejection: CorrectableError): void {
+    const hasMoved = submission.identity !== undefined && submission.identity.hop > 0;
+    this.replyCommitted(submission, hasMoved ? mayHaveStartedError() : rejection);
+  }
+
+  /** Whether this site knows of it: then it is asked for again, or waits here. */
+  #isKnown(identity: SubmissionIdentity | undefined): boolean {
+    if (identity === undefined) return false;
+    const { id, home, hop } = identity;
+    if (this.#host.red.hasOperation(id) || this.core.hasWaiter(id)) return true;
+    return this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !== undefined;
+  }
+
+  /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
+  #isCertainlyNew({ hop }: SubmissionIdentity): boolean {
+    return hop === 0 && this.#host.red.ensureMarkerPassed(this.#host.createOperationId(START_MARKER_SERIAL));
+  }
+
+  /** Nobody can ask for this again: its answer need not be remembered. */
+  #executeUnnamed(submission: Submission, serial: number): void {
+    this.#runWithRights(submission, (outcome, lackedMs) => this.#replyUnnamed(submission, serial, outcome, lackedMs));
+  }
+
+  /**
+   * Runs the generator, and again once rights have come where some are lacking; `end` is told what comes of it, unless it
+   * has ended `otherwise` while it waited.
+   */
+  #runWithRights(
+    submission: Submission,
+    end: OnOutcome,
+    otherwise: Pick<RightsWaiter, 'isOver' | 'onOver'> = {},
+  ): void {
+    const sinceMs = this.core.nowMs;
+    const run = (): RightsShortfall | undefined => {
+      const outcome = this.#runIfRoom(submission);
+      if (outcome instanceof RightsShortfall) return outcome;
+      end(outcome, this.core.nowMs - sinceMs);
+      return undefined;
+    };
+    const shortfall = run();
+    if (shortfall === undefined) return;
+    const { rights } = this.core;
+    if (rights?.getRejection !== undefined) end(rights.getRejection);
+    else rights?.wait(shortfall, { submission, ...otherwise, onRetry: run, onTimeout: end });
+  }
+
+  #replyUnnamed(
+    submission: Submission,
+    serial: number,
+    outcome: GeneratorOutcome | CorrectableError,
+    rightsWaitedMs?: number,
+  ): void {
+    const id = this.#host.createOperationId(serial);
+    if (!isOutcome(outcome)) return this.#host.reply(submission, 'committed', outcome);
+    const { choice, reply } = outcome;
+    if (this.#mustCertify(submission, outcome))
+      return this.#host.red.begin(id, submission, outcome, { isUndecided: false, rightsWaitedMs });
+    if (choice === undefined) return this.#host.reply(submission, 'committed', outcome.domainError ?? reply);
+    const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
+    this.#unanswered.push({ sequence, submission, slot: undefined });
+  }
+
+  /** The operation has come to an open slot of this site's log: what happens here decides it. */
+  executeIn(lookup: OperationLookup): void {
+    if (this.core.coverage.isCovered(lookup.submission.sessionVector)) this.#execute(lookup);
+    else this.#executeWhenSeen(lookup);
+  }
+
+  #execute(lookup: OperationLookup): void {
+    // Nearly all services have no rights: then nothing of it can wait.
+    if (this.core.rights === undefined)
+      return this.#decide(lookup, this.#runIfRoom(lookup.submission) as GeneratorOutcome, 0);
+    return this.#runWithRights(lookup.submission, (outcome, lackedMs) => this.#decide(lookup, outcome, lackedMs), {
+      isOver: () => this.#isDecided(lookup),
+      onOver: () => this.lookups.step(lookup),
+    });
+  }
+
+  /** Who waits may find the slot decided: another site has claimed it, a retry was executed. */
+  #isDecided({ identity, hop }: OperationLookup): boolean {
+    const { slots } = this.lookups;
+    return slots.find(identity.id, hop) !== undefined || slots.rivalOf(identity.id) !== undefined;
+  }
+
+  #executeWhenSeen(lookup: OperationLookup): void {
+    const ifOpen = (execute: () => void): void => (this.#isDecided(lookup) ? this.lookups.step(lookup) : execute());
+    const run = (): void => ifOpen(() => this.#execute(lookup));
+    this.runWhenSeen(lookup.submission, run, () =>
+      ifOpen(() => this.#decide(lookup, replicaBehindError(this.core.options))),
+    );
+  }
+
+  /** The operation is red for ever: in the red log its identifier alone counts. */
+  escalateToRed(submission: Submission, isRefused: () => boolean = () => this.#isHalted(submission)): void {
+    const id = submission.identity?.id ?? this.#host.createOperationId(submission.serial);
+    if (this.#host.red.join(id, submission)) return;
+    const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
+      if (this.#host.red.join(id, submission) || isRefused()) return;
+      if (isCorrectableError(outcome)) this.#host.red.fail(id, submission, outcome);
+      else this.#host.red.begin(id, submission, outcome, { isUndecided: false });
+    };
+    const late = (): void => begin(replicaBehindError(this.core.options));
+    this.runWhenSeen(submission, () => begin(this.#run(submission)), late);
+  }
+
+  /** Of what was handed over earlier nothing comes here any more: somebody may have brought it into the red log. */
+  #isHalted(submission: Submission): boolean {
+    if (this.#host.red.halted === undefined) return false;
+    this.replyCommitted(submission, mayHaveStartedError());
+    return true;
+  }
+
+  /**
+   * Whether the outcome has to be certified. What changes nothing says "no" by what it has read, and its site may be the
+   * last to hear of the yes: so it is, where some path of the operation is red, unless its generator says that the site's
+   * own snapshot will do.
+   */
+  #mustCertify({ operation }: Submission, { choice, isLocal }: GeneratorOutcome): boolean {
+    if (this.core.options.service.alwaysRed.has(operation)) return true;
+    if (choice !== undefined) return choice.color === 'red';
+    return this.isCertified(operation) && isLocal !== true;
+  }
+
+  protected isCertified(operation: string): boolean {
+    return this.core.options.service.maybeRed.has(operation);
+  }
+
+  /** Appends the entry that decides an open slot of this site's log. */
+  #decide(lookup: OperationLookup, outcome: GeneratorOutcome | CorrectableError, lackedMs?: number): void {
+    const { submission, identity, hop } = lookup;
+    const { stable } = this.core.state;
+    if (outcome === this.#host.red.halted) return this.#leaveSlotOpen(lookup, outcome);
+    // A retry with the same key has to be able to succeed.
+    if (isCorrectableError(outcome) && outcome.retryable && isKeyed(identity.id))
+      return this.#leaveSlotOpen(lookup, outcome);
+    if (!isOutcome(outcome)) {
+      return this.recordReply(lookup, { kind: 'record', failure: toFailure(outcome), vector: stable.slice() });
+    }
+    const { choice, reply, domainError: rejection } = outcome;
+    if (this.#mustCertify(submission, outcome)) return this.handOver(lookup, outcome, lackedMs);
+    if (choice === undefined) {
+      const answer = rejection === undefined ? { reply } : { failure: toFailure(rejection) };
+      return this.recordReply(lookup, { kind: 'record', ...answer, vector: stable.slice() });
+    }
+    const { sequence, vector } = this.#host.blue.commit({ id: identity.id, hop, choice, reply });
+    const slot = this.lookups.slots.decide(identity.id, hop, { kind: 'record', reply, vector });
+    this.#unanswered.push({ sequence, submission, slot });
+  }
+
+  /**
+   * What only a red log that has halted is in the way of is no answer, nor is a passing failure of an operation with a key:
+   * the slot stays open, so that whoever asks again once that is repaired is executed. Until then nothing of it is done,
+   * unless another copy that waits here gets its way.
+   */
+  #leaveSlotOpen({ submission, identity: { id } }: OperationLookup, failure: CorrectableError): void {
+    this.replyCommitted(submission, this.core.hasWaiter(id) ? mayHaveStartedError() : failure);
+  }
+
+  /** An answer without effects: once told, no late copy of the request may find out otherwise. */
+  protected recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
+    this.lookups.store(lookup, answer);
+  }
+
+  /** Its slot says that it is red before it goes to the red log: its retry must not turn blue. */
+  protected handOver(
+    { submission, identity: { id }, hop }: OperationLookup,
+    outcome: GeneratorOutcome,
+    rightsWaitedMs?: number,
+  ): void {
+    const decision = { kind: 'handover' } as const;
+    const slot: DedupSlot = this.lookups.slots.decide(id, hop, decision);
+    const isKnown = this.#host.red.join(id, submission);
+    if (!isKnown) this.#host.red.begin(id, submission, outcome, { isUndecided: true, rightsWaitedMs });
+    this.core.store({ kind: 'slot', id, hop, decision }, () => {
+      this.lookups.slots.finalize(id, slot);
+      if (!isKnown) this.#host.red.release(id, submission.serial);
+    });
+  }
+
+  /**
+   * The same, as the site's rights let it, and where what comes of it may not be red while too much waits for the red
+   * order, or for its turn.
+   */
+  #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError | RightsShortfall {
+    const executed = this.#run(submission);
+    if (!isOutcome(executed)) return executed;
+    const { rights } = this.core;
+    const outcome = rights === undefined ? executed : rights.resolvePath(executed);
+    if (!isOutcome(outcome) || !this.#mustCertify(submission, outcome)) return outcome;
+    return this.#host.red.getRejection(submission.operation) ?? outcome;
+  }
+
+  /** Runs the generator on the stable snapshot. */
+  #run(submission: Submission): GeneratorOutcome | CorrectableError {
+    try {
+      return this.core.state.run(submission);
+    } catch (error) {
+      if (isCorrectableError(error)) return error;
+      throw error;
+    }
+  }
+
+  /** Runs `run` once the site has what the submission's session has seen; else `late`, or tells that it has not. */
+  runWhenSeen(submission: Submission, run: () => void, late: () => void = () => this.#failStale(submission)): void {
+    const { nowMs, options, coverage } = this.core;
+    coverage.runWhenCovered(submission.sessionVector, {
+      untilMs: nowMs + options.sessionTimeoutMs,
+      run,
+      late,
+      submission,
+    });
+  }
+
+  #failStale(submission: Submission): void {
+    this.replyCommitted(submission, replicaBehindError(this.core.options));
+  }
+}

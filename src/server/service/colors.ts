@@ -1,0 +1,124 @@
+/**
+ * The colors of a service: of each shadow operation what `blue` or `red` said, or `colors`; and all of a service that
+ * follows from them.
+ */
+import { check } from '../../correctable/errors.ts';
+import { checkRecord } from '../../correctable/validate.ts';
+import type { Contract, OperationSpec } from '../../protocol/contract/contract.ts';
+import type { Color, Effect } from '../records/effect.ts';
+import { hasBounded } from './bounded-takes.ts';
+import type { Tables } from './tables.ts';
+import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
+import { ChosenShadow } from '../records/reply.ts';
+import type { AnyShadowOperation, Colors, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
+
+const CALL = "{ colors: { withdraw: 'red' } }";
+
+/** What a service has by the colors of its shadow operations. */
+export interface ServiceColors {
+  /** The color of each shadow operation. */
+  readonly colors: Colors;
+  /** What generators get as `shadow`. */
+  readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
+  /** Updates whose answer must not come from one site alone, though they change nothing: some path of theirs is red. */
+  readonly maybeRed: ReadonlySet<string>;
+}
+
+/**
+ * The color of each shadow operation.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming one without a color or with two, and a color that fits none
+ */
+export function getColors(operations: ShadowOperations, value: unknown = {}): Colors {
+  const own = getOwnColors(operations);
+  checkColorInput(operations, value);
+  for (const name of Object.keys(value)) {
+    check(!Object.hasOwn(own, name), `colors.${name}`, `is ${own[name]} by itself: make it by shadow to say it here`);
+  }
+  const colors = { ...own, ...value };
+  for (const name of Object.keys(operations)) {
+    const problem = `is missing: make '${name}' by blue or red, or write { colors: { ${name}: 'red' } }`;
+    check(isColor(colors[name]), `colors.${name}`, problem);
+  }
+  return colors;
+}
+
+/** What follows from the colors of the shadow operations. */
+export function createServiceColors(
+  contract: Contract,
+  operations: Readonly<Record<string, AnyShadowOperation>>,
+  colors: Colors,
+  tables: Tables,
+): ServiceColors {
+  const hasRed = Object.values(colors).includes('red') || hasBounded(tables);
+  return { colors, shadowBuilders: createShadowBuilders(operations, colors), maybeRed: findMaybeRed(contract, hasRed) };
+}
+
+/** The updates of a contract that are declared to be red, or to have no color of their own. */
+export function getUncoloredWrites({ operations }: Contract, requested: 'red' | undefined): string[] {
+  const isWanted = ([, { access, color }]: readonly [string, OperationSpec]): boolean =>
+    access === 'write' && color === requested;
+  return Object.entries(operations)
+    .filter(isWanted)
+    .map(([name]) => name);
+}
+
+function isColor(value: unknown): value is Color {
+  return value === 'blue' || value === 'red';
+}
+
+function getOwnColors(operations: ShadowOperations): Colors {
+  const own: Record<string, Color> = {};
+  for (const [name, operation] of Object.entries(operations)) {
+    const { color: color } = operation as { readonly color?: Color };
+    if (color !== undefined) own[name] = color;
+  }
+  return own;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming a color that is none, or fits no shadow operation */
+export function checkColorInput(operations: Readonly<Record<string, object>>, value: unknown): asserts value is Colors {
+  checkRecord(value, { call: CALL, field: 'colors' });
+  for (const [name, color] of Object.entries(value as Colors)) {
+    const field = `colors.${name}`;
+    const names = Object.keys(operations).join(', ');
+    check(Object.hasOwn(operations, name), field, `is of no shadow operation; there are ${names}`);
+    check(isColor(color), field, "must be 'blue' or 'red'");
+    const hasReply = 'reply' in (operations[name] ?? {});
+    check(color === 'red' || !hasReply, field, 'must be red: its reply is made in the order of all sites');
+  }
+}
+
+/** Where no shadow operation is red, nor may become so, nothing can come in between that one site does not know of. */
+function findMaybeRed(contract: Contract, hasRed: boolean): ReadonlySet<string> {
+  return new Set([...getUncoloredWrites(contract, 'red'), ...(hasRed ? getUncoloredWrites(contract, undefined) : [])]);
+}
+
+function createShadowBuilders(
+  operations: Readonly<Record<string, AnyShadowOperation>>,
+  colors: Colors,
+): ShadowBuilders<ShadowOperations> {
+  const builders: Record<string, (args: unknown, reply?: unknown) => ChosenShadow<unknown>> = {};
+  for (const [name, { effects: effectsOf, reply: makesReply }] of Object.entries(operations)) {
+    const color = colors[name] ?? 'red';
+    builders[name] = (value, reply) => {
+      const args = makesReply === undefined ? value : freezeWireCopy(value);
+      return new ChosenShadow({ shadow: name, color, args, effects: copyEffects(effectsOf(value)), reply });
+    };
+  }
+  return freezeFunctions(builders) as ShadowBuilders<ShadowOperations>;
+}
+
+/** Its author may give the list once more, or an effect that he made by hand. What is no list is refused by others. */
+function copyEffects(value: readonly Effect[]): readonly Effect[] {
+  return Array.isArray(value) ? (value as readonly Effect[]).map(copyEffect) : value;
+}
+
+/** One plain literal, each part of it read once. */
+function copyEffect(effect: Effect): Effect {
+  if (typeof effect !== 'object' || effect === null) return effect;
+  const { table, key, field, action, value } = effect;
+  return value === undefined
+    ? { table, key, field, action }
+    : { table, key, field, action, value: freezeWireCopy(value) };
+}

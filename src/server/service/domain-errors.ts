@@ -1,0 +1,127 @@
+/** Errors of the domain at a site: made by a generator's context, thrown by the generator. */
+import { CorrectableError, isCorrectableError, type DomainErrorInfo } from '../../correctable/errors.ts';
+import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../protocol/contract/contract.ts';
+import { createResultCheck, type ResultCheck, type ResultSchemas } from '../../protocol/contract/parse-sync.ts';
+import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
+import { markInternal, createInternalError } from '../records/internal-errors.ts';
+import { ChosenShadow, UncertifiedResult, WithMeta, toReply, type Reply } from '../records/reply.ts';
+
+/** A generator that throws this refuses its operation. */
+export class ThrownDomainError extends Error {
+  declare readonly domain: DomainErrorInfo;
+  constructor(domain: DomainErrorInfo) {
+    super(domain.name);
+    // Not enumerable: its data are of users, and must not reach logs.
+    Object.defineProperty(this, 'domain', { value: domain });
+  }
+}
+
+/** What a generator gets as `errors`: one function an error that the contract declares for its operation. */
+export type DomainErrorFactory<S extends OperationSpec> = {
+  readonly [N in keyof ErrorInputOf<S>]: (data: ErrorInputOf<S>[N]) => ThrownDomainError;
+};
+
+/** Makes the errors of all operations, and holds them to the contract. */
+export class DomainErrors {
+  readonly #factories = new Map<string, DomainErrorFactory<OperationSpec>>();
+  readonly #check: ResultCheck;
+
+  constructor(operations: OperationSpecs) {
+    const schemas = Object.entries(operations).flatMap(([operation, { errors = {} }]) =>
+      Object.entries(errors).map(([name, result]) => [formatErrorName(operation, name), { result }] as const),
+    );
+    this.#check = createServiceResultCheck(Object.fromEntries(schemas));
+    for (const [operation, { errors }] of Object.entries(operations)) {
+      if (errors !== undefined) this.#factories.set(operation, createFactories(Object.keys(errors)));
+    }
+  }
+
+  /** What the generator of the operation can throw. */
+  getFactories(operation: string): DomainErrorFactory<OperationSpec> {
+    return this.#factories.get(operation) ?? NONE;
+  }
+
+  /** Whether the contract declares the error for this operation: it may come from another one's context. */
+  declares(operation: string, { domain }: ThrownDomainError): boolean {
+    return Object.hasOwn(this.getFactories(operation), domain.name);
+  }
+
+  /**
+   * The error that a client gets, and again if it asks again: of what its author goes on with, a copy.
+   *
+   * @throws CorrectableError `INVALID_VALUE` where its data do not fit the contract
+   */
+  toClientError(operation: string, { domain: { name, data } }: ThrownDomainError): CorrectableError {
+    const checked = this.#check(formatErrorName(operation, name), data);
+    return new CorrectableError('DOMAIN', `${operation}: ${name}`, { domain: { name, data: freezeWireCopy(checked) } });
+  }
+}
+
+const NONE: DomainErrorFactory<OperationSpec> = Object.freeze({});
+
+function createFactories(names: readonly string[]): DomainErrorFactory<OperationSpec> {
+  return freezeFunctions(
+    Object.fromEntries(names.map((name) => [name, (data: unknown) => new ThrownDomainError({ name, data })])),
+  );
+}
+
+const formatErrorName = (operation: string, name: string): string => `${operation}, error '${name}'`;
+
+/** `createResultCheck`, whose errors may leave a site. */
+export function createServiceResultCheck(operations: ResultSchemas): ResultCheck {
+  const check = createResultCheck(operations);
+  return (operation, result) => {
+    try {
+      return check(operation, result);
+    } catch (error) {
+      throw isCorrectableError(error) ? markInternal(error) : error;
+    }
+  };
+}
+
+/** The reply that something returned stands for, held to the contract. */
+export function checkReply(check: ResultCheck, operation: string, returned: unknown): Reply {
+  const reply = toReply(returned);
+  if (typeof reply.value === 'object' && reply.value !== null) rejectMisplaced(operation, reply.value);
+  const value = checkResult(check, operation, reply.value);
+  return value === reply.value ? reply : { ...reply, value };
+}
+
+/** Says of a result that is not there how it is given: mostly it was forgotten beside a shadow operation. */
+function checkResult(check: ResultCheck, operation: string, value: unknown): unknown {
+  try {
+    return check(operation, value);
+  } catch (error) {
+    if (value !== undefined || !isCorrectableError(error, 'INVALID_VALUE')) throw error;
+    const how = 'Return one, or give it beside the arguments: shadow.x(args, result).';
+    const { field, cause } = error;
+    throw markInternal(
+      new CorrectableError('INVALID_VALUE', `${error.message} There is none. ${how}`, { field, cause }),
+    );
+  }
+}
+
+/** A schema that lets more through than it names would take these for results, and what they say would be lost. */
+function rejectMisplaced(operation: string, value: unknown): void {
+  if (value instanceof ChosenShadow) {
+    throw misplacedError(
+      operation,
+      'a shadow operation',
+      'Return it by itself: what has effects is not local, and is one.',
+    );
+  }
+  if (value instanceof UncertifiedResult) {
+    throw misplacedError(
+      operation,
+      'local()',
+      'It is said once, of all that is returned, and not beside a shadow operation.',
+    );
+  }
+  if (value instanceof WithMeta)
+    throw misplacedError(operation, 'withMeta()', 'Say all that goes with a result at once.');
+}
+
+function misplacedError(operation: string, description: string, fix: string): CorrectableError {
+  const message = `'${operation}' gave ${description} where a result belongs, and would lose it there. ${fix}`;
+  return createInternalError('INVALID_ARGUMENT', message, `generators.${operation}`);
+}

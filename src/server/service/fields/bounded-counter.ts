@@ -1,0 +1,115 @@
+/**
+ * A number that never falls below a minimum, though sites take from it without asking anybody: each takes by rights that it
+ * holds (docs/spec/rights.md). Whose rights an effect uses its stamp says: those of its site where the operation is blue,
+ * the pool where it is red.
+ */
+import type { Effect, Stamp } from '../../records/effect.ts';
+import { RED, type Origin, type Origins } from '../../records/origin.ts';
+import { describeKind, createInternalError } from '../../records/internal-errors.ts';
+import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
+import { LedgerOverlay, LedgerState, type Ledger, type SavedLedger } from './ledger.ts';
+import { SummedEffects, type OwnedEffect } from './owned-effects.ts';
+import { addExact, type ExactSum } from './exact-sum.ts';
+
+/** What the transfer of rights carries. */
+export interface Transfer {
+  readonly to: Origin;
+  readonly amount: number;
+}
+
+class BoundedCounterState implements FieldState {
+  readonly #ledger: LedgerState;
+  constructor(saved: SavedLedger | undefined, { min = 0 }: FieldOptions) {
+    this.#ledger = new LedgerState(min, saved);
+  }
+  read(): Ledger {
+    return this.#ledger;
+  }
+  apply({ action, value }: Effect, { site, entry }: Stamp): void {
+    switch (action) {
+      case 'give':
+        return this.#ledger.give(site, value as number);
+      case 'take':
+        return this.#ledger.take(entry, value as number);
+      case 'transfer': {
+        const { to, amount } = value as Transfer;
+        return this.#ledger.transfer(entry, to, amount);
+      }
+    }
+  }
+  clear(): void {
+    throw new Error('rows with a bounded field are not removed');
+  }
+  get isInitial(): boolean {
+    return false;
+  }
+  snapshot(): unknown {
+    return this.#ledger.toPlain();
+  }
+  save(): SavedLedger {
+    return this.#ledger.save();
+  }
+}
+
+/** What is in flight on one field: takes that will draw on the pool, and what is given. Their sums say all. */
+class PendingBoundedCounter extends SummedEffects {
+  readonly #sums: { grants: ExactSum; takes: ExactSum } = { grants: 0, takes: 0 };
+
+  protected getValue(base: unknown): Ledger {
+    return new LedgerOverlay(base as Ledger, { ...this.#sums });
+  }
+
+  protected count({ effect }: OwnedEffect, sign: 1 | -1): void {
+    const amount = sign * (effect?.value as number);
+    if (effect?.action === 'give') this.#sums.grants = addExact(this.#sums.grants, amount);
+    else if (effect?.action === 'take') this.#sums.takes = addExact(this.#sums.takes, amount);
+  }
+}
+
+const createAmountEffect =
+  (action: 'give' | 'take'): EffectBuilder =>
+  (name, key, amount, options) => {
+    checkAmount(name, action, amount);
+    if (options !== undefined) throw extraArgsError(name, action);
+    return { table: name.table, key, field: name.field, action, value: amount };
+  };
+
+function checkAmount({ table, field }: FieldName, action: string, amount: unknown): void {
+  if (isAmount(amount)) return;
+  const message = `The ${action} of a bounded field wants a whole number from 0 on, not ${describeKind(amount)}: count in the smallest unit.`;
+  throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
+}
+
+/** They would be dropped without a word. */
+function extraArgsError({ table, field }: FieldName, action: string): Error {
+  const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, bounded({ min: 0 }).`;
+  return createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
+}
+
+/** Rights go from the site of the operation to another origin: no author's effect. */
+export function createTransferEffect(
+  { table, key, field }: Pick<Effect, 'table' | 'key' | 'field'>,
+  value: Transfer,
+): Effect {
+  return { table, key, field, action: 'transfer', value: Object.freeze(value) };
+}
+
+/** What an effect of another site may carry: with anything else rights would be made of nothing. */
+function isValidValue(action: string, value: unknown, origins?: Origins): boolean {
+  if (action !== 'transfer') return isAmount(value);
+  if (typeof value !== 'object' || value === null) return false;
+  const { to, amount } = value as Partial<Transfer>;
+  return isAmount(to) && (to === RED || origins?.isSite(to) !== false) && isAmount(amount);
+}
+
+const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+export const boundedCounterKind: FieldKind = {
+  name: 'bounded',
+  isRedOnly: false,
+  effects: { give: createAmountEffect('give'), take: createAmountEffect('take') },
+  ownActions: ['transfer'],
+  acceptsRemote: isValidValue,
+  state: (saved, options = {}) => new BoundedCounterState(saved as SavedLedger | undefined, options),
+  pending: () => new PendingBoundedCounter(),
+};

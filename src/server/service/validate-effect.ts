@@ -1,0 +1,120 @@
+/** Whether an effect is one that a service can apply: a site that tried any other would end. */
+import type { Effect } from '../records/effect.ts';
+import type { Origins } from '../records/origin.ts';
+import type { FieldKind } from './fields/field.ts';
+import { FIELD_KINDS } from './fields/field-kinds.ts';
+import { isRemoval, isWholeRow, WHOLE_ROW } from './row-effects.ts';
+import type { Tables } from './tables.ts';
+
+/** What is known of a table. */
+interface KnownTable {
+  readonly removable: boolean;
+  /** Whether a field is changed in the red order only. */
+  readonly hasRed: boolean;
+  readonly fields: ReadonlyMap<string, FieldKind>;
+}
+
+const INSERT = 'insert';
+
+/** The effects that there are on the tables of a service. */
+export class EffectValidator {
+  readonly #tables: ReadonlyMap<string, KnownTable>;
+  readonly #origins: Origins | undefined;
+  /** The field asked for last: each effect is looked at several times, and most are like the one before. */
+  #lastTable: string | undefined;
+  #lastField: string | undefined;
+  #lastKind: FieldKind | undefined;
+
+  /** @param origins those that effects may name; any, where none are known */
+  constructor(tables: Tables, origins?: Origins) {
+    this.#origins = origins;
+    this.#tables = new Map(
+      Object.entries(tables).map(([name, { fields, removable }]) => {
+        const kinds = new Map(Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]));
+        const hasRed = [...kinds.values()].some(({ isRedOnly }) => isRedOnly);
+        return [name, { removable, hasRed, fields: kinds }];
+      }),
+    );
+  }
+
+  /**
+   * What is wrong, but for its color, with an effect that a generator has chosen: its author may have made it by hand. What
+   * sites do by themselves in their own streams is not his.
+   */
+  describeChosenProblem(effect: Effect): string | undefined {
+    if (!hasNames(effect)) return 'it is no object that names its table, its field and its action';
+    const { table, field, action, value } = effect;
+    const kind = this.#getKind(table, field);
+    if (kind?.ownActions?.includes(action)) {
+      return `only sites themselves have the '${action}' of '${table}.${field}'`;
+    }
+    return kind?.acceptsLocal?.(action, value) === false
+      ? describeWrongAction(effect, kind)
+      : this.#describeCommonProblem(effect);
+  }
+
+  /**
+   * What is wrong with an effect that comes from elsewhere, in words; `undefined` where nothing is.
+   *
+   * @param mustCertify whether it comes of a red operation: what goes by the red order alone no other may change
+   */
+  describeProblem(effect: Effect, isRed: boolean): string | undefined {
+    const problem = this.#describeCommonProblem(effect);
+    if (problem !== undefined || isRed || !this.requiresRed(effect)) return problem;
+    return `it is blue and has the '${effect.action}' of '${formatFieldName(effect)}', which only red ones may`;
+  }
+
+  /** Whether no blue operation may have this effect: its field is changed in the red order only. */
+  requiresRed(effect: Effect): boolean {
+    const { table, field } = effect;
+    if (isRemoval(effect)) return this.#tables.get(table)?.hasRed === true;
+    return this.#getKind(table, field)?.isRedOnly === true;
+  }
+
+  /** What is wrong with it whatever color it has. */
+  #describeCommonProblem(effect: Effect): string | undefined {
+    const { table, field, action, value } = effect;
+    if (isWholeRow(effect)) return describeRowProblem(effect, this.#tables.get(table));
+    const kind = this.#getKind(table, field);
+    if (kind === undefined) {
+      return this.#tables.has(table)
+        ? `it changes the field '${table}.${field}', which this service does not have`
+        : describeMissingTable(table);
+    }
+    const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
+    if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
+    return kind.acceptsRemote?.(action, value, this.#origins) === false ? describeWrongAction(effect, kind) : undefined;
+  }
+
+  #getKind(table: string, field: string): FieldKind | undefined {
+    if (table === this.#lastTable && field === this.#lastField) return this.#lastKind;
+    this.#lastTable = table;
+    this.#lastField = field;
+    return (this.#lastKind = this.#tables.get(table)?.fields.get(field));
+  }
+}
+
+function hasNames(effect: unknown): boolean {
+  if (typeof effect !== 'object' || effect === null) return false;
+  const { table, field, action } = effect as Partial<Effect>;
+  return typeof table === 'string' && typeof field === 'string' && typeof action === 'string';
+}
+
+function describeMissingTable(table: string): string {
+  return `it changes the table '${table}', which this service does not have`;
+}
+
+function describeRowProblem(effect: Effect, known: KnownTable | undefined): string | undefined {
+  const { table, action } = effect;
+  if (known === undefined) return describeMissingTable(table);
+  if (!isRemoval(effect)) return action === INSERT ? undefined : `rows of '${table}' have no '${action}'`;
+  return known.removable ? undefined : `it removes a row of '${table}', whose rows stay`;
+}
+
+function describeWrongAction(effect: Effect, { name }: FieldKind): string {
+  return `'${formatFieldName(effect)}' is a ${name}, and not for that value`;
+}
+
+function formatFieldName({ table, field }: Effect): string {
+  return field === WHOLE_ROW ? table : `${table}.${field}`;
+}

@@ -1,0 +1,26 @@
+/** How often a site's red operations were rejected by certification, by what they met. */
+import type { Conflict } from '../records/certification-result.ts';
+import type { Origin } from '../records/origin.ts';
+import type { ReplicaObserver } from '../replica/core/replica-port.ts';
+
+/**
+ * How many, by reason: a field or row that was read, an interval that was scanned, one that it stood on and was rejected
+ * itself, a snapshot older than the window.
+ */
+export type CertificationStats = Readonly<Record<Conflict['reason'], number>>;
+
+/** Counts those that `site` itself proposed: every site sees the rejections of all. */
+export class CertificationCounter {
+  readonly #stats = { name: 0, range: 0, predecessor: 0, window: 0 };
+  readonly onRejected: NonNullable<ReplicaObserver['onRejected']>;
+
+  constructor(site: Origin) {
+    this.onRejected = (operation, conflict) => {
+      if (operation.site === site && conflict !== undefined) this.#stats[conflict.reason] += 1;
+    };
+  }
+
+  get stats(): CertificationStats {
+    return { ...this.#stats };
+  }
+}

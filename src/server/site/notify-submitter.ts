@@ -1,0 +1,37 @@
+/**
+ * Tells submitters what has become of what they submitted. Several are told in a row, and entries are stored between: what
+ * one of them throws there costs its own submission, nothing else.
+ */
+import type { Reply } from '../records/reply.ts';
+import type { Stage } from '../records/submissions.ts';
+import type { Vector } from '../records/vector.ts';
+import { undeliveredError } from './site-binding.ts';
+import type { Submitter } from './site-binding.ts';
+
+/** What is told of one submission. */
+export interface DeliveredView {
+  readonly stage: Stage;
+  readonly reply: Reply;
+  /** What a session has seen with it. */
+  readonly seen?: Vector | undefined;
+  /** Nothing follows it. */
+  readonly isLast: boolean;
+}
+
+/** Tells a view; where that throws, the submission fails at this level, or as a whole where it was the last one. */
+export function deliverView(submitter: Submitter, { stage, reply, seen, isLast }: DeliveredView): void {
+  try {
+    submitter.onView(stage, reply, seen);
+  } catch (error) {
+    deliverFailure(submitter, undeliveredError(submitter.effect, stage, error), isLast ? undefined : stage);
+  }
+}
+
+/** Tells a failure, of one level or of the whole. */
+export function deliverFailure(submitter: Submitter, error: unknown, stage: Stage | undefined): void {
+  try {
+    submitter.onFailure(error, stage);
+  } catch {
+    // Who throws at a failure cannot be told anything: whoever waits gives up at the deadline.
+  }
+}

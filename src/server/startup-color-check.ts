@@ -1,0 +1,83 @@
+/** A short look at the labels of a service before it starts, while it is being developed. */
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import type { Arbitraries } from './color-analysis/values/argument-generator.ts';
+import { ColorAnalysis, type ColorAnalysisOptions } from './color-analysis/analyze-colors.ts';
+import type { ColorReport } from './color-analysis/color-report.ts';
+import type { Service } from './service/service.ts';
+import { runWithTimeout } from './site/generator-guard.ts';
+
+/** So many runs, or so many for each pair of updates, and no more once this time is over. */
+const MIN_RUNS = 200;
+const RUNS_PER_PAIR = 5;
+const MAX_TIME_MS = 500;
+/** Then a generator does not return. */
+const RUN_TIMEOUT_MS = 3000;
+
+/** A service that is about to start. */
+interface StartingService {
+  readonly service: Service;
+  /** How its authors draw arguments, where they say. */
+  readonly arbitraries?: Arbitraries | undefined;
+  /** How it was given, and what starts it all the same, as who has started it says it. */
+  readonly messages: { readonly source: string; readonly skipFlag: string };
+}
+
+/**
+ * Looks for what two sites can break.
+ *
+ * @param onTrouble called with what is wrong with a generator, or why nothing could be said
+ * @throws CorrectableError `INVALID_ARGUMENT` with the story, where a shadow operation must not have the color that it has
+ */
+export function checkColorsAtStartup({ service, arbitraries, messages }: StartingService, onTrouble: OnWarning): void {
+  const report = runShortAnalysis(
+    service,
+    { runs: countRuns(service), ...(arbitraries && { arbitraries }) },
+    onTrouble,
+  );
+  for (const { name, declaredColor, verdict, reason, counterexample } of report?.shadows ?? []) {
+    if (verdict !== 'unsafe') continue;
+    const story = (counterexample?.explanation ?? []).map((line) => `\n  ${line}`).join('');
+    const advice = `correctables label says more; ${messages.skipFlag}`;
+    const message = `${messages.source}: the shadow operation '${name}' is declared ${declaredColor}, and ${reason}.${story}\n${advice}.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
+  }
+  for (const { operation, isFault, problem } of report?.generators ?? []) {
+    if (isFault) onTrouble(`The generator of '${operation}' is wrong: ${problem}. correctables label says more.`);
+  }
+}
+
+type OnWarning = (message: string) => void;
+
+/** The report, up to where it was stopped; none if not even a first run could begin. */
+function runShortAnalysis(
+  service: Service,
+  options: ColorAnalysisOptions,
+  onTrouble: OnWarning,
+): ColorReport | undefined {
+  const untilMs = performance.now() + MAX_TIME_MS;
+  const isOver = (): boolean => performance.now() >= untilMs;
+  let labeling = undefined as ColorAnalysis | undefined;
+  let stop: string | undefined;
+  try {
+    runWithTimeout(() => {
+      labeling = new ColorAnalysis(service, options);
+      labeling.continueRuns(isOver, isOver);
+    }, RUN_TIMEOUT_MS);
+  } catch (error) {
+    if (!isCorrectableError(error, 'FINAL_FAILED')) throw error;
+    stop = error.message;
+  }
+  const report = labeling?.report;
+  if (stop !== undefined) {
+    const runs = report?.runs ?? 0;
+    const looked = runs === 0 ? 'were not looked at' : `were looked at in ${runs} runs alone`;
+    const again = labeling && ` correctables label --seed ${labeling.seed} --runs 1 says more.`;
+    onTrouble(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
+  }
+  return report;
+}
+
+function countRuns({ contract: { operations } }: Service): number {
+  const updates = Object.values(operations).filter(({ access }) => access === 'write').length;
+  return Math.max(MIN_RUNS, RUNS_PER_PAIR * updates ** 2);
+}

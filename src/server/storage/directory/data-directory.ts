@@ -1,0 +1,231 @@
+/**
+ * The folder in which a deployment keeps what it must not lose:
+ *
+ *     manifest.json     what the data was made for
+ *     cluster.key       authenticates session tokens
+ *     lock              there while a process has the folder open
+ *     sites/<name>/     the logs and checkpoints of a site
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { isNoSpace, type Files } from '../disk/files.ts';
+import { lockDirectory, lockLostError, type DirectoryLock } from '../disk/directory-lock.ts';
+import { FencedFiles } from '../disk/fenced-files.ts';
+import { unusableDirectoryError } from './missing-history.ts';
+import {
+  MANIFEST_FILE,
+  checkManifest,
+  createManifest,
+  parseManifest,
+  type Deployment,
+  type Manifest,
+} from './manifest.ts';
+import { getLogDirectory, parseFileNumbers, formatSegmentName } from '../format/file-names.ts';
+import { NodeFiles } from '../disk/node-files.ts';
+import { readLog } from '../format/log-file.ts';
+import { getCheckpointNumbers } from '../recovery.ts';
+
+/** An open folder. */
+export interface DataDirectory {
+  readonly files: Files;
+  /** Says whether the folder still is this process's alone. */
+  readonly lock: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
+  /** Authenticates session tokens: a new one where there is none. */
+  readonly clusterKey: Uint8Array;
+  /** Whether it was used before. */
+  readonly hasManifest: boolean;
+  /** Whether there was a key once, and is none. */
+  readonly hasLostKey: boolean;
+  /** The folder of a site, relative to `files`. */
+  getSiteDirectory(name: string): string;
+  /**
+   * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
+   * for whatever it was for before.
+   *
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or the folder has been taken over
+   */
+  adopt(): void;
+  /** Lets go of the folder once no file in it is being made or removed. */
+  close(): Promise<void>;
+}
+
+const KEY_FILE = 'cluster.key';
+const KEY_BYTES = 32;
+/** A key that is shorter can be guessed. */
+export const MIN_KEY_BYTES = 32;
+const SITE_NAME = /^[\w-]+$/;
+/** File systems take names of so many bytes. */
+const MAX_SITE_NAME_LENGTH = 255;
+
+/**
+ * Opens the folder, making it if there is none, for this process alone. Calls `onWait` before it waits for the lock of a
+ * process elsewhere.
+ *
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, or what says what it is for, or its key,
+ * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else, there can be no such folder, or none of a
+ * site's name.
+ */
+export function openDataDirectory(
+  path: string,
+  deployment: Deployment,
+  onWait?: (message: string) => void,
+): DataDirectory {
+  for (const name of deployment.sites) {
+    if (!SITE_NAME.test(name)) throw invalidSiteError(name);
+    if (name.length > MAX_SITE_NAME_LENGTH) throw siteNameTooLongError(name);
+  }
+  const lockPath = join(path, 'lock');
+  const lock = withSpaceErrors(`its lock (${lockPath})`, () =>
+    withDirectoryErrors(path, () => {
+      fs.mkdirSync(path, { recursive: true, mode: 0o700 });
+      return lockDirectory(lockPath, undefined, onWait);
+    }),
+  );
+  try {
+    const nodeFiles = new NodeFiles(path);
+    const files = new FencedFiles(nodeFiles, lock);
+    const requested = createManifest(deployment);
+    const found = readManifest(files);
+    if (found !== undefined) checkManifest(found, requested, path);
+    const key = readKey(files);
+    const clusterKey = key ?? randomBytes(KEY_BYTES);
+    const adopt = (): void => {
+      // Where nothing has to be written nothing else would ask.
+      if (!lock.isHeld()) throw lockLostError();
+      const isSame = found?.service.hash === requested.service.hash && found.format === requested.format;
+      const text = Buffer.from(`${JSON.stringify(requested, null, 2)}\n`);
+      try {
+        if (key === undefined) withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
+        if (!isSame) withSpaceErrors(MANIFEST_FILE, () => files.replace(MANIFEST_FILE, text));
+      } catch (error) {
+        // Left there, it would hide from the next start that there was another one.
+        if (key === undefined) files.removeNow(KEY_FILE);
+        throw error;
+      }
+    };
+    const hasManifest = found !== undefined;
+    const hasLostKey = key === undefined && hasManifest;
+    const close = async (): Promise<void> => {
+      try {
+        // At once where none is.
+        if (nodeFiles.isBusy) await nodeFiles.whenIdle();
+      } finally {
+        lock.release();
+      }
+    };
+    return { files, lock, getSiteDirectory: getLogDirectory, clusterKey, hasManifest, hasLostKey, adopt, close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Why there can be no folder at a path, by the system's code. */
+const DIRECTORY_ERRORS: Readonly<Record<string, string>> = {
+  EEXIST: 'is a file, or a part of it is',
+  ENOTDIR: 'is a file, or a part of it is',
+  ENAMETOOLONG: 'is too long a name, or a part of it is',
+  ERR_INVALID_ARG_VALUE: 'must not have the character 0 in it',
+  EACCES: 'cannot be made or written by this user',
+  EPERM: 'cannot be made or written by this user',
+  EROFS: 'is on a disk that cannot be written',
+};
+
+/** @throws CorrectableError `INVALID_ARGUMENT` where there can be no folder at the path */
+function withDirectoryErrors<T>(path: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    const reason = DIRECTORY_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
+    if (reason === undefined) throw error;
+    const message = `dataDir: '${path}' ${reason}. Give the path of a folder that is there, or that can be made.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir', cause: error });
+  }
+}
+
+/** @throws CorrectableError `UNAVAILABLE` where the disk has no room for something small */
+function withSpaceErrors<T>(description: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof Error) || !isNoSpace(error)) throw error;
+    const message = `The data folder cannot be used: there is no room on the disk, not even for ${description}.`;
+    throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
+  }
+}
+
+/** The first start writes it before any site writes: a folder with data in it has lost its own. */
+function readManifest(files: Files): Manifest | undefined {
+  if (files.list('.').includes(MANIFEST_FILE)) return parseManifest(files.read(MANIFEST_FILE));
+  const witness = files.list('sites').find((name) => hasHistory(files, getLogDirectory(name)));
+  if (witness === undefined) return undefined;
+  throw unusableDirectoryError(
+    `there is no ${MANIFEST_FILE}, which says what the data is for, and ${getLogDirectory(witness)} has some`,
+  );
+}
+
+/** @throws CorrectableError `UNAVAILABLE` where there is a key that can be guessed */
+export function readKey(files: Files): Uint8Array | undefined {
+  if (!files.list('.').includes(KEY_FILE)) return undefined;
+  const key = files.read(KEY_FILE);
+  if (key.length >= MIN_KEY_BYTES) return key;
+  const without = 'Or remove it: then sessions of before do not go on';
+  throw unusableDirectoryError(
+    `${KEY_FILE} is damaged: it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}. ${without}`,
+  );
+}
+
+function invalidSiteError(name: string): CorrectableError {
+  const message = `sites: '${name}' cannot be the name of a folder; use letters, digits, - and _.`;
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
+}
+
+function siteNameTooLongError(name: string): CorrectableError {
+  const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
+  const message = `sites: ${has}, and the name of its folder takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
+}
+
+/**
+ * A site that starts without its past would number its operations from the beginning again: the others take them for those
+ * that they have, and never agree with it any more.
+ *
+ * Every start of a deployment makes a file for each site before anything is written to one of them, and the first one
+ * does so before it writes the manifest. So where there is none, a folder without files is new where all the others have
+ * nothing written either; where there is one, they are not all new.
+ *
+ * @throws CorrectableError `UNAVAILABLE` that says what to do.
+ */
+export function rejectMissingSites(files: Files, folders: readonly string[], hasManifest: boolean): void {
+  const missing = folders.filter((folder) => isEmpty(files, folder));
+  if (missing.length === 0) return;
+  if (missing.length === folders.length) {
+    if (!hasManifest) return;
+    const unused = `Where nothing was ever written, remove ${MANIFEST_FILE}`;
+    throw unusableDirectoryError(
+      `there is nothing in ${missing.join(', ')}, and ${MANIFEST_FILE} says that there was. ${unused}`,
+    );
+  }
+  const witness = folders.find((folder) => hasHistory(files, folder));
+  if (witness === undefined) return;
+  throw unusableDirectoryError(
+    `there is nothing in ${missing.join(', ')}, and ${witness} has what was written when there was`,
+  );
+}
+
+function isEmpty(files: Files, folder: string): boolean {
+  const names = files.list(folder);
+  return parseFileNumbers(names, 'log').length === 0 && getCheckpointNumbers(names).length === 0;
+}
+
+/** Whether anything was ever written in the folder of a site. */
+function hasHistory(files: Files, folder: string): boolean {
+  const names = files.list(folder);
+  if (getCheckpointNumbers(names).length > 0) return true;
+  return parseFileNumbers(names, 'log').some((number) => {
+    const { header, damage } = readLog(files.read(`${folder}/${formatSegmentName(number)}`), number);
+    return header !== undefined || damage !== undefined;
+  });
+}

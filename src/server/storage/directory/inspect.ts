@@ -1,0 +1,172 @@
+/** What is in a data folder, and what is lost of it. Changes nothing, and wants no lock: for a folder that refuses to start. */
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
+import { getHolding, rejectMissingHistories, type Holding } from './missing-history.ts';
+import type { LogPositions } from '../../log/recovered-state.ts';
+import { readCheckpoint } from '../format/checkpoint-file.ts';
+import { readKey, rejectMissingSites } from './data-directory.ts';
+import type { Files } from '../disk/files.ts';
+import { readLog, type LogDamage } from '../format/log-file.ts';
+import { Origins } from '../../records/origin.ts';
+import { MANIFEST_FILE, checkFormat, parseManifest, type Manifest } from './manifest.ts';
+import { formatFileName, getLogDirectory, parseFileNumbers } from '../format/file-names.ts';
+import { NodeFiles } from '../disk/node-files.ts';
+import { recoverSite, type RecoveredSite } from '../recovery.ts';
+
+/** A log file as it is found. */
+export interface InspectedLog {
+  readonly file: string;
+  readonly bytes: number;
+  /** Where its entries begin in both logs; `null` where its first frame cannot be read. */
+  readonly start: LogPositions | null;
+  /** Entries that can be read, up to the first frame that is not whole. */
+  readonly entries: LogPositions;
+  /** What cannot be read of it although it was on the disk once. */
+  readonly damage: LogDamage | null;
+}
+
+/** A checkpoint file as it is found. */
+export interface InspectedCheckpoint {
+  readonly file: string;
+  readonly bytes: number;
+  /** Whole states in it, each over the one before. */
+  readonly commits: number;
+  /** The places in the logs of the last of them. */
+  readonly contained: LogPositions | null;
+  readonly damage: string | null;
+}
+
+/** A site as it is found. */
+export interface InspectedSite {
+  readonly name: string;
+  readonly checkpoints: readonly InspectedCheckpoint[];
+  readonly logs: readonly InspectedLog[];
+  /** Entries of both logs with which it would start; `null` where it would not. */
+  readonly lengths: LogPositions | null;
+  /** Why it would not. */
+  readonly startError: string | null;
+  /** What is damaged or gone, although nothing is lost by it. */
+  readonly damages: readonly string[];
+}
+
+/** A data folder as it is found. */
+export interface Inspection {
+  readonly dataDir: string;
+  readonly service: string;
+  readonly sites: readonly InspectedSite[];
+  /** Why the sites do not go together, beside what is wrong with one of them. */
+  readonly startError: string | null;
+}
+
+const LOCK_FILE = 'lock';
+/** Looks at a folder in which a process is working, at most. */
+const MAX_INSPECTIONS = 20;
+
+/** What is to be found at one look; beside a running server it is of no one moment. */
+interface InspectionPass {
+  readonly inspection: Inspection;
+  /** By site; `undefined` where one of them would not start by itself. */
+  readonly holdings: readonly Holding[] | undefined;
+}
+
+/**
+ * Looks through a data folder. Beside a running server it looks again where something is amiss: that may come of files
+ * that came, grew and went meanwhile.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come and go too quickly.
+ */
+export function inspectDataDirectory(dataDir: string): Inspection {
+  if (!fs.existsSync(dataDir)) {
+    throw createInvalidArgumentError('dataDir', `is ${dataDir}, which does not exist: name the folder given to --data`);
+  }
+  if (!fs.existsSync(join(dataDir, MANIFEST_FILE))) {
+    throw createInvalidArgumentError(
+      'dataDir',
+      `is ${dataDir}, which has no ${MANIFEST_FILE}: name the folder given to --data`,
+    );
+  }
+  const files = new NodeFiles(dataDir);
+  let last: InspectionPass | undefined;
+  for (let looks = 1; looks <= MAX_INSPECTIONS; looks += 1) {
+    last = inspectOnce(files, dataDir, last) ?? last;
+    if (last !== undefined && (isHealthy(last.inspection) || !fs.existsSync(join(dataDir, LOCK_FILE)))) break;
+  }
+  if (last !== undefined) return last.inspection;
+  const message = `The files in ${dataDir} come and go as fast as they are looked at: inspect it again.`;
+  throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir' });
+}
+
+/** `undefined` where a file has gone between the moment at which it was seen and the one at which it was to be read. */
+function inspectOnce(files: Files, dataDir: string, before: InspectionPass | undefined): InspectionPass | undefined {
+  try {
+    const manifest = parseManifest(files.read(MANIFEST_FILE));
+    const { service, sites: names, redLeader } = manifest;
+    const folders = names.map((name) => getLogDirectory(name));
+    const looked = names.map((name) => inspectSite(files, name, manifest));
+    const sites = looked.map(({ site }) => site);
+    const all = looked.flatMap(({ holding }) => holding ?? []);
+    const holdings = all.length === names.length ? all : undefined;
+    const rejection = getRejection(() => {
+      checkFormat(manifest, dataDir);
+      readKey(files);
+      rejectMissingSites(files, folders, true);
+      const deployed = { names, redLeader: names.indexOf(redLeader) };
+      if (holdings !== undefined) rejectMissingHistories(holdings, deployed, before?.holdings);
+    });
+    return { inspection: { dataDir, service: service.name, sites, startError: rejection }, holdings };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isHealthy({ sites, startError: rejection }: Inspection): boolean {
+  return rejection === null && sites.every((site) => site.startError === null && site.damages.length === 0);
+}
+
+function inspectSite(
+  files: Files,
+  name: string,
+  { sites }: Manifest,
+): { readonly site: InspectedSite; readonly holding: Holding | undefined } {
+  const folder = getLogDirectory(name);
+  const names = files.list(folder).toSorted();
+  const logs = parseFileNumbers(names, 'log').map((number) => inspectLog(files, folder, number));
+  const checkpoints = (['checkpoint', 'checkpoint-copy'] as const).flatMap((ending) =>
+    parseFileNumbers(names, ending).map((number) =>
+      inspectCheckpoint(files, `${folder}/${formatFileName(number, ending)}`, number),
+    ),
+  );
+  let found: RecoveredSite | undefined;
+  const rejection = getRejection(() => (found = recoverSite(files, folder, name)));
+  const { lengths = null, damages = [], stored } = found ?? {};
+  const holding = stored && getHolding(stored, Origins.create(sites));
+  return { site: { name, checkpoints, logs, lengths, startError: rejection, damages }, holding };
+}
+
+function inspectLog(files: Files, folder: string, number: number): InspectedLog {
+  const file = `${folder}/${formatFileName(number, 'log')}`;
+  const bytes = files.read(file);
+  const { header, entries, damage } = readLog(bytes, number);
+  const counts = { local: 0, red: 0 };
+  for (const { log } of entries) counts[log] += 1;
+  const start = header === undefined ? null : { local: header.local, red: header.red };
+  return { file, bytes: bytes.length, start, entries: counts, damage: damage ?? null };
+}
+
+function inspectCheckpoint(files: Files, file: string, number: number): InspectedCheckpoint {
+  const bytes = files.read(file);
+  const { commits, contained, damage } = readCheckpoint(bytes, number);
+  return { file, bytes: bytes.length, commits, contained: contained ?? null, damage: damage ?? null };
+}
+
+function getRejection(attempt: () => unknown): string | null {
+  try {
+    attempt();
+    return null;
+  } catch (error) {
+    if (error instanceof CorrectableError) return error.message;
+    throw error;
+  }
+}

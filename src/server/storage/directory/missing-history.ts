@@ -1,0 +1,102 @@
+/**
+ * What sites hold of each other's pasts. A site that has lost some of its own contradicts the others for ever; one that
+ * has lost what the others let go of, since it said that it had it, never comes to know that again.
+ */
+import { getSavedSite, type RecoveredState } from '../../log/recovered-state.ts';
+import type { Origin, Origins } from '../../records/origin.ts';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { RESTORE_ADVICE } from '../recovery.ts';
+
+/** What a site has of a stream or of the red log. */
+export interface HeldEntries {
+  /** So many from the first on: in its state, whether it still has the entries or not. */
+  readonly count: number;
+  /** The number, from 1 on, of the first that it can send to others; the one after the last where it can send none. */
+  readonly retainedFrom: number;
+}
+
+/** How far a site has got, as its own logs and its checkpoint say. */
+export interface Holding {
+  /** Of the blue stream of each site, in the order of the sites. */
+  readonly streams: readonly HeldEntries[];
+  readonly red: HeldEntries;
+}
+
+/** The sites that are compared: their names in order, and which of them leads the red log. */
+export interface DeployedSites {
+  readonly names: readonly string[];
+  readonly redLeader: number;
+}
+
+/** What a site has, from what it found at its start. */
+export function getHolding({ local, red, checkpoint }: RecoveredState, origins: Origins): Holding {
+  const saved = checkpoint && getSavedSite(checkpoint);
+  const savedOf = (origin: Origin): number =>
+    (saved?.shared.replica.applied[origin] ?? 0) + (saved?.own.waiting[origin]?.length ?? 0);
+  const counts = new Map(origins.sites.map((origin) => [origin, savedOf(origin)]));
+  const firsts = new Map<Origin, number>();
+  for (const entry of local.entries) {
+    if (entry.kind !== 'blue') continue;
+    const { site, sequence } = entry.operation;
+    if (!firsts.has(site)) firsts.set(site, sequence);
+    // A checkpoint may contain entries whose files are still there.
+    counts.set(site, Math.max(counts.get(site) ?? 0, sequence));
+  }
+  const streams = [...counts].map(([origin, count]) => ({ count, retainedFrom: firsts.get(origin) ?? count + 1 }));
+  return { streams, red: { count: red.start + red.entries.length, retainedFrom: red.start + 1 } };
+}
+
+/**
+ * What a site is known to have lost. Nothing leaves a site before it is synced there, so that no other site can have more
+ * of its stream, nor of the red log that it leads. And what others keep begins no later than what it lacks: they let go
+ * of what it has said that it had.
+ *
+ * @param known what the sites held, before `own` was looked at where that was at another time
+ */
+export function describeMissingHistory(
+  own: Holding,
+  known: readonly Holding[],
+  { site, names, redLeader }: DeployedSites & { readonly site: number },
+): string | undefined {
+  const name = names[site];
+  for (const [other, { streams, red }] of known.entries()) {
+    if (other === site) continue;
+    const by = names[other];
+    for (const [origin, { count, retainedFrom }] of streams.entries()) {
+      const has = own.streams[origin]?.count ?? 0;
+      const of = `operations of ${names[origin]}`;
+      if (origin === site && count > has) return `site ${by} has ${count} ${of}, which has ${has} itself`;
+      if (has + 1 < retainedFrom) return `site ${name} has ${has} ${of}, and ${by} keeps those from ${retainedFrom} on`;
+    }
+    if (site === redLeader && red.count > own.red.count) {
+      return `site ${by} has ${red.count} entries of the red log, and ${name}, which leads it, has ${own.red.count}`;
+    }
+    if (other === redLeader && own.red.count + 1 < red.retainedFrom) {
+      const [has, leads] = [`${own.red.count} entries of the red log`, `${by}, which leads it, keeps those`];
+      return `site ${name} has ${has}, and ${leads} from ${red.retainedFrom} on`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * @param known what the sites held when the folder was looked at before: beside a running server the others get on
+ * between two looks
+ * @throws CorrectableError `UNAVAILABLE` that says what a site has lost, and what to do.
+ */
+export function rejectMissingHistories(
+  holdings: readonly Holding[],
+  deployed: DeployedSites,
+  known: readonly Holding[] = holdings,
+): void {
+  for (const [site, own] of holdings.entries()) {
+    const problem = describeMissingHistory(own, known, { ...deployed, site });
+    if (problem !== undefined) throw unusableDirectoryError(problem);
+  }
+}
+
+/** The sites of a folder cannot be started together. */
+export function unusableDirectoryError(problem: string): CorrectableError {
+  const message = `The data cannot be used: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+}

@@ -1,0 +1,118 @@
+/** Where the sites of a deployment keep what they must not lose: a data folder, or nowhere. */
+import type { SiteStorage } from '../../log/site-storage.ts';
+import { getHolding, rejectMissingHistories } from './missing-history.ts';
+import { createStorageAlarms, type OnAlarm, type SiteAlarm } from '../../alarms/site-alarm.ts';
+import { openDataDirectory, rejectMissingSites, type DataDirectory } from './data-directory.ts';
+import { DurableStorage, recoverAndReport, type DurableStorageOptions } from '../durable-storage.ts';
+import { Origins } from '../../records/origin.ts';
+import type { Deployment } from './manifest.ts';
+import { nodeTiming } from '../disk/node-files.ts';
+import { VolatileStorage } from '../volatile-storage.ts';
+
+/** The storage of all sites of a deployment. */
+export interface DeploymentStorage {
+  /** Authenticates session tokens over restarts; none where nothing is kept. */
+  readonly clusterKey: Uint8Array | undefined;
+  /** By site, in the order of the deployment. */
+  readonly sites: readonly SiteStorage[];
+  /** Writes down what the storage is for, once it is known that all sites can start. */
+  adopt(): void;
+  /** Closes all of them; what was appended is on the disk before that. */
+  close(): Promise<void>;
+}
+
+interface DurableDeployment extends Deployment {
+  /** Whether session tokens go by a key that is not the folder's. */
+  readonly hasOwnKey?: boolean;
+  readonly onAlarm: OnAlarm;
+}
+
+/**
+ * Opens the storage in a folder, or one in memory where there is none.
+ *
+ * @throws CorrectableError as `openDataDirectory` and `DurableStorage`
+ */
+export function openStorage(dataDir: string | undefined, deployment: DurableDeployment): DeploymentStorage {
+  return dataDir === undefined ? openVolatile(deployment) : openDurable(dataDir, deployment);
+}
+
+function openVolatile({ sites }: Deployment): DeploymentStorage {
+  const epoch = Date.now();
+  const storages = sites.map(() => new VolatileStorage(epoch));
+  return { clusterKey: undefined, sites: storages, adopt: () => {}, close: async () => {} };
+}
+
+function openDurable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
+  const { redLeader: site, onAlarm } = deployment;
+  const folder = openDataDirectory(dataDir, deployment, (message) => {
+    onAlarm({ kind: 'data-directory-locked', site, message });
+  });
+  const sites: DurableStorage[] = [];
+  const close = async (): Promise<void> => {
+    const closing = sites.map((storage) => storage.close());
+    // What has not begun lets go of the folder at once: whoever was refused may want to try again.
+    if (sites.some(({ hasBegun }) => hasBegun)) await Promise.all(closing);
+    await folder.close();
+  };
+  try {
+    const found = recoverAll(folder, deployment);
+    folder.files.makeDirectory('sites');
+    const { files, lock } = folder;
+    const shared = { files, lock, timing: nodeTiming };
+    for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
+    const adopt = (): void => {
+      folder.adopt();
+      if (folder.hasLostKey && deployment.hasOwnKey !== true)
+        deployment.onAlarm(createLostKeyAlarm(deployment.redLeader));
+    };
+    return { clusterKey: folder.clusterKey, sites, adopt, close };
+  } catch (error) {
+    void close();
+    throw error;
+  }
+}
+
+/** What a site has, and whom to tell of it. */
+type FoundSite = Required<Pick<DurableStorageOptions, 'site' | 'directory' | 'events' | 'recovered'>>;
+
+/**
+ * All sites are looked at before anything is made for one of them.
+ *
+ * @throws CorrectableError `UNAVAILABLE` where one of them has lost something.
+ */
+function recoverAll(
+  { files, getSiteDirectory, hasManifest }: DataDirectory,
+  deployment: DurableDeployment,
+): FoundSite[] {
+  const { sites: names, redLeader, onAlarm } = deployment;
+  const directories = names.map((site) => ({
+    site,
+    directory: getSiteDirectory(site),
+    events: createStorageAlarms(site, onAlarm),
+  }));
+  const checkAll = (check: () => void): void => {
+    try {
+      check();
+    } catch (error) {
+      onAlarm({ kind: 'data-damaged', site: redLeader, message: (error as Error).message });
+      throw error;
+    }
+  };
+  checkAll(() => {
+    const paths = directories.map(({ directory }) => directory);
+    rejectMissingSites(files, paths, hasManifest);
+  });
+  const found = directories.map((item) => {
+    const { site, directory, events } = item;
+    return { ...item, recovered: recoverAndReport(files, directory, events, site) };
+  });
+  const origins = Origins.create(names);
+  const holdings = found.map(({ recovered }) => getHolding(recovered.stored, origins));
+  checkAll(() => rejectMissingHistories(holdings, { names, redLeader: names.indexOf(redLeader) }));
+  return found;
+}
+
+function createLostKeyAlarm(site: string): SiteAlarm {
+  const message = 'The data folder had no cluster.key any more, and has a new one: sessions of before do not go on.';
+  return { kind: 'data-damaged', site, message };
+}

@@ -1,0 +1,290 @@
+/**
+ * Keeps a second process out of a data folder. A process that was killed leaves its lock behind, so a lock says whose it
+ * is. On this machine that is looked up. Elsewhere (another machine, another container) a lock counts as left behind
+ * when its time has not moved for a while, measured by the clock of whoever waits: clocks of two machines are never
+ * compared, since they may be apart.
+ *
+ * A process that was paused may find its lock broken when it goes on. So the owner looks at each touch, and after every
+ * gap before it tells anything to anybody, whether the lock still is its own. It keeps the file open: as long as it
+ * does, no other file has the same number, and to look takes no further descriptor.
+ */
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import { CorrectableError } from '../../../correctable/errors.ts';
+import { markFenced } from './files.ts';
+import { processExists, getMachineId, getStartTime } from './process-identity.ts';
+
+interface LockHolder {
+  readonly pid: number;
+  /** When the process started, as the system counts: the number may be another process's by now. */
+  readonly startedAt: string;
+  /** Where the number means something: one start of one machine, or one container on it. */
+  readonly machineId: string;
+  /** No two locks are alike. */
+  readonly id?: string;
+}
+
+/** The clocks of this machine, and its patience. */
+export interface LockClock {
+  /** Never set, but it may stand still while the machine sleeps. */
+  monotonicMs(): number;
+  /** May be set, and goes on while the machine sleeps. */
+  wallMs(): number;
+  /** Waits, with everything else. */
+  sleepMs(ms: number): void;
+}
+
+/** A lock that was taken. */
+export interface DirectoryLock {
+  /** Whether it still is this process's. Looks only where some time has passed, so it may be asked all the time. */
+  isHeld(): boolean;
+  /** Calls back once if it turns out that it is not. */
+  onLost(tell: (error: CorrectableError) => void): void;
+  /** Gives it back. What somebody else has put in its place stays. */
+  release(): void;
+}
+
+const TOUCH_INTERVAL_MS = 2000;
+/** A lock from elsewhere whose time has not moved for so long is left behind. */
+const STALE_AFTER_MS = 15_000;
+/** After a longer gap than this between two looks the owner looks again before anything else. */
+const RECHECK_GAP_MS = 4000;
+/** An owner that cannot look gives up before others may take the lock for left behind. */
+const MAX_BLIND_MS = 10_000;
+const POLL_INTERVAL_MS = 250;
+const MAX_ATTEMPTS = 5;
+
+const systemClock: LockClock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  sleepMs: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+};
+
+/**
+ * Takes the lock of a folder. Where somebody elsewhere has had it, this waits, with the whole thread, until it is known
+ * whether he still has: up to 15 s. Before it waits it calls `onWait`.
+ *
+ * @throws CorrectableError `UNAVAILABLE` when another process, or this one, has it.
+ */
+export function lockDirectory(
+  path: string,
+  clock: LockClock = systemClock,
+  onWait: (message: string) => void = () => {},
+): DirectoryLock {
+  const own: LockHolder = {
+    pid: process.pid,
+    startedAt: getStartTime(process.pid),
+    machineId: getMachineId(),
+    id: randomUUID(),
+  };
+  for (let attempt = 0; ; attempt += 1) {
+    const descriptor = tryCreate(path, JSON.stringify(own));
+    if (descriptor !== undefined) return new OwnedDirectoryLock(path, descriptor, clock);
+    if (attempt >= MAX_ATTEMPTS) throw directoryInUseError(path, 'another process is starting in it');
+    removeStale(path, clock, onWait);
+  }
+}
+
+class OwnedDirectoryLock implements DirectoryLock {
+  readonly #path: string;
+  readonly #descriptor: number;
+  readonly #clock: LockClock;
+  readonly #file: fs.BigIntStats;
+  readonly #listeners: ((error: CorrectableError) => void)[] = [];
+  readonly #toucher: NodeJS.Timeout;
+  #seenAtMs: number;
+  #seenAtWallMs: number;
+  #isLost = false;
+  #isReleased = false;
+
+  constructor(path: string, descriptor: number, clock: LockClock) {
+    this.#path = path;
+    this.#descriptor = descriptor;
+    this.#clock = clock;
+    this.#file = fs.fstatSync(descriptor, { bigint: true });
+    this.#seenAtMs = clock.monotonicMs();
+    this.#seenAtWallMs = clock.wallMs();
+    this.#toucher = setInterval(() => this.#touch(), TOUCH_INTERVAL_MS);
+    this.#toucher.unref();
+  }
+
+  isHeld(): boolean {
+    // Released, it may be another one's before this would look again.
+    if (this.#isLost || this.#isReleased) return false;
+    const gapMs = this.#clock.monotonicMs() - this.#seenAtMs;
+    const wallGapMs = Math.abs(this.#clock.wallMs() - this.#seenAtWallMs);
+    return Math.max(gapMs, wallGapMs) <= RECHECK_GAP_MS || this.#touch();
+  }
+
+  onLost(tell: (error: CorrectableError) => void): void {
+    this.#listeners.push(tell);
+  }
+
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    clearInterval(this.#toucher);
+    try {
+      if (this.#isOwnThere()) fs.rmSync(this.#path, { force: true });
+    } finally {
+      fs.closeSync(this.#descriptor);
+    }
+  }
+
+  /** Looks, and gives a sign of life: on the file that is open, never on one that somebody else has put in its place. */
+  #touch(): boolean {
+    // Before it looks: a pause may fall in between.
+    const atMs = this.#clock.monotonicMs();
+    const atWallMs = this.#clock.wallMs();
+    const isThere = this.#touchIfThere();
+    if (isThere === true) this.#seenAtMs = atMs;
+    if (isThere === false || atMs - this.#seenAtMs > MAX_BLIND_MS) {
+      this.#lose();
+      return false;
+    }
+    this.#seenAtWallMs = atWallMs;
+    return true;
+  }
+
+  /** Whether the lock was this process's; `undefined` where that cannot be seen. */
+  #touchIfThere(): boolean | undefined {
+    try {
+      if (!this.#isOwnThere()) return false;
+      fs.futimesSync(this.#descriptor, new Date(), new Date());
+      return true;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #isOwnThere(): boolean {
+    const found = fs.statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return found !== undefined && found.ino === this.#file.ino && found.dev === this.#file.dev;
+  }
+
+  #lose(): void {
+    this.#isLost = true;
+    clearInterval(this.#toucher);
+    for (const tell of this.#listeners.splice(0)) tell(lockLostError());
+  }
+}
+
+/** What whoever goes on with a folder that is no longer his is told. */
+export function lockLostError(): CorrectableError {
+  const reason = 'this process was held up for so long that another one has taken it over';
+  const message = `The data folder is no longer this process's: ${reason}.`;
+  return markFenced(new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }));
+}
+
+/** A descriptor of the new lock; `undefined` when there is one. */
+function tryCreate(path: string, text: string): number | undefined {
+  // Written first and linked then: nobody sees a lock without its owner's name.
+  const draft = `${path}.${randomUUID()}`;
+  const descriptor = fs.openSync(draft, 'wx', 0o600);
+  try {
+    fs.writeSync(descriptor, text);
+    fs.linkSync(draft, path);
+    return descriptor;
+  } catch (error) {
+    fs.closeSync(descriptor);
+    if (getErrorCode(error) === 'EEXIST') return undefined;
+    throw error;
+  } finally {
+    fs.rmSync(draft, { force: true });
+  }
+}
+
+function removeStale(path: string, clock: LockClock, onWait: (message: string) => void): void {
+  const found = readLock(path);
+  if (found === undefined) return;
+  const problem = describeLockProblem(path, found, clock, onWait);
+  if (problem !== undefined) throw directoryInUseError(path, problem);
+  // Looked at again, since it may have taken long to find out.
+  if (readLock(path)?.text !== found.text) return;
+  const aside = `${path}.stale.${randomUUID()}`;
+  try {
+    fs.renameSync(path, aside);
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return;
+    throw error;
+  }
+  // Another process was faster, and this is its lock: give it back, unless there is a third one by now. Then its owner
+  // will see that it is gone.
+  if (fs.readFileSync(aside, 'utf8') !== found.text) tryLink(aside, path);
+  fs.rmSync(aside, { force: true });
+}
+
+function tryLink(from: string, to: string): void {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    if (getErrorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+interface FoundLock {
+  readonly text: string;
+  /** Moves whenever the owner touches it, whatever his clock says. */
+  readonly time: string;
+}
+
+function readLock(path: string): FoundLock | undefined {
+  try {
+    const { mtimeNs, ctimeNs } = fs.statSync(path, { bigint: true });
+    return { text: fs.readFileSync(path, 'utf8'), time: `${mtimeNs} ${ctimeNs}` };
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Why a lock must be respected; `undefined` when it was left behind. */
+function describeLockProblem(
+  path: string,
+  found: FoundLock,
+  clock: LockClock,
+  onWait: (message: string) => void,
+): string | undefined {
+  const holder = parseHolder(found.text);
+  if (holder === undefined) return undefined;
+  if (holder.machineId === getMachineId()) {
+    const isAlive = processExists(holder.pid) && getStartTime(holder.pid) === holder.startedAt;
+    return isAlive ? `process ${holder.pid} has it open` : undefined;
+  }
+  onWait(
+    `The data folder was locked by process ${holder.pid} of another machine or container (${path}). ` +
+      `Waiting up to ${STALE_AFTER_MS / 1000} s to see if it still runs.`,
+  );
+  if (!isTouchedWithinStaleTime(path, found, clock)) return undefined;
+  return `process ${holder.pid} of another machine or container has it open`;
+}
+
+/** Whose lock it says it is; `undefined` where it does not. */
+function parseHolder(text: string): LockHolder | undefined {
+  try {
+    return (JSON.parse(text) as LockHolder | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Watches a lock: whether its owner gives a sign of life before it counts as left behind. */
+function isTouchedWithinStaleTime(path: string, found: FoundLock, clock: LockClock): boolean {
+  const fromMs = clock.monotonicMs();
+  while (clock.monotonicMs() - fromMs < STALE_AFTER_MS) {
+    clock.sleepMs(POLL_INTERVAL_MS);
+    const now = readLock(path);
+    // Given back, or another one: whoever asks begins again.
+    if (now === undefined || now.text !== found.text) return false;
+    if (now.time !== found.time) return true;
+  }
+  return false;
+}
+
+function getErrorCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function directoryInUseError(path: string, problem: string): CorrectableError {
+  return new CorrectableError('UNAVAILABLE', `The data folder is in use (${path}): ${problem}.`, { field: 'dataDir' });
+}

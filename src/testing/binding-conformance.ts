@@ -1,0 +1,140 @@
+/** What every binding promises (Correctables, OSDI 2016, §5.1): whoever writes one runs this suite on it. */
+import {
+  deliversEachLevel,
+  declaresLevels,
+  failsWithoutReply,
+  failsWithTypedError,
+  deliversWeakerLevels,
+  ordersViews,
+  rejectsUnknownOperations,
+  deliversInOrder,
+  deliversPreliminaries,
+} from './conformance/levels.ts';
+import { executesConcurrentWrites, isolatesCancellation, readsAcknowledgedWrites } from './conformance/concurrency.ts';
+import { guessesPastValues, reportsReachedLevels, showsPastValues } from './conformance/view-values.ts';
+import { followsEqualSteps, followsManyHistories, followsOneHistory } from './conformance/histories.ts';
+import {
+  endsOperationsOnClose,
+  closesForClients,
+  closesOneOfSeveral,
+  closesUpdates,
+  abandonsReads,
+  releasesSignals,
+  survivesCancellation,
+} from './conformance/cancellation.ts';
+import { reportsAbortsTruthfully, keepsReportedOutcomes } from './conformance/delayed-effects.ts';
+import {
+  completesWrites,
+  completesWithoutWeakLevels,
+  checkExactlyOnce,
+  keepsKeys,
+  levelsChooseViewsOnly,
+  readsWithoutWeakLevels,
+  executesCanceledWrites,
+  showsWrites,
+} from './conformance/writes.ts';
+import { keepsSessionGuarantees } from './conformance/sessions.ts';
+import { TestContext, type ConformanceSubject, type TestRunner } from './conformance/test-context.ts';
+import { check } from '../correctable/errors.ts';
+import { hasMethods } from '../correctable/validate.ts';
+
+export { ConformanceError } from './conformance/test-context.ts';
+export type {
+  ConformanceSubject,
+  Expectation,
+  HistoryStep,
+  OpenedBinding,
+  TestRunner,
+} from './conformance/test-context.ts';
+
+/**
+ * Registers the contract suite for one binding with a test runner. A test that fails throws a `ConformanceError`, whose
+ * message says what is wrong with the binding; none waits longer than `timeoutMs` for what does not come.
+ *
+ * @example
+ * import { describe, expect, test } from 'vitest';
+ * testBindingConformance(
+ *   {
+ *     name: 'memory',
+ *     open: async () => ({ binding: memory() }),
+ *     update: put('k', 1),
+ *     read: get('k'),
+ *     expected: 1,
+ *   },
+ *   { describe, test, expect },
+ * );
+ */
+export function testBindingConformance(subject: ConformanceSubject, runner: TestRunner): void {
+  checkArguments(subject, runner);
+  const { describe, test } = runner;
+  const trial = new TestContext(subject, runner.expect);
+  describe(`binding conformance: ${subject.name}`, () => {
+    test('levels: asked twice → one list of different names', () => declaresLevels(trial));
+    test('read: all levels → ordered views, one final at the strongest', () => ordersViews(trial));
+    test('read: one level requested → one final view at it or above', () => deliversEachLevel(trial));
+    test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
+      deliversPreliminaries(trial));
+    test('read: weaker levels → what the object is, or was', () => showsPastValues(trial));
+    test('read: each level, just after an update → what is said to be strongest shows it', () =>
+      reportsReachedLevels(trial));
+    test('update: all levels → the strongest read shows it', () => showsWrites(trial));
+    test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(trial));
+    test('update: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
+      completesWrites(trial));
+    test('update: preliminary views → what it has given, or would have', () => guessesPastValues(trial));
+    test('update: many objects at once → each done once', () => executesConcurrentWrites(trial));
+    test('read: begun after an update, with older reads under way → shows it', () => readsAcknowledgedWrites(trial));
+    for (const [description, open] of Object.entries(subject.weakLevelFails ?? {})) {
+      test(`read: weaker levels ${description} → does not fail with them`, () => readsWithoutWeakLevels(trial, open));
+      test(`update: weaker levels ${description} → the final answers, whatever was requested`, () =>
+        completesWithoutWeakLevels(trial, open));
+    }
+    const { neverResponds, failingOperation, strongLevelFails } = subject;
+    if (strongLevelFails !== undefined) {
+      test('read: the strongest level fails at once → weaker views under way, then the failure', () =>
+        deliversWeakerLevels(trial, strongLevelFails));
+    }
+    if (neverResponds !== undefined) {
+      test('read: the strongest level fails, weaker ones hang → ends all the same', () =>
+        failsWithoutReply(trial, neverResponds));
+    }
+    test('history: strongest level only → each update once, versions never go back', () =>
+      followsOneHistory(trial, true));
+    test('history: all levels → the same finals, whatever the preliminary views were', () =>
+      followsOneHistory(trial, false));
+    test('history: several objects at once → to each its own', () => followsManyHistories(trial));
+    test('history: equal steps of one object at once → the answers that they have in turn', () =>
+      followsEqualSteps(trial));
+    test('update: cancelled under way → runs to its end', () => executesCanceledWrites(trial));
+    test('update: cancelled, weakest level only, closed → a while later as it was said', () =>
+      keepsReportedOutcomes(trial));
+    test('update: cancelled at any time → not done later where that was said', () => reportsAbortsTruthfully(trial));
+    test('cancel: a read and an update leave → others are done all the same', () => isolatesCancellation(trial));
+    test('update: submitted twice by one name → done once, if the binding says so', () => checkExactlyOnce(trial));
+    test('update: submitted twice with one idempotency key → done once, if the binding has keys', () =>
+      keepsKeys(trial));
+    test('read: cancelled → closes, and the binding stays usable', () => survivesCancellation(trial));
+    test('read: aborted → let go, and others are not', () => abandonsReads(trial));
+    test('signal: many operations under one → nobody listens after they have closed', () => releasesSignals(trial));
+    test('sink: every call → a requested level or above, confirms only what was said', () => deliversInOrder(trial));
+    test('session: read after write → every view shows the write', () => keepsSessionGuarantees(trial));
+    test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(trial));
+    test('close: operations under way and later → closed, none hangs', () => closesForClients(trial));
+    test('close: the binding itself → what is under way ends, nothing is told after', () =>
+      endsOperationsOnClose(trial));
+    test('close: an update under way → done, UNKNOWN, or certainly not done', () => closesUpdates(trial));
+    test('close: one client of several on a shared binding → the others go on', () => closesOneOfSeveral(trial));
+    if (failingOperation !== undefined)
+      test('failure: the final fails → a typed error', () => failsWithTypedError(trial, failingOperation));
+  });
+}
+
+function checkArguments(subject: unknown, runner: unknown): void {
+  const call = "bindingContract({ name: 'memory', open, update, read, expected }, { describe, test, expect })";
+  check(hasMethods(subject, 'open'), 'subject', `must be a binding under test: write ${call}`);
+  check(
+    hasMethods(runner, 'describe', 'test', 'expect'),
+    'runner',
+    `must have describe, test and expect: write ${call}`,
+  );
+}

@@ -1,0 +1,255 @@
+/** What the contract suite holds a binding to when somebody leaves: the caller of a read, one client, all of them. */
+import type { Binding } from '../../correctable/binding.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { getFailure } from './levels.ts';
+import {
+  assertHolds,
+  formatOperation,
+  formatValue,
+  formatError,
+  waitForNextTurn,
+  type TestContext,
+} from './test-context.ts';
+import { ViewRecorder } from './view-recorder.ts';
+
+/**
+ * Looking at a signal costs more than a fast read does: who answers within this time need not. Counted by a timer, which
+ * is no more punctual than those of the binding.
+ */
+const ABANDON_GRACE_MS = 100;
+/** So many operations share a signal at once: above ten listeners Node warns of a leak, which there is none of yet. */
+const OPERATIONS_PER_SIGNAL = 8;
+
+export async function survivesCancellation(trial: TestContext): Promise<void> {
+  const { write, read, expected } = trial.subject;
+  await trial.withClient(async (client) => {
+    const leaving = client.invoke(read);
+    // A binding may answer at once: then there is nothing under way that could be left.
+    const isDone = leaving.state === 'final';
+    leaving.cancel('contract suite');
+    const error = await getFailure(leaving);
+    const isTold = isDone || isCorrectableError(error, 'ABORTED');
+    assertHolds(isTold, () => `a read that was cancelled: not ABORTED, but ${formatError(error)}`);
+    await trial.getFinal(client, write);
+    const { value } = await trial.getFinal(client, read, [client.strongest]);
+    trial.assertSame(
+      value,
+      expected,
+      `${formatOperation(read)}, after another read was cancelled: the final view is wrong`,
+    );
+  });
+}
+
+/** A read that nobody waits for any more is let go: what is told late was work for nobody. */
+export async function abandonsReads(trial: TestContext): Promise<void> {
+  const { write, read, slowBinding } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    await trial.ends(ViewRecorder.submit(binding, write));
+    const leaving = new AbortController();
+    const left = ViewRecorder.submit(binding, read, undefined, { signal: leaving.signal });
+    const staying = ViewRecorder.submit(binding, read);
+    leaving.abort(new Error('contract suite'));
+    const grace = new Promise((resolve) => setTimeout(resolve, ABANDON_GRACE_MS));
+    const untilThen = grace.then(() => left.views.length);
+    await trial.ends(staying, ', while another read was aborted');
+    const reported = await untilThen;
+    await waitForNextTurn();
+    assertHolds(
+      staying.final !== undefined,
+      () => `${formatOperation(read)}: fails with another read, which was aborted`,
+      staying.error,
+    );
+    const late = left.views[reported];
+    assertHolds(
+      late === undefined,
+      () =>
+        `${formatOperation(read)}: ignores context.signal: a view at ${late?.level} more than ${ABANDON_GRACE_MS} ms after the abort`,
+    );
+  }, slowBinding);
+}
+
+/** Whoever gives one signal to many operations would keep the listeners of all of them. */
+export async function releasesSignals(trial: TestContext): Promise<void> {
+  const { subject } = trial;
+  await trial.withBinding((binding) => checkReleasesSignal(trial, binding));
+  // Many a binding listens only for what takes its time.
+  if (subject.slowBinding !== undefined)
+    await trial.withBinding((binding) => checkReleasesSignal(trial, binding), subject.slowBinding);
+}
+
+async function checkReleasesSignal(trial: TestContext, binding: Binding): Promise<void> {
+  const { write, read } = trial.subject;
+  const watched = new WatchedSignal();
+  for (const operation of [write, read]) {
+    const many = Array.from({ length: OPERATIONS_PER_SIGNAL }, () =>
+      ViewRecorder.submit(binding, operation, undefined, { signal: watched.signal }),
+    );
+    const closed = Promise.all(many.map((listener) => listener.closed));
+    await trial.withTimeout(
+      closed,
+      `${formatOperation(operation)}, ${OPERATIONS_PER_SIGNAL} at once: not all have a final view or a failure`,
+    );
+  }
+  await trial.withTimeout(watched.released(), 'listeners stay on context.signal').catch((cause: unknown) => {
+    const left = `${watched.listeners} of ${2 * OPERATIONS_PER_SIGNAL} operations leave one`;
+    assertHolds(false, `context.signal keeps listeners of operations that have closed: ${left}`, cause);
+  });
+}
+
+/** By the time that `close` has resolved, what was under way knows how it ended, and nothing is told any more. */
+export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
+  const { write, read } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    const inFlight = [write, read].map((operation) => ViewRecorder.submit(binding, operation));
+    await trial.withTimeout(binding.close(), 'close() does not come to an end');
+    const views = inFlight.map((listener) => listener.views.length);
+    for (const listener of inFlight) {
+      const name = formatOperation(listener.operation);
+      await trial.withTimeout(listener.closed, `${name}: under way at close(), and hears of no end`);
+    }
+    const late = ViewRecorder.submit(binding, read);
+    await trial.withTimeout(late.closed, `${formatOperation(read)}, after close(): hangs, not UNAVAILABLE`);
+    inFlight.forEach((listener, at) => {
+      const view = listener.views[views[at]!];
+      const name = formatOperation(listener.operation);
+      assertHolds(
+        view === undefined,
+        () => `close() ends nothing: ${name} goes on, with a view at ${view?.level} after it`,
+      );
+    });
+    const [reported] = late.views;
+    assertHolds(
+      reported === undefined,
+      () => `close() closes nothing: ${formatOperation(read)} after it still has a view at ${reported?.level}`,
+    );
+    const isUnavailable = isCorrectableError(late.error, 'UNAVAILABLE');
+    assertHolds(
+      isUnavailable,
+      () => `${formatOperation(read)}, after close(): not UNAVAILABLE, but ${formatError(late.error)}`,
+    );
+  });
+}
+
+export async function closesForClients(trial: TestContext): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withClient(async (client, binding) => {
+    // Observed before closing, which may take longer than the operation has until it fails.
+    const ended = getFailure(client.invoke(read));
+    await trial.withTimeout(client.close(), 'close() does not come to an end');
+    const error = await ended;
+    const isTyped = error === undefined || isCorrectableError(error);
+    assertHolds(
+      isTyped,
+      () => `${formatOperation(read)}, under way at close(): fails with no CorrectableError, but ${formatError(error)}`,
+    );
+    await binding.close();
+    const late = await getFailure(trial.createClient(binding).invoke(read));
+    assertHolds(
+      isCorrectableError(late, 'UNAVAILABLE'),
+      () => `${formatOperation(read)}, after close(): not UNAVAILABLE, but ${formatError(late)}`,
+    );
+  });
+}
+
+export async function closesUpdates(trial: TestContext): Promise<void> {
+  const { write, read, expected } = trial.subject;
+  await trial.withBinding(async (binding, { secondBinding }) => {
+    const client = trial.createClient(binding);
+    const outcome = getOutcome(client.invoke(write));
+    await trial.withTimeout(client.close(), 'close() does not come to an end');
+    const reported = await outcome;
+    assertHolds(
+      reported !== 'not typed',
+      `${formatOperation(write)}, under way at close(): fails with no CorrectableError`,
+    );
+    const observer = binding.openHandle === undefined ? await secondBinding?.() : binding;
+    if (reported === 'done' || reported === 'UNKNOWN' || observer === undefined) return;
+    const asking = trial.createClient(observer);
+    const { value: shown } = await trial.getFinal(asking, read, [asking.strongest]);
+    await observer.close();
+    const isDone = trial.isSame(shown, expected);
+    assertHolds(
+      !isDone,
+      () =>
+        `${formatOperation(write)}, under way at close(): ${reported} says that it was not done, but ${formatValue(shown)} shows it`,
+    );
+  });
+}
+
+export async function closesOneOfSeveral(trial: TestContext): Promise<void> {
+  const { write, read } = trial.subject;
+  await trial.withBinding(async (binding: Binding) => {
+    if (binding.openHandle === undefined) return;
+    const [leaving, staying] = [trial.createClient(binding), trial.createClient(binding)];
+    const outcomes = [leaving, staying].map((client) => getOutcome(client.invoke(write)));
+    await trial.withTimeout(leaving.close(), 'close() does not come to an end');
+    const [left, stayed] = [await outcomes[0], await outcomes[1]];
+    assertHolds(
+      left === 'done' || left === 'UNKNOWN',
+      `share(): an update of the client that was closed: ${left}, not UNKNOWN`,
+    );
+    assertHolds(stayed === 'done', `share(): closing one client ends an update of another one: ${stayed}`);
+    for (const client of [staying, trial.createClient(binding)]) await trial.getFinal(client, read, [client.strongest]);
+  });
+}
+
+async function getOutcome(update: PromiseLike<unknown>): Promise<string> {
+  return update.then(
+    () => 'done',
+    (error: unknown) => (isCorrectableError(error) ? error.code : 'not typed'),
+  );
+}
+
+type SignalListener = EventListenerOrEventListenerObject | null;
+
+/** A signal that knows who listens. */
+class WatchedSignal {
+  readonly signal: AbortSignal;
+  readonly #listening = new Set<SignalListener>();
+  #onReleased: (() => void) | undefined;
+
+  constructor() {
+    const { signal } = new AbortController();
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (type: string, listener: SignalListener, options?: boolean | AddEventListenerOptions) => {
+      if (listener === null) return;
+      add(type, listener, options);
+      if (!isFromPlatform(new Error('who listens').stack)) this.#listen(listener, options);
+    };
+    signal.removeEventListener = (type: string, listener: SignalListener, options?: boolean | EventListenerOptions) => {
+      if (listener !== null) remove(type, listener, options);
+      this.#release(listener);
+    };
+    this.signal = signal;
+  }
+
+  get listeners(): number {
+    return this.#listening.size;
+  }
+
+  /** Resolves once nobody listens. */
+  released(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onReleased = resolve;
+      if (this.#listening.size === 0) resolve();
+    });
+  }
+
+  #listen(listener: SignalListener, options: boolean | AddEventListenerOptions | undefined): void {
+    this.#listening.add(listener);
+    // A listener of the signal's own kind: it goes when that other signal aborts.
+    if (typeof options === 'object')
+      options.signal?.addEventListener('abort', () => this.#release(listener), { once: true });
+  }
+
+  #release(listener: SignalListener): void {
+    this.#listening.delete(listener);
+    if (this.#listening.size === 0) this.#onReleased?.();
+  }
+}
+
+/** The platform's own functions hold their listeners weakly: Node's `fetch` leaves one until the request is collected. */
+function isFromPlatform(stack: string | undefined): boolean {
+  return stack?.split('\n')[2]?.includes('node:internal') === true;
+}

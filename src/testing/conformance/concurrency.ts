@@ -1,0 +1,98 @@
+/** What the contract suite holds a binding to that has several things under way: each is done as if it were alone. */
+import type { Binding } from '../../correctable/binding.ts';
+import { getFailure } from './levels.ts';
+import {
+  assertHolds,
+  formatOperation,
+  runConcurrently,
+  formatError,
+  waitForNextTurn,
+  type AnyClient,
+  type MarkedWrite,
+  type TestContext,
+} from './test-context.ts';
+import { createMarks } from './histories.ts';
+
+/** So many updates are made at once, each of an object of its own. */
+const CONCURRENT_WRITES = 20;
+/** So many objects are read while they are updated, each from another turn of the event loop on. */
+const ROUNDS = 4;
+/** So many reads of an object are begun while it is updated. */
+const READS = 8;
+
+/** What was acknowledged was done, and once, however much there was to do. */
+export async function executesConcurrentWrites(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    const marks = createMarks(trial.subject, binding, CONCURRENT_WRITES);
+    await Promise.all(marks.map(({ write }) => trial.getFinal(client, write)));
+    await runConcurrently(marks, (mark) =>
+      trial.assertShows(
+        client,
+        mark,
+        `acknowledged as one of ${CONCURRENT_WRITES} updates at once: the final view is wrong`,
+      ),
+    );
+  });
+}
+
+/**
+ * A read that begins after an update was acknowledged shows it: what an older read under way is about to be told is not
+ * for it. Which of the older ones took its answer before the update, nobody knows: there are several.
+ */
+export async function readsAcknowledgedWrites(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    const marks = [...createMarks(trial.subject, binding, ROUNDS).entries()];
+    await runConcurrently(marks, ([turns, mark]) => readDuringWrite(trial, client, mark, turns));
+  });
+}
+
+async function readDuringWrite(trial: TestContext, client: AnyClient, mark: MarkedWrite, turns: number): Promise<void> {
+  const progress = { isDone: false };
+  const reads: Promise<unknown>[] = [];
+  const read = (): unknown => reads.push(getFailure(client.invoke(mark.read, { levels: [client.strongest] })));
+  // One is under way before the update is.
+  if (turns % 2 === 0) read();
+  for (let n = 0; n < turns; n++) await waitForNextTurn();
+  const update = trial.getFinal(client, mark.write).finally(() => (progress.isDone = true));
+  update.catch(() => undefined);
+  for (let n = 0; n < READS && !progress.isDone; n++) {
+    await waitForNextTurn();
+    if (!progress.isDone) read();
+  }
+  await update;
+  await trial.assertShows(client, mark, 'begun after the update was acknowledged, with older reads under way: wrong');
+  await Promise.all(reads);
+}
+
+/** Whoever leaves takes nothing of others along: no update of the object that was read, and none of other objects. */
+export async function isolatesCancellation(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    // At once, and when it is on its way.
+    for (const turns of [0, 1]) await checkCancellationIsolation(trial, client, binding, turns);
+  });
+}
+
+async function checkCancellationIsolation(
+  trial: TestContext,
+  client: AnyClient,
+  binding: Binding,
+  turns: number,
+): Promise<void> {
+  const [read, stays, goes] = createMarks(trial.subject, binding, 3);
+  if (read === undefined || stays === undefined || goes === undefined) return;
+  const staying = [read, stays].map(({ write }) => getFailure(client.invoke(write)));
+  const leaving = [client.invoke(read.read), client.invoke(goes.write)];
+  for (let n = 0; n < turns; n++) await waitForNextTurn();
+  for (const item of leaving) item.cancel('contract suite');
+  await Promise.all(leaving.map(getFailure));
+  const ends = await Promise.all(staying);
+  const failed = ends.findIndex((error) => error !== undefined);
+  const description = 'ends with others that were cancelled';
+  assertHolds(
+    failed < 0,
+    () => `${formatOperation([read, stays][failed]!.write)}: ${description}: ${formatError(ends[failed])}`,
+    ends[failed],
+  );
+  const when = 'an update was acknowledged, while others were cancelled: the final view is wrong';
+  for (const mark of [read, stays]) await trial.assertShows(client, mark, when);
+}

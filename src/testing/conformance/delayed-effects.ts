@@ -1,0 +1,115 @@
+/** What the contract suite holds updates to that nobody waits for any more: a while later all is as it was said. */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { getFailure } from './levels.ts';
+import {
+  assertHolds,
+  formatOperation,
+  formatValue,
+  formatError,
+  waitForNextTurn,
+  type AnyClient,
+  type MarkedWrite,
+  type TestContext,
+} from './test-context.ts';
+import { createMark, createMarks } from './histories.ts';
+
+/** What is done again, or late, by a queue or a timer is done within this time; there is no event to wait for. */
+const DELAYED_EFFECT_MS = 250;
+/** So many updates are cancelled, each one turn of the event loop later than the one before it. */
+const CANCELED_WRITES = 8;
+
+/** All that has to be waited for, at the same time: each is done to an object of its own. */
+export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
+  const { subject } = trial;
+  await trial.withBinding(async (binding, { secondBinding }) => {
+    const client = trial.createClient(binding);
+    const cancelled = 'an update that was cancelled under way';
+    await trial.getFinal(client, subject.read, [client.strongest]);
+    const leaving = client.invoke(subject.write);
+    leaving.cancel('contract suite');
+    await getFailure(leaving);
+    await trial.waitUntilShown(client, cancelled);
+    const weak = createMark(subject, binding);
+    const single = `an update that was asked for ${client.weakest} alone`;
+    if (weak !== undefined) {
+      await trial.getFinal(client, weak.write, [client.weakest]);
+      await trial.waitUntilShown(client, single, weak);
+    }
+    const closed = createMark(subject, binding);
+    const other = binding.openHandle === undefined ? await secondBinding?.() : binding;
+    const reported = closed && other && (await findOutcomeAtClose(trial, trial.createClient(other), closed));
+    await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
+    await checkStillOnce(trial, client, cancelled, subject);
+    if (weak !== undefined) await checkStillOnce(trial, client, single, weak);
+    if (reported === undefined) return;
+    const { value } = await trial.getFinal(client, closed!.read, [client.strongest]);
+    const isDone = trial.isSame(value, closed!.expected);
+    const name = formatOperation(closed!.write);
+    assertHolds(
+      !isDone,
+      () =>
+        `${name}, under way at close(): told that it was not done (${reported}), but done within ${DELAYED_EFFECT_MS} ms`,
+    );
+  });
+}
+
+/** What says that it was not done; `undefined` where it may have been. */
+async function findOutcomeAtClose(
+  trial: TestContext,
+  client: AnyClient,
+  { write }: MarkedWrite,
+): Promise<string | undefined> {
+  const failure = getFailure(client.invoke(write));
+  await trial.withTimeout(client.close(), 'close() does not come to an end');
+  const error = await failure;
+  return error === undefined || isCorrectableError(error, 'UNKNOWN') ? undefined : formatError(error);
+}
+
+async function checkStillOnce(
+  trial: TestContext,
+  client: AnyClient,
+  description: string,
+  { read, expected }: MarkedWrite,
+): Promise<void> {
+  const { value } = await trial.getFinal(client, read, [client.strongest]);
+  const isOnce = trial.isSame(value, expected);
+  assertHolds(
+    isOnce,
+    () =>
+      `${description} takes effect once: ${DELAYED_EFFECT_MS} ms after it has, the strongest read gives ${formatValue(value)}, ` +
+      `not ${formatValue(expected)}`,
+  );
+}
+
+/**
+ * Cancelled at several times, of which one or another falls between its leaving and its answer: what is told not to have
+ * been done is not done later either.
+ */
+export async function reportsAbortsTruthfully(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    const marks = [...createMarks(trial.subject, binding, CANCELED_WRITES).entries()];
+    await trial.getFinal(client, trial.subject.read, [client.strongest]);
+    const denied = await Promise.all(
+      marks.map(async ([turns, mark]) => {
+        const leaving = client.invoke(mark.write);
+        const failure = getFailure(leaving);
+        for (let n = 0; n < turns; n++) await waitForNextTurn();
+        leaving.cancel('contract suite');
+        const error = await failure;
+        return error === undefined || isCorrectableError(error, 'UNKNOWN')
+          ? []
+          : [{ ...mark, told: formatError(error) }];
+      }),
+    );
+    if (denied.flat().length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
+    for (const { write, read, expected, told: reported } of denied.flat()) {
+      const { value } = await trial.getFinal(client, read, [client.strongest]);
+      const isDone = trial.isSame(value, expected);
+      assertHolds(
+        !isDone,
+        () => `${formatOperation(write)}, cancelled: told that it was not done (${reported}), and it was done`,
+      );
+    }
+  });
+}

@@ -1,0 +1,177 @@
+/** What the contract suite holds the views of a binding to: which levels, in which order, and how they end. */
+import type { Binding } from '../../correctable/binding.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { assertHolds, formatOperation, formatError, type OpenedBinding, type TestContext } from './test-context.ts';
+import { ViewRecorder } from './view-recorder.ts';
+
+/** So often a read is tried: a final view may overtake a preliminary one now and then. */
+const READ_ATTEMPTS = 20;
+
+const UNKNOWN_OPERATION: Operation = { name: 'conformance-suite:no-such-operation', args: {}, access: 'read' };
+
+export async function declaresLevels(trial: TestContext): Promise<void> {
+  await trial.withBinding(async (binding) => {
+    const levels = binding.consistencyLevels();
+    assertHolds(levels.length > 0, 'consistencyLevels() is empty');
+    assertHolds(
+      new Set(levels).size === levels.length,
+      () => `consistencyLevels() names a level twice: ${levels.join(', ')}`,
+    );
+    trial.assertSame([...binding.consistencyLevels()], [...levels], 'consistencyLevels() changes');
+  });
+}
+
+export async function ordersViews(trial: TestContext): Promise<void> {
+  const { write, read, expected } = trial.subject;
+  await trial.withClient(async (client) => {
+    await trial.getFinal(client, write);
+    const views = await trial.collectViews(client, read);
+    const reported = views.map(({ level }) => level).join(', ');
+    const ranks = views.map(({ level }) => client.levels.indexOf(level));
+    const inOrder = [...new Set(ranks)].sort((a, b) => a - b);
+    trial.assertSame(
+      ranks,
+      inOrder,
+      `${formatOperation(read)}: the levels of its views are not in order (${reported})`,
+    );
+    const final = views.at(-1)!;
+    assertHolds(
+      final.level === client.strongest,
+      () => `${formatOperation(read)}: the final view is at ${final.level}, asked for all`,
+    );
+    trial.assertSame(final.value, expected, `${formatOperation(read)}, asked for all levels: the final view is wrong`);
+    const { drops } = client;
+    const lost = (['unknown-level', 'not-requested', 'closed'] as const).filter((reason) => drops[reason] > 0);
+    assertHolds(
+      lost.length === 0,
+      () => `${formatOperation(read)}: views that nobody can be shown (${lost.join(', ')})`,
+    );
+  });
+}
+
+export async function deliversEachLevel(trial: TestContext): Promise<void> {
+  const { write, read } = trial.subject;
+  await trial.withClient(async (client) => {
+    await trial.getFinal(client, write);
+    for (const [rank, level] of client.levels.entries()) {
+      const views = await trial.collectViews(client, read, [level]);
+      assertHolds(
+        views.length === 1,
+        () => `${formatOperation(read)}, asked for ${level}: ${views.length} views, not one`,
+      );
+      const reached = views[0]!.level;
+      assertHolds(
+        client.levels.indexOf(reached) >= rank,
+        () => `${formatOperation(read)}, asked for ${level}: answered at ${reached}, which is weaker`,
+      );
+    }
+  });
+}
+
+/** What the binding says is heard for as long as the next operations take: a view that comes too late comes by then. */
+export async function deliversInOrder(trial: TestContext): Promise<void> {
+  const { write, read } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    const levels = binding.consistencyLevels();
+    const requests = [levels, ...levels.map((level) => [level]), levels.slice(0, -1), levels.slice(1)];
+    const listeners: ViewRecorder[] = [];
+    for (const operation of [write, read]) {
+      for (const requested of requests.filter(({ length }) => length > 0)) {
+        const listener = ViewRecorder.submit(binding, operation, requested);
+        listeners.push(listener);
+        await trial.ends(listener, `, asked for ${requested.join(', ')}`);
+      }
+    }
+    for (let n = 0; n < READ_ATTEMPTS; n++) listeners.push(await readOnce(trial, binding));
+    for (const listener of listeners) listener.check();
+  });
+}
+
+/** A level that never says anything is no level: whoever asks for it waits for the final one. */
+export async function deliversPreliminaries(trial: TestContext): Promise<void> {
+  const { write, read } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    const levels = binding.consistencyLevels();
+    if (levels.length === 1) return;
+    await trial.ends(ViewRecorder.submit(binding, write));
+    for (let n = 0; n < READ_ATTEMPTS; n++) {
+      const { views } = await readOnce(trial, binding);
+      if (views.some(({ isFinal }) => !isFinal)) return;
+    }
+    assertHolds(
+      false,
+      `${formatOperation(read)}, asked for ${levels.join(', ')}: never a preliminary view, ${READ_ATTEMPTS} times in a row`,
+    );
+  });
+}
+
+async function readOnce(trial: TestContext, binding: Binding): Promise<ViewRecorder> {
+  const { read } = trial.subject;
+  const listener = ViewRecorder.submit(binding, read);
+  await trial.ends(listener, ', asked for all levels');
+  return listener;
+}
+
+/** After the failure nobody hears of a weaker view, and where nothing stronger can be had it is all there is. */
+export async function deliversWeakerLevels(trial: TestContext, open: () => Promise<OpenedBinding>): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withClient(async (client) => {
+    const error = await getFailure(client.invoke(read));
+    assertHolds(
+      isCorrectableError(error),
+      () => `${formatOperation(read)}, whose strongest level is to fail: ${formatError(error)}`,
+    );
+    assertHolds(
+      error.lastView !== undefined,
+      `${formatOperation(read)}: fails before the view of a weaker level that was under way`,
+      error,
+    );
+  }, open);
+}
+
+/** That a weaker level may have a view one day is no reason to be silent of a final that has failed. */
+export async function failsWithoutReply(trial: TestContext, open: () => Promise<OpenedBinding>): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    const listener = ViewRecorder.submit(binding, read);
+    const description = 'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
+    await trial.withTimeout(listener.closed, `${formatOperation(read)}, ${description}`);
+    assertHolds(
+      listener.final === undefined,
+      () => `${formatOperation(read)}: a final view, but no level is to have one`,
+    );
+  }, open);
+}
+
+export async function rejectsUnknownOperations(trial: TestContext): Promise<void> {
+  const { read } = trial.subject;
+  await trial.withClient(async (client, binding) => {
+    assertHolds(!binding.supports(UNKNOWN_OPERATION), 'supports(): true for an operation that there is not');
+    assertHolds(binding.supports(read), () => `supports(): not true for ${formatOperation(read)}`);
+    const error = await getFailure(client.invoke(UNKNOWN_OPERATION));
+    assertHolds(
+      isCorrectableError(error, 'UNSUPPORTED'),
+      () => `an unknown operation: not UNSUPPORTED, but ${formatError(error)}`,
+    );
+  });
+}
+
+export async function failsWithTypedError(trial: TestContext, failing: Operation): Promise<void> {
+  await trial.withClient(async (client) => {
+    const error = await getFailure(client.invoke(failing));
+    assertHolds(error !== undefined, () => `${formatOperation(failing)}: a final view, but it is to fail`);
+    assertHolds(
+      isCorrectableError(error),
+      () => `${formatOperation(failing)}: fails with no CorrectableError, but ${formatError(error)}`,
+    );
+  });
+}
+
+/** What it fails with; `undefined` where it does not. */
+export async function getFailure(operation: PromiseLike<unknown>): Promise<unknown> {
+  return operation.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+}

@@ -1,0 +1,101 @@
+/** What the contract suite holds sessions to: whoever has one sees what it has written and seen, of every object. */
+import type { Binding } from '../../correctable/binding.ts';
+import { isCorrectableError } from '../../correctable/errors.ts';
+import {
+  assertHolds,
+  formatOperation,
+  formatValue,
+  formatError,
+  type AnyClient,
+  type MarkedWrite,
+  type TestContext,
+} from './test-context.ts';
+import { createMarks } from './histories.ts';
+import { isVersionOlder } from './view-recorder.ts';
+
+type Session = ReturnType<AnyClient['session']>;
+
+export async function keepsSessionGuarantees(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    if (binding.openSession === undefined) {
+      const error = getError(() => client.session());
+      assertHolds(
+        isCorrectableError(error, 'UNSUPPORTED'),
+        () => `session(): not UNSUPPORTED, but ${formatError(error)}`,
+      );
+      return;
+    }
+    await checkReadsOwnWrite(trial, client, binding);
+    await checkReadsAllOwnWrites(trial, client, binding);
+    await checkMonotonicReads(trial, client, binding);
+  });
+}
+
+async function checkReadsOwnWrite(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
+  const { write, read, expected } = trial.subject;
+  using session = client.session();
+  await client.invokeStrong(write, { session });
+  let newest: unknown;
+  for (const levels of [client.levels, client.levels, [client.weakest]]) {
+    for await (const { level, value, version } of client.invoke(read, { session, levels: levels as [string] })) {
+      const own = `${formatOperation(read)}, in the session of the update: the view at ${level} does not show it`;
+      trial.assertSame(value, expected, own);
+      const isOlder = isVersionOlder(binding, version, newest);
+      const versions = (): string => `version ${formatValue(version)} after ${formatValue(newest)}`;
+      assertHolds(
+        !isOlder,
+        () => `${formatOperation(read)}: the view at ${level} goes back in its session: ${versions()}`,
+      );
+      newest = version ?? newest;
+    }
+  }
+}
+
+/** The last write is not the only one. */
+async function checkReadsAllOwnWrites(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
+  const marks = createMarks(trial.subject, binding, 2);
+  using session = client.session();
+  for (const { write } of marks) await client.invokeStrong(write, { session });
+  const description = 'in the session that wrote several objects: does not show what it wrote';
+  for (const mark of marks) await checkWeakRead({ trial, client, session }, mark, description);
+}
+
+/** What somebody else has written, and the session has seen, stays seen. */
+async function checkMonotonicReads(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
+  for (const mark of createMarks(trial.subject, binding, 2)) {
+    using session = client.session();
+    await client.invokeStrong(mark.write);
+    const seen = await client.invokeStrong(mark.read, { session });
+    if (!trial.isSame(seen, mark.expected)) continue;
+    await checkWeakRead({ trial, client, session }, mark, 'goes back in its session, behind what it has read');
+  }
+}
+
+interface SessionPlace {
+  readonly trial: TestContext;
+  readonly client: AnyClient;
+  readonly session: Session;
+}
+
+async function checkWeakRead(
+  { trial, client, session }: SessionPlace,
+  { read, expected }: MarkedWrite,
+  description: string,
+): Promise<void> {
+  for await (const { level, value } of client.invoke(read, { session, levels: [client.weakest] })) {
+    trial.assertSame(
+      value,
+      expected,
+      `${formatOperation(read)}, asked for ${client.weakest}, ${description}: the view at ${level}`,
+    );
+  }
+}
+
+function getError(call: () => unknown): unknown {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

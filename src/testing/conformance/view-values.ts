@@ -1,0 +1,200 @@
+/** What the contract suite holds the values of weaker views to: they may be old, and of nothing else. */
+import type { Operation } from '../../correctable/operation.ts';
+import {
+  assertHolds,
+  formatOperation,
+  formatValue,
+  runConcurrently,
+  type AnyClient,
+  type HistoryStep,
+  type MarkedWrite,
+  type TestContext,
+} from './test-context.ts';
+import {
+  isSingleObject,
+  createHistories,
+  isSameOperation,
+  createMarks,
+  createObjectName,
+  type History,
+} from './histories.ts';
+
+/** So many updates of an object are looked at: a store that shows something else does so at once. */
+const WRITES = 3;
+/** So many of them are done before the second object is looked at, beside the rest: others than it will ever show then. */
+const WRITES_AHEAD = 2;
+
+/** An object, before it was read for the first time. */
+interface UnreadObject {
+  readonly read: Operation;
+  readonly writes: readonly Operation[];
+  /** What it has been, as far as the strongest level has told. */
+  readonly knownValues: unknown[];
+}
+
+/**
+ * Nobody else updates the object: whatever a read gives at any level, alone or with others, is what the strongest one has
+ * given before or after one of the updates. A second object shows what is taken from the first.
+ */
+export async function showsPastValues(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    await runConcurrently(createHistories(trial.subject, binding), (history) =>
+      checkTwoObjects(trial, client, history),
+    );
+  });
+}
+
+async function checkTwoObjects(trial: TestContext, client: AnyClient, history: History): Promise<void> {
+  const steps = [history(createObjectName()), history(createObjectName())];
+  const [first, second] = steps.map((item) => createUnreadObject(item));
+  if (!first || !second) return;
+  if (isSingleObject(steps)) {
+    await followObject(trial, client, first);
+    await followObject(trial, client, { ...second, knownValues: first.knownValues });
+    return;
+  }
+  let goOn: () => void;
+  const isAhead = new Promise<void>((resolve) => (goOn = resolve));
+  await runConcurrently([first, second], async (object) => {
+    if (object === first) await followObject(trial, client, first, () => goOn()).finally(() => goOn());
+    else await isAhead.then(() => followObject(trial, client, second));
+  });
+}
+
+function createUnreadObject(steps: readonly HistoryStep[]): UnreadObject | undefined {
+  const operations = steps.map(({ operation }) => operation);
+  const read = operations.find(({ access }) => access === 'read');
+  const writes = operations.filter(({ access }) => access === 'write').slice(0, WRITES);
+  return read && { read, writes, knownValues: [] };
+}
+
+async function followObject(
+  trial: TestContext,
+  client: AnyClient,
+  { read, writes, knownValues }: UnreadObject,
+  onAhead?: () => void,
+): Promise<void> {
+  knownValues.push(await readAndCheck(trial, client, read, knownValues));
+  for (const [at, update] of writes.entries()) {
+    if (at === WRITES_AHEAD) onAhead?.();
+    await trial.getFinal(client, update);
+    knownValues.push(await readAndCheck(trial, client, read, knownValues));
+  }
+}
+
+/** What the strongest read gives now; no weaker view gives anything but this, or what is known from before. */
+async function readAndCheck(
+  trial: TestContext,
+  client: AnyClient,
+  read: Operation,
+  before: readonly unknown[],
+): Promise<unknown> {
+  const { value: newest } = await trial.getFinal(client, read, [client.strongest]);
+  const known = [...before, newest];
+  const alone = client.levels.slice(0, -1).map((level): [string] => [level]);
+  for (const levels of [client.levels, ...alone]) {
+    for (const { level, value } of await trial.collectViews(client, read, levels)) {
+      const was = known.some((item) => trial.isSame(value, item));
+      const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}`;
+      const those = (): string => known.map(formatValue).join(', ');
+      assertHolds(
+        was,
+        () => `${requested}: the view at ${level} is ${formatValue(value)}, which this has never been: ${those()}`,
+      );
+    }
+  }
+  return newest;
+}
+
+/** So many objects are looked at just after they were updated: weaker copies may have the news already, now and then. */
+const OBJECTS = 4;
+
+/** Whatever was asked for: what says that it is of the strongest level shows what was acknowledged before. */
+export async function reportsReachedLevels(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    for (const mark of createMarks(trial.subject, binding, OBJECTS)) await checkReachedLevels(trial, client, mark);
+  });
+}
+
+async function checkReachedLevels(
+  trial: TestContext,
+  client: AnyClient,
+  { write, read, expected }: MarkedWrite,
+): Promise<void> {
+  await trial.getFinal(client, write);
+  const requests = [...client.levels.map((level): [string] => [level]), client.levels];
+  await runConcurrently(requests, async (levels) => {
+    for (const { level, value } of await trial.collectViews(client, read, levels)) {
+      if (level !== client.strongest) continue;
+      const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}, after ${formatOperation(write)}`;
+      assertHolds(
+        trial.isSame(value, expected),
+        () => `${requested}: a view said to be at ${level} is ${formatValue(value)}, not ${formatValue(expected)}`,
+      );
+    }
+  });
+}
+
+/**
+ * A guess is what the update would give to the object as it was at some time. As long as nothing else was done to it than
+ * this one update, again and again, that is one of the answers that it has had. What an update gives is known where its
+ * history says so.
+ */
+export async function guessesPastValues(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client, binding) => {
+    await runConcurrently(createHistories(trial.subject, binding), async (history) => {
+      await followWrites(trial, client, takeEqualWrites(history(createObjectName())));
+      await checkPreliminaryOnly(trial, client, takeEqualWrites(history(createObjectName())));
+    });
+  });
+}
+
+/** The steps until another update comes, or one of which nothing is known. */
+function takeEqualWrites(steps: readonly HistoryStep[]): HistoryStep[] {
+  const updates = steps.filter(({ operation }) => operation.access === 'write');
+  const end = updates.findIndex(
+    (step) => !('expected' in step) || !isSameOperation(step.operation, updates[0]!.operation),
+  );
+  return end < 0 ? updates : updates.slice(0, end);
+}
+
+async function followWrites(trial: TestContext, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
+  const known: unknown[] = [];
+  for (const { operation, expected } of steps) {
+    known.push(expected);
+    await checkWrite(trial, client, { operation, known });
+  }
+}
+
+/** Where the guess alone is asked for, it is all that the caller gets. */
+async function checkPreliminaryOnly(
+  trial: TestContext,
+  client: AnyClient,
+  [first]: readonly HistoryStep[],
+): Promise<void> {
+  if (first === undefined) return;
+  const { operation, expected } = first;
+  await checkWrite(trial, client, { operation, known: [expected], levels: [client.weakest] });
+}
+
+interface WriteCheck {
+  readonly operation: Operation;
+  readonly known: readonly unknown[];
+  readonly levels?: readonly [string];
+}
+
+async function checkWrite(
+  trial: TestContext,
+  client: AnyClient,
+  { operation, known, levels }: WriteCheck,
+): Promise<void> {
+  for (const { level, value } of await trial.collectViews(client, operation, levels)) {
+    const was = known.some((item) => trial.isSame(value, item));
+    const requested = `${formatOperation(operation)}, asked for ${(levels ?? client.levels).join(', ')}`;
+    const those = (): string => known.map(formatValue).join(', ');
+    assertHolds(
+      was,
+      () => `${requested}: the view at ${level} is ${formatValue(value)}, which it has never given: ${those()}`,
+    );
+  }
+}

@@ -1,0 +1,216 @@
+/** What the contract suite holds the updates of a binding to: done once, whatever was requested and whoever leaves. */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { getFailure } from './levels.ts';
+import {
+  assertHolds,
+  formatOperation,
+  formatValue,
+  formatError,
+  type MarkedWrite,
+  type OpenedBinding,
+  type TestContext,
+} from './test-context.ts';
+import { ViewRecorder } from './view-recorder.ts';
+import type { Binding } from '../../correctable/binding.ts';
+import { createMarks } from './histories.ts';
+
+/** So many updates are made at once: with one, a guess is hardly ever overtaken. */
+const CONCURRENT_WRITES = 20;
+/** A read whose weaker levels keep it waiting for longer is not waited for: nobody says that it must not. */
+const HANG_TIMEOUT_MS = 1_000;
+
+export async function showsWrites(trial: TestContext): Promise<void> {
+  const { write, read, expected } = trial.subject;
+  await trial.withClient(async (client) => {
+    await trial.getFinal(client, write);
+    const { value } = await trial.getFinal(client, read, [client.strongest]);
+    trial.assertSame(
+      value,
+      expected,
+      `${formatOperation(read)} at ${client.strongest}, after ${formatOperation(write)}: the final view is wrong`,
+    );
+  });
+}
+
+export async function levelsChooseViewsOnly(trial: TestContext): Promise<void> {
+  await trial.withClient(async (client) => {
+    const { write } = trial.subject;
+    await trial.getFinal(client, write, [client.weakest]);
+    await trial.waitUntilShown(client, `an update that was asked for ${client.weakest} alone`);
+  });
+}
+
+export async function completesWrites(trial: TestContext): Promise<void> {
+  const { write } = trial.subject;
+  await trial.withClient(async (client) => {
+    // An update may have no stronger level than this: then its answer says so, whatever is asked for.
+    const strongest = await trial.getFinal(client, write, [client.strongest]);
+    const reached = client.levels.indexOf(strongest.level);
+    for (const [rank, level] of client.levels.entries()) {
+      const updates = Array.from({ length: CONCURRENT_WRITES }, () => trial.collectViews(client, write, [level]));
+      const requested = `${formatOperation(write)}, asked for ${level}`;
+      for (const views of await Promise.all(updates)) {
+        assertHolds(views.length === 1, () => `${requested}: ${views.length} views, not one`);
+        const reported = views[0]!.level;
+        const isStrongEnough = client.levels.indexOf(reported) >= Math.min(rank, reached);
+        assertHolds(isStrongEnough, () => `${requested}: answered at ${reported}, which is weaker`);
+      }
+    }
+  });
+}
+
+/** Where an update was made, its caller is told: that a guess could not be had is no reason to be silent, or to fail. */
+export async function completesWithoutWeakLevels(
+  trial: TestContext,
+  open: () => Promise<OpenedBinding>,
+): Promise<void> {
+  const { write } = trial.subject;
+  await trial.withClient(async (client) => {
+    for (const level of [...client.levels.slice(0, -1), undefined]) {
+      const views = await trial.collectViews(client, write, level === undefined ? undefined : [level]);
+      const reported = views.map((view) => view.level);
+      trial.assertSame(
+        reported,
+        [client.strongest],
+        `${formatOperation(write)}, asked for ${level ?? 'all levels'}: the levels of its views`,
+      );
+    }
+  }, open);
+}
+
+/** A weaker level that fails fails itself, not the read (C6). One that hangs may keep those waiting that are asked after it. */
+export async function readsWithoutWeakLevels(trial: TestContext, open: () => Promise<OpenedBinding>): Promise<void> {
+  const { write, read, expected } = trial.subject;
+  await trial.withBinding(async (binding) => {
+    const client = trial.createClient(binding);
+    await trial.getFinal(client, write);
+    const leaving = new AbortController();
+    const reading = ViewRecorder.submit(binding, read, undefined, { signal: leaving.signal });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hangs = new Promise<void>((resolve) => (timer = setTimeout(resolve, HANG_TIMEOUT_MS)));
+    await Promise.race([reading.closed, hangs]);
+    clearTimeout(timer);
+    const { error, final } = reading;
+    leaving.abort(new Error('contract suite'));
+    assertHolds(
+      error === undefined,
+      () => `${formatOperation(read)}: fails with its weaker levels: ${formatError(error)}`,
+      error,
+    );
+    if (final === undefined) return;
+    trial.assertSame(final.value, expected, `${formatOperation(read)}, without weaker levels: the final view is wrong`);
+    assertHolds(
+      final.level === client.strongest,
+      () => `${formatOperation(read)}, without weaker levels: final at ${final.level}`,
+    );
+  }, open);
+}
+
+export async function executesCanceledWrites(trial: TestContext): Promise<void> {
+  const { write, read } = trial.subject;
+  await trial.withClient(async (client) => {
+    // Once the store has answered, what is submitted is on its way: before that it may not have left.
+    await trial.getFinal(client, read, [client.strongest]);
+    const leaving = client.invoke(write);
+    // A binding may answer at once: then there is nothing under way that could be left.
+    const isDone = leaving.state === 'final';
+    leaving.cancel('contract suite');
+    const error = await getFailure(leaving);
+    const isTold = isDone || isCorrectableError(error, 'UNKNOWN');
+    assertHolds(isTold, () => `an update that was cancelled: not UNKNOWN, but ${formatError(error)}`);
+    await trial.waitUntilShown(client, 'an update that was cancelled under way');
+  });
+}
+
+/** How a binding is to know that two submissions are one. */
+interface Naming {
+  readonly capability: 'isExactlyOnce' | 'hasIdempotencyKeys';
+  readonly part: 'operationId' | 'idempotencyKey';
+  submit(binding: Binding, update: MarkedWrite['write'], name: string): ViewRecorder;
+}
+
+const BY_CLIENT: Naming = { capability: 'isExactlyOnce', part: 'operationId', submit: submitAsClient };
+const BY_KEY: Naming = { capability: 'hasIdempotencyKeys', part: 'idempotencyKey', submit: submitWithKey };
+
+/** A repeat is known when the first has ended, and while it is under way; what has another name is no repeat. */
+export async function checkExactlyOnce(trial: TestContext): Promise<void> {
+  await trial.withBinding(async (binding) => {
+    if (binding.isExactlyOnce !== true) return;
+    await checkRepeat(trial, binding, trial.subject, false, BY_CLIENT);
+    const [first, second, ...others] = createMarks(trial.subject, binding, 4);
+    if (first === undefined || second === undefined) return;
+    await distinguishesClients(trial, binding, others);
+    await checkRepeat(trial, binding, first, false, BY_CLIENT);
+    await checkRepeat(trial, binding, second, true, BY_CLIENT);
+  });
+}
+
+/** The same for whoever knows a key. */
+export async function keepsKeys(trial: TestContext): Promise<void> {
+  await trial.withBinding(async (binding) => {
+    if (binding.hasIdempotencyKeys !== true) return;
+    await checkRepeat(trial, binding, trial.subject, false, BY_KEY);
+    const [next] = createMarks(trial.subject, binding, 1);
+    if (next !== undefined) await checkRepeat(trial, binding, next, true, BY_KEY);
+  });
+}
+
+async function checkRepeat(
+  trial: TestContext,
+  binding: Binding,
+  mark: MarkedWrite,
+  isUnderWay: boolean,
+  { capability, part, submit }: Naming,
+): Promise<void> {
+  const { write, read, expected } = mark;
+  const name = createClientName();
+  const first = submit(binding, write, name);
+  if (!isUnderWay) await trial.ends(first);
+  const again = submit(binding, write, name);
+  await trial.ends(first);
+  await trial.ends(again);
+  // A gateway knows whether the store behind it has keys.
+  if (isCorrectableError(first.error, 'UNSUPPORTED')) return;
+  const client = trial.createClient(binding);
+  const { value } = await trial.getFinal(client, read, [client.strongest]);
+  const twice = `submitted twice with one ${part}`;
+  const when = isUnderWay ? `${twice}, the first still under way` : twice;
+  assertHolds(
+    trial.isSame(value, expected),
+    () =>
+      `${capability} is true, but ${formatOperation(write)}, ${when}, is done twice: ` +
+      `${formatOperation(read)} gives ${formatValue(value)}, not ${formatValue(expected)}`,
+  );
+  const [reported, toldAgain] = [first.final, again.final];
+  if (reported === undefined || reported.level !== toldAgain?.level) return;
+  assertHolds(
+    trial.isSame(toldAgain.value, reported.value),
+    () =>
+      `${capability} is true, but ${formatOperation(write)}, ${when}, gives ${formatValue(reported.value)}, then ${formatValue(toldAgain.value)}`,
+  );
+}
+
+/** Every client counts from 1. */
+async function distinguishesClients(
+  trial: TestContext,
+  binding: Binding,
+  marks: readonly MarkedWrite[],
+): Promise<void> {
+  for (const { write } of marks) await trial.ends(submitAsClient(binding, write, createClientName()));
+  const client = trial.createClient(binding);
+  const description = 'isExactlyOnce is true, but an update is taken for that of another client with the same sequence';
+  for (const mark of marks) await trial.assertShows(client, mark, description);
+}
+
+function submitAsClient(binding: Binding, update: MarkedWrite['write'], client: string): ViewRecorder {
+  const origin = { client, sequence: 1, acknowledged: 0 };
+  return ViewRecorder.submit(binding, update, undefined, { operationId: `${client}-1`, origin });
+}
+
+function submitWithKey(binding: Binding, update: MarkedWrite['write'], idempotencyKey: string): ViewRecorder {
+  return ViewRecorder.submit(binding, update, undefined, { idempotencyKey });
+}
+
+function createClientName(): string {
+  return `contract-${Math.random().toString(36).slice(2)}`;
+}

@@ -1,0 +1,286 @@
+/** An author's own service in the simulator: under its faults, watched by its checkers and its oracle. */
+import type { Operation } from '../correctable/operation.ts';
+import { CorrectableError } from '../correctable/errors.ts';
+import { checkOptionNames, isRecord, type OptionNamesOf } from '../correctable/validate.ts';
+import { copyForWire } from '../protocol/codec/portable-values.ts';
+import { ParsedOperation, parseArgs } from '../protocol/contract/operation-registry.ts';
+import { Random, getMaxFirstSeed, isFirstSeed } from '../server/collections/random.ts';
+import { createDrawContext, type DrawContext } from '../server/color-analysis/values/argument-generator.ts';
+import { formatValue } from '../server/color-analysis/values/format-values.ts';
+import { requireService, type Service } from '../server/service/service.ts';
+import { PropertyViolation } from './simulator/checkers/checker.ts';
+import { GeneratorChecker } from './simulator/checkers/invariants.ts';
+import { PROFILES, drawOptions, type Profile, type SimulationOptions } from './simulator/options.ts';
+import type { ClientOperation } from './simulator/history.ts';
+import { formatOverrides, shrinkRun } from './simulator/shrink.ts';
+import { simulate, type RunResult } from './simulator/simulation.ts';
+import { getObservedTraits, type DrawOptions, type DrawnOperation, type Scenario } from './simulator/scenario.ts';
+import { PURITY_ADVICE } from './simulator/checkers/oracle.ts';
+import { isSameSent } from './simulator/oracle/compare-sent.ts';
+
+/** How to check a service. */
+export interface SimulateServiceOptions {
+  /**
+   * Draws what a client asks for next. Few keys make operations meet.
+   *
+   * @example
+   * draw: ({ pick }) => pick([shop.buy({ item: 'a' }), shop.restock({ item: 'a', count: 3 })])
+   */
+  readonly draw: (draw: DrawContext) => Operation;
+  /**
+   * How many runs, each with circumstances of its own. Default 100: from seconds to minutes, by how many operations a
+   * run has, how much their generators read, and how much a condition of `snapshotInvariants`, which each site asks
+   * after each operation. A service of eight updates with one took more than two seconds a run on a busy machine: begin
+   * with few.
+   */
+  readonly runs?: number;
+  /** Of the first run; the others follow. Default 1. */
+  readonly seed?: number;
+  /** Which faults: `swarm`, all in turns, unless given; `calm` has none but delays. */
+  readonly profile?: Profile;
+  /** Circumstances in the place of drawn ones, as a `ServiceCheckError` names them. */
+  readonly overrides?: Partial<SimulationOptions>;
+}
+
+/** What became of the calls of one operation, by the first answer of each. */
+export interface OperationCounts {
+  /** Answered with a change that its own site had committed. */
+  readonly blue: number;
+  /** Answered with a change in the order of all sites. */
+  readonly red: number;
+  /** Answered without a change, as reads are. */
+  readonly unchanged: number;
+  /** Refused by an error of the domain, or without an answer to the end. */
+  readonly failed: number;
+}
+
+/** What the runs went through. */
+export interface ServiceReport {
+  readonly runs: number;
+  /** By name, added up: operations answered, crashes, partitions, … */
+  readonly coverage: Readonly<Record<string, number>>;
+  /** Each operation of the contract, added up: one that has changed nothing in all runs was not checked. */
+  readonly operations: Readonly<Record<string, OperationCounts>>;
+}
+
+/** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
+export class ServiceCheckError extends Error {
+  override readonly name = 'ServiceFault';
+  /** The checker that noticed, as `invariants` or `generators`; `repetition` where a run went another way when repeated. */
+  readonly checker: string;
+  readonly seed: number;
+  /** For `with`, beside the seed and the profile. */
+  readonly overrides: Partial<SimulationOptions>;
+
+  constructor(
+    checker: string,
+    message: string,
+    seed: number,
+    circumstances: Partial<SimulationOptions>,
+    profile?: Profile,
+    runs = 1,
+  ) {
+    const value = formatOverrides(circumstances).replaceAll('"Infinity"', 'Infinity');
+    const under = profile === undefined ? '' : `profile: '${profile}', `;
+    const again = `${under}seed: ${seed}, runs: ${runs}, with: ${value}`;
+    super(`${checker}: ${message}\nAgain: checkService(service, { …, ${again} })`);
+    this.checker = checker;
+    this.seed = seed;
+    this.overrides = circumstances;
+  }
+}
+
+/**
+ * Runs a service in the simulator: sites that crash, disks that tear and fill up, networks that lose and cut, clients
+ * that move. After every operation its invariants are checked; every generator runs again on a plain model of the
+ * service; what they ask of the tables, replies, effects, causal and red order, sessions and durability have to agree. Last
+ * the first run is repeated: a service that answers otherwise then knows something that its tables do not hold
+ * (`repetition`).
+ *
+ * @throws ServiceCheckError at the first property that does not hold; as `draw` where that gave no operation of the contract,
+ * or none that fits it or can be sent, as `crash` where it threw.
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
+ * @example
+ * test('the shop keeps its invariants', () => {
+ *   simulateService(shopService, { draw: ({ pick }) => shop.buy({ item: pick(['a', 'b']) }) });
+ * });
+ */
+export function simulateService(service: Service, options: SimulateServiceOptions): ServiceReport {
+  checkOptions(service, options);
+  const { draw, runs = 100, seed = 1, profile = 'swarm', overrides: value = {} } = options;
+  const generated = createDraws(service, draw);
+  const draws = new RepeatableDraws(generated);
+  const scenario = createScenario(service, generated);
+  const coverage: Record<string, number> = {};
+  const operations = createCounts(service);
+  let first: RunResult | undefined;
+  for (let index = 0; index < runs; index += 1) {
+    const isFirst = index === 0;
+    const result = simulate(seed + index, profile, {
+      scenario: isFirst ? { ...scenario, draw: draws.drawFirst } : scenario,
+      overrides: value,
+    });
+    if (isFirst) first = result;
+    for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
+    for (const call of result.history) operations[call.operation]![classifyOutcome(call)] += 1;
+    if (result.violation === undefined) continue;
+    const { result: simplest, overrides } = shrinkRun(result, profile, { scenario, overrides: value });
+    const { checker, message } = simplest.violation ?? result.violation;
+    throw new ServiceCheckError(checker, message, result.seed, overrides, options.profile);
+  }
+  // Sites and model share what a service keeps beside its tables: who asks those first, and then goes by that, meets it in
+  // another run alone.
+  const again = simulate(seed, profile, { scenario: { ...scenario, draw: draws.drawAgain }, overrides: value });
+  const fail = (checker: string, message: string): never => {
+    throw new ServiceCheckError(checker, message, seed, value, options.profile, runs);
+  };
+  // What only the second run asks for, since it goes another way, is drawn anew.
+  if (again.violation !== undefined && again.violation.checker !== 'draw')
+    fail(again.violation.checker, again.violation.message);
+  const difference = describeDifference((first as RunResult).history, again.history);
+  if (difference !== undefined) fail('repetition', difference);
+  return { runs, coverage, operations };
+}
+
+type CountedOutcome = { -readonly [K in keyof OperationCounts]: number };
+
+function createCounts({ contract }: Service): Record<string, CountedOutcome> {
+  const names = Object.keys(contract.operations);
+  return Object.fromEntries(names.map((name) => [name, { blue: 0, red: 0, unchanged: 0, failed: 0 }]));
+}
+
+function classifyOutcome({ shownColor, isChange }: ClientOperation): keyof OperationCounts {
+  if (shownColor === undefined) return 'failed';
+  return shownColor === 'none' || isChange !== true ? 'unchanged' : shownColor;
+}
+
+function createScenario(service: Service, draw: Scenario['draw']): Scenario {
+  return {
+    service,
+    traits: getObservedTraits(service),
+    draw,
+    checkers: ({ thrown }) => [new GeneratorChecker(thrown)],
+  };
+}
+
+function createDraws(service: Service, draw: SimulateServiceOptions['draw']): Scenario['draw'] {
+  return ({ random, unique }) => {
+    const operation = draw(createDrawContext(random, unique));
+    const args = parseDrawnArgs(service, operation);
+    return { operation: operation.name, args };
+  };
+}
+
+function parseDrawnArgs({ contract }: Service, generated: Operation): Record<string, unknown> {
+  try {
+    if (!isRecord(generated)) return parseArgs(contract, generated) as Record<string, unknown>;
+    // As a client would send them: what it draws from stays its own, too.
+    const sent = { ...generated, args: copyForWire(ParsedOperation.getInput(generated), 'args') };
+    return parseArgs(contract, sent) as Record<string, unknown>;
+  } catch (error) {
+    throw new PropertyViolation(`gave ${formatValue(generated)}: ${(error as Error).message}`, 'draw');
+  }
+}
+
+const CALL = 'checkService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
+
+const OPTIONS: OptionNamesOf<SimulateServiceOptions> = {
+  draw: true,
+  runs: true,
+  seed: true,
+  profile: true,
+  overrides: true,
+};
+
+function checkOptions(service: Service, options: SimulateServiceOptions): void {
+  requireService(service, CALL);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  const { draw, runs = 1, seed = 0, profile = 'swarm', overrides: input = {} } = options;
+  const fail = (field: string, problem: string): never => {
+    throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
+  };
+  if (typeof draw !== 'function') fail('draw', 'must be a function that gives an operation of the contract');
+  if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be a whole number from 1 on, not ${runs}`);
+  if (!isFirstSeed(seed, runs)) fail('seed', `must be a whole number from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
+  if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
+  if (!isRecord(input)) fail('with', 'must be the circumstances that a ServiceFault names, or none');
+  // All that there are is drawn for a run.
+  const generated = drawOptions(0) as unknown as Readonly<Record<string, unknown>>;
+  for (const [name, value] of Object.entries(input)) {
+    const field = `with.${name}`;
+    if (!Object.hasOwn(generated, name)) fail(field, `is none of ${Object.keys(generated).join(', ')}`);
+    const kind = typeof generated[name];
+    if (value !== undefined && typeof value !== kind) fail(field, `must be a ${kind}, not ${formatValue(value)}`);
+  }
+}
+
+/** What was drawn for one operation, and how much randomness that took. */
+interface RecordedDraw {
+  readonly drawn: DrawnOperation;
+  readonly count: number;
+}
+
+/** What clients ask for in one run: the same again where it is repeated, whatever their `draw` would say by then. */
+class RepeatableDraws {
+  readonly #draw: Scenario['draw'];
+  readonly #draws = new Map<string, RecordedDraw>();
+
+  constructor(draw: Scenario['draw']) {
+    this.#draw = draw;
+  }
+
+  /** Of the run that will be repeated. */
+  readonly drawFirst = (from: DrawOptions): DrawnOperation => {
+    const random = new CountedRandom(from.random);
+    const generated = this.#draw({ ...from, random });
+    this.#draws.set(from.unique, { drawn: generated, count: random.count });
+    return generated;
+  };
+
+  /** Of the same run when it is repeated: anew what only that asks for. */
+  readonly drawAgain = (from: DrawOptions): DrawnOperation => {
+    const retained = this.#draws.get(from.unique);
+    if (retained === undefined) return this.#draw(from);
+    for (let count = 0; count < retained.count; count += 1) from.random.bits();
+    return retained.drawn;
+  };
+}
+
+class CountedRandom extends Random {
+  count = 0;
+  readonly #source: Random;
+
+  constructor(source: Random) {
+    super(0);
+    this.#source = source;
+  }
+
+  override bits(): number {
+    this.count += 1;
+    return this.#source.bits();
+  }
+}
+
+/** The first call that ended otherwise the second time, in words; none where all went the same way. */
+function describeDifference(first: readonly ClientOperation[], again: readonly ClientOperation[]): string | undefined {
+  const calls = new Map(again.map((call) => [call.id, call]));
+  for (const before of first) {
+    const after = calls.get(before.id);
+    if (after !== undefined && isSameSent(getComparedParts(before), getComparedParts(after))) continue;
+    const [item, other] = [describeOutcome(before), after === undefined ? 'not asked for' : describeOutcome(after)];
+    const call = `${before.operation}(${formatValue(before.args)})`;
+    const otherwise = item === other ? 'otherwise, or at another time,' : other;
+    return `${call} was ${item}, and ${otherwise} when the same run was repeated: ${PURITY_ADVICE}`;
+  }
+  return undefined;
+}
+
+function getComparedParts({ replies, failures, shownColor, isChange, error }: ClientOperation): unknown {
+  return { answers: replies, failures, shownAs: shownColor, isChange, error };
+}
+
+function describeOutcome({ replies: [first], failures, shownColor, error }: ClientOperation): string {
+  if (first === undefined) return `told ${error ?? failures.at(-1) ?? 'nothing'}`;
+  const color = shownColor === undefined || shownColor === 'none' ? '' : ` (${shownColor})`;
+  return `answered ${formatValue(first.value)}${color}`;
+}

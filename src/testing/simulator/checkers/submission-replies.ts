@@ -1,0 +1,90 @@
+/**
+ * Each submission is told one end, by a code that there can be; a level that fails ends nothing, and only where a stronger
+ * one follows; and `CONFLICT` is told after as many executions as there may be, and not before.
+ */
+import type { Origin } from '../../../server/records/origin.ts';
+import type { Conflict } from '../../../server/records/certification-result.ts';
+import type { RedOperation } from '../../../server/records/records.ts';
+import { assertProperty, type Checker, type ClientSubmission, type SubmissionEvent } from './checker.ts';
+
+/** Which failures there can be beside those of generators, which the oracle knows. */
+const READ_ERROR_CODES: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE', 'REPLICA_BEHIND', 'ABORTED']);
+const WRITE_ERROR_CODES: ReadonlySet<string> = new Set([...READ_ERROR_CODES, 'UNKNOWN', 'REPLY_EXPIRED', 'CONFLICT']);
+
+/** Whether a failure with this code is one of the backend: others are what a generator came to. */
+export function isBackendError(code: string): boolean {
+  return WRITE_ERROR_CODES.has(code);
+}
+
+export class ReplyChecker implements Checker {
+  readonly name = 'answers';
+  readonly #maxAttempts: number;
+  readonly #submissions = new Map<string, ClientSubmission>();
+  readonly #endedOperations = new Set<string>();
+  /** Operations that were ever asked for within a session, or at a second site. */
+  readonly #inSessions = new Set<string>();
+  readonly #sites = new Map<string, number>();
+  readonly #movedOperations = new Set<string>();
+  /** By operation and start of a site: its executions that were rejected, and not for what they stood on. */
+  readonly #rejected = new Map<string, Map<string, Set<number>>>();
+
+  constructor(maxAttempts: number) {
+    this.#maxAttempts = maxAttempts;
+  }
+
+  onSubmitted(submission: ClientSubmission): void {
+    const { site, serial, id, sessionVector } = submission;
+    this.#submissions.set(`${site}:${serial}`, submission);
+    if (sessionVector !== undefined) this.#inSessions.add(id);
+    if ((this.#sites.get(id) ?? site) !== site) this.#movedOperations.add(id);
+    this.#sites.set(id, site);
+  }
+
+  onRejected(_site: Origin, { id, site, epoch, attempt }: RedOperation, conflict: Conflict | undefined): void {
+    if (conflict?.reason === 'predecessor') return;
+    const ofStarts = this.#rejected.get(id) ?? new Map<string, Set<number>>();
+    this.#rejected.set(id, ofStarts);
+    const start = `${site}:${epoch}`;
+    ofStarts.set(start, (ofStarts.get(start) ?? new Set()).add(attempt));
+  }
+
+  onSubmissionEvent(reported: SubmissionEvent): void {
+    const key = `${reported.site}:${reported.serial}`;
+    const { id } = reported.operation;
+    assertProperty(
+      !this.#endedOperations.has(key),
+      () => `${id} was told ${reported.code ?? reported.stage} at site ${reported.site} after its end`,
+    );
+    if (reported.isEnd) this.#endedOperations.add(key);
+    else this.#checkWeaker(reported, this.#submissions.get(key) as ClientSubmission);
+    if (reported.code !== undefined && isBackendError(reported.code)) this.#checkCode(reported, reported.code);
+  }
+
+  /** A guess or a weak view comes where it is wanted, and so is a stronger one. */
+  #checkWeaker({ operation: { id }, stage, isRead }: SubmissionEvent, { wants }: ClientSubmission): void {
+    const isWanted = isRead ? stage === 'causal' && wants.causal : stage === 'tentative' && wants.tentative;
+    assertProperty(
+      isWanted && wants.strong,
+      () => `${id} was told at ${stage} what nobody asked for, or what should have ended it`,
+    );
+  }
+
+  #checkCode({ operation: { id }, isRead, stage, isAbandoned }: SubmissionEvent, code: string): void {
+    assertProperty(stage === undefined, () => `${id} failed with ${code} at ${stage}, where no generator can`);
+    assertProperty(!isRead || READ_ERROR_CODES.has(code), () => `${id} only reads and failed with ${code}`);
+    if (code === 'ABORTED') {
+      assertProperty(
+        isAbandoned || this.#movedOperations.has(id),
+        () => `${id} was told ABORTED, and its client still waited there`,
+      );
+    } else if (code === 'REPLICA_BEHIND') {
+      assertProperty(this.#inSessions.has(id), () => `${id} was told REPLICA_BEHIND without a session`);
+    } else if (code === 'CONFLICT') {
+      const most = Math.max(0, ...[...(this.#rejected.get(id)?.values() ?? [])].map(({ size }) => size));
+      assertProperty(
+        most >= this.#maxAttempts,
+        () => `${id} was told CONFLICT after ${most} executions, of ${this.#maxAttempts} that it may have`,
+      );
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/** Lets checkers see each run of a generator on the stable snapshot of a site, at its moment. */
+import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
+import type { GeneratorInput } from '../../server/generator/generator-context.ts';
+import type { GeneratorOutcome } from '../../server/generator/generator-runner.ts';
+import type { Submission } from '../../server/records/submissions.ts';
+import type { SiteState } from '../../server/replica/core/site-state.ts';
+import type { ReplyOrError } from '../../server/records/reply.ts';
+import type { GeneratorRun } from './checkers/checker.ts';
+import type { Outcome } from './oracle/execute.ts';
+
+/**
+ * Wraps the ways in which a site runs generators on what it shows, and on that with what it has proposed. `name` is
+ * that of the site at this start, as in the identifiers that generators draw.
+ */
+export function observeGenerators(state: SiteState, name: string, noted: (run: GeneratorRun) => void): void {
+  const run = state.run.bind(state);
+  const runLaid = state.runPipelined.bind(state);
+  const read = state.read.bind(state);
+  const note = (
+    value: GeneratorInput,
+    outcome: Outcome,
+    { isLaid: isPipelined = false, isAlone = false } = {},
+  ): void => {
+    const { serial, operation, args, submittedAtMs, seed } = value;
+    const { identity } = value as Partial<Submission>;
+    noted({
+      input: { name, serial, operation, args, submittedAtMs, seed },
+      id: identity?.id,
+      outcome,
+      isPipelined,
+      isAlone,
+    });
+  };
+  state.runPipelined = (input): GeneratorOutcome => {
+    const outcome = runLaid(input);
+    note(input, toOutcome(outcome), { isLaid: true });
+    return outcome;
+  };
+  state.run = (input): GeneratorOutcome => {
+    const isAlone = state.overlay.isEmpty;
+    try {
+      const outcome = run(input);
+      note(input, toOutcome(outcome), { isAlone });
+      return outcome;
+    } catch (error) {
+      if (isCorrectableError(error)) note(input, toFailure(error), { isAlone });
+      throw error;
+    }
+  };
+  state.read = (input): ReplyOrError => {
+    const answer = read(input);
+    note(input, isCorrectableError(answer) ? toFailure(answer) : { hasFailed: false, effects: [], reply: answer });
+    return answer;
+  };
+}
+
+function toFailure({ code, message, domain }: CorrectableError): Outcome {
+  if (domain !== undefined) return { hasFailed: false, effects: [], domainError: domain };
+  return { hasFailed: true, reason: `${code} ${message}`, effects: [] };
+}
+
+function toOutcome({ choice, reply, domainError: rejection }: GeneratorOutcome): Outcome {
+  if (rejection !== undefined) return toFailure(rejection);
+  if (choice === undefined) return { hasFailed: false, effects: [], reply };
+  const { shadow, effects, args } = choice;
+  return { hasFailed: false, shadow, effects, args, reply };
+}

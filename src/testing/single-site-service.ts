@@ -1,0 +1,232 @@
+/**
+ * A service at one place, neither replicated nor certified: generators run on its store, effects are applied, logged and
+ * answered; what comes in one turn is logged and answered together. What its client may ask for again it answers from
+ * memory, as the backend does. It is for tests of a service's own logic, and the baseline for what the backend's promises
+ * cost (RedBlue, OSDI 2012, Table 5).
+ */
+import type { Binding } from '../correctable/binding.ts';
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
+import { Fifo } from '../server/collections/fifo.ts';
+import { expiredError } from '../server/records/failures.ts';
+import { Origins, type Origin } from '../server/records/origin.ts';
+import { EXPIRED, IdTable } from '../server/replica/exactly-once/id-table.ts';
+import { getClient } from '../server/records/operation-id.ts';
+import type { SubmissionRequest } from '../server/records/submissions.ts';
+import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
+import { SiteBinding, interruptedError } from '../server/site/site-binding.ts';
+import type { SessionTokens, SubmissionPort, Submitter } from '../server/site/site-binding.ts';
+import { SiteState } from '../server/replica/core/site-state.ts';
+import type { ReplyOrError } from '../server/records/reply.ts';
+import { requireService, type Service } from '../server/service/service.ts';
+import { deliverFailure, deliverView } from '../server/site/notify-submitter.ts';
+import { hasInvariants, createInvariantObserver, type InvariantObserver } from '../server/site/invariant-alarm.ts';
+import { guardAlarmHandler, emitWarning, type OnAlarm } from '../server/alarms/site-alarm.ts';
+import { createGeneratorAlarm } from '../server/site/replica-alarms.ts';
+import { VolatileLog } from '../server/storage/volatile-storage.ts';
+
+/** The site entry of vectors: there is one site. */
+const SITE_NAME = 'plain';
+const ORIGINS = Origins.create([SITE_NAME]);
+const [SITE] = ORIGINS.sites as [Origin];
+
+/** Of whoever holds the log: nobody else does. */
+const TERM = 1;
+
+/** What is global is looked up anew at each call. */
+const clock = performance;
+
+const NO_TOKENS: SessionTokens = {
+  seal: () => '',
+  open: () => {
+    throw new CorrectableError('UNAUTHENTICATED', 'A plain service has no sessions with other places.');
+  },
+};
+
+/** How a plain service is set up; the same as of `createEmbedded`. */
+export interface SingleSiteServiceOptions {
+  /** Whether what an operation has changed is held to the service's invariants. Default: unless in production. */
+  readonly checkInvariants?: boolean;
+  /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
+  readonly onAlarm?: OnAlarm;
+}
+
+const CALL = 'plainService(service, { onAlarm })';
+
+const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = { checkInvariants: true, onAlarm: true };
+
+/**
+ * The service as a binding. State lives in memory and is gone with the process. There is one place, so that every answer
+ * but a read's at `causal` is final at `strong`: which level an operation reaches where there are several sites, an
+ * embedded deployment shows.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit.
+ * @example
+ * const alarms: string[] = [];
+ * const client = createClient(singleSiteService(bankService, { onAlarm: ({ message }) => alarms.push(message) }));
+ */
+export function singleSiteService(service: Service, options: SingleSiteServiceOptions = {}): Binding<RedBlueLevels> {
+  requireService(service, CALL);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  checkOptionTypes(options, 'boolean', 'checkInvariants');
+  checkOptionTypes(options, 'function', 'onAlarm');
+  return new SiteBinding(SITE_NAME, new SingleSite(service, options));
+}
+
+const readElapsedMs = (): number => clock.now();
+
+interface WaitingReply {
+  /** `undefined` for one that has been told already that its end is not known. */
+  submitter: Submitter | undefined;
+  readonly reply: ReplyOrError;
+}
+
+/** A read that was executed, and is still to be answered. */
+interface ExecutedRead {
+  /** `undefined` for one that has been told already that it ends unanswered. */
+  submitter: Submitter | undefined;
+  readonly wants: SubmissionRequest['wantedStages'];
+  readonly reply: ReplyOrError;
+}
+
+class SingleSite implements SubmissionPort {
+  readonly contract: SubmissionPort['contract'];
+  readonly site = SITE;
+  readonly origins = ORIGINS;
+  readonly tokens: SessionTokens = NO_TOKENS;
+  readonly #log: VolatileLog;
+  readonly #state: SiteState;
+  readonly #invariants: InvariantObserver | undefined;
+  /** Answers that wait until their entries are synced. */
+  readonly #waiting = new Fifo<WaitingReply>();
+  /** Answers, for whoever asks again. */
+  readonly #retainedReplies = new IdTable<ReplyOrError>();
+  /** Reads and entries of the turn under way, and its time. */
+  #read: ExecutedRead[] = [];
+  #gathered: object[] = [];
+  #turnMs: number | undefined;
+  #synced = 0;
+  #operations = 0;
+
+  constructor(service: Service, options: SingleSiteServiceOptions) {
+    const { checkInvariants = hasInvariants(service) } = options;
+    const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
+    this.contract = service.contract;
+    const onGeneratorError = createGeneratorAlarm(SITE_NAME, onAlarm);
+    this.#state = new SiteState(service, ORIGINS, {
+      elapsedMs: readElapsedMs,
+      identifierPrefix: SITE_NAME,
+      onGeneratorError,
+    });
+    this.#invariants = checkInvariants ? createInvariantObserver(service, SITE_NAME, onAlarm) : undefined;
+    // In memory nothing fails, and nobody takes it over.
+    const onSynced = (_log: string, length: number): void => this.#onSynced(length);
+    this.#log = new VolatileLog(
+      { term: TERM, lengths: new Map() },
+      { onSynced, onFenced: () => {}, onFailed: () => {} },
+    );
+  }
+
+  submit(submitter: Submitter): void {
+    try {
+      this.#run(submitter);
+    } catch (error) {
+      if (!isCorrectableError(error)) throw error;
+      submitter.onFailure(error, undefined);
+    }
+  }
+
+  endSubmissions(door: object): void {
+    const interrupted: Submitter[] = [];
+    for (const waiting of [...this.#waiting.slice(), ...this.#read]) {
+      const { submitter } = waiting;
+      if (submitter?.handle !== door) continue;
+      waiting.submitter = undefined;
+      interrupted.push(submitter);
+    }
+    const reason = 'The client was closed before the operation ended';
+    for (const submitter of interrupted) {
+      deliverFailure(submitter, interruptedError(submitter.effect, reason), undefined);
+    }
+  }
+
+  #run(submitter: Submitter): void {
+    const { operation, args, wantedStages, identity } = submitter;
+    const known = identity === undefined ? undefined : this.#retainedReplies.get(identity.id);
+    if (known === EXPIRED) return submitter.onFailure(expiredError(), undefined);
+    // It was applied before whatever is synced next, so its answer stands behind that.
+    if (known !== undefined) {
+      this.#nowMs();
+      return this.#replyWhenSynced({ submitter, reply: known }, { kind: 'again' });
+    }
+    this.#operations += 1;
+    const version = this.#operations;
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const now = this.#nowMs();
+    const input = { serial: version, operation, args, submittedAtMs: now, seed };
+    if (this.contract.operations[operation]?.access === 'read') {
+      this.#read.push({ submitter, wants: wantedStages, reply: this.#state.read(input) });
+      return;
+    }
+    const { choice, reply, domainError: rejection } = this.#state.run(input);
+    const stamp = { time: version, site: SITE, entry: SITE, version, seen: [0, version] };
+    const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
+    if (choice !== undefined) {
+      this.#invariants?.onApplied({ id: identity?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);
+    }
+    const answer = rejection ?? this.#state.createAppliedReply({ operation, choice, reply }, results);
+    if (identity !== undefined) {
+      if (identity.acknowledged > 0) this.#retainedReplies.expire(getClient(identity.id), identity.acknowledged);
+      this.#retainedReplies.set(identity.id, answer);
+    }
+    const id = identity?.id;
+    this.#replyWhenSynced({ submitter, reply: answer }, { kind: 'plain', id, version, now, choice, answer });
+  }
+
+  #replyWhenSynced(waiting: WaitingReply, entry: object): void {
+    this.#waiting.push(waiting);
+    this.#gathered.push(entry);
+  }
+
+  #nowMs(): number {
+    if (this.#turnMs === undefined) {
+      this.#turnMs = Date.now();
+      queueMicrotask(() => this.#endTurn());
+    }
+    return this.#turnMs;
+  }
+
+  #endTurn(): void {
+    this.#turnMs = undefined;
+    const reads = this.#read;
+    if (reads.length > 0) this.#read = [];
+    for (const read of reads) deliverRead(read);
+    const entries = this.#gathered;
+    if (entries.length === 0) return;
+    this.#gathered = [];
+    this.#log.append(TERM, 'local', entries);
+  }
+
+  #onSynced(length: number): void {
+    for (; this.#synced < length; this.#synced += 1) {
+      const next = this.#waiting.shift();
+      if (next?.submitter !== undefined) deliver(next.submitter, 'strong', next.reply);
+    }
+  }
+}
+
+function deliverRead({ submitter, wants, reply }: ExecutedRead): void {
+  if (submitter === undefined) return;
+  if (wants.causal) deliver(submitter, 'causal', reply, !wants.strong);
+  if (wants.strong) deliver(submitter, 'strong', reply);
+}
+
+function deliver(
+  submitter: Submitter,
+  stage: 'causal' | 'strong',
+  answer: ReplyOrError,
+  isLast = stage === 'strong',
+): void {
+  if (isCorrectableError(answer)) deliverFailure(submitter, answer, isLast ? undefined : stage);
+  else deliverView(submitter, { stage, reply: answer, seen: undefined, isLast });
+}

@@ -1,0 +1,92 @@
+/**
+ * The application's functions as the transport calls them: what one throws, or gives that makes no sense, is reported as
+ * an error that nobody caught, and the connection goes on as if it had done well.
+ */
+import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
+import { defaultEnvironment } from '../../correctable/environment.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import { isThenable } from '../../correctable/validate.ts';
+import { MAX_TOKEN_LENGTH } from '../../protocol/messages/field-schemas.ts';
+import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
+
+/** Reports an error that no caller waits for. */
+export function reportUncaught(error: unknown): void {
+  defaultEnvironment.reportUncaught(error);
+}
+
+/** A listener that neither throws nor, where it returns a promise, leaves a rejection behind. */
+export function guardListener<A extends readonly unknown[]>(listener: (...args: A) => unknown): (...args: A) => void {
+  return (...args) => {
+    try {
+      const returned = listener(...args);
+      if (isThenable(returned)) returned.then(undefined, reportUncaught);
+    } catch (error) {
+      reportUncaught(error);
+    }
+  };
+}
+
+/** A source of principals that gives a text, or throws why there is none. */
+export function guardPrincipal(principal: () => unknown): () => string {
+  return () => {
+    const value = principal();
+    if (typeof value === 'string') return value;
+    throw createInvalidArgumentError(
+      'principal',
+      `must give a text, not ${typeof value}: '' where nobody is signed in`,
+    );
+  };
+}
+
+/** Whom the client speaks for, where the application says, and the token that shows it. */
+export interface Credentials {
+  readonly principal: string | undefined;
+  readonly token: string | undefined;
+}
+
+/** How often to ask for a token in a row, where each time another principal has come before the answer. */
+const MAX_TOKEN_REQUESTS = 8;
+
+/**
+ * A source of tokens that always answers by a promise: of a text, of nothing, or of the reason why there is none. The
+ * token is that of the principal beside it, who was there when it was asked for, and when it came.
+ */
+export function guardToken(token: () => unknown, principal?: () => string): () => Promise<Credentials> {
+  return async () => {
+    for (let asks = 0; asks < MAX_TOKEN_REQUESTS; asks++) {
+      const whose = principal?.();
+      const value: unknown = await token();
+      if (principal?.() === whose) return { principal: whose, token: checkToken(value) };
+    }
+    throw new CorrectableError('UNAVAILABLE', `the principal has changed ${MAX_TOKEN_REQUESTS} times meanwhile`);
+  };
+}
+
+function checkToken(value: unknown): string | undefined {
+  if (value === undefined) return value;
+  const problem = findTokenProblem(value);
+  if (problem === undefined) return value as string;
+  throw new CorrectableError('INVALID_ARGUMENT', problem, { field: 'token' });
+}
+
+function findTokenProblem(token: unknown): string | undefined {
+  if (typeof token !== 'string') return `must give a text, not ${typeof token}`;
+  if (token.length > MAX_TOKEN_LENGTH) return `has ${token.length} characters, of ${MAX_TOKEN_LENGTH} at most`;
+  return isWellFormed(token) ? undefined : 'has half of a surrogate pair: it was cut, or is no text';
+}
+
+/** A policy that always knows: where the one given does not, delays grow as they do by default. */
+export function guardReconnect(policy: Backoff, random: () => number): (attempt: number) => number | undefined {
+  const fallback = exponentialBackoff();
+  return (attempt) => {
+    try {
+      const delayMs: unknown = policy.delayMs(attempt, random);
+      if (delayMs === undefined || (typeof delayMs === 'number' && delayMs >= 0)) return delayMs;
+      const message = `reconnect.delayMs: must give milliseconds or undefined, not ${String(delayMs)}`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'reconnect' });
+    } catch (error) {
+      reportUncaught(error);
+      return fallback.delayMs(attempt, Math.random);
+    }
+  };
+}

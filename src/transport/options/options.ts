@@ -1,0 +1,212 @@
+/** Options of a connection, with defaults filled in and checked. */
+import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
+import { CorrectableError, check } from '../../correctable/errors.ts';
+import type { OptionNamesOf } from '../../correctable/validate.ts';
+import type { Codec } from '../../protocol/codec/codec.ts';
+import { jsonCodec } from '../../protocol/codec/json-codec.ts';
+import { msgpackCodec } from '../../protocol/codec/msgpack-codec.ts';
+import { guardListener, guardPrincipal, guardToken, type Credentials } from './guard-callbacks.ts';
+import type { ConnectionState } from './connection-state.ts';
+import { createPlatformScheduling, type Scheduling } from './scheduling.ts';
+import { getWebSocketClass, toWebSocketUrls, type WebSocketConstructor } from './websocket.ts';
+import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
+import { hashOperations } from '../../protocol/contract/schema-hash.ts';
+import type { ServedContract } from '../../protocol/messages/welcome.ts';
+
+/** What a connection to a gateway can be told. */
+export interface ConnectionOptions {
+  /**
+   * Where the gateway listens, for example `ws://127.0.0.1:7070/ireland`; several, in order of preference, for the sites of
+   * one store. `findSites` gives them, the nearest first. Operations under way move to the next site when one is lost.
+   */
+  readonly url: string | URL | readonly (string | URL)[];
+  /**
+   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. One of your own may hand on what that takes
+   * beside an address, such as TLS options.
+   */
+  readonly WebSocket?: WebSocketConstructor | undefined;
+  /**
+   * Sent in the first message of every connection. A function is asked each time, and may return a fresh token. Where it
+   * fails it is asked again, after a delay that grows.
+   */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  /**
+   * Who is signed in, by a name that changes with the `token`: a text, or a function that is asked at each submission and
+   * with each token; `''` for nobody. What was submitted belongs to whoever this was then, and is never sent over a
+   * connection that another has opened. Once another is seen, what the former has under way fails with `UNAVAILABLE`, not
+   * to be repeated as it is, and updates that were sent with `UNKNOWN`; sessions end; the next connection has a fresh
+   * token and nothing in common with the one before.
+   *
+   * Unless given, the client learns from the gateway's welcome who it speaks for: see the guide's page on signing in.
+   */
+  readonly principal?: string | (() => string) | undefined;
+  /**
+   * When to connect again. Default: `exponentialBackoff()`, for ever. Attempts are counted from the last connection that
+   * held for 5 s.
+   */
+  readonly reconnect?: Backoff | undefined;
+  /** How long a connection may take to be opened and welcomed. Default 10 000 ms. */
+  readonly connectTimeoutMs?: number | undefined;
+  /**
+   * After how long without a word from the server to ask whether it is there; a fifth of that while operations wait for
+   * an answer. Default 15 000 ms.
+   */
+  readonly heartbeatIntervalMs?: number | undefined;
+  /** How long the server has to answer that. Default 5000 ms. */
+  readonly pongTimeoutMs?: number | undefined;
+  /** Most operations without a final; one more fails with `OVERLOADED`. Default 16 384. */
+  readonly maxInFlight?: number | undefined;
+  /** How rows are written: `msgpack` is faster, `json` readable in a browser's network panel. Default `msgpack`. */
+  readonly codec?: 'msgpack' | 'json' | undefined;
+  /** Told of every change of the connection's state and why, for example to show that it is offline. */
+  readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
+  /**
+   * Called each time the connection is open after it was lost, or could not be opened at first, once pending operations
+   * were sent again. Changes that others made meanwhile are not pushed: fetch here what a page shows.
+   *
+   * @example
+   * remote({ url, levels, onReconnect: () => void queryClient.invalidateQueries() });
+   */
+  readonly onReconnect?: (() => void) | undefined;
+  /** Time; for tests. */
+  readonly scheduling?: Scheduling | undefined;
+  /** Random numbers in [0, 1) for the jitter of reconnects; for tests. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** Their names. */
+export const CONNECTION_OPTIONS: OptionNamesOf<ConnectionOptions> = {
+  url: true,
+  WebSocket: true,
+  token: true,
+  principal: true,
+  reconnect: true,
+  connectTimeoutMs: true,
+  heartbeatIntervalMs: true,
+  pongTimeoutMs: true,
+  maxInFlight: true,
+  codec: true,
+  onStateChange: true,
+  onReconnect: true,
+  scheduling: true,
+  random: true,
+};
+
+/** What a connection needs to know of the store beside the options. */
+export interface ConnectionTarget {
+  readonly levels: readonly string[];
+  readonly contract?: ClientContract | undefined;
+}
+
+/** The options with nothing left open. */
+export interface ResolvedConnectionOptions {
+  readonly urls: readonly string[];
+  readonly WebSocket: WebSocketConstructor;
+  /** Asks for a token, and for whom it is. */
+  readonly credentials: () => Promise<Credentials>;
+  /** Who is signed in; absent where the application does not say. Throws what its function throws. */
+  readonly principal: (() => string) | undefined;
+  /** The token is always the same: asking for it again gives no fresh one. */
+  readonly isTokenFixed: boolean;
+  readonly reconnect: Backoff;
+  readonly connectTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  readonly pongTimeoutMs: number;
+  readonly maxInFlight: number;
+  readonly codec: Codec;
+  readonly onStateChange: (state: ConnectionState, reason: CorrectableError | undefined) => void;
+  readonly onReconnect: () => void;
+  readonly scheduling: Scheduling;
+  readonly random: () => number;
+}
+
+/** Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the field. */
+export function resolveConnectionOptions(options: ConnectionOptions): ResolvedConnectionOptions {
+  const { token, reconnect, WebSocket } = options;
+  const principal = resolvePrincipal(options);
+  checkRandomness();
+  check(reconnect === undefined || reconnect?.delayMs, 'reconnect', 'give a policy, as neverReconnect');
+  check(WebSocket === undefined || typeof WebSocket === 'function', 'WebSocket', 'give a class');
+  return {
+    urls: toWebSocketUrls(options.url),
+    WebSocket: getWebSocketClass(options.WebSocket),
+    credentials: guardToken(typeof token === 'function' ? token : () => token, principal),
+    principal,
+    isTokenFixed: typeof token === 'string',
+    reconnect: reconnect ?? exponentialBackoff(),
+    connectTimeoutMs: checkPositive('connectTimeoutMs', options.connectTimeoutMs, 10_000),
+    heartbeatIntervalMs: checkPositive('heartbeatIntervalMs', options.heartbeatIntervalMs, 15_000),
+    pongTimeoutMs: checkPositive('pongTimeoutMs', options.pongTimeoutMs, 5_000),
+    maxInFlight: checkPositive('maxInFlight', options.maxInFlight, 16_384),
+    codec: getCodec(options.codec),
+    onStateChange: guardListener(options.onStateChange ?? (() => {})),
+    onReconnect: guardListener(options.onReconnect ?? (() => {})),
+    scheduling: options.scheduling ?? createPlatformScheduling(),
+    random: options.random ?? Math.random,
+  };
+}
+
+function resolvePrincipal({ principal: value, token }: ConnectionOptions): (() => string) | undefined {
+  const isRight = value === undefined || typeof value === 'string' || typeof value === 'function';
+  check(isRight, 'principal', 'must be a name, or a function that gives one');
+  if (typeof value !== 'function') return value === undefined ? value : () => value;
+  check(typeof token !== 'string', 'token', 'must be a function where the principal is: a text is for one user only');
+  return guardPrincipal(value);
+}
+
+/** Clients have random ids. Throws `UNSUPPORTED` if the platform has no randomness, as React Native. */
+function checkRandomness(): void {
+  const { crypto } = globalThis as Partial<typeof globalThis>;
+  if (crypto?.getRandomValues !== undefined) return;
+  const advice = 'this platform has no crypto.getRandomValues: load a polyfill, as react-native-get-random-values';
+  throw new CorrectableError('UNSUPPORTED', advice, { field: 'crypto' });
+}
+
+/** Whether the platform can read and write UTF-8, and refuse what is none: MessagePack needs that. */
+function hasUtf8(): boolean {
+  try {
+    return 'encodeInto' in TextEncoder.prototype && new TextDecoder('utf-8', { fatal: true }).fatal;
+  } catch {
+    return false;
+  }
+}
+
+function getCodec(name: ConnectionOptions['codec'] = hasUtf8() ? 'msgpack' : 'json'): Codec {
+  check(name === 'msgpack' || name === 'json', 'codec', "must be 'msgpack' or 'json'");
+  check(
+    name === 'json' || hasUtf8(),
+    'codec',
+    "give 'json': this platform has no TextEncoder, or no strict TextDecoder",
+  );
+  return name === 'json' ? jsonCodec : msgpackCodec;
+}
+
+function checkPositive(field: string, input: number | undefined, fallback: number): number {
+  const value = input ?? fallback;
+  check(typeof value === 'number' && value > 0, field, `must be a positive number, not ${String(value)}`);
+  return value;
+}
+
+/** The contract that a client was written for. */
+export interface ClientContract {
+  readonly name: string;
+  readonly hash: string;
+  /** The fingerprint of each of its operations; asked for where the server has another version. */
+  readonly getOperationHashes: () => Readonly<Record<string, string>>;
+}
+
+/** What a client written for `catalogue` says of it. */
+export function toClientContract({ name, hash, operations }: OperationRegistry): ClientContract {
+  return { name, hash, getOperationHashes: () => hashOperations(operations) };
+}
+
+/** The names of the operations that both have alike; `undefined` for all. */
+export function findAgreedOperations(
+  own: ClientContract | undefined,
+  served: ServedContract | undefined,
+): ReadonlySet<string> | undefined {
+  if (own === undefined || own.hash === served?.hash) return undefined;
+  const theirs = new Map(Object.entries(served?.operations ?? {}));
+  const alike = Object.entries(own.getOperationHashes()).filter(([name, hash]) => theirs.get(name) === hash);
+  return new Set(alike.map(([name]) => name));
+}

@@ -1,0 +1,403 @@
+/** The shell around the connection's state machine: it keeps one line to a site open. One per client. */
+import type { BindingSession, InvocationContext, Sink } from '../correctable/binding.ts';
+import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
+import type { Operation } from '../correctable/operation.ts';
+import { CloseCode, isFatalClose } from '../protocol/close-codes.ts';
+import type { EncodedData } from '../protocol/codec/codec.ts';
+import type { Welcome } from '../protocol/messages/welcome.ts';
+import {
+  Outage,
+  formatCloseDetail,
+  createLossError,
+  createPrincipalChangedError,
+  createRejectionError,
+} from './operations/outage.ts';
+import { ReconnectBackoff, SitePool } from './reconnection.ts';
+import {
+  getTransition,
+  type ConnectionAction,
+  type ConnectionEvent,
+  type ConnectionState,
+} from './options/connection-state.ts';
+import { ConnectionTimer } from './connection-timer.ts';
+import { Handshake, createNoTokenError } from './connection/handshake.ts';
+import { Connection, type ConnectionEvents } from './connection/connection.ts';
+import {
+  resolveConnectionOptions,
+  type ConnectionOptions,
+  type ResolvedConnectionOptions,
+  type ConnectionTarget,
+} from './options/options.ts';
+import { Receiver, type ReceiverEvents } from './receiver.ts';
+import { Sender } from './sender.ts';
+import { TokenRenewal } from './connection/token-renewal.ts';
+import { WireSession } from './operations/submit-message.ts';
+
+/** A connection to one gateway that survives the loss of its sockets. */
+export type ReconnectingClient = Pick<
+  WebSocketClient,
+  'state' | 'ready' | 'principal' | 'submit' | 'openSession' | 'wake' | 'close'
+>;
+
+/**
+ * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile wait.
+ *
+ * @example
+ * const connection = connect({ url: 'ws://127.0.0.1:7070/ireland' }, { levels: ['weak', 'strong'] });
+ * await connection.ready;
+ */
+export function connectClient(options: ConnectionOptions, target: ConnectionTarget): ReconnectingClient {
+  return new WebSocketClient(resolveConnectionOptions(options), target);
+}
+
+class WebSocketClient implements ConnectionEvents, ReceiverEvents {
+  /** Fulfilled by the first welcome; rejected when the server refuses the client or the connection is closed before. */
+  readonly ready: Promise<void>;
+  readonly #options: ResolvedConnectionOptions;
+  readonly #target: ConnectionTarget;
+  readonly #sender: Sender;
+  readonly #receiver: Receiver;
+  readonly #handshake: Handshake;
+  readonly #outage: Outage;
+  readonly #backoff: ReconnectBackoff;
+  readonly #timer: ConnectionTimer;
+  readonly #sitePool: SitePool;
+  readonly #renewal: TokenRenewal;
+  readonly #ended: Promise<void>;
+  #state: ConnectionState = 'connecting';
+  /** The line that is being opened, or that operations are submitted on. */
+  #connection: Connection | undefined;
+  /** To whom all belongs that is under way, as the application says; none before it was asked. */
+  #principal: string | undefined;
+  #attempt = 0;
+  /** The policy gives up, but answers may still come on earlier lines. */
+  #hasGivenUp = false;
+  /** Whether there was no connection for a while since the last one was open. */
+  #wasDisconnected = false;
+  /** The last line failed before its server had anything to answer. */
+  #isSiteFaultless = false;
+  #settleReady!: { resolve: () => void; reject: (error: CorrectableError) => void };
+  #settleEnded!: () => void;
+
+  constructor(settings: ResolvedConnectionOptions, target: ConnectionTarget) {
+    this.#options = settings;
+    this.#target = target;
+    this.#handshake = new Handshake(settings, target, (principal) => this.#setPrincipal(principal));
+    this.#outage = new Outage(() => settings.scheduling.now());
+    this.#timer = new ConnectionTimer(
+      settings,
+      () => this.#connection,
+      () => this.#handleTimeout(),
+    );
+    this.#sender = new Sender(settings, target.levels, this.#outage, {
+      onReplyExpected: (isLarge) => this.#timer.expectReply(isLarge),
+      onDrained: () => this.#handleDrained(),
+    });
+    this.#receiver = new Receiver(settings.codec, this.#sender.inFlight, this);
+    this.#backoff = new ReconnectBackoff(settings);
+    this.#sitePool = new SitePool(settings.urls);
+    this.#renewal = new TokenRenewal(settings, {
+      onRenewed: ({ principal, token }) => {
+        // No token is good for the line of another.
+        if (this.#setPrincipal(principal) && token !== undefined) this.#connection?.push([0, 'renew', token]);
+      },
+      onFailed: (cause) => this.#options.onStateChange(this.#state, createNoTokenError(cause)),
+    });
+    this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
+    // Operations report the same error; who does not look at `ready` must not see an unhandled rejection.
+    this.ready.catch(() => {});
+    this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
+    this.#connect();
+    this.#timer.arm(this.#state, 0);
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** Like that of `Binding`; absent where the application does not say. */
+  get principal(): (() => string) | undefined {
+    return this.#options.principal;
+  }
+
+  /** Like `Binding.submitOperation`. */
+  submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
+    try {
+      this.#checkPrincipal();
+      if (this.#state === 'closed' || this.#state === 'closing') throw this.#createRejection();
+      this.#checkSession(context.session);
+      this.#sender.submit(operation, levels, sink as Sink, context);
+      // Nobody says who has submitted what waits for the first connection: whoever the token is for now.
+      if (this.#options.principal === undefined) this.#handshake.requestTokenEarly();
+    } catch (error) {
+      sink.fail(error);
+    }
+  }
+
+  openSession(tokens?: readonly string[]): WireSession {
+    this.#checkPrincipal();
+    return new WireSession(tokens, this.#handshake.client);
+  }
+
+  /** Sees who is signed in. */
+  #checkPrincipal(): void {
+    const { principal } = this.#options;
+    // Whoever hears of a change may make another.
+    if (principal !== undefined && !this.#setPrincipal(principal())) throw createPrincipalChangedError();
+  }
+
+  /** Throws for a session that was opened for another principal. */
+  #checkSession(session: BindingSession | undefined): void {
+    if (!(session instanceof WireSession) || session.client === this.#handshake.client) return;
+    throw createInvalidArgumentError('session', 'it has ended, since the principal has changed: open another');
+  }
+
+  /** All from now on belongs to `principal`, unless that has changed again once all others are told. */
+  #setPrincipal(principal: string | undefined): boolean {
+    const former = this.#principal;
+    if (principal === former) return true;
+    this.#principal = principal;
+    // A line on which nothing was said yet serves whoever comes.
+    const isNew = this.#connection === undefined || this.#state === 'connecting' || this.#handshake.isWaitingForToken;
+    if (former !== undefined && isNew) this.#abandonOperations();
+    else if (former !== undefined) this.#dispatch('principal-changed');
+    return principal === this.#principal;
+  }
+
+  /** What is under way is another's. */
+  #abandonOperations(): void {
+    // First, so that whoever is told and goes on at once goes on as the new client, and in no session of the former.
+    this.#handshake.renewClientId();
+    this.#sender.abandonAll(createPrincipalChangedError());
+  }
+
+  /** Tells the transport that the network may be back, so that it need not wait. */
+  wake(): void {
+    this.#dispatch('wake');
+  }
+
+  /**
+   * Closes the socket. What is under way fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
+   * submitted from then on is refused.
+   */
+  async close(): Promise<void> {
+    if (this.#state !== 'closed') {
+      this.#setReason(new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'));
+    }
+    this.#dispatch('close');
+    await this.#ended;
+  }
+
+  #dispatch(event: ConnectionEvent): void {
+    const from = this.#state;
+    const { state, actions } = getTransition(from, event);
+    const changed = state !== from;
+    this.#state = state;
+    for (const action of actions) this.#perform(action);
+    // An action may have led on to another state, which has been entered by now.
+    if (!changed || this.#state !== state) return;
+    const delayMs = state === 'waiting' ? this.#getReconnectDelayMs(event, from) : 0;
+    if (delayMs === undefined) return this.#giveUp();
+    this.#timer.arm(state, delayMs);
+    this.#options.onStateChange(state, this.#outage.reason);
+    if (state === 'waiting') this.#wasDisconnected = true;
+    if (state !== 'open' || !this.#wasDisconnected) return;
+    this.#wasDisconnected = false;
+    this.#options.onReconnect();
+  }
+
+  /** How long to wait before the next attempt, and where it goes. */
+  #getReconnectDelayMs(event: ConnectionEvent, from: ConnectionState): number | undefined {
+    if (this.#backoff.resetIfStable()) this.#sitePool.recordStable();
+    if (event === 'principal-changed') return this.#backoff.getNextDelayMsUnlessRepeated();
+    if (event === 'goaway' || event === 'timeout') this.#sitePool.leaveSite();
+    if (!this.#isSiteFaultless) this.#sitePool.recordFailure(from === 'open' || from === 'probing');
+    // Each site may go away once without a pause: in a rolling deploy one after the other does.
+    if (event === 'goaway') return this.#backoff.getNextDelayMsUnlessRepeated(this.#options.urls.length);
+    return this.#backoff.getNextDelayMs();
+  }
+
+  #giveUp(): void {
+    this.#hasGivenUp = this.#sender.hasDraining;
+    if (!this.#hasGivenUp) return this.#dispatch('rejected');
+    this.#timer.arm('waiting', Infinity);
+    this.#options.onStateChange('waiting', this.#outage.reason);
+  }
+
+  /** A line that was kept for its answers has gone. */
+  #handleDrained(): void {
+    if (!this.#hasGivenUp || this.#sender.hasDraining) return;
+    this.#dispatch('rejected');
+  }
+
+  #perform(action: ConnectionAction): void {
+    switch (action) {
+      case 'connect':
+        return this.#connect();
+      case 'handshake':
+        return this.#beginHandshake();
+      case 'resume':
+        return this.#resume();
+      case 'ping':
+        this.#sender.acknowledge();
+        return this.#connection?.push([this.#attempt, 'ping']);
+      case 'drain':
+        return this.#releaseConnection((line) => this.#sender.drainConnection(line));
+      case 'drop':
+        return this.#releaseConnection((line) => this.#sender.terminateConnection(line));
+      case 'close-socket':
+        this.#handshake.end();
+        this.#sender.acknowledge();
+        return this.#connection?.close();
+      case 'fail':
+        return this.#sender.abandonAll(this.#getFailureReason());
+      case 'abandon-operations':
+        this.#recordFailure('the principal has changed');
+        return this.#abandonOperations();
+      case 'end':
+        this.#sender.stop();
+        this.#settleReady.reject(this.#getFailureReason());
+        return this.#settleEnded();
+    }
+  }
+
+  #connect(): void {
+    const { url } = this.#sitePool;
+    this.#attempt++;
+    this.#hasGivenUp = false;
+    this.#outage.recordAttempt(url);
+    try {
+      this.#connection = new Connection(this.#options, url, this.#attempt, this);
+    } catch (cause) {
+      // A page served over https may not open ws://, for example: trying again would not help.
+      this.#setReason(new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${url}`, { cause }));
+      queueMicrotask(() => this.#dispatch('rejected'));
+    }
+  }
+
+  /** Parts with the present line. */
+  #releaseConnection(how: (line: Connection) => void): void {
+    const line = this.#connection;
+    this.#connection = undefined;
+    this.#isSiteFaultless = this.#handshake.isWaitingForToken;
+    this.#handshake.end();
+    this.#renewal.stop();
+    this.#outage.begin();
+    if (line !== undefined) how(line);
+  }
+
+  #beginHandshake(): void {
+    if (this.#connection === undefined) return;
+    this.#handshake.begin(this.#connection, (reason) => {
+      this.#setReason(reason);
+      this.#dispatch(reason.retryable ? 'lost' : 'rejected');
+    });
+  }
+
+  #resume(): void {
+    this.#outage.end();
+    this.#backoff.recordWelcome();
+    if (this.#connection !== undefined) this.#sender.resume(this.#connection);
+    this.#settleReady.resolve();
+  }
+
+  #handleTimeout(): void {
+    const { connectTimeoutMs, pongTimeoutMs } = this.#options;
+    if (this.#state === 'connecting') this.#recordFailure(`not open within ${connectTimeoutMs} ms`);
+    if (this.#state === 'handshaking') {
+      this.#recordFailure(
+        `no ${this.#handshake.isWaitingForToken ? 'token' : 'welcome'} within ${connectTimeoutMs} ms`,
+      );
+    }
+    if (this.#state === 'probing') this.#recordFailure(`no answer to a ping within ${pongTimeoutMs} ms`);
+    this.#dispatch('timeout');
+  }
+
+  onOpen(line: Connection): void {
+    if (line === this.#connection) this.#dispatch('opened');
+  }
+
+  onFrame(line: Connection, frame: EncodedData): void {
+    if (line === this.#connection) {
+      this.#timer.recordReceived();
+      if (this.#state === 'probing') this.#dispatch('received');
+    }
+    this.#receiver.receive(line, frame);
+    this.#sender.handleReceived(line);
+  }
+
+  onClose(line: Connection, code: number, reason: string): void {
+    if (line !== this.#connection) return this.#sender.handleConnectionLoss(line);
+    if (isFatalClose(code)) {
+      this.#setReason(createRejectionError(code, reason, line.closeError));
+      return this.#dispatch('rejected');
+    }
+    if (code === CloseCode.expired && this.#options.isTokenFixed) {
+      this.#setReason(
+        new CorrectableError('UNAUTHENTICATED', 'the token has expired: give a function, which is asked anew'),
+      );
+      return this.#dispatch('rejected');
+    }
+    // What the application itself gave as the reason stays.
+    if (this.#state !== 'closing') this.#recordFailure(this.#formatDetail(line, code, reason));
+    this.#dispatch('lost');
+  }
+
+  #formatDetail(line: Connection, code: number, reason: string): string {
+    const detail = formatCloseDetail(code, line.closeError?.message ?? reason);
+    return this.#handshake.isWaitingForToken ? `${detail}, while no token was given yet` : detail;
+  }
+
+  onWelcome(line: Connection, welcome: Welcome): void {
+    if (line !== this.#connection || this.#state !== 'handshaking' || this.#handshake.isWaitingForToken) return;
+    const misfit = this.#handshake.findIncompatibility(welcome);
+    if (misfit !== undefined) {
+      this.#setReason(misfit);
+      return this.#dispatch('rejected');
+    }
+    if (this.#handshake.isPrincipalChanged(welcome)) return this.#dispatch('principal-changed');
+    line.acceptWelcome(welcome, this.#target.contract);
+    this.#renewal.scheduleRenewal(welcome.expiresInMs);
+    this.#dispatch('welcomed');
+  }
+
+  onRenewed(line: Connection, expiresInMs: number | undefined): void {
+    if (line === this.#connection && line.welcome !== undefined) this.#renewal.scheduleRenewal(expiresInMs);
+  }
+
+  onGoaway(line: Connection, drainMs: number): void {
+    if (line !== this.#connection || (this.#state !== 'open' && this.#state !== 'probing')) return;
+    line.drainMs = drainMs;
+    this.#recordFailure('the server goes away');
+    this.#dispatch('goaway');
+  }
+
+  onIncoming(line: Connection, bytes: number): void {
+    if (line === this.#connection) this.#timer.extendForBytes(bytes);
+  }
+
+  onMalformed(line: Connection, error: CorrectableError): void {
+    if (line !== this.#connection) return this.#sender.handleConnectionLoss(line);
+    this.#setReason(error);
+    this.#dispatch('rejected');
+  }
+
+  #recordFailure(detail: string): void {
+    const { url } = this.#sitePool;
+    this.#outage.setReason(url, createLossError(url, detail), detail);
+  }
+
+  #setReason(reason: CorrectableError): void {
+    this.#outage.setReason(this.#sitePool.url, reason);
+  }
+
+  /** Why nothing can be submitted any more: asking again cannot help, whatever the reason for closing was. */
+  #createRejection(): CorrectableError {
+    const { code, message, field, cause } = this.#getFailureReason();
+    return new CorrectableError(code, message, { retryable: false, field, cause });
+  }
+
+  #getFailureReason(): CorrectableError {
+    return this.#outage.reason ?? new CorrectableError('UNAVAILABLE', `${this.#sitePool.url} cannot be reached`);
+  }
+}

@@ -1,0 +1,54 @@
+/** Figures of the documentation that were measured: each is what its file in bench/results says. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readResult } from '../../bench/harness/results.ts';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+interface Row {
+  readonly workload: string;
+  readonly window: number;
+  readonly contender: string;
+  readonly opsPerSecond: number;
+}
+
+const { rows } = readResult('server') as unknown as { readonly rows: readonly Row[] };
+
+/** The time that one operation after the other takes a tuned site, as a share of what it takes with the defaults. */
+function shareOfTime(contender: string): string {
+  const opsPerSecond = (name: string): number => {
+    const row = rows.find((item) => item.workload === 'set' && item.window === 1 && item.contender === name);
+    if (row === undefined) throw new Error(`server.json: '${name}' was not measured one at a time`);
+    return row.opsPerSecond;
+  };
+  return (opsPerSecond(contender) / opsPerSecond(`${contender}, tuned`)).toFixed(2);
+}
+
+/** By page: what it says of them, with the figures of the results. */
+const TOLD: Readonly<Record<string, readonly string[]>> = {
+  'docs/operating.md': [
+    `operations one at a time took ${shareOfTime('ephemeral')} of the time in memory, ${shareOfTime('durable')} on a disk`,
+  ],
+};
+
+describe('figures', () => {
+  test.each(Object.entries(TOLD))('%s → says what was measured', (page, sentences) => {
+    for (const sentence of sentences) expect(read(page)).toContain(sentence);
+  });
+
+  /** What a paragraph says that names a benchmark or a figure, with decimals or shares, was measured. */
+  const MEASURED = /npm run bench|bench\/results|figures\/[\w-]+\.svg/;
+  const pages = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => `docs/${path}`);
+
+  test.each(['README.md', ...pages])('%s → has no other figures beside benchmarks', (page) => {
+    const text = (TOLD[page] ?? []).reduce((remaining, sentence) => remaining.replace(sentence, ''), read(page));
+    const paragraphs = text.replaceAll(/^```[\s\S]*?^```$/gm, '').split(/\n\s*\n/);
+    const figures = paragraphs
+      .filter((paragraph) => MEASURED.test(paragraph))
+      .flatMap((paragraph) => paragraph.match(/(?<![\w.§])\d+(\.\d+| ?%)(?![\w.])/g) ?? []);
+    expect(figures).toEqual([]);
+  });
+});

@@ -1,0 +1,7 @@
+/** What README.md and docs/benchmarks.md say was measured is what the files in bench/results say. */
+import { expect, test } from 'vitest';
+import { updateFigures } from '../../bench/figures.ts';
+
+test('the figures of the pages are those of the results: if not, run `npm run figures`', () => {
+  expect(updateFigures(false)).toEqual([]);
+});

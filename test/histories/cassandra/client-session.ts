@@ -1,0 +1,98 @@
+/** One client of the cluster, at one site, by one way: it can be closed and take its place again. */
+import type { Cluster } from '../../../engines/cassandra/cluster.ts';
+import type { Site } from '../../../engines/wan.ts';
+import { cassandra } from '../../../src/bindings/cassandra/index.ts';
+import { createClient, type AnyClient } from '../../../src/index.ts';
+import { Links } from './links.ts';
+import { statements } from './statements.ts';
+import { PROFILES, TABLE, type Keyspaces, type Profile } from './tables.ts';
+
+export interface ClientLocation {
+  readonly site: Site;
+  readonly profile: Profile;
+  /** Two reads, or one to a coordinator that gives preliminary views. */
+  readonly correctable: 'never' | 'auto';
+}
+
+/** Longer than a coordinator waits for its replicas. */
+const REQUEST_MS = 6_000;
+
+const { quorum, quick, everyone, thin } = PROFILES;
+
+/** Several of one coordinator, so that statements are prepared by one and used by another. */
+export const CLIENT_LOCATIONS: readonly ClientLocation[] = [
+  { site: 'frankfurt', profile: quorum, correctable: 'auto' },
+  { site: 'frankfurt', profile: quorum, correctable: 'auto' },
+  { site: 'frankfurt', profile: quorum, correctable: 'never' },
+  { site: 'ireland', profile: quorum, correctable: 'auto' },
+  { site: 'virginia', profile: quorum, correctable: 'never' },
+  { site: 'virginia', profile: quorum, correctable: 'auto' },
+  { site: 'frankfurt', profile: quick, correctable: 'auto' },
+  { site: 'ireland', profile: quick, correctable: 'never' },
+  { site: 'frankfurt', profile: everyone, correctable: 'never' },
+  { site: 'ireland', profile: everyone, correctable: 'auto' },
+  { site: 'frankfurt', profile: thin, correctable: 'auto' },
+  { site: 'virginia', profile: thin, correctable: 'never' },
+];
+
+export class ClientSession implements AsyncDisposable {
+  readonly name: string;
+  readonly place: ClientLocation;
+  readonly links: Links;
+  readonly #keyspace: string;
+  readonly #closing: Promise<void>[] = [];
+  #store: AnyClient;
+  #takes = 1;
+
+  private constructor(name: string, place: ClientLocation, links: Links, keyspace: string) {
+    this.name = name;
+    this.place = place;
+    this.links = links;
+    this.#keyspace = keyspace;
+    this.#store = this.#open();
+  }
+
+  static async take(
+    cluster: Cluster,
+    keyspaces: Keyspaces,
+    place: ClientLocation,
+    number: number,
+  ): Promise<ClientSession> {
+    const { site, profile, correctable } = place;
+    const way = correctable === 'never' ? 'two-reads' : 'one-read';
+    const links = await Links.open(cluster, site);
+    return new ClientSession(`${profile.name}-${site}-${way}-${number}`, place, links, keyspaces[profile.name]);
+  }
+
+  get store(): AnyClient {
+    return this.#store;
+  }
+
+  /** Grows with each client that takes the seat. */
+  get takes(): number {
+    return this.#takes;
+  }
+
+  /** Another client takes the seat, and the one before is closed with all that it has under way. */
+  retake(): void {
+    const before = this.#store;
+    this.#store = this.#open();
+    this.#takes += 1;
+    this.#closing.push(before.close());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#closing, this.#store.close()]);
+    await this.links[Symbol.asyncDispose]();
+  }
+
+  #open(): AnyClient {
+    const { profile, correctable } = this.place;
+    const { read, write } = profile;
+    const { contactPoints } = this.links;
+    const translateAddress = (host: string): string => this.links.translate(host);
+    const cluster = { contactPoints, translateAddress, keyspace: this.#keyspace, table: TABLE };
+    const options = { ...cluster, read, write, correctable, statements, requestTimeoutMs: REQUEST_MS };
+    return createClient(cassandra(options));
+  }
+}

@@ -1,0 +1,50 @@
+/** Whether what was told of something that one holds at a time can be told of it. Each claim has a name of its own. */
+import type { Call } from '../../history.ts';
+import { getReportedOutcome } from '../../reported-outcomes.ts';
+
+interface Hold {
+  readonly by: string;
+  /** When it was held for certain; from `Infinity` on where it may not have been. */
+  readonly surely: readonly [fromMs: number, toMs: number];
+  /** When it may have been held. */
+  readonly perhaps: readonly [fromMs: number, toMs: number];
+}
+
+/** @param calls of the kinds `claim` and `release` on one key */
+export function holdFaults(key: string, calls: readonly Call[]): string[] {
+  const holds = holdsOf(calls);
+  const certain = holds.filter(({ surely: [from, to] }) => from < to).toSorted((a, b) => a.surely[0] - b.surely[0]);
+  const faults = certain.flatMap((hold, n) => {
+    const next = certain[n + 1];
+    if (next === undefined || next.surely[0] >= hold.surely[1]) return [];
+    return [`${key}: ${hold.by} and ${next.by} held it at ${Math.round(next.surely[0])} ms`];
+  });
+  for (const { input, beginMs, endMs = Infinity } of calls.filter(
+    (call) => call.kind === 'claim' && said(call, false),
+  )) {
+    const isHeld = holds.some(({ by, perhaps: [from, to] }) => by !== input && from < endMs && to > beginMs);
+    if (!isHeld)
+      faults.push(`${key}: ${String(input)} was told at ${Math.round(endMs)} ms that it is held, and nobody held it`);
+  }
+  return faults;
+}
+
+function holdsOf(calls: readonly Call[]): Hold[] {
+  return calls
+    .filter((call) => call.kind === 'claim' && !said(call, false) && getReportedOutcome(call) !== 'not made')
+    .map((call) => {
+      const release = calls.find(({ kind, input }) => kind === 'release' && input === call.input);
+      const isBack = release !== undefined && said(release, true);
+      const isSure = said(call, true);
+      return {
+        by: String(call.input),
+        surely: [isSure ? (call.endMs ?? Infinity) : Infinity, release?.beginMs ?? Infinity],
+        perhaps: [call.beginMs, isBack ? (release.endMs ?? Infinity) : Infinity],
+      };
+    });
+}
+
+/** Told so in the order of all sites, not as a guess. */
+function said({ outcome, output, views }: Call, description: boolean): boolean {
+  return outcome === 'success' && output === description && views?.at(-1)?.level === 'strong';
+}

@@ -1,0 +1,498 @@
+/**
+ * Planted faults. A simulator that does not catch them proves nothing. They live here only; nothing in production can be
+ * switched to them.
+ */
+import { withColors, type Service } from '../../src/server/service/service.ts';
+import { BUGGY_REPLICAS } from './buggy-replicas.ts';
+import { BoastfulDisk, LyingDisk } from './buggy-disks.ts';
+import { BUGGY_RIGHTS } from './buggy-rights.ts';
+import { BUGGY_STORAGE } from './buggy-storage.ts';
+import { LYING_REPLICAS } from './lying-replicas.ts';
+import { MISADDRESSED_MESSAGES } from './misaddressed-messages.ts';
+import type { Profile, SimulationOptions } from '../../src/testing/simulator/options.ts';
+import { simulatedService } from './service.ts';
+import type { RunReplacements } from '../../src/testing/simulator/simulation.ts';
+
+/** A fault, and the property that it breaks. */
+export interface InjectedBug extends RunReplacements {
+  /** The rule that it breaks. */
+  readonly rule: string;
+  /** Names of the checkers of which one has to notice. */
+  readonly caughtBy: readonly string[];
+  readonly profile: Profile;
+  /** Options in the place of drawn ones: what makes the fault likely to show. */
+  readonly overrides?: Partial<SimulationOptions>;
+  readonly service?: Service;
+  /** Of what shows itself seldom: a seed that did show it, with which tests begin. */
+  readonly shownBy?: number;
+}
+
+/** Clients that move often, between sites that crash. */
+const MOVING: Partial<SimulationOptions> = { siteCount: 3, moveChance: 0.8, workload: 'bank', clientTimeoutMs: 150 };
+
+/** Sites that write one row, each several times at once. */
+const HOT: Partial<SimulationOptions> = {
+  siteCount: 2,
+  clientCount: 10,
+  workload: 'hot',
+  thinkMeanMs: 1,
+  maxPipelineLength: 64,
+};
+
+/** Sites that all take what is nearly gone. */
+const RIGHTS: Partial<SimulationOptions> = {
+  scenario: 'rights',
+  siteCount: 3,
+  clientCount: 8,
+  operationsPerClient: 20,
+  thinkMeanMs: 5,
+};
+
+/** All planted faults by name. */
+export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
+  'blue-before-its-causes': {
+    rule: 'a blue operation becomes visible only after what it depends on',
+    caughtBy: ['causal order'],
+    profile: 'lossy',
+    makeMachine: BUGGY_REPLICAS.blindBluePath,
+  },
+  'no-gate': {
+    rule: 'a red operation becomes visible only after its blue dependencies',
+    caughtBy: ['causal order'],
+    profile: 'partitions',
+    makeMachine: BUGGY_REPLICAS.gatelessRedPath,
+  },
+  'no-certification': {
+    rule: 'a red operation commits only if what it read is still so',
+    caughtBy: ['serializability'],
+    profile: 'calm',
+    makeMachine: BUGGY_REPLICAS.lenientCertifier,
+  },
+  'sightless-writes': {
+    rule: 'a red operation commits only if what it has read is still so, though it writes the same',
+    caughtBy: ['serializability'],
+    profile: 'calm',
+    makeMachine: BUGGY_REPLICAS.sightlessCertifier,
+  },
+  'sightless-takes': {
+    rule: 'a red take commits only if nobody has drawn on the pool since',
+    caughtBy: ['rights', 'serializability'],
+    profile: 'calm',
+    overrides: RIGHTS,
+    makeMachine: BUGGY_REPLICAS.sightlessCertifier,
+  },
+  'no-phantoms': {
+    rule: 'a red operation commits only if no row has come into what it scanned',
+    caughtBy: ['invariants'],
+    profile: 'calm',
+    shownBy: 15,
+    makeMachine: BUGGY_REPLICAS.scanlessCertifier,
+  },
+  'hasty-floors': {
+    rule: 'a floor waits for red operations that may have seen less',
+    caughtBy: ['floors'],
+    profile: 'partitions',
+    overrides: { scenario: 'roster', siteCount: 3, removalsPerWatermark: 1, maxRedInFlight: Infinity },
+    makeMachine: BUGGY_REPLICAS.hastyFloors,
+  },
+  'index-scans-miss-removals': {
+    rule: 'a red operation commits only if no row that it found through an index was removed',
+    caughtBy: ['oracle'],
+    profile: 'swarm',
+    shownBy: 10,
+    overrides: { scenario: 'roster' },
+    makeMachine: BUGGY_REPLICAS.indexBlindCertifier,
+  },
+  'rejected-ones-hold': {
+    rule: 'what stands on a rejected operation is rejected',
+    caughtBy: ['serializability'],
+    profile: 'calm',
+    overrides: HOT,
+    makeMachine: BUGGY_REPLICAS.trustingCertifier,
+  },
+  'any-execution-holds': {
+    rule: 'an operation stands on executions of its own site and start',
+    caughtBy: ['serializability'],
+    profile: 'moves',
+    overrides: { ...HOT, siteCount: 3, moveChance: 0.8, clientTimeoutMs: 150 },
+    makeMachine: BUGGY_REPLICAS.indifferentCertifier,
+  },
+  'laid-over-what-came-later': {
+    rule: 'what others have changed since is not stood on',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    overrides: { ...HOT, maxSkewMs: 0 },
+    makeMachine: BUGGY_REPLICAS.blindChain,
+  },
+  'strong-reads-without-sessions': {
+    rule: 'a strong read shows what its session has seen',
+    caughtBy: ['sessions'],
+    profile: 'moves',
+    shownBy: 15,
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: BUGGY_REPLICAS.unwaitingReads,
+  },
+  'all-blue-bank': {
+    rule: 'a withdrawal is red (RedBlue, OSDI 2012, Figure 5)',
+    caughtBy: ['invariants'],
+    profile: 'calm',
+    service: withColors(simulatedService(), { withdraw: 'blue' }),
+  },
+  'all-blue-seats': {
+    rule: 'a reservation is red: no row shows that a seat has two, only all of them together',
+    caughtBy: ['invariants'],
+    profile: 'calm',
+    shownBy: 18,
+    service: withColors(simulatedService(), { reserve: 'blue' }),
+  },
+  'messages-of-an-older-start': {
+    rule: 'what an earlier start of a site has sent is not taken any more',
+    caughtBy: ['terms'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, isOrdered: false, delayMeanMs: 200, downMeanMs: 1, crashEveryMs: 300 },
+    makeMachine: MISADDRESSED_MESSAGES.starts,
+  },
+  'origin-taken-for-an-index': {
+    rule: 'an origin is an ordinal, and no place in a list of sites',
+    caughtBy: ['durability', 'progress', 'convergence'],
+    profile: 'loss',
+    shownBy: 13,
+    overrides: { siteCount: 3 },
+    makeMachine: MISADDRESSED_MESSAGES.origins,
+  },
+  'swapped-records': {
+    rule: 'every site takes the red log in the same order',
+    caughtBy: ['red total order'],
+    profile: 'calm',
+    overrides: { siteCount: 3 },
+    makeMachine: BUGGY_REPLICAS.swappedRecords,
+  },
+  'unsynced-sequencer': {
+    rule: 'the leader sends only what is synced in its own log',
+    caughtBy: ['red total order', 'exactly once', 'durability', 'convergence', 'progress', 'causal order'],
+    profile: 'crashes',
+    makeMachine: BUGGY_REPLICAS.eagerLog,
+  },
+  'no-sync': {
+    rule: 'acknowledged means in a synced log',
+    // A start that finds holes among what was said to be on the disk is refused, mostly before anything else is missed.
+    caughtBy: ['durability', 'crash'],
+    profile: 'crashes',
+    overrides: { syncMeanMs: 100 },
+    Disk: LyingDisk,
+  },
+  'counted-before-earlier-ones': {
+    rule: 'a write counts once those before it are on the disk too',
+    caughtBy: ['durability', 'exactly once', 'progress', 'convergence', 'causal order'],
+    profile: 'crashes',
+    shownBy: 105,
+    overrides: { syncMeanMs: 100, largeGroup: 1, thinkMeanMs: 1 },
+    Storage: BUGGY_STORAGE.unordered,
+  },
+  'past-a-gap': {
+    rule: 'nothing is taken of the red log behind a gap',
+    caughtBy: ['red total order', 'serializability', 'exactly once', 'convergence', 'durability', 'oracle', 'progress'],
+    profile: 'calm',
+    shownBy: 11,
+    overrides: { siteCount: 3, redJumpChance: 0.05 },
+    makeMachine: BUGGY_REPLICAS.trustingFeed,
+  },
+  'acknowledged-though-fenced': {
+    rule: 'what was appended to a log that another one has taken over is not acknowledged',
+    caughtBy: ['durability', 'exactly once', 'convergence', 'causal order', 'red total order', 'progress', 'crash'],
+    profile: 'crashes',
+    overrides: { deposeEveryMs: 300, crashEveryMs: 500 },
+    Disk: BoastfulDisk,
+  },
+  'forgiving-storage': {
+    rule: 'checkpoint and logs meet, or there is no start',
+    caughtBy: ['damage'],
+    profile: 'crashes',
+    overrides: { damageChance: 0.5, checkpointBytes: 500 },
+    Storage: BUGGY_STORAGE.forgiving,
+  },
+  'arrival-order': {
+    rule: 'the last writer wins by time, not by arrival',
+    caughtBy: ['convergence'],
+    profile: 'calm',
+    shownBy: 15,
+    makeMachine: BUGGY_REPLICAS.arrivalOrder,
+  },
+  'local-strong-reads': {
+    rule: 'a strong read is ordered by the red log',
+    caughtBy: ['strong reads', 'oracle'],
+    profile: 'calm',
+    shownBy: 10,
+    makeMachine: BUGGY_REPLICAS.localReads,
+  },
+  'local-refusals': {
+    rule: 'an update that may be red and chooses nothing is certified',
+    caughtBy: ['levels'],
+    profile: 'calm',
+    overrides: { workload: 'bank' },
+    makeMachine: BUGGY_REPLICAS.localRefusals,
+  },
+  'local-answers-are-strong': {
+    rule: 'what one site answers by itself is never called strong',
+    caughtBy: ['levels', 'oracle'],
+    profile: 'calm',
+    makeMachine: BUGGY_REPLICAS.boastful,
+  },
+  'no-resending': {
+    rule: 'what the network lost is sent again',
+    caughtBy: ['progress'],
+    profile: 'lossy',
+    makeMachine: BUGGY_REPLICAS.forgetfulLog,
+  },
+  'no-deduplication': {
+    rule: 'an operation that comes twice takes effect once',
+    caughtBy: ['exactly once'],
+    profile: 'crashes',
+    makeMachine: BUGGY_REPLICAS.forgetfulCertifier,
+  },
+  'every-claim-wins': {
+    rule: 'the first entry of a slot decides it: one claim wins (hole 1)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    shownBy: 11,
+    overrides: MOVING,
+    makeMachine: BUGGY_REPLICAS.greedyWalks,
+  },
+  'slots-without-hops': {
+    rule: 'a slot is (log, identifier, hop): a client that comes back finds an open one (hole 2)',
+    caughtBy: ['progress'],
+    profile: 'moves',
+    overrides: MOVING,
+    makeMachine: BUGGY_REPLICAS.endlessWalks,
+  },
+  'told-before-synced': {
+    rule: 'a slot is decided by an entry that is synced, and read back (hole 3)',
+    caughtBy: ['exactly once', 'durability'],
+    profile: 'moves',
+    shownBy: 135,
+    overrides: { ...MOVING, syncMeanMs: 100 },
+    makeMachine: BUGGY_REPLICAS.hastySlots,
+  },
+  'shown-before-synced': {
+    rule: 'effects are visible only once their entry is decided (hole 4)',
+    caughtBy: ['red total order', 'causal order', 'durability', 'exactly once', 'sessions', 'convergence'],
+    profile: 'moves',
+    shownBy: 154,
+    overrides: { ...MOVING, syncMeanMs: 100 },
+    Disk: LyingDisk,
+  },
+  'red-without-handover': {
+    rule: 'an operation that may be blue is handed over before it goes to the red log (hole 5)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    shownBy: 81,
+    overrides: MOVING,
+    makeMachine: BUGGY_REPLICAS.noHandover,
+  },
+  'unrecorded-answers': {
+    rule: 'an answer without effects is an entry before it is told (hole 6)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    shownBy: 65,
+    overrides: MOVING,
+    makeMachine: BUGGY_REPLICAS.unrecordedAnswers,
+  },
+  'conflict-without-record': {
+    rule: 'CONFLICT is a record before it is told (hole 7)',
+    caughtBy: ['exactly once'],
+    profile: 'moves',
+    overrides: { ...MOVING, maxAttempts: 1 },
+    makeMachine: BUGGY_REPLICAS.hastyConflicts,
+  },
+  'expired-counts-as-new': {
+    rule: 'identifiers leave the table behind a watermark (holes 8 and 9)',
+    caughtBy: ['exactly once'],
+    profile: 'lossy',
+    makeMachine: BUGGY_REPLICAS.unmarkedCertifier,
+  },
+  'restart-forgets-slots': {
+    rule: 'a restart brings back the table of identifiers (hole 10)',
+    caughtBy: ['exactly once'],
+    profile: 'crashes',
+    makeMachine: BUGGY_REPLICAS.forgottenSlots,
+  },
+  'checkpoint-without-identifiers': {
+    rule: 'checkpoints carry the tables of identifiers (hole 10)',
+    caughtBy: ['exactly once', 'progress', 'convergence', 'red total order'],
+    profile: 'crashes',
+    overrides: { checkpointBytes: 500 },
+    makeMachine: BUGGY_REPLICAS.unsavedIds,
+  },
+  'checkpoint-without-what-waits': {
+    rule: 'checkpoints carry what has arrived and is not visible yet',
+    caughtBy: ['durability', 'progress', 'convergence', 'causal order', 'exactly once', 'red total order'],
+    profile: 'crashes',
+    shownBy: 6,
+    overrides: { siteCount: 3, checkpointBytes: 500, lossChance: 0.3, isOrdered: false },
+    makeMachine: BUGGY_REPLICAS.unsavedWaiting,
+  },
+  'compacted-too-early': {
+    rule: 'logs keep what another site may lack',
+    caughtBy: ['progress', 'convergence', 'durability'],
+    profile: 'crashes',
+    overrides: { siteCount: 3, checkpointBytes: 500, segmentBytes: 1000 },
+    makeMachine: BUGGY_REPLICAS.hastyCompaction,
+  },
+  'no-sessions': {
+    rule: 'a site waits until it has what a session has seen',
+    caughtBy: ['sessions'],
+    profile: 'moves',
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: BUGGY_REPLICAS.noSessions,
+  },
+  'no-quarantine': {
+    rule: 'what carries a wild stamp is refused',
+    caughtBy: ['clocks'],
+    profile: 'clocks',
+    overrides: { siteCount: 3 },
+    makeMachine: BUGGY_REPLICAS.wildClocks,
+  },
+  'stamps-of-the-past': {
+    rule: 'clocks are judged as they are now, not by the stamps of the past',
+    caughtBy: ['progress', 'convergence'],
+    profile: 'clocks',
+    overrides: { siteCount: 3, wildClockAheadMs: 1e9 },
+    makeMachine: BUGGY_REPLICAS.judgedPast,
+  },
+  'one-site-is-enough': {
+    rule: 'a red record waits until its blue dependencies are at a second site',
+    caughtBy: ['progress', 'convergence'],
+    profile: 'loss',
+    shownBy: 100,
+    overrides: { siteCount: 3, workload: 'bank', lossChance: 0.4, duplicateChance: 0 },
+    makeMachine: BUGGY_REPLICAS.oneSiteIsEnough,
+  },
+  'not-passed-on': {
+    rule: 'sites pass on the operations of a site that is gone',
+    caughtBy: ['progress', 'convergence', 'durability'],
+    profile: 'loss',
+    shownBy: 15,
+    overrides: { siteCount: 3 },
+    makeMachine: BUGGY_REPLICAS.selfishBluePath,
+  },
+  'done-and-said-to-be-refused': {
+    rule: 'OVERLOADED says that nothing was done',
+    caughtBy: ['exactly once'],
+    profile: 'calm',
+    makeMachine: LYING_REPLICAS.done,
+  },
+  'given-up-and-said-to-be-undone': {
+    rule: 'ABORTED of what is given up says that nothing was done, nor will be',
+    caughtBy: ['exactly once'],
+    profile: 'leaving',
+    makeMachine: LYING_REPLICAS.given,
+  },
+  'given-up-and-kept': {
+    rule: 'what is given up before it has left its site is as if it had never come',
+    caughtBy: ['leftovers', 'progress'],
+    profile: 'leaving',
+    overrides: { maxWindow: 1, siteCount: 3, giveUpChance: 0.7 },
+    makeMachine: BUGGY_REPLICAS.clingingRedPath,
+  },
+  'guesses-out-of-the-air': {
+    rule: 'a guess is what comes of the run on what the site shows, where nothing else of it is under way',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LYING_REPLICAS.guesses,
+  },
+  'meta-of-its-own': {
+    rule: 'what a final says beside its value comes out of its place too',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LYING_REPLICAS.meta,
+  },
+  'weak-views-that-fail': {
+    rule: 'a level fails only where its generator does',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    makeMachine: LYING_REPLICAS.weakViews,
+  },
+  'codes-at-random': {
+    rule: 'a read meets no conflict',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    makeMachine: LYING_REPLICAS.codes,
+  },
+  'conflict-at-once': {
+    rule: 'CONFLICT is told after as many executions as there may be',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    overrides: { ...HOT, maxAttempts: 10 },
+    makeMachine: LYING_REPLICAS.attempts,
+  },
+  'refused-where-there-is-room': {
+    rule: 'OVERLOADED is told where as much waits as may',
+    caughtBy: ['refusals'],
+    profile: 'calm',
+    overrides: { clientCount: 6, thinkMeanMs: 5, maxRedInFlight: 5 },
+    makeMachine: LYING_REPLICAS.halfFull,
+  },
+  'behind-at-once': {
+    rule: 'REPLICA_BEHIND is told after the time that a session is waited for',
+    caughtBy: ['refusals'],
+    profile: 'partitions',
+    overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
+    makeMachine: LYING_REPLICAS.behindAtOnce,
+  },
+  'rights-away-at-once': {
+    rule: 'UNAVAILABLE is told after the time that rights are waited for',
+    caughtBy: ['refusals'],
+    profile: 'partitions',
+    overrides: RIGHTS,
+    makeMachine: LYING_REPLICAS.rightsAwayAtOnce,
+  },
+  'told-twice': {
+    rule: 'a submission is told one end',
+    caughtBy: ['answers'],
+    profile: 'calm',
+    makeMachine: LYING_REPLICAS.twice,
+  },
+  'rights-created': {
+    rule: 'a transfer of rights takes effect once',
+    caughtBy: ['rights', 'oracle', 'convergence'],
+    profile: 'lossy',
+    overrides: RIGHTS,
+    makeMachine: BUGGY_RIGHTS.created,
+  },
+  'rights-lost-for-good': {
+    rule: 'what a site gives away another one has',
+    caughtBy: ['rights', 'oracle', 'convergence'],
+    profile: 'crashes',
+    overrides: RIGHTS,
+    makeMachine: BUGGY_RIGHTS.lost,
+  },
+  'a-take-beyond-rights': {
+    rule: 'a take is decided with the own takes deducted that are not synced',
+    caughtBy: ['rights'],
+    profile: 'calm',
+    overrides: { ...RIGHTS, syncMeanMs: 50, thinkMeanMs: 1 },
+    makeMachine: BUGGY_RIGHTS.forgetful,
+  },
+  'a-red-take-beside-a-blue-one': {
+    rule: 'a red take draws on the pool, which no site takes from by itself',
+    caughtBy: ['rights'],
+    profile: 'calm',
+    overrides: RIGHTS,
+    makeMachine: BUGGY_RIGHTS.greedy,
+  },
+  'a-question-asked-once': {
+    rule: 'a question for rights is asked again where nothing comes',
+    caughtBy: ['waits'],
+    profile: 'partitions',
+    shownBy: 106,
+    overrides: { ...RIGHTS, minDelayMs: 0, delayMeanMs: 5, syncMeanMs: 2, maxWindow: 1000, clientTimeoutMs: 2000 },
+    makeMachine: BUGGY_RIGHTS.patient,
+  },
+  'blue-called-strong': {
+    rule: 'strong is said out of the red order only, in any service',
+    caughtBy: ['oracle'],
+    profile: 'calm',
+    overrides: { scenario: 'roster' },
+    makeMachine: LYING_REPLICAS.levels,
+  },
+};

@@ -1,0 +1,410 @@
+/**
+ * What a cache may show, known from the truth alone: the history of the store behind, what each page was told of it, and
+ * when. Knows nothing of how the cache decides. P1–P6 are the promises of docs/spec/cache.md.
+ */
+import type { CacheEntry } from '../../../src/bindings/cache/cache-store.ts';
+import type { History } from './history.ts';
+import { SECRET, type ObjectName, type ReadKind, type Shown } from './operations.ts';
+import { GUESSED, type Submission } from './origin.ts';
+import type { CacheOptions } from './options.ts';
+import type { Coverage } from '../outcomes/coverage.ts';
+
+/** By object, or by a name made with it: the state of the history below which nothing may be shown. */
+class Floors {
+  readonly #at = new Map<string, number>();
+
+  raise(name: string, at: number): void {
+    this.#at.set(name, Math.max(this.of(name), at));
+  }
+
+  of(name: string): number {
+    return this.#at.get(name) ?? 0;
+  }
+
+  forget(isChosen: (name: string) => boolean): void {
+    for (const name of this.#at.keys()) if (isChosen(name)) this.#at.delete(name);
+  }
+
+  raiseAll(floors: Floors): void {
+    for (const [name, at] of floors.#at) this.raise(name, at);
+  }
+
+  copy(): Floors {
+    const copied = new Floors();
+    copied.raiseAll(this);
+    return copied;
+  }
+}
+
+/** What a session has read and written. */
+export class SessionRecord {
+  readonly floors: Floors;
+
+  constructor(continued?: SessionRecord) {
+    this.floors = continued?.floors.copy() ?? new Floors();
+  }
+}
+
+/** A clearing that has been promised to have happened. */
+export interface Clearing {
+  /** Whose views went; `undefined`: of all. */
+  readonly principal: string | undefined;
+  /** What went; `undefined`: everything. */
+  readonly object: ObjectName | undefined;
+  /** When it was asked for: nothing that had begun before may be shown. */
+  readonly askedAt: number;
+}
+
+/** What a page was told. */
+export class PageRecord {
+  readonly tab: number;
+  /** P1: by principal and object. */
+  readonly own: Floors;
+  /** What of that holds after a reload, too. */
+  readonly ownKept: Floors;
+  /** What of that came from the pages before, by way of the store. */
+  readonly inherited: Floors;
+  /** P2: by principal, read and object. */
+  readonly read = new Floors();
+  /** P4: by read, principal and object: what this tab had stored before it was loaded. */
+  stored = new Floors();
+  readonly cleared: Clearing[] = [];
+  /** Of what updates were told as final at a weaker level. */
+  readonly early: Clearing[] = [];
+  /** By what was shown: when this page was last given it, in milliseconds. */
+  readonly givenAtMs = new Map<string, number>();
+  openedAt = 0;
+  /** The first moment in which what the store had kept was there. */
+  loadedAt = Infinity;
+  /** The store has failed, and has not been well since. */
+  isSuspect = false;
+  /** When the store last failed, in the judge's counting. */
+  failedAt = 0;
+  /** What the store had kept was given to it. */
+  hasRead = false;
+
+  constructor(tab: number, before?: PageRecord) {
+    this.tab = tab;
+    this.own = new Floors();
+    this.inherited = before?.ownKept ?? new Floors();
+    this.ownKept = this.inherited.copy();
+  }
+}
+
+/** A view that a page was shown. */
+export interface ShownView {
+  readonly page: PageRecord;
+  readonly principal: string;
+  readonly read: ReadKind;
+  readonly session: SessionRecord | undefined;
+  readonly level: string;
+  readonly value: unknown;
+  readonly meta: Readonly<Record<string, unknown>> | undefined;
+  /** When the operation began. */
+  readonly began: number;
+}
+
+interface Given {
+  /** The tabs that it was given to. */
+  readonly tabs: Set<number>;
+  /** When the newest operation that gave it began. */
+  began: number;
+  /** When it was last given, in the judge's counting, and in milliseconds. */
+  at: number;
+  atMs: number;
+}
+
+interface Stored {
+  readonly shown: Shown;
+  readonly at: number;
+}
+
+/** Ids of views have four parts; the store keeps other things of the cache, too. */
+const isViewId = (id: string): boolean => (JSON.parse(id) as unknown[]).length === 4;
+
+export class CacheChecker {
+  readonly problems: string[] = [];
+  readonly #history: History;
+  readonly #setting: CacheOptions;
+  readonly #sights: Coverage;
+  readonly #nowMs: () => number;
+  /** By what was shown, to whom and by which read. */
+  readonly #given = new Map<string, Given>();
+  /** By tab and id: what a page of the tab last stored. */
+  readonly #stored = new Map<string, Stored>();
+  /** By object: by whom an update of it was last told, when. */
+  readonly #updated = new Map<ObjectName, Map<string, number>>();
+  /** By object: when something last happened to it that may have dropped what was stored of it. */
+  readonly #droppedAt: Record<ObjectName, number> = { a: 0, b: 0, card: 0 };
+  readonly #clearings: Clearing[] = [];
+  #tick = 0;
+
+  constructor(history: History, setting: CacheOptions, sights: Coverage, nowMs: () => number) {
+    this.#history = history;
+    this.#setting = setting;
+    this.#sights = sights;
+    this.#nowMs = nowMs;
+  }
+
+  tick(): number {
+    return ++this.#tick;
+  }
+
+  wrong(promise: string, description: string): void {
+    this.problems.push(`${promise}: ${description}`);
+  }
+
+  /** The store behind is about to answer: what a cache may keep from now on. */
+  gives(page: PageRecord, { began, isUpdate, operation }: Submission, shown: Shown | undefined): void {
+    if (isUpdate) this.dropped(objectsTouched(operation.name, operation.key, operation.args));
+    if (shown === undefined) return;
+    const text = JSON.stringify(shown);
+    const before = this.#given.get(text) ?? { began: 0, tabs: new Set() };
+    const tabs = before.tabs.add(page.tab);
+    this.#given.set(text, { began: Math.max(began, before.began), at: this.tick(), atMs: this.#nowMs(), tabs });
+    page.givenAtMs.set(text, this.#nowMs());
+  }
+
+  /** Something happened to these objects after which what was stored of them may be gone. */
+  dropped(objects: readonly ObjectName[]): void {
+    for (const object of objects) this.#droppedAt[object] = this.tick();
+  }
+
+  /** An update was told as committed. */
+  toldUpdate(page: PageRecord, submission: Submission, session: SessionRecord | undefined): void {
+    const at = submission.executedAt.get('strong')!;
+    const isKept = page.failedAt < submission.began && !page.isSuspect;
+    for (const object of submission.what.objects) {
+      const name = `${submission.principal} ${object}`;
+      page.own.raise(name, at);
+      if (isKept) page.ownKept.raise(name, at);
+      const reported = this.#updated.get(object) ?? new Map<string, number>();
+      this.#updated.set(object, reported.set(submission.principal, this.tick()));
+      session?.floors.raise(object, at);
+    }
+    this.#sights.saw(isKept ? 'own update' : 'own update while the store is ill');
+  }
+
+  /** The store has taken a transaction that was asked for when `own` was all that had been told of own updates. */
+  wrote(page: PageRecord, own: Floors): void {
+    page.isSuspect = false;
+    page.ownKept.raiseAll(own);
+  }
+
+  /** An update was told as final at a weaker level: what had been given of its objects before is not shown any more. */
+  toldEarly(page: PageRecord, { principal, what: description, earlyAt }: Submission): void {
+    for (const object of description.objects) page.early.push({ principal, object, askedAt: earlyAt });
+  }
+
+  /** A view was shown: judged where it is the cache's, remembered where it binds what comes later. */
+  shown(view: ShownView): void {
+    const { level, value, page, principal, read, session } = view;
+    if (level === 'cache' && !this.#mayBeShown(view)) return;
+    const { by } = value as Shown;
+    if (by !== principal) this.wrong('P5', `${principal} was shown at level ${level} what ${by} asked for`);
+    if (level !== 'cache' && (!this.#isCommitted(level) || !this.#isTrusted(view))) return;
+    for (const [object, number] of Object.entries((value as Shown).seen)) {
+      const at = this.#history.placeOf(number)?.at ?? 0;
+      page.read.raise(`${principal} ${read.name} ${object}`, at);
+      session?.floors.raise(object, at);
+    }
+  }
+
+  /** Somebody else is signed in: nothing is promised of the order in which views were shown before. */
+  signedIn(page: PageRecord): void {
+    this.#forgetRead(page, undefined, undefined);
+  }
+
+  /** Views were asked to be dropped: what was seen of them is forgotten. */
+  asksClearing(pages: readonly PageRecord[], { principal, object }: Omit<Clearing, 'askedAt'>): Clearing {
+    this.dropped(object === undefined ? ['a', 'b', 'card'] : [object]);
+    for (const page of pages) this.#forgetRead(page, principal, object);
+    return { principal, object, askedAt: this.tick() };
+  }
+
+  /** That was told to have been done; of pages that have the notice, and of the store. */
+  hasCleared(page: PageRecord, clearing: Clearing): void {
+    page.cleared.push(clearing);
+    this.#forgetRead(page, clearing.principal, clearing.object);
+  }
+
+  /** The store has to be without it from now on. */
+  hasClearedStore(clearing: Clearing, entries: ReadonlyMap<string, CacheEntry>): void {
+    // What was invalidated may lie there as long as it is not shown.
+    if (clearing.object !== undefined) return;
+    this.#clearings.push(clearing);
+    for (const [id, entry] of entries) if (isViewId(id)) this.#checkCleared(id, entry);
+  }
+
+  /** A page reads what is stored: what its tab stored last is the least that it may show. */
+  loads(page: PageRecord): void {
+    page.stored = new Floors();
+    for (const [name, { shown, at }] of this.#stored) {
+      if (!name.startsWith(`${page.tab} `) || at > page.openedAt) continue;
+      for (const [object, moment] of this.#momentsOf(shown)) {
+        if (this.#droppedAt[object] < this.#givenAt(shown))
+          page.stored.raise(`${shown.by} ${shown.read} ${object}`, moment);
+      }
+    }
+  }
+
+  /** A transaction of a tab has changed what is stored. */
+  committed(
+    writer: PageRecord,
+    before: ReadonlyMap<string, CacheEntry>,
+    after: ReadonlyMap<string, CacheEntry>,
+    pages: readonly PageRecord[],
+  ): void {
+    for (const [id, entry] of before) {
+      if (isViewId(id) && !after.has(id)) this.#forgetStored(entry.value as Shown, id, pages);
+    }
+    for (const [id, entry] of after) {
+      const old = before.get(id);
+      if (!isViewId(id) || old === entry) continue;
+      const shown = entry.value as Shown;
+      if (shown.read === SECRET.name || shown.read === 'count card') this.wrong('cacheable', `stored ${id}`);
+      this.#checkCleared(id, entry);
+      const stored = [...this.#stored].findLast(([name]) => name.endsWith(` ${id}`))?.[1];
+      if (old !== undefined && stored !== undefined) this.#checkReplaced(id, old.value as Shown, shown);
+      this.#stored.delete(`${writer.tab} ${id}`);
+      this.#stored.set(`${writer.tab} ${id}`, { shown, at: this.tick() });
+    }
+  }
+
+  #mayBeShown(view: ShownView): boolean {
+    const { value, page, principal, read, session, meta } = view;
+    const wrong = (promise: string, description: string): false => {
+      const text = JSON.stringify(value);
+      this.wrong(promise, `tab ${page.tab} was shown ${text} at level cache of "${read.name}": ${description}`);
+      return false;
+    };
+    const { by, read: name, seen } = value as Shown;
+    if (by !== principal) return wrong('P5', `it was asked for by ${principal}`);
+    if (name !== read.name) return wrong('key', 'it is of another read');
+    if (read.objects.includes('card')) return wrong('cacheable', 'nothing of it may be kept');
+    if (!this.#isCommitted(String(meta?.['cachedFrom'])))
+      return wrong('committed', `from ${String(meta?.['cachedFrom'])}`);
+    for (const [object, at] of this.#momentsOf(value as Shown)) {
+      if (at === 0) return wrong('P7', `${object} was never so`);
+      const own = this.#ownFloor(page, `${principal} ${object}`);
+      if (at < own) return wrong('P1', `${object} is as at ${at}; an own update of ${own} was told`);
+      const seenAt = this.#keepsWhatWasSeen() ? page.read.of(`${principal} ${name} ${object}`) : 0;
+      if (at < seenAt) return wrong('P2', `${object} is as at ${at}; it was shown as at ${seenAt}`);
+      const known = session?.floors.of(object) ?? 0;
+      if (at < known) return wrong('P3', `${object} is as at ${at}; the session knows ${known}`);
+      const stored = this.#keepsWhatWasSeen() && page.hasRead ? page.stored.of(`${principal} ${name} ${object}`) : 0;
+      if (at < stored) return wrong('P4', `${object} is as at ${at}; the tab had stored ${stored}`);
+    }
+    const input = this.#given.get(JSON.stringify(value));
+    if (input === undefined) return wrong('P7', 'nobody gave it');
+    for (const clearing of page.cleared) {
+      if (isCleared(clearing, by, seen, read.touches === undefined) && input.began < clearing.askedAt)
+        return wrong('P6', `it was cleared`);
+    }
+    for (const reported of page.early) {
+      if (isCleared(reported, by, seen, read.touches === undefined) && input.at < reported.askedAt)
+        return wrong('P1', `of ${reported.object}, an update was told as final at a weaker level`);
+    }
+    const { ttlMs, hasClockJumps } = this.#setting;
+    const givenAtMs = page.givenAtMs.get(JSON.stringify(value)) ?? (hasClockJumps ? Infinity : input.atMs);
+    if (ttlMs !== undefined && this.#nowMs() - givenAtMs > ttlMs && givenAtMs >= input.atMs)
+      return wrong('ttl', `it is ${this.#nowMs() - givenAtMs} ms old`);
+    this.#sawHit(view, input);
+    return true;
+  }
+
+  #ownFloor(page: PageRecord, name: string): number {
+    return Math.max(page.own.of(name), page.inherited.of(name));
+  }
+
+  #sawHit({ page, principal, read, session, meta }: ShownView, value: Given): void {
+    this.#sights.saw('hit');
+    const updaters = read.objects.flatMap((object) => [...(this.#updated.get(object) ?? [])]);
+    const isOfOthers =
+      updaters.length > 0 && updaters.every(([caller, at]) => caller !== principal && at < value.began);
+    if (isOfOthers && meta?.['cachedFrom'] === 'weak') this.#sights.saw('weak hit after an update of another user');
+    if (value.began < page.openedAt) this.#sights.saw('hit of what was kept');
+    if (!value.tabs.has(page.tab)) this.#sights.saw('hit from another tab');
+    if (session !== undefined) this.#sights.saw('hit in a session');
+    if (read.objects.some((object) => page.own.of(`${principal} ${object}`) > 0))
+      this.#sights.saw('hit after own update');
+    if (page.cleared.length > 0) this.#sights.saw('hit after a clearing');
+    if (this.#history.restoredAt > 0) this.#sights.saw('hit after a restored backup');
+    this.#sights.saw(`hit of ${read.name}`);
+    this.#sights.saw(`hit with versions: ${this.#setting.versioning}`);
+  }
+
+  /** What leaves by its bounds or its age is forgotten: nothing is promised of it any more. */
+  #keepsWhatWasSeen(): boolean {
+    return this.#setting.maxEntries > 10 && this.#setting.ttlMs === undefined;
+  }
+
+  #isCommitted(level: string): boolean {
+    return level === 'strong' || (level === 'weak' && this.#setting.isWeakCommitted);
+  }
+
+  /**
+   * Whether a view says what is the newest. Versions of a store that was restored say the opposite: only a view at the
+   * strongest level, of an operation that began when all that was kept was there, is believed against them.
+   */
+  #isTrusted({ level, value, page, began }: ShownView): boolean {
+    const { restoredAt } = this.#history;
+    const isHealthy = restoredAt === 0 || ['none', 'tag'].includes(this.#setting.versioning);
+    if (isHealthy || this.#momentsOf(value as Shown).every(([, at]) => at < restoredAt)) return true;
+    return level === 'strong' && began > page.loadedAt;
+  }
+
+  #momentsOf({ seen }: Shown): (readonly [ObjectName, number])[] {
+    return Object.entries(seen).map(([object, number]) => {
+      const place = number === GUESSED ? undefined : this.#history.placeOf(number);
+      return [object as ObjectName, place?.object === object ? place.at : 0] as const;
+    });
+  }
+
+  #forgetRead(page: PageRecord, principal: string | undefined, object: ObjectName | undefined): void {
+    page.read.forget((name) => {
+      const isWhose = principal === undefined || name.startsWith(`${principal} `);
+      return isWhose && (object === undefined || name.includes('feed') || name.includes(` ${object}`));
+    });
+    page.stored = new Floors();
+  }
+
+  #forgetStored(shown: Shown, id: string, pages: readonly PageRecord[]): void {
+    for (const name of this.#stored.keys()) if (name.endsWith(` ${id}`)) this.#stored.delete(name);
+    for (const page of pages) page.stored.forget((name) => name.startsWith(`${shown.by} ${shown.read} `));
+  }
+
+  /** What was given before it was to be dropped may be stored after that, and has nothing to say any more. */
+  #checkReplaced(id: string, old: Shown, next: Shown): void {
+    if (!this.#keepsWhatWasSeen()) return;
+    const was = new Map(this.#momentsOf(old));
+    for (const [object, at] of this.#momentsOf(next)) {
+      const before = was.get(object) ?? 0;
+      if (this.#droppedAt[object] > this.#givenAt(old) || at >= before) continue;
+      this.wrong('P4', `${id} was stored as at ${before}, and replaced by ${object} as at ${at}`);
+    }
+  }
+
+  #givenAt(shown: Shown): number {
+    return this.#given.get(JSON.stringify(shown))?.at ?? 0;
+  }
+
+  #checkCleared(id: string, { value, touches }: CacheEntry): void {
+    const { by, seen } = value as Shown;
+    const began = this.#given.get(JSON.stringify(value))?.began ?? 0;
+    for (const clearing of this.#clearings) {
+      if (isCleared(clearing, by, seen, touches === undefined) && began < clearing.askedAt)
+        this.wrong('P6', `${id} lies in the store, though it was cleared`);
+    }
+  }
+}
+
+function isCleared({ principal, object }: Clearing, by: string, seen: Shown['seen'], isOfAny: boolean): boolean {
+  return (principal === undefined || principal === by) && (object === undefined || object in seen || isOfAny);
+}
+
+/** The objects of an update, by its operation. */
+function objectsTouched(name: string, key: string | undefined, args: unknown): ObjectName[] {
+  if (name === 'set') return Object.keys(args as object) as ObjectName[];
+  return key === undefined ? ['a', 'b', 'card'] : [key as ObjectName];
+}

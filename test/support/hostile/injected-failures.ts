@@ -1,0 +1,35 @@
+/** Mistakes on purpose, each at its time, in what a gateway is given by others: the binding, hooks, and codecs. */
+import { vi } from 'vitest';
+import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
+import type { Principal } from '../../../src/server/gateway/context/gateway-context.ts';
+
+/** What is thrown. */
+export const INJECTED_FAILURE = new Error('a mistake on purpose');
+
+/** A principal whose field throws when it is read for the n-th time. */
+export function principalFailing(field: 'id' | 'expiresAt', atRead: number): Principal {
+  const whole = { id: 'ann', expiresAt: Date.now() + 3_600_000 };
+  let reads = 0;
+  return Object.defineProperty(whole, field, {
+    get: () => {
+      if (++reads >= atRead) throw INJECTED_FAILURE;
+      return field === 'id' ? 'ann' : Date.now() + 3_600_000;
+    },
+  });
+}
+
+/** From now on rows of these kinds cannot be written as text. Undone by `vi.restoreAllMocks`. */
+export function failEncoding(...kinds: string[]): void {
+  const encodeMessage = jsonCodec.encodeMessage.bind(jsonCodec);
+  vi.spyOn(jsonCodec, 'encodeMessage').mockImplementation((row, fields) => {
+    if (kinds.includes(row[1] as string)) throw INJECTED_FAILURE;
+    return encodeMessage(row, fields);
+  });
+}
+
+/** The next frame of text cannot be made. */
+export function failFrame(): void {
+  vi.spyOn(jsonCodec, 'frame').mockImplementationOnce(() => {
+    throw INJECTED_FAILURE;
+  });
+}

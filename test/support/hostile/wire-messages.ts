@@ -1,0 +1,81 @@
+/**
+ * The rows of the protocol as the instruments say them: written out here, not taken from the code that is judged. A
+ * change of the protocol is a change of this file.
+ */
+import { Packr } from 'msgpackr';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
+
+export type RawMessage = readonly unknown[];
+
+/** The codecs, by the name of their subprotocol. */
+export const SUBPROTOCOLS = { json: 'correctables.v1+json', msgpack: 'correctables.v1+msgpack' } as const;
+export type CodecName = keyof typeof SUBPROTOCOLS;
+
+/** Rows that need no more than their numbers. */
+export const say = {
+  cancel: (id: number): RawMessage => [id, 'cancel'],
+  ack: (upTo: number): RawMessage => [upTo, 'ack'],
+  ping: (n: number): RawMessage => [n, 'ping'],
+  pong: (n: number): RawMessage => [n, 'pong'],
+  renew: (token: string): RawMessage => [0, 'renew', token],
+  goaway: (drainMs: number): RawMessage => [0, 'goaway', drainMs],
+};
+
+interface HelloParts {
+  readonly client: string;
+  readonly levels: readonly string[];
+  readonly attempt?: number | undefined;
+  readonly token?: string | undefined;
+  readonly contract?: { readonly name: string; readonly hash: string } | undefined;
+}
+
+export function createHello({ client, levels, attempt = 1, token, contract }: HelloParts): RawMessage {
+  const optional = { ...(token !== undefined && { token }), ...(contract !== undefined && { contract }) };
+  return [0, 'hello', { version: PROTOCOL_VERSION, client, attempt, levels, ...optional }];
+}
+
+/** What servers of this version say in addition; earlier ones refuse fields that they do not know. */
+const SINCE_4 = PROTOCOL_VERSION >= 4 ? { memory: 'm'.repeat(22) } : {};
+
+export function createWelcome(levels: readonly string[], more: object = {}): RawMessage {
+  const limits = { maxFrameBytes: 1 << 20, maxInFlight: 16_384 };
+  return [0, 'welcome', { version: PROTOCOL_VERSION, levels, limits, ...SINCE_4, ...more }];
+}
+
+interface SubmitMessageParts {
+  readonly id: number;
+  readonly name: string;
+  readonly access: 'read' | 'write';
+  /** As bits. */
+  readonly levels: number;
+  readonly args: unknown;
+}
+
+export function createSubmit({ id, name, access, levels, args }: SubmitMessageParts): RawMessage {
+  return [id, 'submit', name, access, levels, args];
+}
+
+/** Whether the client says that it has sent this submission before, to a server with another memory. */
+export function isRepeated(submit: RawMessage): boolean {
+  return submit[11] === true;
+}
+
+export function createViewMessage(id: number, level: number, seq: number, value: unknown): RawMessage {
+  return [id, 'view', level, seq, value];
+}
+
+export function toFailMessage(id: number, code: string, message: string): RawMessage {
+  return [id, 'fail', code, message];
+}
+
+const packr = new Packr({ useRecords: false });
+
+/** One frame with these rows. */
+export function encode(rows: readonly RawMessage[], codec: CodecName): Buffer {
+  return codec === 'json' ? Buffer.from(JSON.stringify(rows)) : Buffer.from(packr.pack(rows));
+}
+
+/** The rows of a frame. */
+export function decode(payload: Uint8Array, isBinary: boolean): RawMessage[] {
+  return (isBinary ? packr.unpack(payload) : JSON.parse(Buffer.from(payload).toString())) as RawMessage[];
+}

@@ -1,0 +1,193 @@
+/** What every engine of the red log keeps to, whatever stands behind it. */
+import { describe, expect, test } from 'vitest';
+import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
+import { BEGINNING, comparePositions } from '../../../src/server/log/position.ts';
+import type { Position } from '../../../src/server/log/position.ts';
+import { RedLogReader } from '../../../src/server/log/red-log-reader.ts';
+import { getSiteIndex, siteAt, sitesTo } from '../origins.ts';
+
+const RESEND_AFTER_MS = 10;
+const SITES = 3;
+
+/** How an engine is made, and what it may do to what it delivers. */
+export interface RedLogAdapter {
+  readonly name: string;
+  make(options: RedLogOptions<string>): RedLog<string>;
+  /** Whether it may leave something out, or come back shorter: then sites halt rather than take what comes after. */
+  readonly isUnsteady?: boolean;
+}
+
+interface Node {
+  log: RedLog<string>;
+  feed: RedLogReader<string>;
+  readonly disk: LogEntry<string>[];
+  /** What its site has taken, in order. */
+  taken: string[];
+  /** Between which places deliveries stood. */
+  spans: (readonly [from: Position, next: Position])[];
+}
+
+/** Three sites whose disks sync and whose messages come at once. */
+class Deployment {
+  readonly nodes: Node[] = [];
+  readonly #adapter: RedLogAdapter;
+  readonly #sent: { readonly from: number; readonly to: number; readonly message: LogMessage }[] = [];
+
+  constructor(adapter: RedLogAdapter) {
+    this.#adapter = adapter;
+    for (let site = 0; site < SITES; site += 1) this.nodes.push(this.#made(site, 1, []));
+  }
+
+  #made(site: number, epoch: number, disk: LogEntry<string>[], saved?: SavedLog): Node {
+    const entries = disk.slice();
+    const place = { site: siteAt(site), sites: sitesTo(SITES), leader: siteAt(0) };
+    const options = { ...place, epoch, entries, saved, resendAfterMs: RESEND_AFTER_MS };
+    const log = this.#adapter.make(options);
+    return { log, feed: new RedLogReader(log, saved), disk, taken: [], spans: [] };
+  }
+
+  node(site: number): Node {
+    return this.nodes[site] as Node;
+  }
+
+  propose(site: number, ...records: string[]): void {
+    for (const record of records) {
+      this.node(site).log.propose(record, 0);
+      this.settle();
+    }
+  }
+
+  /** Starts a site again on what it has, with what it had saved if it had. */
+  restart(site: number, saved?: SavedLog): void {
+    this.nodes[site] = this.#made(site, 2, this.node(site).disk, saved);
+    this.settle();
+  }
+
+  /** Lets all come and be synced, and time pass until nothing more comes of it. */
+  settle(): void {
+    for (let nowMs = 0; nowMs < 5 * RESEND_AFTER_MS; nowMs += RESEND_AFTER_MS) {
+      for (const site of this.nodes.keys()) this.#act(site);
+      for (let next = this.#sent.shift(); next !== undefined; next = this.#sent.shift()) {
+        this.node(next.to).log.receive(siteAt(next.from), next.message, nowMs);
+        this.#act(next.to);
+      }
+      for (const { log } of this.nodes) log.tick(nowMs);
+    }
+  }
+
+  #act(site: number): void {
+    const node = this.node(site);
+    for (let outputs = node.log.takeOutputs(); outputs.length > 0; outputs = node.log.takeOutputs()) {
+      for (const output of outputs) {
+        if (output.kind === 'send')
+          this.#sent.push({ from: site, to: getSiteIndex(output.to), message: output.message });
+        else if (output.kind === 'store') node.disk.push(...output.entries);
+        else if (output.kind === 'deliver') {
+          node.spans.push([output.from, output.next]);
+          node.taken.push(...node.feed.take(output));
+        } else if (output.kind === 'gap' || output.kind === 'regressed') {
+          node.feed.stop({ reason: output.kind, message: output.message });
+        }
+      }
+      node.log.onSynced(node.disk.length);
+    }
+  }
+}
+
+const RECORDS = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+/** Describes the suite for one engine. */
+export function describeRedLog(adapter: RedLogAdapter): void {
+  describe(`red log: ${adapter.name}`, () => {
+    test('what sites propose → each site takes it once, all in one order', () => {
+      const sites = new Deployment(adapter);
+      for (const [index, record] of RECORDS.entries()) sites.propose(index % SITES, record);
+      const longest = sites.nodes.map(({ taken }) => taken).toSorted((a, b) => b.length - a.length)[0] ?? [];
+      for (const { taken, feed } of sites.nodes) {
+        expect(taken).toEqual(longest.slice(0, taken.length));
+        expect(new Set(taken).size).toBe(taken.length);
+        // Less than all only where the site has noticed that something is missing.
+        if (taken.length < RECORDS.length || adapter.isUnsteady !== true)
+          expect(feed.halt === undefined).toBe(taken.length === RECORDS.length);
+      }
+      if (adapter.isUnsteady !== true) expect(longest.toSorted()).toEqual(RECORDS);
+    });
+
+    test('deliveries → begin where one before them ended, or come again as a whole', () => {
+      const sites = new Deployment(adapter);
+      for (const [index, record] of RECORDS.entries()) sites.propose(index % SITES, record);
+      for (const { spans, feed } of sites.nodes) {
+        const ends = new Set([shown(BEGINNING)]);
+        for (const [from, next] of spans) {
+          expect(comparePositions(from, next)).toBeLessThan(0);
+          if (!ends.has(shown(from))) expect(feed.halt).toBeDefined();
+          ends.add(shown(next));
+        }
+      }
+    });
+
+    test('after a halt → nothing is taken, whatever comes', () => {
+      const sites = new Deployment(adapter);
+      sites.propose(0, 'a');
+      const { feed, taken } = sites.node(1);
+      feed.stop({ reason: 'gap', message: 'for the test' });
+      const before = taken.length;
+      sites.propose(0, 'b', 'c');
+      expect(taken).toHaveLength(before);
+    });
+
+    if (adapter.isUnsteady === true) return;
+
+    test('started again with what it saved → the rest is taken, and none of what was before', () => {
+      const sites = new Deployment(adapter);
+      sites.propose(1, 'a', 'b');
+      const { log, feed } = sites.node(2);
+      const saved = log.save();
+      expect(comparePositions(saved.position, feed.next)).toBe(0);
+      sites.propose(1, 'c');
+      sites.restart(2, saved);
+      sites.propose(0, 'd');
+      expect(sites.node(2).taken).toEqual(['c', 'd']);
+      expect(sites.node(2).feed.halt).toBeUndefined();
+    });
+
+    test('released → what comes after that is delivered all the same', () => {
+      const sites = new Deployment(adapter);
+      sites.propose(1, 'a');
+      for (const { log, feed } of sites.nodes) log.release(feed.next);
+      sites.propose(2, 'b');
+      for (const { taken } of sites.nodes) expect(taken).toEqual(['a', 'b']);
+    });
+
+    test('what stands in it → one name and, at one place, one digest at all sites; another one after another record', () => {
+      const [sites, others] = [new Deployment(adapter), new Deployment(adapter)];
+      sites.propose(1, 'a', 'b');
+      others.propose(2, 'a', 'b');
+      const [first, second, third] = sites.nodes;
+      const place = first!.feed.next;
+      for (const { log } of [second!, third!]) {
+        expect(log.identity()).toBe(first!.log.identity());
+        expect(log.digest(place)).toBe(first!.log.digest(place));
+      }
+      expect(first!.log.digest(place)).toBeDefined();
+      expect(others.node(0).log.digest(place)).not.toBe(first!.log.digest(place));
+      expect(first!.log.digest(BEGINNING)).not.toBe(first!.log.digest(place));
+    });
+
+    test('started again as another log, or with other records → halts at once', () => {
+      const sites = new Deployment(adapter);
+      sites.propose(1, 'a');
+      const { log } = sites.node(2);
+      const saved = log.save();
+      expect(new RedLogReader(log, { ...saved, identity: 'another' }).halt).toMatchObject({ reason: 'regressed' });
+      expect(new RedLogReader(log, { ...saved, digest: (saved.digest ?? 0) + 1 }).halt).toMatchObject({
+        reason: 'regressed',
+      });
+      expect(new RedLogReader(log, saved).halt).toBeUndefined();
+    });
+  });
+}
+
+function shown({ seq, index }: Position): string {
+  return `${seq}/${index}`;
+}

@@ -1,0 +1,113 @@
+/** Holds what a client was told of its operations against what the store did, and says what was untrue. */
+import { untruth, type Told } from '../hostile/outcomes.ts';
+import { wrongViews } from './caller.ts';
+import type { Accounts, Read, Update } from './calls.ts';
+import type { Account } from './recorded-binding.ts';
+import type { Coverage } from './coverage.ts';
+
+/** What there is to judge by. */
+export interface Evidence {
+  readonly levels: readonly string[];
+  /** Nothing has happened that an operation may fail of, but for its own time limit. */
+  readonly isCalm: boolean;
+  readonly updates: readonly Update[];
+  readonly reads: readonly Read[];
+  readonly accounts: Accounts;
+  /** The names of the runs of each update. */
+  readonly runs: readonly (readonly string[])[];
+  /** Whether the update with this mark was ever given to a socket. */
+  hasLeft(mark: string): boolean;
+  /** Whether the gateways were ever told that it may be executed. */
+  hasAllowed(mark: string): boolean;
+  readonly sights: Coverage;
+}
+
+export function checkClientOutcomes(evidence: Evidence): string[] {
+  const { updates, reads, runs, accounts } = evidence;
+  return [
+    ...updates.flatMap((update, i) => prefixed(update.mark, ofUpdate(update, runs[i] ?? [], evidence))),
+    ...reads.flatMap((read, i) => prefixed(`read ${i}`, ofRead(read, evidence))),
+    ...accounts.all().flatMap(({ wrongs }) => prefixed('the store', wrongs)),
+  ];
+}
+
+function prefixed(subject: string, problems: readonly string[]): string[] {
+  return problems.map((problem) => `${subject} ${problem}`);
+}
+
+function ofUpdate(update: Update, runs: readonly string[], evidence: Evidence): string[] {
+  const { mark, hadLeft, hadConnection, caller, wasCollected } = update;
+  const { told: reported } = caller;
+  const accounts = evidence.accounts.of('write', mark);
+  const problems: (string | undefined)[] = ofCall(update, accounts, evidence);
+  // Looked at when all is over: one that is cancelled in the tick in which it was submitted leaves at the tick's end.
+  if (reported?.code === 'UNKNOWN' && !wasCollected && !evidence.hasLeft(mark)) {
+    problems.push(`told UNKNOWN "${reported.message}", though it never left`);
+  }
+  if (reported?.code !== 'success' || !update.isWeak) problems.push(untruth(reported, runs.length));
+  else if (runs.length > 1) problems.push(`executed ${runs.length} times`);
+  if (reported?.code === 'success' && runs.length > 0) problems.push(misfit(caller.value, mark, runs));
+  if (reported !== undefined && !hadLeft && !hadConnection) problems.push(wronglyGivenUp(reported, runs.length));
+  if (runs.length > 0 && !evidence.hasAllowed(mark)) problems.push('executed, though that was never allowed');
+  problems.push(wrongPrincipal(update, accounts));
+  return problems.filter((problem) => problem !== undefined);
+}
+
+function ofRead(read: Read, evidence: Evidence): string[] {
+  const { caller, mark, least, most } = read;
+  if (caller.told === undefined) return ['was never told'];
+  const problems = ofCall(read, evidence.accounts.of('read', mark), evidence);
+  if (caller.told.code !== 'success') return problems;
+  const { length } = (caller.value as { readonly runs: readonly string[] }).runs;
+  const isRight = length >= (evidence.isCalm ? least : 0) && length <= most;
+  return isRight ? problems : [...problems, `told ${length}, which is not in ${least}..${most}`];
+}
+
+/** What is judged alike for updates and reads. */
+function ofCall(call: Update | Read, accounts: readonly Account[], evidence: Evidence): string[] {
+  const { caller, heard } = call;
+  const problems = wrongViews(caller, accounts, evidence.levels);
+  problems.push(...prefixed('of the connection:', heard?.wrongs ?? []));
+  const { told: reported, views } = caller;
+  if (reported === undefined) return problems;
+  const { sights, isCalm } = evidence;
+  sights.saw(reported.code);
+  if (reported.code === 'success' && (heard?.confirmations ?? 0) > 0) sights.saw('confirmation');
+  if (views.length > 1 && views.at(-1)?.confirms === false) sights.saw('correction');
+  if (isCalm && call.isGenerous) {
+    sights.saw('held to be of use');
+    if (call.viewsMax > 1) sights.saw('held to several views');
+    problems.push(...uselessness(call, reported));
+  }
+  return problems;
+}
+
+/** What a client is told that says nothing is true, but of no use. */
+function uselessness({ caller, viewsMax: maxViews }: Update | Read, { code, message }: Told): string[] {
+  if (code !== 'success') return [`told ${code} "${message}", though nothing went wrong`];
+  const { length } = caller.views;
+  return length < maxViews ? [`shown ${length} of ${maxViews} views, though nothing went wrong`] : [];
+}
+
+/** A result must be that of the one run that counts. */
+function misfit(value: unknown, mark: string, runs: readonly string[]): string | undefined {
+  const input = value as { readonly mark: string; readonly run: string };
+  if (input.mark !== mark) return `told the result of ${input.mark}`;
+  return runs.includes(input.run) ? undefined : `told the result of "${input.run}"; executed as "${runs.join()}"`;
+}
+
+/** What is wrong with what was told of an update for which there was never a connection. */
+function wronglyGivenUp({ code, retryable }: Told, executed: number): string | undefined {
+  const reported = `given up on as ${code} before there was a connection`;
+  if (executed > 0) return `${reported}, executed later`;
+  const isDenied = retryable || code === 'UNAVAILABLE' || code === 'ABORTED';
+  return isDenied ? undefined : `${reported}, though it certainly was not executed`;
+}
+
+function wrongPrincipal({ principal }: Update, accounts: readonly Account[]): string | undefined {
+  const names = accounts.map(({ context }) => context.origin?.client.split('/')[0] ?? 'nobody');
+  const executors = [...new Set(names)];
+  if (executors.length > 1) return `ran as ${executors.join(' and ')}`;
+  const isOther = principal !== undefined && executors.some((name) => name !== principal);
+  return isOther ? `was submitted as ${principal}, ran as ${executors.join()}` : undefined;
+}

@@ -1,0 +1,130 @@
+/**
+ * A store without memory of names: what is submitted twice is executed twice. Each run has a name, which its result
+ * carries, so that a result tells which run it is of.
+ */
+import type { Binding, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
+import { CorrectableError } from '../../../src/correctable/errors.ts';
+import type { Access, Operation } from '../../../src/correctable/operation.ts';
+
+export const NAMELESS_LEVELS = ['weak', 'middle', 'strong'] as const;
+type NamelessLevels = typeof NAMELESS_LEVELS;
+
+/** How an operation is answered: one view, the same value at each level, by confirmations, or wrong guesses first. */
+export const MANNERS = ['once', 'repeats', 'confirms', 'corrects'] as const;
+export type Manner = (typeof MANNERS)[number];
+
+/** How many views there are at all levels together. */
+export function viewsIn(manner: Manner): number {
+  return manner === 'once' ? 1 : NAMELESS_LEVELS.length;
+}
+
+interface Args {
+  readonly mark: string;
+  readonly manner: Manner;
+}
+
+export function update(mark: string, manner: Manner): Operation {
+  return { name: 'bump', access: 'write', args: { mark, manner } satisfies Args };
+}
+
+export const READ_MANNER: Manner = 'corrects';
+
+export function read(mark: string): Operation {
+  return { name: 'count', access: 'read', args: { mark, manner: READ_MANNER } satisfies Args };
+}
+
+/** When the views come; the last ones of some only when a client that lost its connection is back. */
+const AT_MS: Readonly<Record<Manner, readonly number[]>> = {
+  once: [4],
+  repeats: [1, 2, 4],
+  confirms: [1, 3, 300],
+  corrects: [1, 3, 300],
+};
+
+/** Of each view: a part is replaced by what comes later, a part stays where that is a confirmation. */
+const DETAILS: Readonly<Partial<Record<Manner, readonly ViewDetails[]>>> = {
+  confirms: [{ version: 1, meta: { a: 1, b: 1 } }, { meta: { b: 2 } }, { version: 2, meta: { c: 3 } }],
+  corrects: [{ meta: { a: 1 } }, { version: 1 }, { version: 2, meta: { b: 2 } }],
+};
+
+/** What all handles on the store have in common. */
+export class NamelessStore {
+  readonly #runs = new Map<string, string[]>();
+  #lastRun = 0;
+
+  /** The names of the runs of the update with this mark. */
+  runsOf(mark: string): readonly string[] {
+    return this.#runs.get(mark) ?? [];
+  }
+
+  /** A result that no other run has; an update is executed. */
+  run({ access, args }: Operation): object {
+    const { mark } = args as Args;
+    const run = `${access} ${++this.#lastRun}`;
+    if (access === 'read') return { mark, run, runs: this.runsOf(mark) };
+    this.#runs.set(mark, [...this.runsOf(mark), run]);
+    return { mark, run };
+  }
+}
+
+interface UnderWay {
+  readonly effect: Access;
+  readonly sink: Sink;
+  readonly timers: NodeJS.Timeout[];
+}
+
+/** One handle on it: closing it ends what came through it. */
+export class NamelessBinding implements Binding<NamelessLevels> {
+  readonly name = 'nameless';
+  readonly #store: NamelessStore;
+  readonly #underWay = new Set<UnderWay>();
+  #isClosed = false;
+
+  constructor(store: NamelessStore) {
+    this.#store = store;
+  }
+
+  consistencyLevels(): NamelessLevels {
+    return NAMELESS_LEVELS;
+  }
+
+  supports({ name }: Operation): boolean {
+    return name === 'bump' || name === 'count';
+  }
+
+  submitOperation<T>(operation: Operation<T>, levels: readonly string[], input: Sink<T>): void {
+    const sink = input as Sink;
+    if (this.#isClosed) return sink.fail(new CorrectableError('UNAVAILABLE', 'closed', { retryable: false }));
+    const { manner } = operation.args as Args;
+    const value = this.#store.run(operation);
+    const item: UnderWay = { effect: operation.access, sink, timers: [] };
+    this.#underWay.add(item);
+    let first: number | undefined;
+    // Of fewer levels the first ones are left out.
+    const skipped = viewsIn(manner) - Math.min(levels.length, viewsIn(manner));
+    for (const [at, ms] of AT_MS[manner].entries()) {
+      if (at < skipped) continue;
+      const isLast = at === AT_MS[manner].length - 1;
+      const level = (isLast ? levels.at(-1) : levels[at]) ?? '';
+      const say = (): void => {
+        if (isLast) this.#underWay.delete(item);
+        const details = DETAILS[manner]?.[at];
+        if (manner === 'confirms' && first !== undefined) return sink.confirm(level, first, details);
+        const seq = sink.view(manner === 'corrects' && !isLast ? { ...value, guess: at } : value, level, details);
+        first ??= seq;
+        return undefined;
+      };
+      item.timers.push(setTimeout(say, ms));
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { effect, sink, timers } of this.#underWay) {
+      for (const timer of timers) clearTimeout(timer);
+      sink.fail(new CorrectableError(effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE', 'closed meanwhile'));
+    }
+    this.#underWay.clear();
+  }
+}

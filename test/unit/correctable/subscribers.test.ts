@@ -1,0 +1,53 @@
+/** C4, C12: what those who come and go leave behind, and what is told of a Correctable of another copy of the package. */
+import { expect, test } from 'vitest';
+import type { Correctable } from '../../../src/index.ts';
+import { CorrectableError, getSnapshot } from '../../../src/index.ts';
+import { createEnvironment } from '../../../src/correctable/environment.ts';
+import { createLevelOrder } from '../../../src/correctable/level-order.ts';
+import { setTimeLimit, Source, getSource } from '../../../src/correctable/source.ts';
+import { virtualClock } from '../../../src/testing/virtual-clock.ts';
+import { codeOf, LEVELS, manual } from './support.ts';
+
+test('C4: many come and go while two stay → the seats of two are kept', () => {
+  const { c } = manual();
+  for (let n = 0; n < 2; n++) c.subscribe(() => {});
+  for (let n = 0; n < 100; n++) c.subscribe(() => {}).unsubscribe();
+  expect(getSource(c)!.subscribers!.size).toBe(2);
+});
+
+test('C1: all with one limit have ended → its list is given up', async () => {
+  const clock = virtualClock();
+  const environment = createEnvironment({ clock });
+  const source = new Source(createLevelOrder(LEVELS), environment, {});
+  source.isObserved = true;
+  setTimeLimit(source, 10);
+  expect(environment.deadlines.size).toBe(1);
+  await clock.advance(10);
+  expect([source.state, environment.deadlines.size]).toEqual(['error', 0]);
+});
+
+test('C12: one of another copy of the package fails after a snapshot → the next one has the error', () => {
+  let tell = (_error: CorrectableError): void => {};
+  const foreign = {
+    state: 'pending',
+    latest: undefined,
+    onError: (reported: typeof tell) => void (tell = reported),
+  };
+  const value = foreign as unknown as Correctable<unknown>;
+  expect(getSnapshot(value).error).toBeUndefined();
+  const error = new CorrectableError('UNAVAILABLE', 'away');
+  foreign.state = 'error';
+  tell(error);
+  expect(getSnapshot(value)).toMatchObject({ state: 'error', error });
+});
+
+test('C8: a step throws on the final view → SPECULATION_FAILED', async () => {
+  const { c, sink } = manual();
+  const failed = codeOf(
+    c.speculate(() => {
+      throw new Error('mistake');
+    }),
+  );
+  sink.view(1, 'strong');
+  expect(await failed).toBe('SPECULATION_FAILED');
+});

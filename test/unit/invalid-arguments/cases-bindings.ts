@@ -1,0 +1,308 @@
+/** Mistakes with bindings in process, in front of others and over a wire, and with contracts and observables. */
+import { Observable } from 'rxjs';
+import * as z from 'zod';
+import * as three from 'zod/v3';
+import { binding, contract, type Mistake, type Mistakes } from './untyped.ts';
+
+const url = 'ws://127.0.0.1:7420/ireland';
+const levels = ['weak', 'strong'];
+const spec = { access: 'read', args: z.object({}), result: z.unknown() };
+class Socket {}
+
+const ofContracts: Mistakes = {
+  defineContract: {
+    shows: "defineContract('shop', {",
+    whole: [
+      ['nothing', 'name', (f) => f()],
+      ['arguments swapped', 'name', (f) => f({ get: spec }, 'shop')],
+      ['operations without a name', 'name', (f) => f({ get: spec })],
+      ['a name without operations', 'operations', (f) => f('shop')],
+      ['a list of operations', 'operations', (f) => f('shop', [])],
+      ['null', 'operations', (f) => f('shop', null)],
+    ],
+    parts: [
+      ['an operation that is a schema', 'operations.get', (f) => f('shop', { get: 'read' })],
+      [
+        'an operation without an effect',
+        'operations.get.effect',
+        (f) => f('shop', { get: { ...spec, effect: undefined } }),
+      ],
+      ['an effect that is none', 'operations.get.effect', (f) => f('shop', { get: { ...spec, effect: 'write' } })],
+      [
+        'arguments that are no schema',
+        'operations.get.args',
+        (f) => f('shop', { get: { ...spec, args: { key: 'string' } } }),
+      ],
+      [
+        'arguments by a schema of zod 3',
+        'operations.get.args',
+        (f) => f('shop', { get: { ...spec, args: three.object({}) } }),
+      ],
+      [
+        'a result by a schema of zod 3',
+        'operations.get.result',
+        (f) => f('shop', { get: { ...spec, result: three.null() } }),
+      ],
+      [
+        'an error by a schema of zod 3',
+        'operations.get.errors.none',
+        (f) => f('shop', { get: { ...spec, errors: { none: three.string() } } }),
+      ],
+      ['a result that is no schema', 'operations.get.result', (f) => f('shop', { get: { ...spec, result: String } })],
+      ['no result', 'operations.get.result', (f) => f('shop', { get: { access: 'read', args: spec.args } })],
+      ['errors that are a list', 'operations.get.errors', (f) => f('shop', { get: { ...spec, errors: ['none'] } })],
+      [
+        'an error without a schema',
+        'operations.get.errors.none',
+        (f) => f('shop', { get: { ...spec, errors: { none: {} } } }),
+      ],
+      ['a key that is a name', 'key', (f) => f('shop', { get: { ...spec, key: 'queue' } })],
+      ['a color that is misspelt', 'operations.get.color', (f) => f('shop', { get: { ...spec, color: 'red' } })],
+    ],
+  },
+  operation: {
+    shows: "operation({ access: 'read'",
+    whole: [
+      ['nothing', 'spec', (f) => f()],
+      ['an effect', 'spec', (f) => f('read', spec.args)],
+    ],
+    parts: [['no effect', 'spec.effect', (f) => f({ args: spec.args, result: spec.result })]],
+  },
+  parseArgs: {
+    shows: 'parseArgs(contract, operation)',
+    whole: [
+      ['nothing', 'contract', (f) => f()],
+      ['arguments swapped', 'contract', (f) => f({ name: 'get', args: {}, access: 'read' }, contract())],
+    ],
+    parts: [
+      ['a contract without an operation', 'operation', (f) => f(contract())],
+      ['the name of an operation', 'operation', (f) => f(contract(), 'get')],
+    ],
+  },
+  byContract: {
+    shows: 'byContract(contract, {',
+    whole: [
+      ['nothing', 'contract', (f) => f()],
+      ['arguments swapped', 'contract', (f) => f({ get: () => 1 }, contract())],
+      ['a contract without handlers', 'handlers', (f) => f(contract())],
+      ['one handler for all', 'handlers', (f) => f(contract(), () => 1)],
+    ],
+    parts: [
+      ['a handler of no operation', 'handlers.gett', (f) => f(contract(), { gett: () => 1 })],
+      ['a handler that is a value', 'handlers.get', (f) => f(contract(), { get: 1 })],
+      ['a value for what is left', 'otherwise', (f) => f(contract(), { get: () => 1 }, 1)],
+    ],
+  },
+  isDomainError: 'takes anything for an error, and says of what it does not know that it is none',
+};
+
+const ofConnections: Mistakes = {
+  exponentialBackoff: {
+    shows: 'initialDelayMs:number',
+    whole: [
+      ['a number', 'options', (f) => f(100)],
+      ['an option that is misspelt', 'max', (f) => f({ max: 1000 })],
+      ['a text for a time', 'initialDelayMs', (f) => f({ initialDelayMs: '100' })],
+    ],
+    parts: [],
+  },
+  findSites: {
+    shows: "findSites('http://127.0.0.1:7070'",
+    whole: [['a number for the options', 'options', (f) => f('http://127.0.0.1:1', 500)]],
+    parts: [
+      ['nothing', 'directory', (f) => f()],
+      ['a websocket address', 'directory', (f) => f(url)],
+      ['a time that is a text', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: '5' })],
+      ['a fetch that is none', 'fetch', (f) => f('http://127.0.0.1:1', { fetch: true })],
+      ['an option that is misspelt', 'timeout', (f) => f('http://127.0.0.1:1', { timeout: 500 })],
+    ],
+  },
+};
+
+/** What is wrong with one option of a connection, whichever binding it is for. */
+const badOptions: readonly (readonly [what: string, field: string, options: object])[] = [
+  ['no url', 'url', { WebSocket: Socket }],
+  ['a url that is null', 'url', { url: null, WebSocket: Socket }],
+  ['a url that is a number', 'url', { url: 7420, WebSocket: Socket }],
+  ['no url in a list', 'url', { url: [], WebSocket: Socket }],
+  ['an address of pages', 'url', { url: 'http://127.0.0.1:7420', WebSocket: Socket }],
+  ['a WebSocket that is a module', 'WebSocket', { url, WebSocket: { WebSocket: Socket } }],
+  ['a policy that is a number', 'reconnect', { url, WebSocket: Socket, reconnect: 1000 }],
+  ['a policy that is switched off', 'reconnect', { url, WebSocket: Socket, reconnect: false }],
+  ['a time that is a text', 'heartbeatIntervalMs', { url, WebSocket: Socket, heartbeatMs: '15s' }],
+  ['a time that is null-like', 'connectTimeoutMs', { url, WebSocket: Socket, connectTimeoutMs: 0 }],
+  ['a codec that nobody knows', 'codec', { url, WebSocket: Socket, codec: 'xml' }],
+  ['a principal that is an object', 'principal', { url, WebSocket: Socket, principal: { id: 'ann' } }],
+  ['an option that is misspelt', 'principle', { url, WebSocket: Socket, principle: 'ann' }],
+];
+
+export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
+  './contract': ofContracts,
+  './bindings/memory': {
+    memory: {
+      shows: 'memory({ delaysMs: { weak: 5, strong: 80 } })',
+      whole: [
+        ['a number', 'options', (f) => f(5)],
+        ['null', 'options', (f) => f(null)],
+        ['a list of levels', 'options', (f) => f(levels)],
+        ['one delay for all levels', 'delaysMs', (f) => f({ delaysMs: 5 })],
+        ['a list of delays', 'delaysMs', (f) => f({ delaysMs: [5, 80] })],
+        ['an option that is misspelt', 'getNextDelayMs', (f) => f({ delayMs: { weak: 5 } })],
+      ],
+      parts: [
+        ['a delay of no level', 'delaysMs.week', (f) => f({ delaysMs: { week: 5 } })],
+        ['a delay that is a text', 'delaysMs.weak', (f) => f({ delaysMs: { weak: '5' } })],
+        ['a delay below 0', 'lagMs', (f) => f({ lagMs: -1 })],
+        ['levels without a list', 'levels', (f) => f({ levels: 'weak' })],
+        ['no levels', 'levels', (f) => f({ levels: [] })],
+        ['a store of its own', 'store', (f) => f({ store: new Map() })],
+        ['a clock that is none', 'clock', (f) => f({ clock: Date })],
+      ],
+    },
+    memoryStore: 'takes no arguments',
+  },
+  './bindings/tiered': {
+    tiered: {
+      shows: "tiered(['cache', 'origin'], {",
+      whole: [
+        ['nothing', 'levels', (f) => f()],
+        ['one object of functions', 'levels', (f) => f({ weak: () => 1, strong: () => 1 })],
+        ['a name without a list', 'levels', (f) => f('weak', { weak: () => 1 })],
+        ['names without functions', 'tiers', (f) => f(levels)],
+        ['a list of functions', 'tiers', (f) => f(levels, [() => 1, () => 1])],
+        ['a mode in the place of the options', 'options', (f) => f(levels, { weak: () => 1 }, 'sequential')],
+        ['null for the options', 'options', (f) => f(levels, { weak: () => 1, strong: () => 1 }, null)],
+        ['an option that is misspelt', 'modes', (f) => f(levels, { weak: () => 1, strong: () => 1 }, { modes: 'x' })],
+      ],
+      parts: [
+        ['a level without a function', 'tiers.strong', (f) => f(levels, { weak: () => 1 })],
+        ['a function of no level', 'tiers.week', (f) => f(['strong'], { strong: () => 1, week: () => 1 })],
+        ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
+        ['a mode that nobody knows', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
+      ],
+    },
+    answer: { shows: 'answer(value, { version: 7 })', whole: [['a version', 'details', (f) => f(1, 7)]], parts: [] },
+  },
+  './bindings/cache': {
+    cached: {
+      shows: 'cached(memory(), { principal: user.id })',
+      whole: [
+        ['nothing', 'binding', (f) => f()],
+        ['options without a binding', 'binding', (f) => f({ principal: 'ada' })],
+        ['arguments swapped', 'binding', (f) => f({ principal: 'ada' }, binding())],
+        ['a name for the options', 'options', (f) => f(binding(), 'ada')],
+        ['null for the options', 'options', (f) => f(binding(), null)],
+        ['an option that is misspelt', 'maxEntries', (f) => f(binding(), { maxEntries: 5 })],
+      ],
+      parts: [
+        ['a principal that is a number', 'principal', (f) => f(binding(), { principal: 7 })],
+        ['one level without a list', 'committed', (f) => f(binding(), { committed: 'strong' })],
+        ['a level that the binding does not have', 'committed', (f) => f(binding(), { committed: ['causal'] })],
+        ['a store that is a map', 'store', (f) => f(binding(), { store: new Map() })],
+        ['half an entry', 'maxEntries', (f) => f(binding(), { maxEntries: 0.5 })],
+        ['an age below zero', 'ttlMs', (f) => f(binding(), { ttlMs: -1 })],
+        ['a clock that is a function', 'clock', (f) => f(binding(), { clock: Date.now })],
+        ['a miss that nobody knows', 'onMiss', (f) => f(binding(), { onMiss: 'throw' })],
+        ['a list of what is cacheable', 'cacheable', (f) => f(binding(), { cacheable: ['get'] })],
+      ],
+    },
+    indexedDbStore: {
+      shows: "indexedDbStore({ name: 'shop' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a name', 'options', (f) => f('shop')],
+        ['no name', 'name', (f) => f({})],
+      ],
+      parts: [],
+    },
+    mapStore: 'takes no arguments',
+  },
+  './bindings/cache/node': {
+    directoryStore: {
+      shows: "directoryStore({ directory: './cache' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a path', 'options', (f) => f('./cache')],
+        ['another name of the directory', 'directory', (f) => f({ path: './cache' })],
+      ],
+      parts: [],
+    },
+  },
+  './bindings/remote': {
+    ...ofConnections,
+    remote: {
+      shows: 'remote({ url, levels })',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['an address', 'options', (f) => f(url, { levels })],
+        ['null', 'options', (f) => f(null)],
+      ],
+      parts: [
+        ...badOptions.map(([description, field, options]): Mistake => [
+          description,
+          field,
+          (f) => f({ levels, ...options }),
+        ]),
+        ['no levels', 'levels', (f) => f({ url, WebSocket: Socket })],
+        ['levels without a list', 'levels', (f) => f({ url, WebSocket: Socket, levels: 'weak' })],
+        ['a level that is a number', 'levels', (f) => f({ url, WebSocket: Socket, levels: [1] })],
+        ['the name of a contract', 'contract', (f) => f({ url, WebSocket: Socket, levels, contract: 'shop' })],
+      ],
+    },
+  },
+  './bindings/redblue': {
+    ...ofConnections,
+    redblue: {
+      shows: "redblue(contract, { url: 'ws://127.0.0.1:7070/ireland' })",
+      whole: [
+        ['nothing', 'contract', (f) => f()],
+        ['options without a contract', 'contract', (f) => f({ url })],
+        ['arguments swapped', 'contract', (f) => f(url, contract())],
+        ['the name of a contract', 'contract', (f) => f('shop', { url })],
+        ['a contract without options', 'options', (f) => f(contract())],
+        ['an address for the options', 'options', (f) => f(contract(), url)],
+        ['null for the options', 'options', (f) => f(contract(), null)],
+      ],
+      parts: badOptions.map(([description, field, options]): Mistake => [
+        description,
+        field,
+        (f) => f(contract(), options),
+      ]),
+    },
+  },
+  './rxjs': {
+    fromObservable: {
+      shows: "fromObservable(['partial', 'complete'], search$)",
+      whole: [
+        ['levels without an observable', 'observable', (f) => f(levels)],
+        ['a promise', 'observable', (f) => f(levels, Promise.resolve(1))],
+        ['arguments swapped', 'observable', (f) => f(new Observable(), levels)],
+      ],
+      parts: [
+        ['levels without a list', 'levels', (f) => f('weak', new Observable())],
+        ['a function for the options', 'options', (f) => f(levels, new Observable(), () => 1)],
+        ['an option that is misspelt', 'timeout', (f) => f(levels, new Observable(), { timeout: 5 })],
+        ['a level for the view', 'view', (f) => f(levels, new Observable(), { view: 'weak' })],
+      ],
+    },
+    toObservable: {
+      shows: "toObservable(store.invoke(get('news')))",
+      whole: [
+        ['nothing', 'correctable', (f) => f()],
+        ['a promise', 'correctable', (f) => f(Promise.resolve(1))],
+        ['an observable', 'correctable', (f) => f(new Observable())],
+      ],
+      parts: [],
+    },
+    atLeast: {
+      shows: "atLeast(store.levels, 'causal')",
+      whole: [
+        ['nothing', 'levels', (f) => f()],
+        ['a level without levels', 'levels', (f) => f('strong')],
+      ],
+      parts: [],
+    },
+    finalOnly: 'takes no arguments',
+    values: 'takes no arguments',
+  },
+};

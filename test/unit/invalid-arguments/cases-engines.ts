@@ -1,0 +1,170 @@
+/** Mistakes with the bindings to real engines. */
+import * as z from 'zod';
+import { contract, type Mistakes } from './untyped.ts';
+
+const ring = { contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' };
+const servers = '127.0.0.1:2181';
+const spec = { access: 'write', cql: 'INSERT INTO t (k) VALUES (:k)', args: z.object({ k: z.string() }) };
+
+export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
+  './bindings/cassandra': {
+    cassandra: {
+      shows: "cassandra({ contactPoints: ['127.0.0.1:9042'], keyspace: 'shop' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['an address', 'options', (f) => f('127.0.0.1:9042')],
+        ['a list of addresses', 'options', (f) => f(['127.0.0.1:9042'], 'shop')],
+        ['null', 'options', (f) => f(null)],
+        ['the name of the driver for an option', 'localDataCenter', (f) => f({ ...ring, localDataCenter: 'dc1' })],
+        ['an option that is misspelt', 'contactPoint', (f) => f({ contactPoint: '127.0.0.1', keyspace: 'shop' })],
+      ],
+      parts: [
+        ['one address without a list', 'contactPoints', (f) => f({ ...ring, contactPoints: '127.0.0.1' })],
+        ['an address that is a number', 'contactPoints[0]', (f) => f({ ...ring, contactPoints: [9042] })],
+        ['no keyspace', 'keyspace', (f) => f({ contactPoints: ring.contactPoints })],
+        ['a level that nobody knows', 'read', (f) => f({ ...ring, read: 'strong' })],
+        ['statements that are texts', 'statements', (f) => f({ ...ring, statements: ['SELECT 1'] })],
+        ['statements that are null', 'statements', (f) => f({ ...ring, statements: null })],
+        ['a codec by name', 'codec', (f) => f({ ...ring, codec: 'json' })],
+        ['a password alone', 'credentials', (f) => f({ ...ring, credentials: 'secret' })],
+        [
+          'credentials of another kind',
+          'credentials',
+          (f) => f({ ...ring, credentials: { user: 'a', password: 'b' } }),
+        ],
+        ['tls that is switched on', 'tls', (f) => f({ ...ring, tls: true })],
+        ['a driver by name', 'driver', (f) => f({ ...ring, driver: 'cassandra-driver' })],
+        ['a table of addresses', 'translateAddress', (f) => f({ ...ring, translateAddress: {} })],
+        ['a text for a switch', 'createTable', (f) => f({ ...ring, createTable: 'yes' })],
+        ['a time that is a text', 'requestTimeoutMs', (f) => f({ ...ring, requestTimeoutMs: '5s' })],
+      ],
+    },
+    keyValueTable: {
+      shows: "keyValueTable({ keyspace: 'shop' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['a name', 'options', (f) => f('shop')],
+      ],
+      parts: [['no keyspace', 'keyspace', (f) => f({ table: 't' })]],
+    },
+    one: {
+      shows: "one((row) => row['name'], { version: 'written' })",
+      whole: [
+        ['nothing', 'mapper', (f) => f()],
+        ['the name of a column', 'mapper', (f) => f('name')],
+        ['a column for the options', 'options', (f) => f(() => 1, 'written')],
+      ],
+      parts: [],
+    },
+    rows: {
+      shows: "rows((row) => row['name'], { max: 40 })",
+      whole: [
+        ['nothing', 'mapper', (f) => f()],
+        ['a number for the options', 'options', (f) => f(() => 1, 40)],
+        ['an option that is misspelt', 'limit', (f) => f(() => 1, { limit: 40 })],
+      ],
+      parts: [['half a row', 'max', (f) => f(() => 1, { max: 0.5 })]],
+    },
+    page: {
+      shows: "page((row) => row['name'], { size: 20 })",
+      whole: [
+        ['options without a mapper', 'mapper', (f) => f({ size: 20 })],
+        ['a number for the options', 'options', (f) => f(() => 1, 20)],
+      ],
+      parts: [],
+    },
+    applied: 'takes no arguments',
+    nothing: 'takes no arguments',
+    statement: {
+      shows: "{ access: 'read', cql: 'SELECT …'",
+      whole: [
+        ['nothing', 'spec', (f) => f()],
+        ['the text alone', 'spec', (f) => f('SELECT 1')],
+      ],
+      parts: [['no schema', 'spec.args', (f) => f({ ...spec, args: ['k'] })]],
+    },
+    defineStatements: {
+      shows: "defineStatements({ profile: { access: 'read'",
+      whole: [
+        ['nothing', 'statements', (f) => f()],
+        ['a list', 'statements', (f) => f([spec])],
+      ],
+      parts: [
+        ['a text', 'add', (f) => f({ add: spec.cql })],
+        ['no text', 'add.cql', (f) => f({ add: { ...spec, cql: undefined } })],
+        ['no effect', 'add.effect', (f) => f({ add: { ...spec, effect: 'write' } })],
+        ['no schema', 'add.args', (f) => f({ add: { ...spec, args: undefined } })],
+        ['a result that is a mapper', 'add.result', (f) => f({ add: { ...spec, result: () => 1 } })],
+        ['parameters in a list', 'params', (f) => f({ add: { ...spec, params: ['k'] } })],
+        ['a field that is misspelt', 'add.query', (f) => f({ add: { ...spec, query: spec.cql } })],
+      ],
+    },
+    implementStatements: {
+      shows: 'implementStatements(contract, { profile: { cql, result } })',
+      whole: [
+        ['nothing', 'contract', (f) => f()],
+        ['arguments swapped', 'contract', (f) => f({ add: spec }, contract())],
+        ['a contract alone', 'implementations', (f) => f(contract())],
+      ],
+      parts: [['an operation that the contract does not have', 'add', (f) => f(contract(), { add: spec })]],
+    },
+  },
+  './bindings/zookeeper': {
+    zookeeper: {
+      shows: "zookeeper({ servers: '127.0.0.1:2181' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['an address', 'options', (f) => f(servers)],
+        ['null', 'options', (f) => f(null)],
+        ['no servers', 'servers', (f) => f({})],
+        ['a list of servers', 'servers', (f) => f({ servers: [servers] })],
+        ['an option that is misspelt', 'sessionTimeout', (f) => f({ servers, sessionTimeout: 5 })],
+      ],
+      parts: [
+        ['an address that is none', 'servers', (f) => f({ servers: ':2181' })],
+        ['a root that is no path', 'root', (f) => f({ servers, root: 'shop' })],
+        ['a time that is a text', 'sessionTimeoutMs', (f) => f({ servers, sessionTimeoutMs: '5s' })],
+        ['a turn that is a text', 'minSlotIntervalMs', (f) => f({ servers, turnMs: '5' })],
+        ['a janitor that is switched on', 'janitor', (f) => f({ servers, janitor: true })],
+        ['a janitor who does not know what to do', 'janitor.delivery', (f) => f({ servers, janitor: { everyMs: 5 } })],
+        ['a codec by name', 'codec', (f) => f({ servers, codec: 'json' })],
+        ['a password alone', 'auth', (f) => f({ servers, auth: 'user:password' })],
+        ['a listener that is none', 'onBackgroundError', (f) => f({ servers, onBackgroundError: 'log' })],
+      ],
+    },
+    length: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
+    minimumThreshold: {
+      shows: 'minimumThreshold({ sellers: 4, window: 5',
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['numbers without names', 'options', (f) => f(4, 5)],
+        ['no window', 'sellers', (f) => f({ sellers: 4 })],
+        ['an option that is misspelt', 'seller', (f) => f({ seller: 4, window: 5 })],
+      ],
+      parts: [['a text', 'window', (f) => f({ sellers: 4, window: '5' })]],
+    },
+    requireThreshold: {
+      shows: 'requireThreshold(60, { sellers: 4',
+      whole: [
+        ['nothing', 'threshold', (f) => f()],
+        ['arguments swapped', 'threshold', (f) => f({ sellers: 4, window: 5 }, 20)],
+      ],
+      parts: [['a threshold alone', 'options', (f) => f(20)]],
+    },
+    ZooKeeper: {
+      // The client below the binding has errors of its own, which are typed too.
+      code: 'BAD_ARGUMENTS',
+      shows: "new ZooKeeper('127.0.0.1:2181'",
+      whole: [
+        ['nothing', 'servers', (F) => new F()],
+        ['a list of servers', 'servers', (F) => new F([servers])],
+        ['an object', 'servers', (F) => new F({ servers })],
+        ['a number for the options', 'options', (F) => new F(servers, 5000)],
+        ['null for the options', 'options', (F) => new F(servers, null)],
+      ],
+      parts: [['a time that is a text', 'sessionTimeoutMs', (F) => new F(servers, { sessionTimeoutMs: '5s' })]],
+    },
+    isZooKeeperError: 'takes anything',
+    ZooKeeperError: 'is made by the client',
+  },
+};

@@ -1,0 +1,33 @@
+/** Errors of a hosted binding as clients are told of them. */
+import { expect, test } from 'vitest';
+import { CorrectableError, type ErrorCode } from '../../../../../src/correctable/errors.ts';
+import { sanitizeError } from '../../../../../src/server/gateway/operations/sanitize-error.ts';
+
+test.each([
+  ['has half of a surrogate pair', 'a\ud83d', 'a\ufffd'],
+  ['is cut in the middle of a pair', `${'x'.repeat(4_095)}😀`, `${'x'.repeat(4_095)}\ufffd`],
+  ['is no text', 7, '7'],
+])('text that %s → text that a row can carry', (_, value, reported) => {
+  const error = Object.assign(new CorrectableError('CONFLICT', ''), { message: value, field: value });
+  expect(sanitizeError(error)).toMatchObject({
+    message: reported,
+    field: typeof value === 'string' ? reported : undefined,
+  });
+});
+
+test.each([
+  [5, 5],
+  [0, 0],
+  [-1, undefined],
+  [NaN, undefined],
+  [Infinity, undefined],
+  ['5', undefined],
+])('retryAfterMs: %s → %s', (value, reported) => {
+  const error = new CorrectableError('OVERLOADED', 'busy', { retryAfterMs: value as number });
+  expect(sanitizeError(error)).toMatchObject({ retryAfterMs: reported });
+});
+
+test.each(['', 'two words', 'X'.repeat(65), 7])('code %j → not told', (code) => {
+  const error = Object.assign(new CorrectableError('CONFLICT', 'secret'), { code: code as ErrorCode });
+  expect(sanitizeError(error)).toBeUndefined();
+});

@@ -1,0 +1,130 @@
+/** Who is let in: messages of this deployment, for this replica, of the latest start of a site that is known. */
+import { describe, expect, test } from 'vitest';
+import { MessageFilter } from '../../../../src/server/messages/message-filter.ts';
+import { RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import type { Envelope, RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
+import { createEpoch, MAX_START } from '../../../../src/server/records/epoch.ts';
+import type { Origin } from '../../../../src/server/records/origin.ts';
+import { siteAt } from '../../../support/origins.ts';
+import { envelopeOf, ORIGINS } from './sample-messages.ts';
+
+const [IRL, FRK, VRG] = [siteAt(0), siteAt(1), siteAt(2)];
+const HEARTBEAT = { kind: 'blue.heartbeat', sequence: 1 } as const;
+
+function doorOf(site: Origin, epoch = 5): { readonly door: MessageFilter; readonly told: RejectedMessageError[] } {
+  const reported: RejectedMessageError[] = [];
+  const ownSite = { site, partition: 0 };
+  const onRejected = (rejection: RejectedMessageError): void => void reported.push(rejection);
+  return {
+    door: new MessageFilter({ deployment: 'shop#1', origins: ORIGINS, ownSite, epoch, onRejected }),
+    told: reported,
+  };
+}
+
+test('sealed at one door, opened at another → the message', () => {
+  const envelope = doorOf(FRK, 7).door.seal(IRL, HEARTBEAT);
+  expect(envelope).toEqual(envelopeOf(HEARTBEAT, { term: 7 }));
+  expect(doorOf(IRL).door.open(envelope)).toBe(HEARTBEAT);
+});
+
+test('to itself, or to nobody → cannot be sent', () => {
+  const { door } = doorOf(IRL);
+  for (const to of [IRL, 0 as Origin, 9 as Origin])
+    expect(() => door.seal(to, HEARTBEAT)).toThrow('nothing can be sent');
+});
+
+describe('refused, counted and told of', () => {
+  const at = (site: number, partition = 0): Envelope['from'] => ({ site: site as Origin, partition });
+  for (const [description, value, reason] of [
+    ['another deployment', { deployment: 'shop#2' }, 'deployment'],
+    ['other rules', { rules: RULES_VERSION + 1 }, 'rules'],
+    ['for another site', { to: at(VRG) }, 'address'],
+    ['for another partition', { to: at(IRL, 1) }, 'address'],
+    ['from another partition', { from: at(FRK, 1) }, 'address'],
+    ['from itself', { from: at(IRL) }, 'address'],
+    ['from the red order', { from: at(0) }, 'address'],
+    ['from nobody that is known', { from: at(9) }, 'address'],
+  ] as const) {
+    test(description, () => {
+      const { door, told: reported } = doorOf(IRL);
+      expect(door.open(envelopeOf(HEARTBEAT, value))).toBeUndefined();
+      expect([door.rejections[reason], reported.map((rejection) => rejection.reason), door.takeResponses()]).toEqual([
+        1,
+        [reason],
+        [],
+      ]);
+    });
+  }
+});
+
+describe('terms', () => {
+  test('an earlier start, after a later one → refused, and told which term has been heard of', () => {
+    const { door, told: reported } = doorOf(IRL);
+    const terms = [6, 6, 5, 7, 6];
+    expect(terms.map((term) => door.open(envelopeOf(HEARTBEAT, { term })) !== undefined)).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect([door.rejections.term, reported]).toEqual([2, []]);
+    const answers = door.takeResponses();
+    expect(answers.map(({ to, message }) => [to.site, message])).toEqual([
+      [FRK, { kind: 'term.superseded', term: 6 }],
+      [FRK, { kind: 'term.superseded', term: 7 }],
+    ]);
+    expect(door.takeResponses()).toEqual([]);
+  });
+
+  test('of each sender its own', () => {
+    const { door } = doorOf(IRL);
+    door.open(envelopeOf(HEARTBEAT, { term: 9 }));
+    const other = envelopeOf(HEARTBEAT, { term: 1, from: { site: VRG, partition: 0 } });
+    expect(door.open(other)).toBe(HEARTBEAT);
+  });
+
+  test('a start that has lost the number of the one before → goes on above it, once it is told', () => {
+    const [before, again] = [createEpoch(6, 0.5), createEpoch(6, 0.25)];
+    const receiver = doorOf(IRL).door;
+    receiver.open(envelopeOf(HEARTBEAT, { term: before }));
+    const sender = doorOf(FRK, again).door;
+    expect(receiver.open(sender.seal(IRL, HEARTBEAT))).toBeUndefined();
+    for (const answer of receiver.takeResponses()) expect(sender.open(answer)).toBeUndefined();
+    expect(sender.term).toBe(createEpoch(7, 0.25));
+    expect(receiver.open(sender.seal(IRL, HEARTBEAT))).toBe(HEARTBEAT);
+  });
+
+  test('told of a term that it is not below → stays where it is', () => {
+    const { door } = doorOf(IRL, 9);
+    door.open(envelopeOf({ kind: 'term.superseded', term: 9 }));
+    expect(door.term).toBe(9);
+  });
+
+  test('told of a term above which there is none that others take → refused; it stays where it is', () => {
+    const { door, told: reported } = doorOf(IRL);
+    for (const term of [MAX_START, MAX_START - 1]) {
+      expect(door.open(envelopeOf({ kind: 'term.superseded', term }))).toBeUndefined();
+    }
+    expect(door.term).toBe(5);
+    expect(reported.map(({ reason }) => reason)).toEqual(['content', 'content']);
+  });
+
+  test('heard → told once, to be written down; recalled at the next start → nothing of an earlier one is taken', () => {
+    const { door } = doorOf(IRL);
+    for (const term of [6, 6, 7]) door.open(envelopeOf(HEARTBEAT, { term }));
+    const heard = door.takeNewTerms();
+    expect([heard, door.takeNewTerms()]).toEqual([
+      [
+        [FRK, 6],
+        [FRK, 7],
+      ],
+      [],
+    ]);
+    const again = doorOf(IRL).door;
+    again.recall(new Map([[FRK, 7]]));
+    expect(again.open(envelopeOf(HEARTBEAT, { term: 6 }))).toBeUndefined();
+    expect(again.open(envelopeOf(HEARTBEAT, { term: 7 }))).toBe(HEARTBEAT);
+    expect(again.takeNewTerms()).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+/** One message of each kind, with all that it may have. */
+import type { Envelope } from '../../../../src/server/messages/envelope.ts';
+import { RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
+import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import type { BlueOperation, RedOperation, RedRecord } from '../../../../src/server/records/records.ts';
+import { siteAt } from '../../../support/origins.ts';
+
+export const ORIGINS = Origins.create(['ireland', 'frankfurt', 'virginia']);
+const [IRL, FRK] = [siteAt(0), siteAt(1)];
+
+export const BLUE: BlueOperation = {
+  id: 'anna/1',
+  site: FRK,
+  sequence: 1,
+  vector: [0, 3, 7, 0],
+  shadow: 'deposit',
+  effects: [{ table: 'accounts', key: 'a', field: 'balance', action: 'add', value: 5 }],
+  reply: { value: { at: new Date(0), bytes: new Uint8Array([1, 2]), large: 2n ** 70n }, meta: { left: 1 } },
+  hop: 0,
+};
+
+export const RED: RedOperation = {
+  kind: 'operation',
+  id: 'ireland-0-k5/7',
+  site: IRL,
+  attempt: 2,
+  epoch: 2 ** 40,
+  dependencies: [['anna/1', 1]],
+  acknowledged: 3,
+  snapshot: [9, 3, 7, 0],
+  operation: 'withdraw',
+  reads: ['accounts\u0000a\u0000balance'],
+  ranges: [{ table: 'accounts', field: 'owner', from: 'a', before: 'b' }],
+  created: ['accounts\u0000a'],
+  clock: 1_700_000_000_000_000,
+  shadow: 'withdrawAck',
+  args: { account: 'a', amount: 5 },
+  effects: [{ table: 'accounts', key: 'a', field: 'balance', action: 'add', value: -5 }],
+  reply: { value: { paid: true } },
+};
+
+const FAILURE = { code: 'CONFLICT', message: 'others were first', field: 'accounts.a' } as const;
+const SLOT = { id: 'anna/2', hop: 0, by: 1 };
+const RECORD = { kind: 'record', reply: { value: 5 }, vector: [0, 3, 7, 0] } as const;
+const ENTRY = { origin: FRK, epoch: 1, sequence: 1 };
+
+type Message = Envelope['message'] | SequencedMessage<RedRecord>;
+
+export const MESSAGES: readonly Message[] = [
+  { kind: 'blue.operations', operations: [BLUE, { ...BLUE, id: 'anna/2', sequence: 2, shadow: '', effects: [] }] },
+  { kind: 'blue.received', sequence: 4 },
+  { kind: 'blue.heartbeat', sequence: 0 },
+  { kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true },
+  { kind: 'blue.resend', origin: FRK, after: 0 },
+  { kind: 'slot.request', ...SLOT },
+  { kind: 'slot.answered', ...SLOT, decision: RECORD },
+  { kind: 'slot.answered', ...SLOT, decision: { kind: 'record', failure: FAILURE, vector: [] } },
+  { kind: 'slot.answered', ...SLOT, decision: { kind: 'claim', site: IRL, hop: 1 } },
+  { kind: 'slot.answered', ...SLOT, decision: { kind: 'handover' } },
+  {
+    kind: 'rights.request',
+    requests: [{ table: 'events', key: 'E', field: 'seats', amount: 3, target: 'here' }],
+    seenStamp: 1_700_000_000_000_000,
+  },
+  { kind: 'log.propose', epoch: 1, sequence: 1, record: RED },
+  { kind: 'log.propose', epoch: 1, sequence: 2, record: { kind: 'marker', id: 'ireland-0-k5/8', site: IRL } },
+  {
+    kind: 'log.append',
+    position: 7,
+    entries: [
+      { ...ENTRY, record: RED },
+      { ...ENTRY, sequence: 2, record: { kind: 'close', id: 'anna/3', site: FRK, failure: FAILURE } },
+      { ...ENTRY, sequence: 3, record: { ...RED, domainError: { ...FAILURE, domain: { name: 'soldOut', data: 1 } } } },
+    ],
+    committed: 5,
+  },
+  { kind: 'log.appended', length: 3, committed: 3 },
+  { kind: 'term.superseded', term: 2 ** 50 },
+];
+
+/** An envelope from the second site to the first. */
+export function envelopeOf(message: Message, value: Partial<Envelope> = {}): Envelope {
+  const [from, to] = [FRK, IRL].map((site) => ({ site, partition: 0 })) as [Envelope['from'], Envelope['to']];
+  return { deployment: 'shop#1', rules: RULES_VERSION, from, to, term: 5, message, ...value };
+}

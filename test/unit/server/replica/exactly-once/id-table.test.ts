@@ -1,0 +1,52 @@
+/** The table of identifiers: entries leave only behind a watermark. */
+import { describe, expect, test } from 'vitest';
+import { EXPIRED, IdTable } from '../../../../../src/server/replica/exactly-once/id-table.ts';
+
+describe('id table', () => {
+  test('watermark moved → what is at or below it has expired, the rest stays', () => {
+    const table = new IdTable<string>();
+    for (const sequence of [1, 2, 3]) table.set(`c/${sequence}`, 'done');
+    expect(table.expire('c', 2)).toBe(true);
+    expect([1, 2, 3].map((sequence) => table.get(`c/${sequence}`))).toEqual([EXPIRED, EXPIRED, 'done']);
+    expect(table.size).toBe(1);
+  });
+});
+
+describe('what one client may take', () => {
+  const codec = { save: (value: string) => value, load: (saved: unknown) => saved as string, measure: byLength };
+
+  test('full for it → said before one more costs it another, and not once it has acknowledged', () => {
+    const table = new IdTable<number>({ maxOperations: 6, maxOperationsPerClient: 2, maxClients: 10 });
+    table.set('a/1', 1);
+    expect(table.isFullFor('a')).toBe(false);
+    table.set('a/2', 2);
+    expect([table.isFullFor('a'), table.isFullFor('b')]).toEqual([true, false]);
+    table.expire('a', 1);
+    expect(table.isFullFor('a')).toBe(false);
+  });
+
+  test('of those that are coming, and of what has been acknowledged since → as full as it will be', () => {
+    const limits = { maxOperations: 20, maxOperationsPerClient: 3, maxClients: 10, maxBytesPerClient: 8 };
+    const table = new IdTable<string>(limits, codec);
+    expect([2, 3].map((pendingCount) => table.isFullFor('a', { pendingCount }))).toEqual([false, true]);
+    for (const sequence of [1, 3]) table.set(`a/${sequence}`, 'x');
+    expect([0, 1].map((pendingCount) => table.isFullFor('a', { pendingCount }))).toEqual([false, true]);
+    table.set('a/4', 'x');
+    expect([0, 1, 2, 3].map((acknowledged) => table.isFullFor('a', { acknowledged }))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect([2, 3].map((acknowledged) => table.isFullFor('a', { acknowledged, pendingCount: 1 }))).toEqual([
+      true,
+      false,
+    ]);
+    table.set('a/4', 'x'.repeat(8));
+    expect([0, 3, 4].map((acknowledged) => table.isFullFor('a', { acknowledged }))).toEqual([true, true, false]);
+  });
+});
+
+function byLength(value: string): number {
+  return value.length;
+}

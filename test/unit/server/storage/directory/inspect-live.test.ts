@@ -1,0 +1,66 @@
+/** A data folder that is looked at while a process is working in it: nothing is taken for lost that only moved on. */
+import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { createClient } from '../../../../../src/index.ts';
+import { get, put } from '../../../../../src/operations/index.ts';
+import { createEmbedded } from '../../../../../src/server/embedded.ts';
+import { inspectDataDirectory } from '../../../../../src/server/storage/directory/inspect.ts';
+import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
+import { valuesService } from '../notes-service.ts';
+
+const SITES = ['ireland', 'frankfurt'] as const;
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'correctables-live-'));
+  return () => {
+    vi.restoreAllMocks();
+    rmSync(dataDir, { recursive: true });
+  };
+});
+
+const pathOf = (name: string): string => join(dataDir, name);
+
+async function work(value: string): Promise<void> {
+  const embedded = createEmbedded(valuesService(), { sites: SITES, dataDir, onAlarm: () => {} });
+  await createClient(embedded.site('ireland')).invoke(put('k', value));
+  const frankfurt = createClient(embedded.site('frankfurt'));
+  await expect.poll(() => frankfurt.invokeWeak(get('k'))).toBe(value);
+  await embedded.close();
+}
+
+const gone = (): never => {
+  throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+};
+
+test('a file goes before it is read → looked at again', async () => {
+  await work('v');
+  vi.spyOn(NodeFiles.prototype, 'read').mockImplementationOnce(gone);
+  expect(inspectDataDirectory(dataDir)).toMatchObject({ refusal: null, sites: [{ refusal: null }, { refusal: null }] });
+});
+
+test('files go again and again → UNAVAILABLE that says so', async () => {
+  await work('v');
+  vi.spyOn(NodeFiles.prototype, 'read').mockImplementation(gone);
+  const error = { code: 'UNAVAILABLE', field: 'dataDir', message: expect.stringContaining('inspect it again') };
+  expect(() => inspectDataDirectory(dataDir)).toThrow(expect.objectContaining(error));
+});
+
+test.each([
+  ['a process works there', true, null],
+  ['none does', false, expect.stringMatching(/site frankfurt has \d+ operations of ireland, which has \d+ itself/)],
+])('what is looked at later is newer, and %s → lost?', async (_, isLocked, rejection) => {
+  await work('first');
+  cpSync(pathOf('sites'), pathOf('before'), { recursive: true });
+  await work('second');
+  renameSync(pathOf('sites'), pathOf('after'));
+  renameSync(pathOf('before'), pathOf('sites'));
+  if (isLocked) writeFileSync(pathOf('lock'), '');
+  const { list } = NodeFiles.prototype;
+  vi.spyOn(NodeFiles.prototype, 'list').mockImplementation(function (this: NodeFiles, folder) {
+    if (folder === 'sites/frankfurt') cpSync(pathOf('after'), pathOf('sites'), { recursive: true });
+    return list.call(this, folder);
+  });
+  expect(inspectDataDirectory(dataDir).startError).toEqual(rejection);
+});

@@ -1,0 +1,54 @@
+/** When the red log hears that it is not read again: once a checkpoint would survive a crash, and up to where that stands. */
+import { expect, test } from 'vitest';
+import type { RedRecord } from '../../../../src/server/records/records.ts';
+import type { LogPositions } from '../../../../src/server/log/recovered-state.ts';
+import type { Position } from '../../../../src/server/log/position.ts';
+import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
+import { SequencedLog } from '../../../../src/server/log/sequenced/sequenced-log.ts';
+import { enqueue } from '../../../../src/operations/index.ts';
+import { Sites } from '../replica/sites.ts';
+import { notesService } from './notes-service.ts';
+import { TestSite, VirtualMachine } from './virtual-storage.ts';
+
+test('told of a checkpoint → a crash at that moment leaves it', () => {
+  const machine = new VirtualMachine(1);
+  const reported: LogPositions[] = [];
+  class Told extends TestSite {
+    checkpointed(contained: LogPositions): void {
+      reported.push(contained);
+      machine.disk.crash();
+    }
+  }
+  const site = new Told(machine.timeline, machine.disk);
+  site.append('local', 'a', 'b');
+  site.append('red', 'r');
+  machine.run();
+  site.storage.checkpoint();
+  machine.run();
+  expect(reported).toEqual([{ local: 2, red: 1 }]);
+  expect(machine.start().stored.checkpoint?.smallParts).toEqual({ local: 2, red: 1 });
+});
+
+test('the red log goes on while a checkpoint is on its way → released up to where the checkpoint stands', () => {
+  const released: Position[] = [];
+  class Noting extends SequencedLog<RedRecord> {
+    override release(position?: Position): void {
+      if (position !== undefined) released.push(position);
+    }
+  }
+  const sites = new Sites(notesService(), 3, {
+    redLog: { ...SEQUENCED_ENGINE, createNode: (options) => new Noting(options) },
+  });
+  const put = (item: string): void => {
+    sites.submit(0, enqueue('q', item));
+    sites.settle();
+  };
+  put('a');
+  const [machine] = sites.machines;
+  const cut = machine?.createCut();
+  put('b');
+  expect(released).toEqual([]);
+  machine?.onCheckpointed();
+  expect(released).toEqual([{ seq: cut?.contained.red, index: 0 }]);
+  expect(machine?.replica.redDelivered).toBeGreaterThan(cut?.contained.red ?? Infinity);
+});

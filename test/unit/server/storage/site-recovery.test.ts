@@ -1,0 +1,168 @@
+/**
+ * A site whose disk fills up, fails, or whose peers are away: what it refuses, what it serves, how it goes on; and when it
+ * waits for the disk with all that it does.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createClient, CorrectableError } from '../../../../src/index.ts';
+import type { Client } from '../../../../src/index.ts';
+import { get, put } from '../../../../src/operations/index.ts';
+import { SiteBinding } from '../../../../src/server/site/site-binding.ts';
+import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
+import type { SiteDriver } from '../../../../src/server/site/site-driver.ts';
+import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
+import { notesService } from './notes-service.ts';
+import { startSite } from './virtual-site.ts';
+import { VirtualMachine } from './virtual-storage.ts';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
+const BACKLOG_MAX = 20;
+
+let machine: VirtualMachine;
+let drivers: SiteDriver[] = [];
+beforeEach(() => {
+  machine = new VirtualMachine(1, { segmentBytes: 4000, checkpointBytes: Infinity });
+});
+afterEach(() => {
+  for (const driver of drivers) driver.close();
+  drivers = [];
+});
+
+/** A client of a site of a deployment whose other sites are never heard of. */
+function start(sites: readonly string[] = ['ireland'], lock?: DurableStorageOptions['lock']): Client<RedBlueLevels> {
+  const options = {
+    service: notesService(),
+    sites,
+    maxBacklogEntries: BACKLOG_MAX,
+    sizes: { segmentBytes: 4000, ...(lock && { lock }) },
+  };
+  const driver = startSite(machine, options);
+  drivers.push(driver);
+  return createClient(new SiteBinding('ireland', driver));
+}
+
+/** The outcome of an update, once the disk has had its time. */
+async function write(client: Client<RedBlueLevels>, key: string, value: unknown): Promise<unknown> {
+  const outcome = client.invokeStrong(put(key, value)).then(
+    () => 'done',
+    (error: unknown) => error,
+  );
+  await endOfTurn();
+  machine.run(100);
+  return outcome;
+}
+
+async function fill(client: Client<RedBlueLevels>): Promise<{ readonly written: number; readonly refusal: unknown }> {
+  for (let written = 0; ; written += 1) {
+    const outcome = await write(client, `key ${written}`, 'x'.repeat(100));
+    if (outcome !== 'done') return { written, refusal: outcome };
+  }
+}
+
+describe('a full disk', () => {
+  test('updates → UNAVAILABLE, retryable, that says so; reads are served; room again → updates again', async () => {
+    const client = start();
+    machine.disk.isFull = true;
+    const { written, refusal: rejection } = await fill(client);
+    expect(written).toBeGreaterThan(1);
+    expect(rejection).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+      message: expect.stringContaining('disk is full'),
+    });
+    expect(await client.invokeWeak(get('key 1'))).toBe('x'.repeat(100));
+    machine.disk.isFull = false;
+    machine.run(3000);
+    expect(await write(client, 'key 1', 'new')).toBe('done');
+    expect(await client.invokeWeak(get('key 1'))).toBe('new');
+  });
+
+  test('restart after it → all that was answered, nothing that was refused', async () => {
+    const client = start();
+    machine.disk.isFull = true;
+    const { written } = await fill(client);
+    machine.disk.isFull = false;
+    machine.disk.crash();
+    const again = start();
+    expect(await again.invokeWeak(get(`key ${written - 1}`))).toBe('x'.repeat(100));
+    expect(await again.invokeWeak(get(`key ${written}`))).toBeUndefined();
+  });
+});
+
+describe('no file can be made', () => {
+  test('as long as the process has no descriptor left → updates: UNAVAILABLE that says why; then they go on', async () => {
+    const client = start();
+    const make = machine.disk.make.bind(machine.disk);
+    machine.disk.make = () => {
+      throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+    };
+    const { refusal: rejection } = await fill(client);
+    expect(rejection).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+      message: expect.stringContaining('EMFILE'),
+    });
+    machine.disk.make = make;
+    machine.run(2000);
+    expect(await write(client, 'key 1', 'new')).toBe('done');
+  });
+});
+
+/** A lock that is taken away. */
+class TestLock {
+  isThere = true;
+  readonly #told: ((error: CorrectableError) => void)[] = [];
+
+  isHeld(): boolean {
+    if (!this.isThere) for (const tell of this.#told.splice(0)) tell(new CorrectableError('UNAVAILABLE', 'taken over'));
+    return this.isThere;
+  }
+
+  onLost(tell: (error: CorrectableError) => void): void {
+    this.#told.push(tell);
+  }
+}
+
+describe('a folder that somebody else has taken over', () => {
+  test('nothing more is told: what is under way fails, reads too', async () => {
+    const lock = new TestLock();
+    const client = start(['ireland'], lock);
+    expect(await write(client, 'a', 1)).toBe('done');
+    const pending = client.invokeStrong(put('a', 2)).catch((error: unknown) => error);
+    await endOfTurn();
+    lock.isThere = false;
+    machine.run(100);
+    expect(await pending).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('taken over') });
+    await expect(client.invokeWeak(get('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('between two inputs → a read that comes then is not answered from what is old', async () => {
+    const lock = new TestLock();
+    const client = start(['ireland'], lock);
+    expect(await write(client, 'a', 1)).toBe('done');
+    lock.isThere = false;
+    await expect(client.invokeWeak(get('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('a disk that fails', () => {
+  test('a write fails → updates under way: UNKNOWN, later ones: UNAVAILABLE, with the cause', async () => {
+    const client = start();
+    machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
+    const message: unknown = expect.stringContaining('EIO');
+    expect(await write(client, 'a', 1)).toMatchObject({ code: 'UNKNOWN', retryable: false, message });
+    expect(await write(client, 'b', 1)).toMatchObject({ code: 'UNAVAILABLE', message });
+  });
+});
+
+describe('a site that is away', () => {
+  test('as many entries wait for it as are kept → updates: OVERLOADED that says why; reads are served', async () => {
+    const client = start(['ireland', 'away']);
+    const { written, refusal: rejection } = await fill(client);
+    expect(written).toBe(BACKLOG_MAX);
+    expect(rejection).toMatchObject({
+      code: 'OVERLOADED',
+      message: expect.stringContaining('Another site has been away'),
+    });
+    expect(await client.invokeWeak(get('key 1'))).toBe('x'.repeat(100));
+  });
+});
