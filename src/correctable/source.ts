@@ -417,7 +417,9 @@ function toFinalError<T>(source: Source<T>, error: unknown, level: string | unde
     const message = `${formatLabel(source.label)}: the ${level ?? 'final'} view failed; see cause`;
     return createOperationError(source, 'FINAL_FAILED', message, { level, cause: error });
   }
-  if (!source.latest && !source.extras?.levelErrors) return error;
+  const isNamed = error.operation || source.label === UNNAMED_OPERATION;
+  if (isNamed && !source.latest && !source.extras?.levelErrors) return error;
+  // The error itself stays as it is: a binding may fail several operations with one.
   return createOperationError(source, error.code, error.message, { level, ...getErrorDetails(error), cause: error });
 }
 

@@ -108,9 +108,9 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
   readonly levels: L;
   readonly weakest: Weakest<L>;
   readonly strongest: Strongest<L>;
-  /** How many views and calls of the binding were dropped so far, by reason. */
+  /** How many views and calls of the binding were dropped so far, by reason: a copy. */
   readonly drops: DropCounts;
-  /** What has become of its operations so far. */
+  /** What has become of its operations so far: a copy. */
   readonly stats: ClientStats;
   /**
    * Invokes `operation` and gives one view per level, all levels unless told otherwise. Never throws: what is wrong
@@ -214,12 +214,12 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     const equals = operation?.equals as SourceOptions<T>['equals'];
     const source = new Source<T>(levelOrder, environment, { equals, isOlder });
     try {
-      if (environment.isClosed) throw createClosedError();
       check(operation?.name && operation.access, 'operation', "give one, as get('key')");
+      source.label = operation;
+      if (environment.isClosed) throw createClosedError();
       checkOptions(how, INVOKE_OPTIONS);
       if (!binding.supports(operation))
         throw createUnsupportedError(binding, 'operation', `operation "${operation.name}"`);
-      source.label = operation;
       if (single) {
         check(!how.levels, 'levels', 'use invoke');
         source.levelOrder = single;
@@ -249,12 +249,12 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     levels,
     weakest,
     strongest,
-    // Getters: state libraries copy the plain objects that they find.
+    // Getters, of copies: state libraries copy or freeze the plain objects that they find.
     get drops() {
-      return environment.drops;
+      return { ...environment.drops };
     },
     get counters() {
-      return environment.stats!;
+      return { ...environment.stats! };
     },
     invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),

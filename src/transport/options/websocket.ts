@@ -44,6 +44,7 @@ function toWebSocketUrl(url: string | URL): string {
   check(protocol === 'ws:' || protocol === 'wss:', 'url', `must begin with ws:// or wss://, not ${protocol}//`);
   const isPlain = username === '' && password === '';
   check(isPlain, 'url', 'must not carry credentials, which end up in logs: use the option token');
+  check(!href.includes('#'), 'url', 'must not have a fragment, from # on: platforms refuse to connect to it');
   return href;
 }
 

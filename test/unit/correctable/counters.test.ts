@@ -19,8 +19,7 @@ const NONE = {
 test('C15: finals after a preliminary view → confirmed or corrected, each once; others count as neither', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
-  const { stats } = client;
-  expect(stats).toEqual(NONE);
+  expect(client.stats).toEqual(NONE);
   const answer = async (...values: readonly number[]): Promise<void> => {
     const read = client.invoke(get('k'));
     const call = await binding.next();
@@ -28,19 +27,19 @@ test('C15: finals after a preliminary view → confirmed or corrected, each once
     await read;
   };
   await answer(1);
-  expect(stats).toEqual(NONE);
+  expect(client.stats).toEqual(NONE);
   await answer(1, 1);
-  expect(stats).toEqual({ ...NONE, confirmed: 1 });
+  expect(client.stats).toEqual({ ...NONE, confirmed: 1 });
   // The final corrects what was told last, however often it was corrected before.
   await answer(1, 2, 3);
   await answer(1, 2, 2);
-  expect(stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
+  expect(client.stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
   const failed = codeOf(client.invoke(get('k')));
   const call = await binding.next();
   call.view(1, 'weak');
   call.fail(new Error('disk'));
   await failed;
-  expect(stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
+  expect(client.stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });
 });
 
 test('C15: what is made of an operation → counts with it, not again', async () => {

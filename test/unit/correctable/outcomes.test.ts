@@ -107,9 +107,9 @@ describe('an update that may have taken effect', () => {
     const { client, binding } = silent();
     const chained = client.invoke(put('k', 1)).chain(() => client.invoke(get('k')));
     binding.calls[0]!.view(undefined, 'strong');
-    const later = new CorrectableError('OVERLOADED', 'later');
-    binding.calls[1]!.fail(later);
-    expect(await errorOf(chained)).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: later });
+    binding.calls[1]!.fail(new CorrectableError('OVERLOADED', 'later'));
+    const cause = { code: 'OVERLOADED', message: 'later', operation: 'get' };
+    expect(await errorOf(chained)).toMatchObject({ code: 'UNKNOWN', retryable: false, cause });
   });
 
   test('another part of a join fails with what is retryable, or is cancelled → UNKNOWN with the cause', async () => {

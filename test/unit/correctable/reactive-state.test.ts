@@ -39,7 +39,15 @@ function proxied<T extends object>(target: T): T {
   return new Proxy(target, {});
 }
 
-const LIBRARIES: Readonly<Record<string, <T extends object>(value: T) => T>> = { reactive, observable, proxied };
+/** Freezes plain objects and arrays, deep, and what their getters return, as Immer does. */
+function frozen<T>(value: T): T {
+  const tag = Object.getPrototypeOf(value ?? Object.prototype) as unknown;
+  if (typeof value !== 'object' || value === null || (tag !== Object.prototype && !Array.isArray(value))) return value;
+  Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+}
+
+const LIBRARIES: Readonly<Record<string, <T extends object>(value: T) => T>> = { reactive, observable, proxied, frozen };
 
 test.each(Object.entries(LIBRARIES))('C12: %s keeps a client and a session → both work, and count', async (_, keep) => {
   const store = createClient(memory());

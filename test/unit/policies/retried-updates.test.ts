@@ -8,14 +8,14 @@ import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts'
 
 describe('C15: what may have taken effect, or will fail again', () => {
   test.each(['UNKNOWN', 'FORBIDDEN', 'FINAL_FAILED', 'PROTOCOL'] satisfies ErrorCode[])(
-    '%s → one attempt, and the error as it is',
+    '%s → one attempt, and its error',
     async (code) => {
       const { clock, binding, client } = setUp({ retry });
       const error = errorOf(client.invoke(put('k', 1)));
       const failed = failure(code);
       (await binding.next()).fail(failed);
       await clock.runAll();
-      expect(await error).toBe(failed);
+      expect(await error).toMatchObject({ code, message: failed.message, cause: failed, operation: 'put' });
       expect(binding.calls).toHaveLength(1);
       expect(client.stats.retried).toBe(0);
     },

@@ -195,11 +195,10 @@ function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): v
   const { sites, host, port, page, server, logger } = options;
   checkSites(sites);
   checkOptionTypes(options, 'boolean', 'allowUnauthenticated');
-  if (host !== undefined && !isNonEmptyString(host)) {
-    throw createInvalidArgumentError(
-      'host',
-      'must be an address or a name, for example 127.0.0.1; 0.0.0.0 stands for all',
-    );
+  // Neither a URL nor with a port.
+  if (host !== undefined && (!isNonEmptyString(host) || /[\s/]|^[^:]*:\d*$|\]:/.test(host))) {
+    const example = 'for example 127.0.0.1; 0.0.0.0 stands for all';
+    throw createInvalidArgumentError('host', `must be an address or a name without a port, ${example}`);
   }
   if (port !== undefined && !isPort(port)) {
     throw createInvalidArgumentError(

@@ -48,6 +48,7 @@ describe('refused, by the field', () => {
     ['url', 'http://127.0.0.1/ireland', 'must begin with ws:// or wss://'],
     ['url', 'ws://ann@127.0.0.1/ireland', 'must not carry credentials'],
     ['url', 'ws://:secret@127.0.0.1/ireland', 'must not carry credentials'],
+    ['url', 'ws://127.0.0.1/ireland#top', 'must not have a fragment'],
   ])('%s: %j', (field, value, explained) => {
     const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', message: expect.stringContaining(explained) });
     expect(() => resolveConnectionOptions(options({ [field]: value }))).toThrow(refused);
