@@ -26,7 +26,7 @@ describe('wire: greeting', () => {
     expect(await client.greet()).toEqual([
       0,
       'welcome',
-      { version: PROTOCOL_VERSION, levels: LEVELS, memory: expect.any(String), limits },
+      { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: expect.any(String), limits },
     ]);
   });
 

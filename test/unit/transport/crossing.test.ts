@@ -9,7 +9,7 @@ async function refusedThenAt(platform: FakePlatform, site: string): Promise<unkn
   const old = platform.socket;
   old.receive([0, 'goaway', 30_000]);
   platform.advance(1_000);
-  await welcome(platform, { site, memory: site });
+  await welcome(platform, { site, memoryId: site });
   old.receive([1, 'fail', 'UNAVAILABLE', 'going']);
   platform.tick();
   return platform.socket.rows('submit').map((row) => row.slice(6));
@@ -24,7 +24,7 @@ test('never submitted elsewhere → submitted to the next site, and to one after
   expect(await refusedThenAt(platform, 'lhr')).toEqual([[]]);
   platform.socket.lose();
   platform.advance(10_000);
-  await welcome(platform, { site: 'ireland', memory: 'ireland' });
+  await welcome(platform, { site: 'ireland', memoryId: 'ireland' });
   expect(platform.socket.rows('submit').map((row) => row[10])).toEqual([['lhr', 1]]);
 });
 

@@ -80,7 +80,7 @@ describe('a server that goes', () => {
     expect(context.submissionStatus?.mayHaveBeenSent).toBe(false);
     controller.abort();
     platform.advance(0);
-    await welcome(platform, { memory: 'n' });
+    await welcome(platform, { memoryId: 'n' });
     expect(platform.socket.rows('submit')).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ async function moved(options = {}): Promise<OneUpdate> {
   const item = await oneUpdate(options);
   item.first.receive([0, 'goaway', 30_000]);
   item.platform.advance(0);
-  await welcome(item.platform, { memory: 'n' });
+  await welcome(item.platform, { memoryId: 'n' });
   return item;
 }
 

@@ -79,7 +79,7 @@ describe('out of turn', () => {
     const { platform, connection } = await startOpen();
     submit(connection, writeX);
     platform.tick();
-    await welcome(platform, { principal: 'eve', memory: 'n', expiresInMs: 1 });
+    await welcome(platform, { principal: 'eve', memoryId: 'n', expiresInMs: 1 });
     expect(platform.socket.rows('submit')).toHaveLength(1);
     expect(connection.state).toBe('open');
   });
@@ -113,12 +113,12 @@ const welcomes = fc.record(
   {
     version: fc.constantFrom<unknown>(4, 3),
     levels: fc.constantFrom<unknown>(['weak', 'strong'], ['one']),
-    memory: fc.constantFrom<unknown>('m', 'n', 5),
+    memoryId: fc.constantFrom<unknown>('m', 'n', 5),
     principal: fc.constantFrom('p', 'q'),
     expiresInMs: fc.constantFrom(0, 1, 2 ** 40),
     limits: fc.constantFrom({ maxFrameBytes: 1 << 20, maxInFlight: 9 }, { maxFrameBytes: 0, maxInFlight: 0 }),
   },
-  { requiredKeys: ['version', 'levels', 'memory', 'limits'] },
+  { requiredKeys: ['version', 'levels', 'memoryId', 'limits'] },
 );
 const row = fc.oneof(
   fc.tuple(id, fc.constant('view'), small, small, fc.anything(), fc.jsonValue(), fc.jsonValue()),
@@ -133,7 +133,7 @@ const row = fc.oneof(
 );
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ rows: fc.array(row, { maxLength: 4 }), socket: fc.nat(3) }) },
-  { weight: 2, arbitrary: fc.record({ welcome: fc.constantFrom({}, { memory: 'n' }, { principal: 'p' }) }) },
+  { weight: 2, arbitrary: fc.record({ welcome: fc.constantFrom({}, { memoryId: 'n' }, { principal: 'p' }) }) },
   { weight: 2, arbitrary: fc.record({ waitMs: fc.constantFrom(0, 100, 6_000, 40_000) }) },
   { weight: 1, arbitrary: fc.record({ lose: fc.constantFrom(1006, 1001, 4402, 4429) }) },
   // The server goes away, does not take what it has got, and there is another.

@@ -70,7 +70,7 @@ test('closed before it is welcomed, and the welcome comes then → no token is r
   platform.socket.open();
   await settled();
   void connection.close();
-  const welcomed = { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS, expiresInMs: 400 };
+  const welcomed = { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, expiresInMs: 400 };
   platform.socket.receive([0, 'welcome', welcomed]);
   platform.advance(300);
   await settled();

@@ -8,9 +8,9 @@ import { Outage } from '../../../src/transport/operations/outage.ts';
 import { createMessageFor, type Destination } from '../../../src/transport/operations/submit-message.ts';
 
 /** An operation under way, and its row as a server at a place reads it. */
-function start(effect: Access, value: readonly unknown[] = [7, 'submit', 'put', effect, 3, ['k', 1], 'k']) {
+function start(access: Access, value: readonly unknown[] = [7, 'submit', 'put', access, 3, ['k', 1], 'k']) {
   const row = jsonCodec.encodeMessage(value, submitFields);
-  const parts = { id: 7, name: 'put', effect, strongest: 1 } as unknown as OperationParts;
+  const parts = { id: 7, name: 'put', access, strongest: 1 } as unknown as OperationParts;
   const operation = new InFlightOperation(parts, row, new Outage(() => 0));
   const readAt = (place: Destination): unknown => {
     const [read] = jsonCodec.decode(jsonCodec.frame([createMessageFor(place, operation, jsonCodec)]));

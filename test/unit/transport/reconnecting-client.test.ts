@@ -25,7 +25,7 @@ describe('connection: greeting', () => {
     platform.socket.receive([
       0,
       'welcome',
-      { version: PROTOCOL_VERSION, levels: ['one'], memory: 'm', limits: LIMITS },
+      { version: PROTOCOL_VERSION, levels: ['one'], memoryId: 'm', limits: LIMITS },
     ]);
     expect(await sink.failure(0)).toMatchObject({ code: 'PROTOCOL' });
     platform.advance(60_000);
@@ -210,7 +210,7 @@ describe('connection: loss and return', () => {
       platform.tick();
       platform.socket.lose();
       platform.advance(100);
-      await welcome(platform, { memory: 'another' });
+      await welcome(platform, { memoryId: 'another' });
       platform.socket.receive([1, 'fail', code, 'no'], [2, 'fail', code, 'no']);
       expect(await update.failure(0)).toMatchObject({ code: 'UNKNOWN', retryable: false });
       expect(await read.failure(0)).toMatchObject({ code });

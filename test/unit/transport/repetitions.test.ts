@@ -19,9 +19,9 @@ describe('the flag again', () => {
     submit(connection, writeX);
     submit(connection, readX);
     platform.tick();
-    await come(platform, { memory: 'm' });
+    await come(platform, { memoryId: 'm' });
     expect(remaining(platform)).toEqual([[], []]);
-    await come(platform, { memory: 'n' });
+    await come(platform, { memoryId: 'n' });
     expect(remaining(platform)).toEqual([[null, null, null, null, null, true], []]);
   });
 });

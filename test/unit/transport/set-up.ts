@@ -25,7 +25,7 @@ export async function welcome(platform: FakePlatform, more: object = {}): Promis
   platform.socket.receive([
     0,
     'welcome',
-    { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS, ...more },
+    { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, ...more },
   ]);
   platform.tick();
 }

@@ -32,7 +32,7 @@ function world(): World {
       socket.open();
     } else if (connection.state !== 'handshaking') return;
     else if (socket.rows('hello').length > 0) {
-      socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS }]);
+      socket.receive([0, 'welcome', { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS }]);
     } else if (platform.now() - at > 5_000) socket.lose(4408, 'no hello in time');
   };
   const pass = async (ms: number): Promise<void> => {

@@ -120,7 +120,7 @@ test.each([
   ['other', { name: 'other', hash: 'h', operations: {} }],
 ])('the server has the contract %s → that is what the client is told', (name, contract) => {
   const { one: item } = greeting({ contract: { name: 'shop', hash: 'h', getOperationHashes: () => ({}) } });
-  const welcome = { version: PROTOCOL_VERSION, levels: LEVELS, memory: 'm', limits: LIMITS, contract };
+  const welcome = { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, contract };
   expect(item.findIncompatibility(welcome as never)?.message).toBe(
     `the server has the contract ${name}; this client needs shop`,
   );

@@ -5,9 +5,10 @@ import { DrainingConnections } from '../../../../src/transport/sender.ts';
 import { FakePlatform } from '../fake-platform.ts';
 
 /** A line on which so many answers are awaited, and what was done with it. */
-function line(awaited: number): { readonly line: Connection; readonly done: string[] } {
+function line(awaitedCount: number): { readonly line: Connection; readonly done: string[] } {
   const done: string[] = [];
-  const fake = { awaited, retired: false, flush: () => done.push('flush'), drop: () => done.push('drop') };
+  const terminate = (): unknown => done.push('terminate');
+  const fake = { awaitedCount, isDraining: false, flush: () => done.push('flush'), terminate };
   return { line: fake as unknown as Connection, done };
 }
 
@@ -29,7 +30,7 @@ test('answers are awaited → kept until the last has come; then what was said i
   item.awaitedCount = 0;
   lines.endIfAnswered(item);
   lines.endIfAnswered(item);
-  expect([lines.size, ended, done, platform.timers]).toEqual([0, [item], ['flush', 'drop'], 0]);
+  expect([lines.size, ended, done, platform.timers]).toEqual([0, [item], ['flush', 'terminate'], 0]);
 });
 
 test('nothing is awaited → goes at once', () => {

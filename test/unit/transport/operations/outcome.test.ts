@@ -4,15 +4,15 @@ import { CorrectableError, type ErrorCode } from '../../../../src/correctable/er
 import type { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
 import { toOperationError } from '../../../../src/transport/operations/in-flight-operations.ts';
 
-test.each<[wasSentBefore: boolean, code: ErrorCode, memory: string | undefined, isKnown: boolean, told: ErrorCode]>([
+test.each<[wasSentBefore: boolean, code: ErrorCode, memoryId: string | undefined, isKnown: boolean, told: ErrorCode]>([
   [false, 'FORBIDDEN', undefined, false, 'FORBIDDEN'],
   [true, 'CONFLICT', undefined, false, 'CONFLICT'],
   [true, 'FORBIDDEN', undefined, false, 'UNKNOWN'],
   [true, 'FORBIDDEN', 'm', false, 'UNKNOWN'],
   [true, 'FORBIDDEN', 'm', true, 'FORBIDDEN'],
 ])('an update, sent before: %s; %s of a server with the memory %s, which knows of it: %s → %s', (...given) => {
-  const [wasSentBefore, code, memory, isKnown, reported] = given;
-  const operation = { name: 'put', access: 'write', mayHaveBeenSent: true, wasSentBefore, line: { memory } };
+  const [wasSentBefore, code, memoryId, isKnown, reported] = given;
+  const operation = { name: 'put', access: 'write', mayHaveBeenSent: true, wasSentBefore, connection: { memoryId } };
   const known = { ...operation, isUnknownTo: () => !isKnown };
   expect(toOperationError(known as unknown as InFlightOperation, new CorrectableError(code, 'why')).code).toBe(
     reported,

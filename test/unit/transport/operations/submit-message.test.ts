@@ -72,7 +72,7 @@ describe('an operation that a server would take for a malformed row', () => {
     ['no name', { ...READ, name: '' }, 'name'],
     ['a name that is no text', { ...READ, name: 3 }, 'name'],
     ['a name that is too long', { ...READ, name: 'x'.repeat(MAX_NAME_LENGTH + 1) }, 'name'],
-    ['another effect', { ...READ, effect: 'update' }, 'access'],
+    ['another access', { ...READ, access: 'update' }, 'access'],
     ['a key that is no text', { ...READ, key: 3 }, 'key'],
   ])('%s → INVALID_ARGUMENT', (_, operation, field) => {
     expect(() => checkSendable(operation as never)).toThrow(
@@ -87,7 +87,7 @@ describe('an operation that a server would take for a malformed row', () => {
   });
 
   test('the longest name, an update, a key → sent', () => {
-    checkSendable({ name: 'x'.repeat(MAX_NAME_LENGTH), access: 'update', args: [], key: '' } as never);
+    checkSendable({ name: 'x'.repeat(MAX_NAME_LENGTH), access: 'write', args: [], key: '' } as never);
     checkSendable(READ as never);
   });
 });

@@ -12,9 +12,9 @@ const options = (value: Readonly<Record<string, unknown>> = {}): ConnectionOptio
 test('nothing said → the times and numbers of the docs, and the shorter codec', () => {
   const { connectTimeoutMs, heartbeatIntervalMs, pongTimeoutMs, maxInFlight, codec, principal } =
     resolveConnectionOptions(options());
-  expect({ connectTimeoutMs, heartbeatMs: heartbeatIntervalMs, pongTimeoutMs, maxInFlight: maxInFlight }).toEqual({
+  expect({ connectTimeoutMs, heartbeatIntervalMs, pongTimeoutMs, maxInFlight }).toEqual({
     connectTimeoutMs: 10_000,
-    heartbeatMs: 15_000,
+    heartbeatIntervalMs: 15_000,
     pongTimeoutMs: 5000,
     maxInFlight: 16_384,
   });
@@ -23,12 +23,12 @@ test('nothing said → the times and numbers of the docs, and the shorter codec'
 });
 
 test('what was said → so', async () => {
-  const value = { token: 'let me in', principal: 'ann', codec: 'json', heartbeatMs: 0.5, maxInFlight: 1 };
+  const value = { token: 'let me in', principal: 'ann', codec: 'json', heartbeatIntervalMs: 0.5, maxInFlight: 1 };
   const settings = resolveConnectionOptions(options(value));
   expect(await settings.credentials()).toEqual({ principal: 'ann', token: 'let me in' });
   expect(settings.principal?.()).toBe('ann');
   expect(settings.codec).toBe(jsonCodec);
-  expect(settings).toMatchObject({ heartbeatMs: 0.5, maxInFlight: 1, isTokenFixed: true });
+  expect(settings).toMatchObject({ heartbeatIntervalMs: 0.5, maxInFlight: 1, isTokenFixed: true });
 });
 
 describe('refused, by the field', () => {

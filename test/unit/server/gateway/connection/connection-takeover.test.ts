@@ -173,7 +173,7 @@ test('superseded by one that moved, and the earlier one fails later → only the
   expect(await client.row()).toEqual([1, 'pong']);
 });
 
-const memoryIn = (welcome: readonly unknown[]): unknown => (welcome[2] as { memory: string }).memory;
+const memoryIn = (welcome: readonly unknown[]): unknown => (welcome[2] as { memoryId: string }).memoryId;
 
 describe('store that executes each update once', () => {
   test('repetition on the next connection → answered by the store; nothing is kept here', async () => {

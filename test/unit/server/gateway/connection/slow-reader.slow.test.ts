@@ -177,7 +177,7 @@ describe('replies that are kept', () => {
     for (const client of ['a', 'b', 'a']) {
       await using visitor = new RawClient(server.url);
       const [, , welcome] = await visitor.greet({ client: client.repeat(32), attempt: memories.length + 1 });
-      memories.push((welcome as { memory: string }).memory);
+      memories.push((welcome as { memoryId: string }).memoryId);
       visitor.send([memories.length, 'submit', ...UPDATE]);
       await visitor.row();
       visitor.socket.close();
