@@ -23,7 +23,7 @@ module.exports = {
       name: 'browser-safe',
       comment: 'These entries bundle for a browser.',
       severity: 'error',
-      from: { path: library, pathNot: inNode },
+      from: { path: library, pathNot: [...inNode, '^src/bindings/shared/'] },
       to: { dependencyTypes: ['core'] },
     },
     {
@@ -33,11 +33,11 @@ module.exports = {
       to: { path: `${tests}|^src/testing/` },
     },
     {
-      name: 'the-judge-shares-nothing',
+      name: 'the-verifier-shares-nothing',
       comment: 'What the ticket shop prints is found in its history by code of its own.',
       severity: 'error',
-      from: { path: '^demo/tickets/judge/' },
-      to: { pathNot: '^demo/tickets/judge/', dependencyTypesNot: ['core'] },
+      from: { path: '^demo/tickets/verify/' },
+      to: { pathNot: '^demo/tickets/verify/', dependencyTypesNot: ['core'] },
     },
     {
       name: 'sources-by-their-paths',

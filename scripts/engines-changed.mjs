@@ -15,7 +15,7 @@ const PARTS = {
   engines: { paths: ['engines'] },
   'tests of engines': { paths: ['test/engines'] },
   'bindings, with what they import': {
-    paths: ['src/bindings/cassandra', 'src/bindings/zookeeper', 'src/engine-client', 'src/operations'],
+    paths: ['src/bindings/cassandra', 'src/bindings/zookeeper', 'src/bindings/shared', 'src/operations'],
     isClosed: true,
   },
   'package-lock.json': { paths: ['package-lock.json'] },

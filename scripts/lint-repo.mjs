@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { entryProblems } from './package-entries.mjs';
 import { root } from './exec.mjs';
 
-const LINES_MAX = { source: 500, test: 700 };
+const LINES_MAX = { source: 540, test: 750 };
 /** Comments are not formatted: a few characters more than code has do no harm. */
 const COMMENT_WIDTH_MAX = 128;
 const problems = [];
