@@ -62,7 +62,8 @@ export interface Embedded<N extends string = string> {
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the folder differs;
  * `UNAVAILABLE` when another process has the folder open, its data cannot be read, or a site has lost its past.
  * @example
- * const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland', wan: 'paper' });
+ * const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
+ * wan: 'paper' });
  * const client = createClient(shop.site('virginia'));
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */

@@ -71,7 +71,8 @@ export interface RunningServer<N extends string = string> {
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; as `createEmbedded` where the data
  * folder cannot be used; the system's error when the port is taken.
  * @example
- * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland', wan: 'paper', port: 7400 });
+ * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland', wan:
+ * 'paper', port: 7400 });
  * const shop = createClient(redblue(contract, { url: server.siteUrl('frankfurt') }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {

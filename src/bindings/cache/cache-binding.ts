@@ -260,7 +260,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 
   /**
-   * The cache learns of a view; where an update ends with it, there or for its caller (`hasNoHigherEpoch`), the promise that the store
+   * The cache learns of a view; where an update ends with it, there or for its caller (`hasNoHigherEpoch`), the
+   * promise that the store
    * has heard of it.
    */
   #recordView(

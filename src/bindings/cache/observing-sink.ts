@@ -18,7 +18,8 @@ export interface SinkObservation {
   /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
   readonly isStrongerRequested: boolean;
   /**
-   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it; `hasNoHigherEpoch` says
+   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it;
+   * `hasNoHigherEpoch` says
    * that the operation ends with it. Where it returns a promise, which does not reject, the view is handed on when that
    * resolves.
    */

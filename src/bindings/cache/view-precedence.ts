@@ -21,7 +21,10 @@ export interface ViewRecency {
   readonly version: unknown;
   /** How strong its level is, from 0. */
   readonly rank: number;
-  /** When the operation that gave it began, as whoever judges counts; not above `BEFORE_LOCAL_TIME` for one of another counting. */
+  /**
+   * When the operation that gave it began, as whoever judges counts; not above `BEFORE_LOCAL_TIME` for one of
+   * another counting.
+   */
   readonly startedAt: number;
   /** When it was learnt, in the same counting: an operation that begins later is executed later. */
   readonly learnedAt: number;

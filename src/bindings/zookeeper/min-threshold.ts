@@ -27,7 +27,8 @@ const OPTIONS: OptionNamesOf<ConsumersOptions> = {
  * The smallest threshold at which a preliminary view can be trusted. An estimate of what remains knows the dequeues that
  * the server has executed and those of its own binding that are under way; it cannot know those that others finish or
  * begin until the claim has its place. Their windows bound these only together with how often each is used within that
- * time: without `minSlotIntervalMs` and `withinMs` no threshold will do, and the answer is `Infinity`. A promise made on a view with
+ * time: without `minSlotIntervalMs` and `withinMs` no threshold will do, and the answer is `Infinity`. A promise
+ * made on a view with
  * more items left than this is kept if agreement takes no longer than `withinMs` (docs/spec/thresholds.md).
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit

@@ -62,7 +62,8 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
 
 /**
  * Types `key` and `equals` where they are written, from schemas that are inferred by themselves. Schemas that are not
- * inferred here stay `unknown`: a contextual type `DatabaseSchema` makes the compiler compare all of a schema's methods with it,
+ * inferred here stay `unknown`: a contextual type `DatabaseSchema` makes the compiler compare all of a schema's
+ * methods with it,
  * which costs thousands of types an operation.
  */
 export interface TypedSpec<A, R> {

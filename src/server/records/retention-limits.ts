@@ -30,7 +30,8 @@ export interface CertifierLimits {
 export const MAX_HALTED_BYTES = 256 << 20;
 
 /**
- * Bytes of one operation at most, as `estimateEncodedBytes` counts them: so that the message which carries it, with its name and the
+ * Bytes of one operation at most, as `estimateEncodedBytes` counts them: so that the message which carries it, with
+ * its name and the
  * names of those that it stands on, is none of those that are refused (`MAX_ENVELOPE_BYTES`, `MAX_ENVELOPE_VALUES`).
  */
 export const MAX_OPERATION_BYTES = 48 << 20;

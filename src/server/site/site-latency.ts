@@ -3,7 +3,8 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 
 /**
- * How far apart sites are: `none`, the delays of the Correctables paper (`paper`, for sites named ireland, frankfurt and virginia), or
+ * How far apart sites are: `none`, the delays of the Correctables paper (`paper`, for sites named ireland, frankfurt
+ * and virginia), or
  * round trips in milliseconds by pair, as `{ 'ireland-frankfurt': 20 }`, each once and from either end.
  */
 export type SiteLatency = 'none' | 'paper' | Readonly<Record<string, number>>;

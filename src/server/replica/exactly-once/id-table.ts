@@ -108,7 +108,10 @@ export class IdTable<T> {
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
-  /** The first operation of the same client, unless it is this one; `EXPIRED_TOKEN` if the client's first ones were forgotten. */
+  /**
+   * The first operation of the same client, unless it is this one; `EXPIRED_TOKEN` if the client's first ones
+   * were forgotten.
+   */
   otherOf(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
     if (entry === undefined) return undefined;
