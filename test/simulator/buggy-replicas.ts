@@ -65,7 +65,7 @@ const withReplica =
 const withLog =
   (Broken: LogClass): MachineFactory =>
   (options, stored, nowMs, wallMs) => {
-    const redLog = { ...SEQUENCED_ENGINE, make: (log: RedLogOptions<RedRecord>) => new Broken(log) };
+    const redLog = { ...SEQUENCED_ENGINE, createNode: (log: RedLogOptions<RedRecord>) => new Broken(log) };
     return new SiteMachine({ ...options, redLog }, stored, nowMs, wallMs);
   };
 

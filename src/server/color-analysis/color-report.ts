@@ -219,7 +219,7 @@ export function findUnchosenWrites({ writes }: AnalyzedService, stats: TrialStat
   return writes
     .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
     .map((operation) => {
-      return { operation, trouble: 'it has chosen no shadow operation', times: stats.getRunCount(operation) };
+      return { operation, problem: 'it has chosen no shadow operation', times: stats.getRunCount(operation) };
     });
 }
 

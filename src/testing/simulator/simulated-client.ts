@@ -173,7 +173,7 @@ export class SimulatedClient {
       args,
       seed,
       wantedStages,
-      after: sessionVector,
+      sessionVector,
       ...(reads ? {} : { identity }),
     };
     return { site: this.#getSite, operation, submission };

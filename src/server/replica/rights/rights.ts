@@ -293,10 +293,10 @@ export class Rights implements RightsPort {
     return amount - inRed + Math.max(inRed, inFlight);
   }
 
-  #sendRequests(name: BoundedName, portions: readonly Portion<Origin>[], waits?: 'here' | 'pool'): void {
+  #sendRequests(name: BoundedName, portions: readonly Portion<Origin>[], target?: RightsRequest['target']): void {
     for (const { from, amount } of portions) {
       const seenStamp = this.core.state.stable[from] ?? 0;
-      const requested = [{ ...toFieldName(name), amount, ...(waits && { waits }) }];
+      const requested = [{ ...toFieldName(name), amount, ...(target && { target }) }];
       this.core.emit({ kind: 'send', to: from, message: { kind: 'rights.request', requests: requested, seenStamp } });
     }
   }
