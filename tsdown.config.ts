@@ -12,7 +12,7 @@ export default defineConfig({
   entry: {
     ...published,
     'cli/main': 'src/cli/main.ts',
-    'transport/settings/no-ws': 'src/transport/options/no-ws.ts',
+    'transport/options/no-ws': 'src/transport/options/no-ws.ts',
   },
   format: 'esm',
   platform: 'neutral',

@@ -36,7 +36,8 @@ export async function startShop(options: ShopOptions = {}): Promise<RunningShop>
 }
 
 function start(options: ShopOptions & { maxInFlight?: number }, page?: RequestListener): Promise<RunningShop> {
-  const { port = 0, wan: latency = 'paper', stock = 'queue', pace, ...limits } = options;
+  const { port = 0, wan = 'paper', stock = 'queue', pace, ...limits } = options;
+  const latency = wan === 'none' ? wan : 'eu-us';
   const service = stock === 'rights' ? rightsService : serviceAt(pace);
   return serve({ service, sites: SITES, redLeader: 'ireland', latency, port, page, ...limits });
 }

@@ -31,8 +31,8 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--red-leader <site>', 'The site that orders red operations (default: the first)'],
   ['--max-attempts <count>', 'Executions of a red update that others keep overtaking, before CONFLICT', 10],
   [
-    '--wan <preset>',
-    'Delays between the sites: none, paper (for ireland, frankfurt, virginia), or pairs as ireland-frankfurt=20,…',
+    '--latency <preset>',
+    'Delays between the sites: none, eu-us (for ireland, frankfurt, virginia), or pairs as ireland-frankfurt=20,…',
     'none',
   ],
   ['--data <dir>', `Folder for what must not be lost, made if there is none (default: ${DEFAULT_DATA_DIR})`],
@@ -44,7 +44,7 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--auth-keys <keys>', 'Let in who has a signed token (JWT): a file with a JWK set, or its https address'],
   ['--auth-issuer <name>', 'Who must have made the token (`iss`)'],
   ['--auth-audience <name>', 'For whom it must be (`aud`)'],
-  ['--limits <pairs>', 'Bounds of each site, as memoryBytesMax=1GiB,connectionsMax=1000; none for none'],
+  ['--limits <pairs>', 'Bounds of each site, as maxMemoryBytes=1GiB,maxConnections=1000; none for none'],
   ['--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in'],
   ['--busy-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', 0],
   [
@@ -78,7 +78,8 @@ export const SERVE: Command = {
   name: 'serve',
   summary: 'Serve a service from several sites in this process, over websockets',
   flags: SERVE_FLAGS,
-  example: 'correctables serve --service shop.js --sites ireland,frankfurt,virginia --red-leader ireland --wan paper',
+  example:
+    'correctables serve --service shop.js --sites ireland,frankfurt,virginia --red-leader ireland --latency eu-us',
   runsInWorkerThread: true,
   run: serveUntilEndSignal,
 };
@@ -101,11 +102,11 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
     redLeader,
     ...parseCheckInvariants(options),
     maxAttempts: readInteger(options, 'maxAttempts', { min: 1, max: MAX_ATTEMPTS }),
-    latency: parseLatency(readText(options, 'wan'), sites),
+    latency: parseLatency(readText(options, 'latency'), sites),
     host,
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),
     origins,
-    idlePollUs: readInteger(options, 'busyPollUs', { min: 0, max: MAX_BUSY_POLL_US }),
+    busyPollUs: readInteger(options, 'busyPollUs', { min: 0, max: MAX_BUSY_POLL_US }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
   };
   const asJson = options['json'] === true;
@@ -180,7 +181,8 @@ async function startServer(
     const cannot = error instanceof Error && 'code' in error && LISTEN_ERRORS[String(error.code)];
     if (cannot) throw createUsageError(cannot.flag, `is ${options[cannot.flag]}, ${cannot.problem}`);
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    if (error.field?.startsWith('wan.') === true) throw createUsageError('wan', describeLatencyError(options, error));
+    if (error.field?.startsWith('latency.') === true)
+      throw createUsageError('latency', describeLatencyError(options, error));
     if (error.field !== 'host') throw error;
     const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
     throw createUsageError(
@@ -192,10 +194,10 @@ async function startServer(
 
 /** What is wrong with the round trip of a pair, which the error names. */
 function describeLatencyError({ latency }: ServeOptions, { field = '', message }: CorrectableError): string {
-  const pair = field.slice('wan.'.length);
+  const pair = field.slice('latency.'.length);
   const isGiven = typeof latency === 'object' && Object.hasOwn(latency, pair);
   if (isGiven) return `gives ${pair}, which ${message.slice(`${field} `.length, -'.'.length)}`;
-  return `${latency === 'paper' ? 'paper is for the sites ireland, frankfurt, virginia, and ' : ''}has no round trip for ${pair}`;
+  return `${latency === 'eu-us' ? 'eu-us is for the sites ireland, frankfurt, virginia, and ' : ''}has no round trip for ${pair}`;
 }
 
 /** The absolute path of the data folder; `undefined` for none. */
@@ -214,17 +216,20 @@ function parseCheckInvariants({ checkInvariants: value }: RawOptions): { readonl
 }
 
 function parseLatency(value: string, sites: readonly string[]): SiteLatency {
-  if (value === 'none' || value === 'paper') return value;
+  if (value === 'none' || value === 'eu-us') return value;
   const roundTripsMs: Record<string, number> = {};
   for (const pair of value.split(',')) {
     const match = /^([a-z][a-z0-9-]*-[a-z][a-z0-9-]*)=(\d+(?:\.\d+)?)$/.exec(pair.trim());
     if (match === null)
-      throw createUsageError('wan', `takes none, paper, or round trips in ms as ireland-frankfurt=20, not "${pair}"`);
+      throw createUsageError(
+        'latency',
+        `takes none, eu-us, or round trips in ms as ireland-frankfurt=20, not "${pair}"`,
+      );
     const name = match[1] as string;
-    if (Object.hasOwn(roundTripsMs, name)) throw createUsageError('wan', `names ${name} twice`);
+    if (Object.hasOwn(roundTripsMs, name)) throw createUsageError('latency', `names ${name} twice`);
     // Typed by hand, it is a mistake; a table in a program may well have more.
     const isPair = sites.some((item) => sites.some((other) => item !== other && name === `${item}-${other}`));
-    if (!isPair) throw createUsageError('wan', `gives ${name}, which is no pair of the sites ${sites.join(', ')}`);
+    if (!isPair) throw createUsageError('latency', `gives ${name}, which is no pair of the sites ${sites.join(', ')}`);
     roundTripsMs[name] = Number(match[2]);
   }
   return roundTripsMs;
@@ -247,7 +252,7 @@ export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>)
     if (name === undefined) {
       throw createUsageError(
         'limits',
-        `takes pairs as memoryBytesMax=1GiB,connectionsMax=1000, or =none, not "${pair}"`,
+        `takes pairs as maxMemoryBytes=1GiB,maxConnections=1000, or =none, not "${pair}"`,
       );
     }
     if (Object.hasOwn(limits, name)) throw createUsageError('limits', `names ${name} twice`);

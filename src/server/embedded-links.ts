@@ -18,13 +18,13 @@ type Links = ReadonlyMap<Origin, ReadonlyMap<Origin, Link<Envelope>>>;
  */
 export function createLinks(
   origins: Origins,
-  { wan, onAlarm }: { readonly wan: SiteLatency; readonly onAlarm: OnAlarm },
+  { latency, onAlarm }: { readonly latency: SiteLatency; readonly onAlarm: OnAlarm },
   receive: Receive,
 ): Links {
   const linkOf = (from: Origin, to: Origin): Link<Envelope> => {
     const [sender, receiver] = [origins.getName(from), origins.getName(to)];
     return new Link({
-      delayMs: getOneWayDelayMs(wan, sender, receiver),
+      delayMs: getOneWayDelayMs(latency, sender, receiver),
       deliver: (envelopes) => receive(to, envelopes),
       onFull: createLinkAlarm(sender, receiver, onAlarm),
     });

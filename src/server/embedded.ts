@@ -63,7 +63,7 @@ export interface Embedded<N extends string = string> {
  * `UNAVAILABLE` when another process has the folder open, its data cannot be read, or a site has lost its past.
  * @example
  * const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
- * wan: 'paper' });
+ * latency: 'eu-us' });
  * const client = createClient(shop.site('virginia'));
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
@@ -104,9 +104,7 @@ export function openEmbedded<const N extends string>(
   checkColors(service, options, (message) => onAlarm({ kind: 'color-check-failed', site: sites[0], message }));
   const made = new Map<Origin, EmbeddedSite>();
   // Before the storage is opened: where delays are missing, nothing must stay locked.
-  const links = createLinks(origins, { wan: latency, onAlarm }, (to, envelopes) =>
-    made.get(to)?.driver.receive(envelopes),
-  );
+  const links = createLinks(origins, { latency, onAlarm }, (to, envelopes) => made.get(to)?.driver.receive(envelopes));
   const storage = openStorage(dataDir, {
     service,
     sites,

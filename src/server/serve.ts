@@ -29,7 +29,7 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   /** Listens also on addresses that others can reach, although everybody is let in. */
   readonly allowUnauthenticated?: boolean | undefined;
   /** How long the thread stays awake after an answer, in microseconds: see `listenGateways`. Default 0. */
-  readonly idlePollUs?: number | undefined;
+  readonly busyPollUs?: number | undefined;
   /** Default: silence. */
   readonly logger?: Logger | undefined;
   /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. */
@@ -48,7 +48,7 @@ const OPTIONS: OptionNamesOf<ServeOptions> = {
   authorize: true,
   limits: true,
   allowUnauthenticated: true,
-  idlePollUs: true,
+  busyPollUs: true,
   logger: true,
   page: true,
 };
@@ -71,14 +71,14 @@ export interface RunningServer<N extends string = string> {
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; as `createEmbedded` where the data
  * folder cannot be used; the system's error when the port is taken.
  * @example
- * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland', wan:
- * 'paper', port: 7400 });
+ * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
+ * latency: 'eu-us', port: 7400 });
  * const shop = createClient(redblue(contract, { url: server.siteUrl('frankfurt') }));
  */
 export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const { service, page, host, port, allowUnauthenticated, idlePollUs: busyPollUs, logger, ...others } = options;
+  const { service, page, host, port, allowUnauthenticated, busyPollUs, logger, ...others } = options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
   const { embedded: backend, begin, rejectedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** `correctables/…` as the published package resolves it: an entry is a folder's index or a file of its own. */
 export function getSource(specifier: string): string {
@@ -52,7 +52,7 @@ export async function output(code: string, name: string, env: NodeJS.ProcessEnv 
 
 /** What a module of docs/listings exports, loaded into this process. */
 export async function load<M>(name: string): Promise<M> {
-  return loadCode(await readFile(new URL(`../../../docs/listings/${name}.ts`, import.meta.url), 'utf8'), name);
+  return loadCode(await readFile(new URL(`../../docs/listings/${name}.ts`, import.meta.url), 'utf8'), name);
 }
 
 /** What a module with this code exports, loaded into this process. */

@@ -9,7 +9,7 @@ export interface FailDetails {
   readonly retryAfterMs?: number | undefined;
   /** Path of the field that is to blame. */
   readonly field?: string | undefined;
-  /** With the code `DOMAIN_PATTERN`: what the service refused the operation with. */
+  /** With the code `DOMAIN`: what the service refused the operation with. */
   readonly domain?: { readonly name: string; readonly data?: unknown } | undefined;
 }
 

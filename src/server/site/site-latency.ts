@@ -3,11 +3,10 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 
 /**
- * How far apart sites are: `none`, the delays of the Correctables paper (`paper`, for sites named ireland, frankfurt
- * and virginia), or
- * round trips in milliseconds by pair, as `{ 'ireland-frankfurt': 20 }`, each once and from either end.
+ * How far apart sites are: `none`, the delays of the Correctables paper (`eu-us`, for sites named ireland, frankfurt
+ * and virginia), or round trips in milliseconds by pair, as `{ 'ireland-frankfurt': 20 }`, each once and from either end.
  */
-export type SiteLatency = 'none' | 'paper' | Readonly<Record<string, number>>;
+export type SiteLatency = 'none' | 'eu-us' | Readonly<Record<string, number>>;
 
 /** Round trips between Ireland, Frankfurt and Virginia in milliseconds (Correctables, OSDI 2016, §6). */
 export const EU_US_ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
@@ -21,27 +20,28 @@ export const EU_US_ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
  *
  * @throws CorrectableError `INVALID_ARGUMENT` when the round trip of the pair is not given or is no duration.
  * @example
- * getOneWayDelayMs('paper', 'ireland', 'frankfurt'); // 10
+ * getOneWayDelayMs('eu-us', 'ireland', 'frankfurt'); // 10
  */
-export function getOneWayDelayMs(wan: SiteLatency, from: string, to: string): number {
-  const isWan = wan === 'none' || wan === 'paper' || isRecord(wan);
+export function getOneWayDelayMs(latency: SiteLatency, from: string, to: string): number {
+  const isLatency = latency === 'none' || latency === 'eu-us' || isRecord(latency);
   check(
-    isWan,
-    'wan',
-    "must be 'none', 'paper' or round trips, as oneWayDelayMs({ 'ireland-frankfurt': 20 }, 'ireland', 'frankfurt')",
+    isLatency,
+    'latency',
+    "must be 'none', 'eu-us' or round trips, as getOneWayDelayMs({ 'ireland-frankfurt': 20 }, 'ireland', 'frankfurt')",
   );
-  if (wan === 'none') return 0;
-  const roundTrips = wan === 'paper' ? EU_US_ROUND_TRIPS_MS : wan;
+  if (latency === 'none') return 0;
+  const roundTrips = latency === 'eu-us' ? EU_US_ROUND_TRIPS_MS : latency;
   const roundTripMs = roundTrips[`${from}-${to}`] ?? roundTrips[`${to}-${from}`];
   if (roundTripMs !== undefined && Number.isFinite(roundTripMs) && roundTripMs >= 0) return roundTripMs / 2;
   const pair = `${from}-${to}`;
-  const field = `wan.${pair}`;
-  const message = `${field} ${describeRoundTripError(wan, roundTripMs)}: give one for each pair, as { '${pair}': 20 }.`;
+  const field = `latency.${pair}`;
+  const message = `${field} ${describeRoundTripError(latency, roundTripMs)}: give one for each pair, as { '${pair}': 20 }.`;
   throw new CorrectableError('INVALID_ARGUMENT', message, { field });
 }
 
-function describeRoundTripError(wan: SiteLatency, roundTripMs: unknown): string {
-  if (wan === 'paper') return "is not in 'paper', which has the round trips between ireland, frankfurt and virginia";
+function describeRoundTripError(latency: SiteLatency, roundTripMs: unknown): string {
+  if (latency === 'eu-us')
+    return "is not in 'eu-us', which has the round trips between ireland, frankfurt and virginia";
   if (roundTripMs === undefined) return 'is missing, a round trip in milliseconds';
   const value = typeof roundTripMs === 'string' ? `'${roundTripMs}'` : String(roundTripMs);
   return `must be a round trip in milliseconds, not ${value}`;

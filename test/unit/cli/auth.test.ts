@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
   await writeFile(join(folder, 'odd.mjs'), "export const authenticate = 'yes';\n");
   const authenticate = "export const authenticate = () => ({ id: 'ann' });\n";
-  await writeFile(join(folder, 'american.mjs'), `${authenticate}export const authorize = () => false;\n`);
+  await writeFile(join(folder, 'british.mjs'), `${authenticate}export const authorise = () => false;\n`);
   await writeFile(join(folder, 'both.mjs'), `${authenticate}export const service = {};\n`);
   await writeFile(join(folder, 'service.mjs'), `${authenticate}export default { generators: {}, contract: {} };\n`);
   await writeFile(join(folder, 'helper.mjs'), `${authenticate}export const parseToken = (text) => text;\n`);
@@ -216,7 +216,7 @@ describe('flags that cannot be', () => {
     [{ auth: 'auth.mjs', authKeys: 'keys.json' }, '--auth-keys checks tokens, and so does'],
     [{ auth: 'may.mjs' }, '--auth names a module that exports no `authenticate`'],
     [{ auth: 'odd.mjs' }, 'is no function'],
-    [{ auth: 'american.mjs' }, 'exports `authorize`. Did you mean `authorize`?'],
+    [{ auth: 'british.mjs' }, 'exports `authorise`. Did you mean `authorize`?'],
     [{ auth: 'whole.mjs' }, 'default export is not used: export authenticate'],
     [{ auth: 'one.mjs' }, 'default export is not used: export authenticate'],
     [{ auth: 'none.mjs' }, 'there is no such file'],

@@ -108,11 +108,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
     oneWayDelayMs: {
       shows: "oneWayDelayMs({ 'ireland-frankfurt': 20 }, 'ireland', 'frankfurt')",
       whole: [
-        ['nothing', 'wan', (f) => f()],
-        ['two sites', 'wan', (f) => f('ireland', 'frankfurt')],
-        ['null', 'wan', (f) => f(null, 'ireland', 'frankfurt')],
+        ['nothing', 'latency', (f) => f()],
+        ['two sites', 'latency', (f) => f('ireland', 'frankfurt')],
+        ['null', 'latency', (f) => f(null, 'ireland', 'frankfurt')],
       ],
-      parts: [['a pair that is not given', 'wan.a-b', (f) => f({}, 'a', 'b')]],
+      parts: [['a pair that is not given', 'latency.a-b', (f) => f({}, 'a', 'b')]],
     },
     defineService: {
       shows: 'defineService(contract, { tables, shadowOperations',

@@ -115,7 +115,7 @@ describe('embedded: bank', () => {
   });
 
   test('close with operations under way → reads fail with UNAVAILABLE, updates with UNKNOWN', async () => {
-    const { virginia } = start(bankService(), { latency: 'paper' });
+    const { virginia } = start(bankService(), { latency: 'eu-us' });
     const balance = virginia.invokeStrong(bank.balance({ account: 'a' }));
     const withdrawal = virginia.invoke(bank.withdraw({ account: 'a', amount: 1 }));
     const ended = Promise.allSettled([balance, withdrawal]);
@@ -138,7 +138,7 @@ describe('embedded: many clients of one site', () => {
     client.invoke(bank.deposit({ account: 'a', amount }));
 
   test('one is closed → what came through it ends, the others and the other sites go on', async () => {
-    const { ireland, virginia } = start(bankService(), { latency: 'paper' });
+    const { ireland, virginia } = start(bankService(), { latency: 'eu-us' });
     const beside = createClient(deployments[0]!.site('ireland'));
     await deposit(ireland, 5);
     const [left, stayed] = [ireland, beside].map((client) => client.invoke(bank.withdraw({ account: 'a', amount: 1 })));

@@ -34,7 +34,7 @@ export class BusyPoll {
    */
   constructor(forUs: number, ports: BusyPollPorts = system) {
     if (!(forUs >= 0 && forUs <= MAX_BUSY_POLL_US)) {
-      const message = `idlePollUs: give microseconds from 0 to ${MAX_BUSY_POLL_US}, not ${String(forUs)}`;
+      const message = `busyPollUs: give microseconds from 0 to ${MAX_BUSY_POLL_US}, not ${String(forUs)}`;
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'busyPollUs' });
     }
     this.#forMs = forUs / 1000;

@@ -53,12 +53,12 @@ export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
   /** What `ws` writes to. */
   readonly #stream: Duplex;
-  readonly #idlePoll: BusyPoll;
+  readonly #busyPoll: BusyPoll;
 
-  constructor(socket: WebSocket, stream: Duplex, idlePoll: BusyPoll) {
+  constructor(socket: WebSocket, stream: Duplex, busyPoll: BusyPoll) {
     this.#socket = socket;
     this.#stream = stream;
-    this.#idlePoll = idlePoll;
+    this.#busyPoll = busyPoll;
   }
 
   get subprotocol(): string {
@@ -76,7 +76,7 @@ export class WsSocket implements ServerSocket {
       this.#stream.write(encodeMessage(data));
     } else if (part === undefined) this.#socket.send(data);
     else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.onSent());
-    this.#idlePoll.extend();
+    this.#busyPoll.extend();
   }
 
   pause(): void {

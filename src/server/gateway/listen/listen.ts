@@ -101,7 +101,7 @@ const DEFAULT_HOST = '127.0.0.1';
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   checkOptions(options);
   const { sites, server: value } = options;
-  const idlePoll = new BusyPoll(options.busyPollUs ?? 0);
+  const busyPoll = new BusyPoll(options.busyPollUs ?? 0);
   const server = value ?? createHttpServer(sites);
   const location = new ServerLocation(
     server,
@@ -109,7 +109,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   );
   const handleHttp = createHttpHandler(sites, location, options.metrics);
   if (value === undefined) handleRequests(server, handleHttp, options);
-  const leaveUpgrades = attachUpgrades(server, { sites, location, idlePoll });
+  const leaveUpgrades = attachUpgrades(server, { sites, location, busyPoll });
   const detach = (): void => {
     leaveUpgrades();
     location.stop();

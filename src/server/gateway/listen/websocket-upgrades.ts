@@ -35,11 +35,11 @@ const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 export interface UpgradeOptions {
   readonly sites: Readonly<Record<string, Gateway>>;
   readonly location: ServerLocation;
-  readonly idlePoll: BusyPoll;
+  readonly busyPoll: BusyPoll;
 }
 
 /** Takes the upgrades of a server from now on; returns how to leave them again. */
-export function attachUpgrades(server: Server, { sites, location, idlePoll }: UpgradeOptions): () => void {
+export function attachUpgrades(server: Server, { sites, location, busyPoll }: UpgradeOptions): () => void {
   const targets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, createTarget(gateway)]));
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (RETURNED_REQUESTS.has(request)) return;
@@ -53,7 +53,7 @@ export function attachUpgrades(server: Server, { sites, location, idlePoll }: Up
     const target = targets.get(parsePath(request));
     try {
       if (target !== undefined && isWebsocketRequest(request))
-        return acceptUpgrade({ request, socket, head }, target, { location, idlePoll });
+        return acceptUpgrade({ request, socket, head }, target, { location, busyPoll });
     } catch {
       // Another listener has taken it already. If there is none, it broke on the way.
       return others.length > 0 ? undefined : void socket.destroy();
@@ -95,7 +95,7 @@ interface UpgradeRequest {
 function acceptUpgrade(
   { request, socket, head }: UpgradeRequest,
   target: UpgradeTarget,
-  { location, idlePoll }: Omit<UpgradeOptions, 'sites'>,
+  { location, busyPoll }: Omit<UpgradeOptions, 'sites'>,
 ): void {
   const { gateway, websockets } = target;
   const { host, origin } = request.headers;
@@ -112,7 +112,7 @@ function acceptUpgrade(
   }
   websockets.handleUpgrade(request, socket, head, (websocket) => {
     try {
-      gateway.accept(new WsSocket(websocket, socket, idlePoll), { remoteAddress: address, origin });
+      gateway.accept(new WsSocket(websocket, socket, busyPoll), { remoteAddress: address, origin });
     } catch {
       websocket.terminate();
     }

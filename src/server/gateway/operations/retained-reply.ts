@@ -86,7 +86,7 @@ export function encodeShortFailure(id: number, error: unknown, codec: Codec): Re
     return { message: row };
   }
   const { name } = short.domain;
-  // Whoever finds `DOMAIN_PATTERN` reads what it says: another code where that is gone.
+  // Whoever finds `DOMAIN` reads what it says: another code where that is gone.
   const message = `${short.message}: refused with '${name.slice(0, MAX_SHORT_TEXT_LENGTH)}', of which the rest was not kept`;
   const without = new CorrectableError('FINAL_FAILED', toWellFormed(message));
   return { message: codec.encodeMessage(toFailMessage(id, without)) };

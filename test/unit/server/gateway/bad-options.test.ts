@@ -57,7 +57,7 @@ describe('listenGateways', () => {
     ['a server that is a port', { server: 80 }, 'server'],
     ['a server that is an application', { server: () => {} }, 'server'],
     ['a logger that is none', { logger: {} }, 'logger'],
-    ['a poll time that is none', { idlePollUs: 'x' }, 'busyPollUs'],
+    ['a poll time that is none', { busyPollUs: 'x' }, 'busyPollUs'],
   ])('%s → INVALID_ARGUMENT', async (_, options, field) => {
     const value = { sites: { a: gateway() }, ...options } as never;
     expect(await thrownBy(() => listenGateways(value))).toMatchObject(rejection(field));
@@ -103,8 +103,8 @@ describe('serve and createEmbedded', () => {
     ['sites that are none', { sites: undefined }, 'sites'],
     ['one site without a list', { sites: 'ireland' }, 'sites'],
     ['a site that is a number', { sites: [1] }, 'sites'],
-    ['delays that are none', { sites: ['ireland', 'frankfurt'], wan: null }, 'wan'],
-    ['delays that nobody knows', { sites: ['ireland', 'frankfurt'], wan: 'slow' }, 'wan'],
+    ['delays that are none', { sites: ['ireland', 'frankfurt'], latency: null }, 'latency'],
+    ['delays that nobody knows', { sites: ['ireland', 'frankfurt'], latency: 'slow' }, 'latency'],
     ['a key that is a number', { clusterKey: 5 }, 'clusterKey'],
     ['a data folder without a name', { dataDir: '' }, 'dataDir'],
     ['a data folder that is a number', { dataDir: 5 }, 'dataDir'],
@@ -135,18 +135,18 @@ describe('what is said of it', () => {
   const otherEnds = { 'b-c-a': 10, 'c-a-b': 5, 'a-a-b': 1, 'a-c': 1, 'b-c-a-b': 1, 'b-c-c': 1 };
   test.each([
     [
-      'the delays of the paper, between other sites',
-      { sites, wan: 'paper' },
-      'wan.a-b',
-      /paper.*ireland, frankfurt.*virginia/,
+      'the delays of eu-us, between other sites',
+      { sites, latency: 'eu-us' },
+      'latency.a-b',
+      /eu-us.*ireland, frankfurt.*virginia/,
     ],
-    ['a pair without its delay', { sites, wan: {} }, 'wan.a-b', /is missing.*\{ 'a-b': 20 \}/],
-    ['a delay that is a text', { sites, wan: { 'a-b': '5' } }, 'wan.a-b', /not '5'/],
-    ['a delay from both ends', { sites, wan: { 'a-b': 5, 'b-a': 6 } }, 'wan.a-b', /given as b-a too/],
+    ['a pair without its delay', { sites, latency: {} }, 'latency.a-b', /is missing.*\{ 'a-b': 20 \}/],
+    ['a delay that is a text', { sites, latency: { 'a-b': '5' } }, 'latency.a-b', /not '5'/],
+    ['a delay from both ends', { sites, latency: { 'a-b': 5, 'b-a': 6 } }, 'latency.a-b', /given as b-a too/],
     [
       'a delay of two pairs',
-      { sites: ['a', 'b-c', 'a-b', 'c'], wan: { 'a-b-c': 10, 'c-a-b': 500 } },
-      'wan.a-b-c',
+      { sites: ['a', 'b-c', 'a-b', 'c'], latency: { 'a-b-c': 10, 'c-a-b': 500 } },
+      'latency.a-b-c',
       /a and b-c as well as a-b and c: give each from its other end/,
     ],
     ['a time that is a text', { siteTimeoutMs: '5' }, 'siteTimeoutMs', /not the text '5'/],
@@ -165,8 +165,8 @@ describe('what is said of it', () => {
       { 'ireland-frankfurt': undefined, 'frankfurt-ireland': 20 },
     ],
     ['some of the sites of a table of more', ['ireland', 'frankfurt'], { ...EU_US_ROUND_TRIPS_MS, 'nca-virginia': 60 }],
-  ])('nothing, for %s', async (_, value, wan) => {
-    await createEmbedded(service, { sites: value, wan } as never).close();
+  ])('nothing, for %s', async (_, value, latency) => {
+    await createEmbedded(service, { sites: value, latency } as never).close();
   });
 
   test('the address of a site that there is not → its field, and those that there are', async () => {

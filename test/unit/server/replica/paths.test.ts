@@ -213,8 +213,8 @@ describe('options', () => {
     ['no sites', { sites: [] }, 'sites'],
     ['a site twice', { sites: ['a', 'a'] }, 'sites'],
     ['leader elsewhere', { sites: ['a'], redLeader: 'b' }, 'redLeader'],
-    ['round trip missing', { sites: ['a', 'b'], wan: {} }, 'wan.a-b'],
-    ['paper with other names', { sites: ['ireland', 'nyc'], wan: 'paper' }, 'wan.ireland-nyc'],
+    ['round trip missing', { sites: ['a', 'b'], latency: {} }, 'latency.a-b'],
+    ['eu-us with other names', { sites: ['ireland', 'nyc'], latency: 'eu-us' }, 'latency.ireland-nyc'],
     ['no attempts', { sites: ['a'], maxAttempts: 0 }, 'maxAttempts'],
   ];
   for (const [name, options, field] of cases) {

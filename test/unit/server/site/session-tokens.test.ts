@@ -82,7 +82,7 @@ describe('sessions of clients', () => {
   });
 
   test('tokens handed to a client at another site → it reads what the session wrote', async () => {
-    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
+    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
     const [ireland, virginia] = [createClient(deployment.site('ireland')), createClient(deployment.site('virginia'))];
     const here = ireland.session();
     await ireland.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
@@ -96,7 +96,7 @@ describe('sessions of clients', () => {
     ['one', ['ireland', 'frankfurt']],
     ['the other', ['frankfurt', 'ireland']],
   ] as const)('tokens of two sites, %s first → it reads what both sessions wrote', async (_, places) => {
-    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
+    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
     const tokenLists = await Promise.all(
       places.map(async (place) => {
         const client = createClient(deployment.site(place));
@@ -113,7 +113,7 @@ describe('sessions of clients', () => {
   });
 
   test('a guess → does not enter the session', async () => {
-    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
+    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
     const ireland = createClient(deployment.site('ireland'));
     await ireland.invoke(bank.deposit({ account: 'a', amount: 5 }));
     const session = ireland.session();

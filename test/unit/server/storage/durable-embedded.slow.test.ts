@@ -87,7 +87,7 @@ describe('data folder', () => {
   test('a start that lacks a delay → INVALID_ARGUMENT, and the folder is not left locked', async () => {
     const latency = { 'ireland-frankfurt': 0, 'ireland-virginia': 0 };
     expect(() => start({ latency })).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'wan.frankfurt-virginia' }),
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'latency.frankfurt-virginia' }),
     );
     const ireland = createClient(start({ latency: { ...latency, 'frankfurt-virginia': 0 } }).site('ireland'));
     expect(await ireland.invokeStrong(get('k'))).toBeUndefined();

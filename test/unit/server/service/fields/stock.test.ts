@@ -194,7 +194,7 @@ const service = defineService(contract, {
 
 describe('a stock that many take from', () => {
   test('buyers at three sites, more than there are seats → no CONFLICT, all but the limit sold, previews too', async () => {
-    const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'paper' });
+    const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
     const clients = (['ireland', 'frankfurt', 'virginia'] as const).map((site) => createClient(deployment.site(site)));
     const [ireland] = clients;
     await ireland?.invoke(contract.open({ event: 'E', seats: 42 }));
